@@ -13,7 +13,7 @@ mod world;
 
 pub use system::source::SourceSettings;
 
-use crate::table::Table;
+use crate::{cpu, table::Table};
 use anyhow::{Context, bail};
 use clap::Args;
 use judge::outcome::Outcome;
@@ -24,6 +24,11 @@ use std::{
     fs::File,
     io::Write,
     path::{Path, PathBuf},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
     time::{Duration, Instant},
 };
 use world::World;
@@ -46,9 +51,15 @@ pub struct Faults {
     /// List the scenarios.
     #[arg(long)]
     list: bool,
+    /// Scenarios at the same time: most of them wait most of the time.
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
     /// Start no scenario after so many seconds.
     #[arg(long, value_name = "SECONDS")]
     budget: Option<u64>,
+    /// Keep the folders of failed scenarios, with the log of the DAC.
+    #[arg(long)]
+    keep: bool,
     /// The binary of the DAC; without it, the one beside this program.
     #[arg(long, value_name = "FILE", env = "OASIS_BIN")]
     oasis: Option<PathBuf>,
@@ -66,31 +77,56 @@ impl Faults {
             return Ok(());
         }
         let oasis = self.binary()?;
-        let mut record = record.map(File::create).transpose().context("cannot write the record")?;
-        let began = Instant::now();
+        cpu::raise_open_files()?;
+        let record = record.map(File::create).transpose().context("cannot write the record")?;
+        let outcomes = self.run_all(&chosen, &oasis, record)?;
         let mut table = Table::new(Outcome::HEADINGS);
-        let (mut failed, mut left) = (Vec::new(), Vec::new());
-        for scenario in chosen {
-            if self.budget.is_some_and(|budget| began.elapsed() > Duration::from_secs(budget)) {
-                left.push(scenario.name);
-                continue;
-            }
-            let outcome = self.run_one(scenario, &oasis);
-            eprintln!("  {} ({:.0} s): {}", scenario.name, outcome.length.as_secs_f64(), outcome.verdict());
-            if let Some(record) = &mut record {
-                writeln!(record, "{}", outcome.json())?;
-            }
-            table.row(outcome.row());
-            failed.extend(outcome.is_failed().then_some(scenario.name));
-        }
+        outcomes.iter().flatten().for_each(|outcome| table.row(outcome.row()));
         print!("{table}");
+        let left = chosen.iter().zip(&outcomes).filter(|(_, outcome)| outcome.is_none());
+        let left: Vec<_> = left.map(|(scenario, _)| scenario.name).collect();
         if !left.is_empty() {
             println!("\nNot run within the budget: {}", left.join(", "));
         }
+        let failed = outcomes.iter().flatten().filter(|outcome| outcome.is_failed());
+        let failed: Vec<_> = failed.map(|outcome| outcome.scenario).collect();
         if !failed.is_empty() {
             bail!("{} broke an invariant: {}", failed.len(), failed.join(", "));
         }
         Ok(())
+    }
+
+    /// Runs scenarios side by side. Those for which there was no time have no outcome.
+    fn run_all(
+        &self,
+        chosen: &[&'static Scenario],
+        oasis: &Path,
+        record: Option<File>,
+    ) -> anyhow::Result<Vec<Option<Outcome>>> {
+        let began = Instant::now();
+        let is_over = || self.budget.is_some_and(|budget| began.elapsed() > Duration::from_secs(budget));
+        let (next, outcomes, record) =
+            (AtomicUsize::new(0), Mutex::new(vec![None; chosen.len()]), Mutex::new(record));
+        let work = || -> anyhow::Result<()> {
+            while !is_over()
+                && let index = next.fetch_add(1, Ordering::Relaxed)
+                && let Some(scenario) = chosen.get(index)
+            {
+                let outcome = self.run_one(scenario, oasis);
+                let seconds = outcome.length.as_secs_f64();
+                eprintln!("  {} ({seconds:.0} s): {}", scenario.name, outcome.verdict());
+                if let Some(record) = &mut *lock(&record) {
+                    writeln!(record, "{}", outcome.json())?;
+                }
+                lock(&outcomes)[index] = Some(outcome);
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            let jobs: Vec<_> = (0..self.jobs.max(1)).map(|_| scope.spawn(work)).collect();
+            jobs.into_iter().try_for_each(|job| job.join().unwrap_or_else(|_| bail!("a scenario panicked")))
+        })?;
+        Ok(outcomes.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn chosen(&self) -> anyhow::Result<Vec<&'static Scenario>> {
@@ -123,6 +159,9 @@ impl Faults {
             Err(error) => return Outcome { failures: vec![format!("{error:#}")], ..empty },
         };
         let mut run = (scenario.run)(&mut world);
+        if run.is_err() {
+            world.give_up();
+        }
         if world.outcome.skipped.is_none() {
             run = run.and(world.judge());
         }
@@ -131,6 +170,15 @@ impl Faults {
         }
         world.note_peak();
         world.outcome.length = began.elapsed();
-        world.outcome
+        let outcome = world.outcome.clone();
+        if self.keep && outcome.is_failed() {
+            eprintln!("  kept: {}", world.keep().display());
+        }
+        outcome
     }
+}
+
+/// A panic of one scenario does not end the others.
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 use std::{
-    fmt::Debug,
+    fmt::Display,
     thread,
     time::{Duration, Instant},
 };
@@ -12,7 +12,7 @@ pub const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Polls until there is a result; `Err` is the state so far, for the message.
-pub fn until<T, S: Debug>(
+pub fn until<T, S: Display>(
     what: &str,
     patience: Duration,
     mut look: impl FnMut() -> Result<T, S>,
@@ -22,7 +22,7 @@ pub fn until<T, S: Debug>(
         match look() {
             Ok(seen) => return Ok(seen),
             Err(state) if began.elapsed() > patience => {
-                bail!("not within {} s: {what}; last seen: {state:?}", patience.as_secs())
+                bail!("not within {} s: {what}; last seen: {state}", patience.as_secs())
             }
             Err(_) => thread::sleep(LOOK_AGAIN),
         }

@@ -25,6 +25,9 @@ use tempfile::TempDir;
 /// Longest until `/readyz` reports a fault, or its end.
 const REPORTED: Duration = Duration::from_secs(15);
 
+/// The patience with a scenario that has failed already.
+const SHORT: Duration = Duration::from_secs(10);
+
 /// A DAC with nodes.
 pub struct World {
     /// The parameters of this scenario.
@@ -43,6 +46,8 @@ pub struct World {
     /// Processes that have ended.
     lives: Vec<Life>,
     is_judged: bool,
+    /// Longest wait for a recovery.
+    patience: Duration,
     folder: TempDir,
 }
 
@@ -75,6 +80,7 @@ impl World {
             dac: None,
             lives: Vec::new(),
             is_judged: false,
+            patience: PATIENCE,
             folder,
         })
     }
@@ -82,6 +88,16 @@ impl World {
     /// A folder of this scenario, removed with it.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Leaves the folder behind.
+    pub fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
+
+    /// The scenario has failed: what has not recovered is not waited for again.
+    pub fn give_up(&mut self) {
+        self.patience = SHORT;
     }
 
     /// A long time of the unscaled scenario.
@@ -183,24 +199,24 @@ impl World {
 
     /// Waits until every node has generated another sample that is stored.
     pub fn settle(&mut self) -> anyhow::Result<()> {
-        self.wait_until_stored(PATIENCE)
+        self.wait_until_stored()
     }
 
     /// The fault is over: waits until a sample that was generated after now is stored, of every node, and `/readyz` is true again.
     pub fn recover(&mut self) -> anyhow::Result<()> {
         let began = Instant::now();
-        self.wait_until_stored(PATIENCE)?;
+        self.wait_until_stored()?;
         let took = began.elapsed();
         self.outcome.recovery = Some(self.outcome.recovery.unwrap_or_default().max(took));
         self.expect_ready()
     }
 
-    fn wait_until_stored(&mut self, patience: Duration) -> anyhow::Result<()> {
+    fn wait_until_stored(&mut self) -> anyhow::Result<()> {
         let dac = self.dac.as_ref().context("no DAC runs")?;
         for node in &self.nodes {
             let before = node.generated();
             let settings = node.settings();
-            until("a new sample is stored", patience, || {
+            until("a new sample is stored", self.patience, || {
                 let shown = instance(dac, &settings.name).unwrap_or_default();
                 let latest = &shown["latest"];
                 let is_of_this = latest["metrics"]["system_time"].as_u64() == Some(settings.life);
@@ -311,7 +327,7 @@ impl World {
         let dac = self.dac.as_ref().context("no DAC runs")?;
         for node in &self.nodes {
             let name = &node.settings().name;
-            until("every sample is accounted for", PATIENCE, || {
+            until("every sample is accounted for", self.patience, || {
                 let audit = dac.get(&format!("/api/v1/audit?node={name}")).unwrap_or_default();
                 let shown = instance(dac, name).unwrap_or_default();
                 let audit = &audit["instances"][0];

@@ -7,6 +7,7 @@ use oasis_store::{CheckEvent, History, Missing};
 use oasis_wire::{batch::Sample, loss::Cause, value::Value};
 use std::{
     collections::{BTreeMap, HashMap},
+    ops::RangeInclusive,
     path::Path,
 };
 use uuid::Uuid;
@@ -47,17 +48,20 @@ pub struct Account {
     pub duplicates: u64,
     /// Samples whose values are not those of their sequence number.
     pub altered: u64,
+    /// Samples that are declared lost and were never generated.
+    pub invented: u64,
     /// Damaged places in files.
     pub damaged: u64,
 }
+
+/// Samples that the archive declares lost: how many, and which if it knows.
+type Declared = (Cause, u64, Option<RangeInclusive<u64>>);
 
 /// What the archive has of one life.
 #[derive(Debug, Default)]
 struct Found {
     stored: Numbers,
-    /// Sequence numbers that were declared, and further samples without numbers.
-    declared: BTreeMap<Cause, u64>,
-    declared_and_stored: u64,
+    declared: Vec<Declared>,
     duplicates: u64,
     altered: u64,
 }
@@ -85,13 +89,26 @@ impl Account {
     }
 
     fn add(&mut self, life: &Life, found: &Found) {
-        // The process may have died between a sample and its note in the journal.
-        let generated = life.generated.max(found.stored.greatest());
+        let generated = life.generated.max(found.newest(life));
         let missing = generated - found.stored.count();
-        let mut declared: u64 = 0;
-        for (cause, count) in found.declared.iter().filter(|(cause, _)| **cause != Cause::Unexplained) {
-            *self.declared.entry(cause.to_string()).or_default() += count;
-            declared += count;
+        let (mut declared, mut both) = (0_u64, 0);
+        for (cause, count, numbers) in
+            found.declared.iter().filter(|(cause, ..)| *cause != Cause::Unexplained)
+        {
+            let (real, stored) = match numbers {
+                Some(numbers) => {
+                    let real = *numbers.start()..=generated.min(*numbers.end());
+                    let stored = real.clone().filter(|number| found.stored.contains(*number)).count();
+                    (real.count() as u64, stored as u64)
+                }
+                None => (*count, 0),
+            };
+            if real > 0 {
+                *self.declared.entry(cause.to_string()).or_default() += real;
+            }
+            self.invented = self.invented.saturating_add(count - real);
+            declared += real;
+            both += stored;
         }
         let tail = generated - found.stored.greatest();
         let unreported = if life.was_killed { tail.min(missing.saturating_sub(declared)) } else { 0 };
@@ -100,9 +117,19 @@ impl Account {
         }
         self.generated += generated;
         self.stored += found.stored.count();
-        self.undeclared += missing.abs_diff(declared + unreported) + found.declared_and_stored;
+        self.undeclared += missing.abs_diff(declared + unreported) + both;
         self.duplicates += found.duplicates;
         self.altered += found.altered;
+    }
+}
+
+impl Found {
+    /// The newest sample that certainly was generated: the process may have died between a sample and its note in the journal.
+    fn newest(&self, life: &Life) -> u64 {
+        let unnoted = life.generated + u64::from(life.was_killed);
+        let declared = self.declared.iter().filter_map(|(_, _, numbers)| Some(*numbers.as_ref()?.end()));
+        let is_declared = declared.max() >= Some(unnoted);
+        self.stored.greatest().max(if is_declared { unnoted } else { 0 })
     }
 }
 
@@ -115,7 +142,7 @@ fn read(history: &History, node: &str, instance: &str) -> anyhow::Result<HashMap
     while let Some(item) = samples.next()? {
         match item {
             SampleOrMissing::Sample(series, _, sample) => {
-                let Some((number, life)) = named(&sample) else { anyhow::bail!("a sample of another type") };
+                let Some((number, life)) = named(&sample) else { continue };
                 let life = *lives.entry(series.run).or_insert(life);
                 let of_life = found.entry(life).or_default();
                 of_life.altered += u64::from(number != sample.sequence);
@@ -127,17 +154,15 @@ fn read(history: &History, node: &str, instance: &str) -> anyhow::Result<HashMap
     for Missing { run, count, cause, numbers } in missing {
         // Without any sample of the run nobody knows which process it was.
         let Some(found) = lives.get(&run).and_then(|life| found.get_mut(life)) else { continue };
-        *found.declared.entry(cause).or_default() += count;
-        let stored = numbers.into_iter().flatten().filter(|number| found.stored.contains(*number));
-        found.declared_and_stored += stored.count() as u64;
+        found.declared.push((cause, count, numbers));
     }
     Ok(found)
 }
 
-/// Number and life of a sample.
+/// Number and life of a sample; nothing for a forged one.
 fn named(sample: &Sample) -> Option<(u64, u64)> {
     match sample.values.as_slice() {
-        [Value::Uint(number), Value::Uint(life), ..] => Some((*number, *life)),
+        [Value::Uint(number), Value::Uint(life @ 1..), ..] => Some((*number, *life)),
         _ => None,
     }
 }
@@ -147,7 +172,8 @@ mod tests {
     use super::*;
 
     fn found(stored: impl IntoIterator<Item = u64>, declared: &[(Cause, u64)]) -> Found {
-        let mut found = Found { declared: declared.iter().copied().collect(), ..Found::default() };
+        let declared = declared.iter().map(|(cause, count)| (*cause, *count, None)).collect();
+        let mut found = Found { declared, ..Found::default() };
         stored.into_iter().for_each(|number| assert!(found.stored.add(number)));
         found
     }
@@ -182,5 +208,22 @@ mod tests {
     #[test]
     fn a_sample_that_is_stored_and_declared_is_undeclared() {
         assert_eq!(account(20, false, &found(1..=20, &[(Cause::DiskFull, 2)])).undeclared, 2);
+    }
+
+    #[test]
+    fn a_declared_sample_that_was_never_generated_is_invented() {
+        let mut forged = found(1..=18, &[]);
+        forged.declared.push((Cause::BeforeEpoch, (1 << 62) - 18, Some(19..=1 << 62)));
+        let account = account(20, false, &forged);
+        assert_eq!((account.undeclared, account.declared["before_epoch"]), (0, 2));
+        assert_eq!(account.invented, (1 << 62) - 20);
+    }
+
+    #[test]
+    fn the_sample_during_which_a_node_was_killed_may_be_declared() {
+        let mut killed = found(1..=20, &[]);
+        killed.declared.push((Cause::NodeRestart, 1, Some(21..=21)));
+        let account = account(20, true, &killed);
+        assert_eq!((account.generated, account.undeclared, account.invented), (21, 0, 0));
     }
 }

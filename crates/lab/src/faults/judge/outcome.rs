@@ -7,6 +7,9 @@ use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 /// Longest recovery that is the aim.
 pub const RECOVERY_TARGET: Duration = Duration::from_secs(3);
 
+/// Characters of a verdict in the table.
+const LONGEST_CELL: usize = 120;
+
 /// How a scenario ended.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
@@ -46,12 +49,13 @@ impl Outcome {
     }
 
     /// The invariants by name, with the count of violations.
-    pub fn invariants(&self) -> [(&'static str, u64); 8] {
+    pub fn invariants(&self) -> [(&'static str, u64); 9] {
         [
             ("undeclared", self.account.undeclared),
             ("undeclared_in_audit", self.audit_undeclared),
             ("duplicates", self.account.duplicates),
             ("altered", self.account.altered),
+            ("invented", self.account.invented),
             ("damaged", self.account.damaged),
             ("avoidable", self.avoidable()),
             ("untrue_health", self.untrue_health),
@@ -113,7 +117,7 @@ impl Outcome {
             duplicates.to_string(),
             recovery,
             format!("{:.0}", self.peak_bytes as f64 / 1_048_576.0),
-            self.verdict().replace('|', "/"),
+            shortened(&self.verdict()),
         ]
     }
 
@@ -136,6 +140,15 @@ impl Outcome {
             "passed": self.skipped.is_none() && !self.is_failed(),
         })
     }
+}
+
+/// A cell of a table; the record has all of it.
+fn shortened(text: &str) -> String {
+    let mut short: String = text.replace(['|', '\n'], " ").chars().take(LONGEST_CELL).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
 }
 
 #[cfg(test)]

@@ -3,20 +3,31 @@
 use super::Scenario;
 use crate::faults::{
     judge::watch::Watch,
-    system::peer::{Peer, UUID},
+    system::{
+        http,
+        peer::{Peer, UUID, numbers},
+        source::INSTANCE,
+    },
     world::World,
 };
 use anyhow::Context;
+use oasis_probe::{ProbeType, Sample};
+use oasis_probes::LinuxProcessorProbe;
 use serde_json::json;
-use std::thread;
-use std::time::Duration;
+use std::{thread, time::Duration};
 
 pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "takeover",
         about: "a peer with name and run of a living node sends sequence number 2^62, then the DAC restarts",
         is_quick: false,
-        run: takeover,
+        run: |world| takeover(world, &serde_json::from_str(LinuxProcessorProbe::SCHEMA)?),
+    },
+    Scenario {
+        name: "takeover-type",
+        about: "the same, and the peer declares another type",
+        is_quick: false,
+        run: |world| takeover(world, &numbers(&["value".to_owned()])?),
     },
     Scenario {
         name: "foreign-run",
@@ -60,7 +71,16 @@ pub const SCENARIOS: &[Scenario] = &[
         is_quick: false,
         run: |world| beside(world, many_topics),
     },
+    Scenario {
+        name: "wide-answers",
+        about: "four polls of a batch of constant columns whose JSON has 360 MB",
+        is_quick: false,
+        run: |world| beside(world, |world, channel| wide_answers(channel, world.dac()?.http())),
+    },
 ];
+
+/// A poll of all samples of the bomb.
+const WIDE: &str = "/api/v1/samples?node=bomb&instance=wide&from=earliest";
 
 /// Runs an attack beside a node that must not notice.
 fn beside(
@@ -79,11 +99,11 @@ fn beside(
     world.recover()
 }
 
-fn takeover(world: &mut World) -> anyhow::Result<()> {
+fn takeover(world: &mut World, probe_type: &ProbeType) -> anyhow::Result<()> {
     world.start_pair()?;
     let nodes = world.dac()?.get("/api/v1/nodes")?;
     let run = nodes["nodes"][0]["run"].as_str().context("a node without a run")?.to_owned();
-    if let Ok(mut peer) = impostor(world, &run) {
+    if let Ok(mut peer) = impostor(world, &run, probe_type) {
         // Refused, it hears why; otherwise its number counts.
         peer.wait_for_end();
     }
@@ -93,12 +113,13 @@ fn takeover(world: &mut World) -> anyhow::Result<()> {
     world.recover()
 }
 
-/// Registers the node's instance under its name and sends one batch.
-fn impostor(world: &World, run: &str) -> anyhow::Result<Peer> {
+/// Registers the node's instance under its name and sends one forged sample.
+fn impostor(world: &World, run: &str, probe_type: &ProbeType) -> anyhow::Result<Peer> {
     let mut peer = Peer::connect(&world.settings.channel)?;
     peer.hello(json!({"name": "plant", "run": run}))?;
-    let topics = peer.register(&["counter".to_owned()])?;
-    peer.batch(*topics.first().context("no topic")?, 1 << 62, &[1])?;
+    let topics = peer.register(probe_type, &[INSTANCE.to_owned()])?;
+    let forged = vec![0; probe_type.metrics.len()];
+    peer.batch(probe_type, (*topics.first().context("no topic")?, 1 << 62), [forged])?;
     Ok(peer)
 }
 
@@ -107,7 +128,7 @@ fn foreign_run(world: &mut World) -> anyhow::Result<()> {
     world.nodes[0].signal(rustix::process::Signal::STOP)?;
     let silence = world.scaled(100.0).max(Duration::from_secs(4));
     thread::sleep(silence.min(Duration::from_secs(10)));
-    let taken = impostor(world, UUID);
+    let taken = impostor(world, UUID, &numbers(&["value".to_owned()])?);
     world.nodes[0].signal(rustix::process::Signal::CONT)?;
     drop(taken);
     world.recover()
@@ -129,12 +150,13 @@ fn junk_frames(world: &mut World, channel: &str) -> anyhow::Result<()> {
 
 fn sequence_jumps(channel: &str) -> anyhow::Result<()> {
     let jumps = [1, 1 << 32, 1 << 53, 1 << 62, (1 << 63) - 1, 1 << 63, u64::MAX - 1, u64::MAX, 5, 0];
+    let probe_type = numbers(&["value".to_owned()])?;
     for (number, jump) in jumps.into_iter().enumerate() {
         let mut peer = Peer::named(channel, "jumping")?;
-        let topics = peer.register(&[format!("jump-{number}"), "all".to_owned()])?;
+        let topics = peer.register(&probe_type, &[format!("jump-{number}"), "all".to_owned()])?;
         for topic in topics {
             // Refused or not: the others must not notice.
-            let _ = peer.batch(topic, jump, &[7]);
+            let _ = peer.batch(&probe_type, (topic, jump), [vec![7]]);
         }
         let _ = peer.control(&json!({"op": "goodbye", "reason": "shutdown"}));
         peer.wait_for_end();
@@ -187,13 +209,30 @@ fn wide_type(number: u64) -> serde_json::Value {
 }
 
 fn many_topics(world: &mut World, channel: &str) -> anyhow::Result<()> {
+    let probe_type = numbers(&["value".to_owned()])?;
     let mut peer = Peer::named(channel, "bomb")?;
     let names: Vec<_> = (0..world.repeated(2_500)).map(|number| format!("topic-{number}")).collect();
-    let topics = peer.register(&names)?;
+    let topics = peer.register(&probe_type, &names)?;
     // Random numbers do not compress: 60,000 of them are a batch of about 0.5 MiB.
-    let numbers: Vec<u64> = (0..60_000).map(|_| world.random.number()).collect();
+    let samples: Vec<_> = (0..60_000).map(|_| vec![world.random.number()]).collect();
     for topic in topics {
-        peer.batch(topic, 1, &numbers)?;
+        peer.batch(&probe_type, (topic, 1), samples.iter().cloned())?;
     }
     Ok(())
+}
+
+/// A batch of a few hundred bytes that is read as JSON of 30 MiB: constant columns with long names.
+fn wide_answers(channel: &str, http: &str) -> anyhow::Result<()> {
+    let names: Vec<_> = (0..200).map(|metric| format!("{metric:0900}")).collect();
+    let probe_type = numbers(&names)?;
+    let mut peer = Peer::named(channel, "bomb")?;
+    let topics = peer.register(&probe_type, &["wide".to_owned()])?;
+    let samples = (0..2_000).map(|_| vec![7; names.len()]);
+    peer.batch(&probe_type, (*topics.first().context("no topic")?, 1), samples)?;
+    let read = || http::request(http, "GET", WIDE, Duration::from_secs(60)).map(|answer| answer.body.len());
+    thread::scope(|scope| {
+        let readers: Vec<_> = (0..4).map(|_| scope.spawn(read)).collect();
+        readers.into_iter().for_each(|reader| drop(reader.join()));
+    });
+    peer.control(&json!({"op": "goodbye", "reason": "shutdown"}))
 }

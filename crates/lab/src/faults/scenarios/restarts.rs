@@ -74,7 +74,7 @@ fn kill_in_backlog(world: &mut World) -> anyhow::Result<()> {
         until("some of the backlog is received", PATIENCE, || {
             let shown = world.dac().and_then(|dac| instance(dac, "plant-1")).unwrap_or_default();
             let received = shown["ledger"]["received"].as_u64();
-            if received > Some(some) { Ok(()) } else { Err(received) }
+            if received > Some(some) { Ok(()) } else { Err(shown["ledger"]["received"].clone()) }
         })?;
         world.kill_dac()?;
     }

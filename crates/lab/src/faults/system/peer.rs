@@ -50,13 +50,13 @@ impl Peer {
         self.control(&hello)
     }
 
-    /// Registers instances of a type with one unsigned number, and returns their topics.
-    pub fn register(&mut self, instances: &[String]) -> anyhow::Result<Vec<u32>> {
+    /// Registers instances of a type, and returns their topics.
+    pub fn register(&mut self, probe_type: &ProbeType, instances: &[String]) -> anyhow::Result<Vec<u32>> {
         let instances: Vec<_> = instances
             .iter()
-            .map(|name| json!({"name": name, "type": UUID, "kind": "pushed", "enabled": true}))
+            .map(|name| json!({"name": name, "type": probe_type.uuid, "kind": "pushed", "enabled": true}))
             .collect();
-        self.control(&json!({"op": "register", "types": [one_number()], "instances": instances}))?;
+        self.control(&json!({"op": "register", "types": [probe_type], "instances": instances}))?;
         let registered = self.answer("registered")?;
         let topics = registered["topics"].as_array().context("an answer without topics")?.iter();
         let topics = topics.filter_map(|topic| topic["topic"].as_u64()).map(u32::try_from);
@@ -68,13 +68,18 @@ impl Peer {
         self.frame(CONTROL, message.to_string().as_bytes())
     }
 
-    /// Sends a batch of samples of the type with one number.
-    pub fn batch(&mut self, topic: u32, first_sequence: u64, numbers: &[u64]) -> anyhow::Result<()> {
-        let probe_type: ProbeType = serde_json::from_value(one_number())?;
-        let mut encoder = Encoder::new(&probe_type)?;
+    /// Sends a batch of samples of a type whose metrics are all unsigned numbers.
+    pub fn batch(
+        &mut self,
+        probe_type: &ProbeType,
+        (topic, first_sequence): (u32, u64),
+        samples: impl IntoIterator<Item = Vec<u64>>,
+    ) -> anyhow::Result<()> {
+        let mut encoder = Encoder::new(probe_type)?;
         let time = oasis_probe::now_ns();
-        for number in numbers {
-            encoder.push(time, &number.to_le_bytes())?;
+        for sample in samples {
+            let row: Vec<u8> = sample.into_iter().flat_map(u64::to_le_bytes).collect();
+            encoder.push(time, &row)?;
         }
         let mut batch = Vec::new();
         encoder.finish(Fields { topic, first_sequence, node_time: time, ..Fields::default() }, &mut batch);
@@ -118,6 +123,9 @@ impl Peer {
     }
 }
 
-fn one_number() -> Value {
-    json!({"name": "T", "uuid": UUID, "version": "1.0", "metrics": [{"name": "value", "type": "uint64"}]})
+/// A type of unsigned numbers with these names.
+pub fn numbers(metrics: &[String]) -> anyhow::Result<ProbeType> {
+    let metrics: Vec<_> = metrics.iter().map(|name| json!({"name": name, "type": "uint64"})).collect();
+    let probe_type = json!({"name": "T", "uuid": UUID, "version": "1.0", "metrics": metrics});
+    Ok(serde_json::from_value(probe_type)?)
 }

@@ -18,6 +18,7 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use std::{
     path::{Path, PathBuf},
+    process::ExitStatus,
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
@@ -68,6 +69,7 @@ impl World {
             udp: false,
             open_files: None,
             more: String::new(),
+            variables: Vec::new(),
         };
         let outcome = Outcome { bound_bytes: 256 * 1024 * 1024, ..outcome };
         Ok(Self {
@@ -131,9 +133,14 @@ impl World {
         Ok(())
     }
 
+    /// SIGTERM to the DAC, and how it ended.
+    pub fn terminate_dac(&mut self) -> anyhow::Result<ExitStatus> {
+        self.leave_dac()?.stop()
+    }
+
     /// SIGTERM to the DAC, and its clean end.
     pub fn stop_dac(&mut self) -> anyhow::Result<()> {
-        let status = self.leave_dac()?.stop()?;
+        let status = self.terminate_dac()?;
         if !status.success() {
             self.outcome.failures.push(format!("the DAC ended with {status}"));
         }

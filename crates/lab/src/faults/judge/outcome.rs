@@ -56,7 +56,7 @@ impl Outcome {
             ("duplicates", self.account.duplicates),
             ("altered", self.account.altered),
             ("invented", self.account.invented),
-            ("damaged", self.account.damaged),
+            ("damaged", if self.justified.contains(&"damaged") { 0 } else { self.account.damaged }),
             ("avoidable", self.avoidable()),
             ("untrue_health", self.untrue_health),
             ("memory_above_bound", u64::from(self.peak_bytes > self.bound_bytes)),

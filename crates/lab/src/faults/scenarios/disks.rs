@@ -2,12 +2,16 @@
 
 use super::Scenario;
 use crate::faults::{
-    system::disk::{BadSyncs, SmallDisk, SyncFault},
+    system::{
+        dac::DacProcess,
+        disk::{BadSyncs, SmallDisk, SyncFault},
+    },
+    waiting::{PATIENCE, until},
     world::World,
 };
 use anyhow::Context;
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
-use std::thread;
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
+use std::{fs, thread};
 
 pub const SCENARIOS: &[Scenario] = &[
     Scenario {
@@ -45,6 +49,18 @@ pub const SCENARIOS: &[Scenario] = &[
         about: "kill -9 of the DAC while each fsync returns EIO, 50 times (needs strace)",
         is_quick: false,
         run: kill_in_failing_syncs,
+    },
+    Scenario {
+        name: "term-in-hang",
+        about: "SIGTERM while an fsync hangs: the DAC must end (needs strace)",
+        is_quick: false,
+        run: term_in_hang,
+    },
+    Scenario {
+        name: "damaged-file",
+        about: "bytes of a closed file change while the DAC is away: what they cost is declared",
+        is_quick: true,
+        run: damaged_file,
     },
 ];
 
@@ -146,4 +162,45 @@ fn kill_in_failing_syncs(world: &mut World) -> anyhow::Result<()> {
         world.recover()?;
     }
     Ok(())
+}
+
+fn term_in_hang(world: &mut World) -> anyhow::Result<()> {
+    world.start_pair()?;
+    let Some(bad) = injected(world, SyncFault::Hangs)? else { return Ok(()) };
+    world.expect_not_ready("has not returned")?;
+    world.dac()?.signal(Signal::TERM)?;
+    until("the DAC has ended after SIGTERM", PATIENCE, || {
+        world.dac().is_ok_and(DacProcess::is_over).then_some(()).ok_or("it runs")
+    })?;
+    // A traced thread keeps its process from being waited for.
+    drop(bad);
+    let status = world.terminate_dac()?;
+    // It could not store everything, and must not say so.
+    if status.success() {
+        world.outcome.failures.push("the DAC ended with success, although its disk hung".into());
+    }
+    world.start_dac()?;
+    world.recover()
+}
+
+fn damaged_file(world: &mut World) -> anyhow::Result<()> {
+    world.outcome.justified.push("damaged");
+    world.settings.more = "segment_bytes = 65536\n".into();
+    world.start_pair()?;
+    let closed = until("a file is closed", PATIENCE, || {
+        let first = world.settings.archive.join("0000000001.oseg");
+        let second = world.settings.archive.join("0000000002.oseg");
+        second.exists().then_some(first).ok_or("none")
+    })?;
+    world.settle()?;
+    world.stop_dac()?;
+    let mut bytes = fs::read(&closed)?;
+    // In the middle: neither the head of the file nor the last record.
+    let middle = bytes.len() / 2;
+    for offset in 0..8 {
+        bytes[middle + offset] ^= 1 + world.random.within(0..255) as u8;
+    }
+    fs::write(&closed, bytes)?;
+    world.start_dac()?;
+    world.recover()
 }

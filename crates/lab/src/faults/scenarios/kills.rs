@@ -1,7 +1,7 @@
 //! `kill -9` of processes.
 
 use super::Scenario;
-use crate::faults::{judge::account::DIED_WITH_NODE, world::World};
+use crate::faults::{judge::account::DIED_WITH_NODE, system::source::SourceSettings, world::World};
 use std::thread;
 
 pub const SCENARIOS: &[Scenario] = &[
@@ -24,6 +24,18 @@ pub const SCENARIOS: &[Scenario] = &[
         run: kill_both,
     },
     Scenario {
+        name: "kill-dac-small-files",
+        about: "kill -9 of the DAC, 100 times, while it begins a new file every second",
+        is_quick: false,
+        run: kill_dac_small_files,
+    },
+    Scenario {
+        name: "kill-dac-many-nodes",
+        about: "kill -9 of the DAC, 50 times, with twelve nodes",
+        is_quick: false,
+        run: kill_dac_many_nodes,
+    },
+    Scenario {
         name: "kill-dac-no-spool",
         about: "kill -9 of the DAC, 100 times; the node keeps its batches in memory",
         is_quick: false,
@@ -33,7 +45,12 @@ pub const SCENARIOS: &[Scenario] = &[
 
 fn kill_dac(world: &mut World) -> anyhow::Result<()> {
     world.start_pair()?;
-    for _ in 0..world.repeated(1_000) {
+    kill_dac_again(world, 1_000)
+}
+
+/// Kills the DAC as often as the scale says, and waits for each recovery.
+fn kill_dac_again(world: &mut World, full: u32) -> anyhow::Result<()> {
+    for _ in 0..world.repeated(full) {
         thread::sleep(world.random.millis(0..400));
         world.note_audit()?;
         world.kill_dac()?;
@@ -41,6 +58,22 @@ fn kill_dac(world: &mut World) -> anyhow::Result<()> {
         world.recover()?;
     }
     Ok(())
+}
+
+fn kill_dac_small_files(world: &mut World) -> anyhow::Result<()> {
+    world.settings.more = "segment_seconds = 1\n".into();
+    world.start_pair()?;
+    kill_dac_again(world, 100)
+}
+
+fn kill_dac_many_nodes(world: &mut World) -> anyhow::Result<()> {
+    world.start_dac()?;
+    for number in 1..=12 {
+        let settings = world.spooling_settings(&format!("plant-{number}"));
+        world.start_node(SourceSettings { hertz: 200, ..settings })?;
+    }
+    world.settle()?;
+    kill_dac_again(world, 50)
 }
 
 fn kill_node(world: &mut World) -> anyhow::Result<()> {
@@ -78,12 +111,5 @@ fn kill_dac_no_spool(world: &mut World) -> anyhow::Result<()> {
     let settings = world.node_settings("plant");
     world.start_node(settings)?;
     world.settle()?;
-    for _ in 0..world.repeated(100) {
-        thread::sleep(world.random.millis(0..400));
-        world.note_audit()?;
-        world.kill_dac()?;
-        world.start_dac()?;
-        world.recover()?;
-    }
-    Ok(())
+    kill_dac_again(world, 100)
 }

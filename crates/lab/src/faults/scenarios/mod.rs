@@ -1,5 +1,7 @@
 //! The scenarios, a file for each family.
 
+mod clocks;
+mod databases;
 mod disks;
 mod folders;
 mod kills;
@@ -34,6 +36,8 @@ pub const ALL: &[&[Scenario]] = &[
     network::SCENARIOS,
     peers::SCENARIOS,
     readers::SCENARIOS,
+    clocks::SCENARIOS,
+    databases::SCENARIOS,
 ];
 
 #[cfg(test)]

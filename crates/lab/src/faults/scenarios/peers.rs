@@ -72,6 +72,12 @@ pub const SCENARIOS: &[Scenario] = &[
         run: |world| beside(world, many_topics),
     },
     Scenario {
+        name: "junk-evicts",
+        about: "a peer stores 20 MiB of junk in an archive of 4 MiB: a node's samples must stay",
+        is_quick: false,
+        run: junk_evicts,
+    },
+    Scenario {
         name: "wide-answers",
         about: "four polls of a batch of constant columns whose JSON has 360 MB",
         is_quick: false,
@@ -219,6 +225,23 @@ fn many_topics(world: &mut World, channel: &str) -> anyhow::Result<()> {
         peer.batch(&probe_type, (topic, 1), samples.iter().cloned())?;
     }
     Ok(())
+}
+
+fn junk_evicts(world: &mut World) -> anyhow::Result<()> {
+    world.settings.more =
+        "segment_bytes = 262144\nretention = [{ instances = \"*\", days = 30, bytes = 4194304 }]\n".into();
+    beside(world, |world, channel| {
+        let probe_type = numbers(&["value".to_owned()])?;
+        let mut peer = Peer::named(channel, "junk")?;
+        let topics = peer.register(&probe_type, &["junk".to_owned()])?;
+        let topic = *topics.first().context("no topic")?;
+        for number in 0..200 {
+            let samples: Vec<_> = (0..12_000).map(|_| vec![world.random.number()]).collect();
+            peer.batch(&probe_type, (topic, 1 + number * 12_000), samples)?;
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    })
 }
 
 /// A batch of a few hundred bytes that is read as JSON of 30 MiB: constant columns with long names.

@@ -45,6 +45,8 @@ pub struct DacSettings {
     pub open_files: Option<u64>,
     /// More sections of the configuration.
     pub more: String,
+    /// Variables of its environment.
+    pub variables: Vec<(&'static str, PathBuf)>,
 }
 
 impl DacSettings {
@@ -78,6 +80,7 @@ impl DacSettings {
         {
             command.env_remove(name);
         }
+        command.envs(self.variables.iter().cloned());
         command.env("OASIS_LOG", "warn").args([
             "dac",
             "--listen",
@@ -171,6 +174,12 @@ impl DacProcess {
     /// How it ended, if it has.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
+    }
+
+    /// Whether it has ended, although a tracer may still keep one of its threads.
+    pub fn is_over(&self) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        status.is_empty() || status.contains("State:\tZ")
     }
 
     /// SIGTERM, and how it ended.

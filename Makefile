@@ -107,7 +107,7 @@ deny: $(CARGO_DENY) ## Check licenses, duplicates and sources of dependencies
 advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
-test: check-docs test-rust test-arrow test-web test-python notebook test-browser ## Run every test of every language
+test: check-docs test-rust test-faults test-arrow test-web test-python notebook test-browser ## Run every test of every language
 
 test-rust: page postgresql promtool ## Rust: unit, property and end-to-end tests with real processes
 	cargo test --workspace --locked
@@ -118,6 +118,10 @@ test-arrow: page python ## Rust: Arrow and Parquet, read back with pyarrow, pola
 	cargo test --locked -p oasis-format --features arrow
 	cargo test --locked -p oasis --features arrow --test end_to_end -- recordings
 	cd sdk/python && ../../target/venv/bin/pytest --quiet tests/test_history.py
+
+test-faults: page ## The fault lab: its fast scenarios, three minutes
+	cargo build --locked -p oasis -p oasis-lab
+	./target/debug/oasis-lab faults --quick --scale 0.02 --budget 180
 
 test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 	npm test

@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Longest wait for a recovery on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Polls until there is a result; `Err` is the state so far, for the message.

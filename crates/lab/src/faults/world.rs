@@ -164,7 +164,7 @@ impl World {
             name: name.into(),
             dac: self.settings.channel.clone(),
             life: 0,
-            hertz: self.random.within(500..2_000) as u32,
+            hertz: self.random.within(200..1_000) as u32,
             journal: PathBuf::new(),
             spool: None,
             spool_bytes: 16 * 1024 * 1024,

@@ -7,7 +7,7 @@ use std::thread;
 pub const SCENARIOS: &[Scenario] = &[Scenario {
     name: "kill-postgresql",
     about: "PostgreSQL is killed during commits, 50 times (needs PostgreSQL)",
-    is_quick: false,
+    is_quick: true,
     run: kill_postgresql,
 }];
 

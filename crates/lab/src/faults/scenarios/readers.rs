@@ -3,6 +3,7 @@
 use super::Scenario;
 use crate::faults::{
     judge::watch::Watch,
+    system::peer::{Peer, numbers},
     waiting::{PATIENCE, until},
     world::World,
 };
@@ -20,6 +21,12 @@ pub const SCENARIOS: &[Scenario] = &[
         about: "100 WebSockets and 100 streams subscribe and read nothing for 60 s",
         is_quick: true,
         run: stopped_readers,
+    },
+    Scenario {
+        name: "many-instances",
+        about: "a node with 5,000 instances reconnects for 60 s; three pages that read must stay connected",
+        is_quick: false,
+        run: many_instances,
     },
     Scenario {
         name: "slow-reader",
@@ -74,6 +81,11 @@ fn open(address: &str, request: &[u8]) -> anyhow::Result<TcpStream> {
 
 /// A WebSocket that has subscribed to the node's instance.
 fn subscribed(address: &str) -> anyhow::Result<TcpStream> {
+    websocket(address, br#"{"op":"subscribe","id":1,"node":"plant","instance":"counter"}"#)
+}
+
+/// A WebSocket that has sent a request of at most 125 bytes.
+fn websocket(address: &str, request: &[u8]) -> anyhow::Result<TcpStream> {
     // The example key of RFC 6455.
     let handshake = format!(
         "GET /ws HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
@@ -81,10 +93,9 @@ fn subscribed(address: &str) -> anyhow::Result<TcpStream> {
          Sec-WebSocket-Protocol: oasis.v1\r\n\r\n"
     );
     let mut stream = open(address, handshake.as_bytes())?;
-    let subscribe = br#"{"op":"subscribe","id":1,"node":"plant","instance":"counter"}"#;
     // RFC 6455 5.2: text, masked with zeros.
-    let mut frame = vec![0x81, 0x80 | u8::try_from(subscribe.len())?, 0, 0, 0, 0];
-    frame.extend_from_slice(subscribe);
+    let mut frame = vec![0x81, 0x80 | u8::try_from(request.len())?, 0, 0, 0, 0];
+    frame.extend_from_slice(request);
     stream.write_all(&frame)?;
     Ok(stream)
 }
@@ -100,6 +111,36 @@ fn stopped_readers(world: &mut World) -> anyhow::Result<()> {
     }
     thread::sleep(world.scaled(60.0));
     drop(stopped);
+    world.add_watch(watch);
+    world.recover()
+}
+
+fn many_instances(world: &mut World) -> anyhow::Result<()> {
+    world.start_pair()?;
+    let (address, channel) = (world.dac()?.http().to_owned(), world.settings.channel.clone());
+    let watch = Watch::start(&address);
+    let length = world.scaled(60.0).max(Duration::from_secs(5));
+    let pages = (0..3).map(|_| websocket(&address, br#"{"op":"watch","id":1}"#));
+    let pages = pages.collect::<anyhow::Result<Vec<_>>>()?;
+    let reading = pages.into_iter().map(|mut page| thread::spawn(move || bytes_in(&mut page, length)));
+    let reading: Vec<_> = reading.collect();
+    let probe_type = numbers(&["value".to_owned()])?;
+    let names: Vec<_> = (0..5_000).map(|number| format!("instance-{number}")).collect();
+    let until = Instant::now() + length;
+    let mut connections = 0;
+    while Instant::now() < until {
+        let mut fleet = Peer::named(&channel, "fleet")?;
+        fleet.register(&probe_type, &names)?;
+        connections += 1;
+        thread::sleep(world.random.millis(20..500));
+    }
+    world.outcome.notes.insert("connections", connections);
+    for page in reading {
+        match page.join().unwrap_or_else(|_| anyhow::bail!("a reader panicked")) {
+            Ok(bytes) => drop(world.outcome.notes.insert("bytes_of_a_page", bytes)),
+            Err(error) => world.outcome.failures.push(format!("{error:#}")),
+        }
+    }
     world.add_watch(watch);
     world.recover()
 }

@@ -41,6 +41,18 @@ pub const SCENARIOS: &[Scenario] = &[
         run: pongs,
     },
     Scenario {
+        name: "empty-fragments",
+        about: "a WebSocket sends a message of 300,000 empty fragments: the DAC must close it",
+        is_quick: false,
+        run: empty_fragments,
+    },
+    Scenario {
+        name: "foreign-host",
+        about: "requests with the Host of another site must be answered 421",
+        is_quick: false,
+        run: foreign_host,
+    },
+    Scenario {
         name: "unfinished-posts",
         about: "1,100 unfinished POST bodies for 60 s, with 1,024 open files",
         is_quick: false,
@@ -197,6 +209,40 @@ fn pongs(world: &mut World) -> anyhow::Result<()> {
     if disturbed < expected / 2 {
         let failure = format!("another reader got {disturbed} of about {expected} bytes");
         world.outcome.failures.push(failure);
+    }
+    world.recover()
+}
+
+fn empty_fragments(world: &mut World) -> anyhow::Result<()> {
+    world.start_pair()?;
+    let address = world.dac()?.http().to_owned();
+    let watch = Watch::start(&address);
+    let mut attacker = websocket(&address, br#"{"op":"watch","id":1}"#)?;
+    // RFC 6455 5.4: the first fragment of a text, then continuations; none is the last.
+    let mut fragments = vec![0x01, 0x80, 0, 0, 0, 0];
+    fragments.extend([0x00, 0x80, 0, 0, 0, 0].repeat(300_000));
+    let is_written = attacker.write_all(&fragments).is_ok();
+    if is_written && bytes_in(&mut attacker, Duration::from_secs(2)).is_ok() {
+        world.outcome.failures.push("300,000 empty fragments were accepted".into());
+    }
+    world.add_watch(watch);
+    world.recover()
+}
+
+fn foreign_host(world: &mut World) -> anyhow::Result<()> {
+    world.start_pair()?;
+    let address = world.dac()?.http().to_owned();
+    for path in
+        ["/", "/healthz", "/api/v1/instances", "/api/v1/samples?node=plant&instance=counter", "/metrics"]
+    {
+        let head = format!("GET {path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+        let mut stream = open(&address, head.as_bytes())?;
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).with_context(|| format!("GET {path}"))?;
+        let status = String::from_utf8_lossy(&status).into_owned();
+        if !status.ends_with("421") {
+            world.outcome.failures.push(format!("GET {path} with a foreign Host: {status}"));
+        }
     }
     world.recover()
 }

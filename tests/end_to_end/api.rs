@@ -10,10 +10,14 @@ use std::{
 
 /// Status line and headers, in lower case, and the body.
 fn raw(dac: &Oasis, request_line: &str, headers: &str) -> (String, String) {
+    raw_to(dac, request_line, dac.listen(), headers)
+}
+
+/// The same for a request to another host name.
+fn raw_to(dac: &Oasis, request_line: &str, host: &str, headers: &str) -> (String, String) {
     let mut stream = TcpStream::connect(dac.listen()).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let request =
-        format!("{request_line} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n", dac.listen());
+    let request = format!("{request_line} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
@@ -172,6 +176,41 @@ fn layouts_outlive_the_dac_in_their_directory_and_other_sites_cannot_change_them
     assert_eq!(raw_with(&dac, "DELETE /api/v1/layouts/night", "").0, 204);
     assert_eq!(raw_with(&dac, "DELETE /api/v1/layouts/night", "").0, 404);
     assert_eq!(fs::read_dir(&kept).unwrap().count(), 0);
+}
+
+#[test]
+fn a_name_that_resolves_here_by_an_attackers_will_is_not_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("oasis.toml");
+    fs::write(&config, "[doors]\nallowed_hosts = [\"dac.example\"]\n").unwrap();
+    let dac = Oasis::dac(&["--config", config.to_str().unwrap()]);
+    for path in ["/", "/healthz", "/metrics", "/openapi.json", "/api/v1/nodes", "/api/v1/samples", "/ws"] {
+        let (head, body) = raw_to(&dac, &format!("GET {path}"), "evil.example:7070", "");
+        assert!(head.starts_with("http/1.1 421"), "{path}: {head}");
+        assert!(body.contains("doors.allowed_hosts"), "{path}: {body}");
+        // The name may also stand in the request line.
+        let line = format!("GET http://evil.example:7070{path}");
+        assert!(raw(&dac, &line, "").0.starts_with("http/1.1 421"), "{path}");
+    }
+    for host in ["localhost:7070", "dac.example", "[::1]:7070", "10.0.0.1"] {
+        assert!(raw_to(&dac, "GET /api/v1/nodes", host, "").0.starts_with("http/1.1 200"), "{host}");
+    }
+    assert_eq!(get(&dac, "/api/v1/ledger")["doors"]["refused"]["host"], 14);
+}
+
+#[test]
+fn a_page_of_another_site_cannot_cause_a_read() {
+    let dac = Oasis::dac(&[]);
+    for path in ["/api/v1/nodes", "/api/v1/samples?node=a&instance=b&max_hz=1", "/metrics"] {
+        for site in ["cross-site", "same-site"] {
+            let (head, _) = raw(&dac, &format!("GET {path}"), &format!("Sec-Fetch-Site: {site}\r\n"));
+            assert!(head.starts_with("http/1.1 403"), "{path}: {head}");
+        }
+    }
+    // A link to the page.
+    assert!(raw(&dac, "GET /", "Sec-Fetch-Site: cross-site\r\n").0.starts_with("http/1.1 200"));
+    let own = "Sec-Fetch-Site: same-origin\r\n";
+    assert!(raw(&dac, "GET /api/v1/nodes", own).0.starts_with("http/1.1 200"));
 }
 
 #[test]

@@ -235,11 +235,18 @@ fn a_websocket_client_that_breaks_the_rules_is_closed_by_name_and_counted() {
         assert_eq!(raw(&[0xf1, 0x02, b'{', b'}']), 1002);
         // Enough for a second to have too many, wherever one ends and the next begins.
         assert_eq!(raw(&[0x89, 0x80, 1, 2, 3, 4].repeat(250)), 1008);
+        // A message of empty fragments that never ends.
+        let fragments = [&[0x01, 0x80, 1, 2, 3, 4][..], &[0x00, 0x80, 1, 2, 3, 4].repeat(2_000)].concat();
+        assert_eq!(raw(&fragments), 1008);
     });
     let counted = get(&dac, "/api/v1/ledger")["doors"]["refused"].clone();
-    for (word, times) in
-        [("message_kind", 2), ("message_too_big", 1), ("abuse", 2), ("websocket_protocol", 4)]
-    {
+    for (word, times) in [
+        ("message_kind", 2),
+        ("message_too_big", 1),
+        ("abuse", 2),
+        ("websocket_protocol", 4),
+        ("too_many_fragments", 1),
+    ] {
         assert_eq!(counted[word], times, "{word} in {counted}");
     }
 }

@@ -146,7 +146,7 @@ fn node_that_drops(channel: &str) {
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
     let register = NodeMessage::Register { types: vec![beat()], instances: vec![instance] };
-    sender.send(&[NodeMessage::Hello { protocol: PROTOCOL, node }, register], &[]).unwrap();
+    sender.send(&[NodeMessage::Hello { protocol: PROTOCOL, node, secret: None }, register], &[]).unwrap();
     let topic = loop {
         if let DacMessage::Registered { topics } = receiver.receive().unwrap() {
             break topics[0].topic;

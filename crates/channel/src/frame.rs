@@ -9,6 +9,9 @@ pub const HEADER: usize = 5;
 /// Largest body a peer may send unless configured otherwise: a batch of 1 MiB, or schemas for a thousand probes.
 pub const DEFAULT_MAX_BODY: usize = 4 * 1024 * 1024;
 
+/// Most memory that an empty reader keeps, in bytes.
+const KEPT: usize = 256 * 1024;
+
 const KIND_BATCH: u8 = 1;
 const KIND_CONTROL: u8 = 2;
 
@@ -146,6 +149,10 @@ impl Reader {
         if self.start == self.buffer.len() {
             self.buffer.clear();
             self.start = 0;
+            // One large message must not keep its memory for the rest of the connection.
+            if self.buffer.capacity() > KEPT {
+                self.buffer.shrink_to(KEPT);
+            }
         } else if self.start > 64 * 1024 {
             self.buffer.drain(..self.start);
             self.start = 0;

@@ -20,6 +20,7 @@ mod backoff;
 pub mod frame;
 mod message;
 mod node_end;
+mod secret;
 pub mod tcp;
 pub mod udp;
 
@@ -29,6 +30,7 @@ pub use message::{
     Outcome, Overhead, ProbeKind, RecorderSpan, RegisteredInstance, TopicAssignment,
 };
 pub use node_end::{Connector, Receiver, Sender};
+pub use secret::ResumeSecret;
 
 /// Version of the data channel's protocol; both ends must use the same.
 pub const PROTOCOL: u32 = 1;

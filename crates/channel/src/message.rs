@@ -1,5 +1,6 @@
 //! Messages between node and DAC, besides batches.
 
+use crate::ResumeSecret;
 use oasis_wire::{
     quantity::{DemandRange, Epoch, Hertz, TopicId},
     schema::ProbeType,
@@ -18,6 +19,9 @@ pub enum NodeMessage {
         protocol: u32,
         /// The node.
         node: NodeIdentity,
+        /// Proves, when the node connects again, that it is the owner of `node.run`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        secret: Option<ResumeSecret>,
     },
     /// Registers probe types and instances: all of them, or those added since the last time.
     Register {

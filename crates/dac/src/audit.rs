@@ -105,7 +105,7 @@ mod tests {
                         ledger.batch(first, count, lost.max(drops), NOW);
                         received += count;
                     }
-                    _ => ledger.lost_on_the_way(ledger.last_sequence + lost, NOW),
+                    _ => prop_assert!(ledger.lost_on_the_way(ledger.last_sequence + lost, NOW)),
                 }
                 let audit = Audit::new(&ledger, received);
                 prop_assert_eq!(audit.undeclared, 0);

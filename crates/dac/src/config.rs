@@ -30,6 +30,9 @@ impl Default for LogConfig {
     }
 }
 
+/// Nodes connected from one address unless the configuration says otherwise: half of all, so that others find a place.
+pub(crate) const USUAL_PER_ADDRESS: usize = 500;
+
 /// Limits of the data channel (`[channel]`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -40,14 +43,15 @@ pub struct ChannelConfig {
     pub udp: bool,
     /// Largest message that a node may send, in bytes.
     pub max_message_bytes: usize,
-    /// Nodes connected at the same time; a further one is closed at once.
+    /// Nodes connected at the same time; a further one is refused.
     pub max_connections: usize,
-    /// Known nodes, including offline ones. A further one is refused, unless a node known only from the archive can
-    /// be evicted for it.
+    /// Nodes connected from one address at the same time; 0 for 500, and for no limit from this host.
+    pub max_connections_per_address: usize,
+    /// Known nodes, including offline ones. A further one is refused, unless an offline node can be evicted for it.
     pub max_nodes: usize,
     /// Instances of all nodes, including offline ones.
     pub max_topics: usize,
-    /// Memory limit for the schemas of all instances, in bytes of JSON; further schemas are refused.
+    /// Memory limit for the schemas of all instances and nodes, in bytes; further schemas are refused.
     pub max_schema_bytes: usize,
 }
 
@@ -58,6 +62,7 @@ impl Default for ChannelConfig {
             udp: false,
             max_message_bytes: oasis_channel::frame::DEFAULT_MAX_BODY,
             max_connections: 1_000,
+            max_connections_per_address: 0,
             max_nodes: 10_000,
             max_topics: 20_000,
             max_schema_bytes: 256 * 1024 * 1024,

@@ -35,7 +35,7 @@ struct Slots {
 type Slot = Arc<OnceLock<Bytes>>;
 
 impl Encodings {
-    /// Bounds memory to so many bytes. The newest encoding stays whatever it costs.
+    /// Bounds memory to so many bytes. An encoding that costs more by itself is not kept.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, held: Mutex::default() }
     }
@@ -73,9 +73,13 @@ impl Encodings {
         if !held.made.get(&key).is_some_and(|there| Arc::ptr_eq(there, slot)) {
             return 0;
         }
+        if cost > self.capacity {
+            held.made.remove(&key);
+            return 0;
+        }
         let before = held.bytes;
         held.bytes += cost;
-        while held.bytes > self.capacity && held.made.len() > 1 {
+        while held.bytes > self.capacity {
             let Some((_, oldest)) = held.made.pop_first() else { break };
             held.bytes -= oldest.get().map_or(0, |encoded| encoded.len() + OVERHEAD);
         }
@@ -116,8 +120,9 @@ mod tests {
         let sum: isize = (0..50).map(|first| encodings.get(Offset(first), FIRST, || encoded(100)).1).sum();
         assert_eq!(sum, encodings.bytes() as isize);
         assert!(encodings.bytes() <= 1_000);
-        encodings.get(Offset(50), FIRST, || encoded(5_000));
-        assert_eq!(encodings.bytes(), 5_000 + OVERHEAD);
+        let before = encodings.bytes();
+        let (large, grown) = encodings.get(Offset(50), FIRST, || encoded(5_000));
+        assert_eq!((large.len(), grown, encodings.bytes()), (5_000, 0, before));
     }
 
     #[test]

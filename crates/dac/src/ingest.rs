@@ -3,6 +3,7 @@
 use crate::{
     Dac,
     datagrams::{QUEUE, Route},
+    listener::{Acceptor, Farewell, Refusal},
     now,
     session::NodeSession,
 };
@@ -28,39 +29,48 @@ const READ_SIZE: usize = 64 * 1024;
 
 /// How often old samples are evicted.
 const EXPIRY: Duration = Duration::from_secs(1);
+/// How often silent topics give memory back if the active ones need it.
+const SHRINKING: Duration = Duration::from_millis(100);
 
 /// Accepts nodes until they are [released](Dac::release_nodes).
 pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
     let mut expiry = tokio::time::interval(EXPIRY);
+    let mut shrinking = tokio::time::interval(SHRINKING);
+    let (mut acceptor, farewell) = (Acceptor::new(listener), Farewell::default());
     loop {
-        let accepted = tokio::select! {
+        let (stream, peer) = tokio::select! {
             () = dac.nodes_released() => return Ok(()),
-            accepted = listener.accept() => accepted,
+            accepted = acceptor.accept() => accepted,
             _ = expiry.tick() => {
                 dac.expire(now());
                 continue;
             }
-        };
-        let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                // Out of file descriptors, or a peer that left before it was accepted: others can still connect.
-                tracing::warn!(%error, "failed to accept a node");
-                tokio::time::sleep(Duration::from_millis(50)).await;
+            _ = shrinking.tick() => {
+                dac.shrink_logs();
                 continue;
             }
         };
-        let Some(permit) = dac.admission.try_admit() else {
-            dac.admission.count_refused("too_many_connections");
-            tracing::warn!(%peer, "node refused: connection limit reached (channel.max_connections)");
-            continue;
-        };
-        let dac = dac.clone();
-        tokio::spawn(async move {
-            connection(dac, stream, peer).await;
-            drop(permit);
-        });
+        match dac.gate.admit(&dac.admission, &stream, peer.ip()) {
+            Ok(place) => {
+                let dac = dac.clone();
+                tokio::spawn(async move {
+                    connection(dac, stream, peer).await;
+                    drop(place);
+                });
+            }
+            Err(refusal) => {
+                dac.gate.note_refused(&dac.admission, peer.ip(), refusal);
+                farewell.say(stream, refused(refusal));
+            }
+        }
     }
+}
+
+/// The message to a node that has no place.
+fn refused(refusal: Refusal) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_control(&DacMessage::Refused(Failure::new(refusal.code(), refusal.to_string())), &mut bytes);
+    bytes
 }
 
 async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
@@ -69,7 +79,7 @@ async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
     let (outbound, commands) = mpsc::channel(OUTBOUND);
     let route = Route::open(&dac);
     let offer = route.as_ref().map(|route| route.offer);
-    let mut session = NodeSession::new(dac.clone(), outbound).offering(offer);
+    let mut session = NodeSession::new(dac.clone(), outbound).at(peer.ip()).offering(offer);
     let ended = converse(&dac, &mut stream, &mut session, commands, route).await;
     let node = session.node().map(str::to_owned);
     session.close(now());
@@ -81,8 +91,7 @@ async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
             tracing::warn!(%peer, node = node.as_deref(), %failure, "node refused");
             let mut bytes = Vec::new();
             write_control(&DacMessage::Refused(failure), &mut bytes);
-            // A courtesy: a peer that does not read it is closed anyway.
-            let _ = timeout_at(Instant::now() + Duration::from_secs(1), stream.write_all(&bytes)).await;
+            Farewell::send(stream, &bytes).await;
         }
     }
 }
@@ -106,6 +115,7 @@ async fn converse(
     mut route: Option<Route>,
 ) -> Result<(), End> {
     let mut reader = Reader::new(dac.config.channel.max_message_bytes);
+    let mut partial = dac.partial_messages.hold();
     let mut answers = Vec::new();
     let mut bytes = Vec::new();
     let mut deadline = Instant::now() + SILENCE;
@@ -125,6 +135,10 @@ async fn converse(
                 while let Some(frame) = reader.next().map_err(|error| refuse(error.code(), &error))? {
                     session.handle(frame, now(), &mut answers).map_err(End::Refused)?;
                     heard = true;
+                }
+                if !partial.set(reader.pending()) && reader.pending() > READ_SIZE {
+                    let message = "the unfinished messages of all nodes exceed their share of memory_bytes: send smaller ones";
+                    return Err(refuse("memory_limit", &message));
                 }
                 // Only complete frames prove that the peer is alive: single bytes do not.
                 if heard {

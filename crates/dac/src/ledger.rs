@@ -13,6 +13,13 @@ use uuid::Uuid;
 
 /// Gaps kept for people to read; older ones stay in the totals and in [`Ledger::gaps_forgotten`].
 const GAPS_KEPT: usize = 256;
+/// More samples a second than any probe takes: sequence numbers that grow faster are wrong. Without a limit, one false
+/// batch far ahead would turn all true samples into duplicates.
+const FASTEST: u64 = 1_000_000_000;
+/// A node may have counted this long, in seconds, before it sends again: as long as a full spool lasts, and clocks jump.
+const GRACE_S: u64 = 3_600;
+/// A node may have counted this long, in seconds, before this DAC receives its first batch: ten years.
+const LONGEST_RUN_S: u64 = 10 * 365 * 86_400;
 
 /// A range of missing sequence numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -40,6 +47,8 @@ pub enum Verdict {
     Duplicate,
     /// Partly in the log: no correct node sends that.
     Overlap,
+    /// Further ahead than any node can have counted since the batch before.
+    Jump,
 }
 
 /// Counts and gaps of one instance since the DAC's epoch began.
@@ -72,6 +81,9 @@ pub struct Ledger {
     ended_runs: u64,
     #[serde(skip)]
     run: Option<Uuid>,
+    /// When the present run's last batch arrived, or its last gap was recorded.
+    #[serde(skip)]
+    last_settled: Option<Nanos>,
     /// Whether the present run began before this DAC's epoch, and nothing of it has arrived yet.
     #[serde(skip)]
     joined_late: bool,
@@ -119,6 +131,7 @@ impl Ledger {
         self.first_sequence = 0;
         self.last_sequence = 0;
         self.stored_before = 0;
+        self.last_settled = None;
         self.node = NodeCounters::default();
         self.attributed = Drops::default();
     }
@@ -163,6 +176,10 @@ impl Ledger {
         if first <= self.last_sequence {
             return Verdict::Overlap;
         }
+        if last > self.highest_plausible(now) {
+            return Verdict::Jump;
+        }
+        self.last_settled = Some(now);
         self.account_for(first, dropped_before, run, now);
         if self.first_sequence == 0 {
             self.first_sequence = first;
@@ -181,27 +198,45 @@ impl Ledger {
         }
     }
 
-    /// Samples up to this number were sent as datagrams and are lost.
-    pub fn lost_on_the_way(&mut self, to_sequence: u64, now: Nanos) {
-        self.pass_over(to_sequence, Cause::Network, now);
+    /// Samples up to this number were sent as datagrams and are lost. Returns false, and records nothing, if the number
+    /// is implausible.
+    pub fn lost_on_the_way(&mut self, to_sequence: u64, now: Nanos) -> bool {
+        self.pass_over(to_sequence, Cause::Network, now)
     }
 
     /// Records that the replayed recording lacks these samples, with the recorded cause or because of the recording itself. Repeating it after a reconnect
-    /// changes nothing.
-    pub fn not_in_recording(&mut self, numbers: RangeInclusive<u64>, cause: Cause, now: Nanos) {
+    /// changes nothing. Returns false, and records nothing, if the numbers are implausible.
+    pub fn not_in_recording(&mut self, numbers: RangeInclusive<u64>, cause: Cause, now: Nanos) -> bool {
         if *numbers.end() <= self.last_sequence {
-            return;
+            return true;
+        }
+        if *numbers.end() > self.highest_plausible(now) {
+            return false;
         }
         self.pass_over(numbers.start().saturating_sub(1), self.cause_of_silence(), now);
         self.joined_late = false;
-        self.pass_over(*numbers.end(), cause, now);
+        self.pass_over(*numbers.end(), cause, now)
     }
 
-    fn pass_over(&mut self, to_sequence: u64, cause: Cause, now: Nanos) {
+    /// The highest sequence number that the node can have reached by now.
+    pub fn highest_plausible(&self, now: Nanos) -> u64 {
+        let seconds = match self.last_settled {
+            Some(before) => (now.0.saturating_sub(before.0) / 1_000_000_000).saturating_add(GRACE_S),
+            None => LONGEST_RUN_S,
+        };
+        self.last_sequence.saturating_add(seconds.saturating_mul(FASTEST))
+    }
+
+    fn pass_over(&mut self, to_sequence: u64, cause: Cause, now: Nanos) -> bool {
+        if to_sequence > self.highest_plausible(now) {
+            return false;
+        }
         if let (Some(run), Some(count @ 1..)) = (self.run, to_sequence.checked_sub(self.last_sequence)) {
             self.miss(self.last_sequence + 1, count, cause, run, now);
             self.last_sequence = to_sequence;
+            self.last_settled = Some(now);
         }
+        true
     }
 
     /// Returns how many sequence numbers are settled: received here, or recorded as missing.

@@ -30,7 +30,7 @@
 //!     name: "tank".into(), probe_type: tank.uuid, kind: ProbeKind::Pushed, demand: None,
 //!     state: InstanceState { hertz: None, enabled: true, recorder: None },
 //! };
-//! let hello = NodeMessage::Hello { protocol: PROTOCOL, node };
+//! let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret: None };
 //! let register = NodeMessage::Register { types: vec![tank.clone()], instances: vec![instance] };
 //! let mut answers = Vec::new();
 //! for message in [hello, register] {
@@ -68,7 +68,9 @@ mod encodings;
 pub mod ingest;
 mod instance;
 mod ledger;
+pub mod listener;
 mod log;
+mod memory;
 mod newest;
 mod node;
 mod registry;
@@ -91,6 +93,7 @@ pub use encodings::EncodingId;
 pub use instance::Instance;
 pub use ledger::{Gap, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
+pub use memory::{HeldMemory, MemoryAccount};
 pub use node::{Link, Node};
 pub use registry::{Registry, RestoreCounts, StoredInstance, StoredNode};
 pub use segment::{Pieces, Segment};
@@ -104,6 +107,7 @@ mod atomic {
 }
 
 use config::{ChannelConfig, LogConfig};
+use listener::Gate;
 use oasis_health::Health;
 use oasis_wire::quantity::{Epoch, Nanos};
 use std::{
@@ -119,12 +123,35 @@ use tokio::sync::{mpsc, watch};
 pub const SOFTWARE: &str = concat!("oasis ", env!("CARGO_PKG_VERSION"));
 
 /// Configuration of a DAC.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
+    /// Limit for all memory that peers can cause, in bytes. Shares of it limit logs, schemas, messages and answers.
+    pub memory_bytes: usize,
     /// `[log]`
     pub log: LogConfig,
     /// `[channel]`
     pub channel: ChannelConfig,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { memory_bytes: DEFAULT_MEMORY, log: LogConfig::default(), channel: ChannelConfig::default() }
+    }
+}
+
+/// Default of `memory_bytes`: 2 GiB.
+pub const DEFAULT_MEMORY: usize = 2 * 1024 * 1024 * 1024;
+
+impl Config {
+    /// Limit of all topic logs: at most half of the memory.
+    fn log_bytes(&self) -> usize {
+        self.log.total_bytes.min(self.memory_bytes / 2)
+    }
+
+    /// Limit of all schemas: at most an eighth of the memory.
+    fn schema_bytes(&self) -> usize {
+        self.channel.max_schema_bytes.min(self.memory_bytes / 8)
+    }
 }
 
 /// One DAC: the state that sessions and doors share.
@@ -138,10 +165,16 @@ pub struct Dac {
     pub commands: CommandBus,
     /// Admission to the data channel, with its counters.
     pub admission: Admission,
+    /// Limits the connections of the data channel by address.
+    pub(crate) gate: Gate,
     /// Routes of batches that arrive by UDP.
     pub datagrams: datagrams::Datagrams,
     /// Memory budget of all topic logs.
     pub budget: Arc<LogBudget>,
+    /// Messages of nodes that are not complete yet: at most a sixteenth of the memory.
+    pub(crate) partial_messages: Arc<MemoryAccount>,
+    /// Answers of the doors that clients have not read yet: at most an eighth of the memory.
+    pub answers: Arc<MemoryAccount>,
     /// Derived streams, with fewer samples than their base.
     pub derived: Arc<DerivedStreams>,
     /// Threads and tasks that are watched.
@@ -157,16 +190,19 @@ impl Dac {
     pub fn new(config: Config) -> Arc<Self> {
         // The clock separates consecutive runs; the random part separates runs of a host whose clock was set back.
         let epoch = Epoch(now().0 ^ (uuid::Uuid::new_v4().as_u64_pair().0 & 0xffff));
-        let budget = LogBudget::new(config.log.topic_bytes, config.log.total_bytes);
+        let budget = LogBudget::new(config.log.topic_bytes, config.log_bytes());
         let linger = Duration::from_millis(config.log.derived_linger_ms);
         let (steer, to_steer) = mpsc::unbounded_channel();
         let dac = Arc::new(Self {
-            registry: Registry::new(epoch, &config.channel, budget.clone(), steer),
+            registry: Registry::new(epoch, &config.channel, config.schema_bytes(), budget.clone(), steer),
             commands: CommandBus::default(),
             admission: Admission::new(config.channel.max_connections),
+            gate: Gate::new("channel", config.channel.max_connections_per_address, config::USUAL_PER_ADDRESS),
             datagrams: datagrams::Datagrams::default(),
             derived: DerivedStreams::new(config.log.derived_streams, linger, budget.clone()),
             budget,
+            partial_messages: MemoryAccount::new(config.memory_bytes / 16),
+            answers: MemoryAccount::new(config.memory_bytes / 8),
             health: Health::default(),
             epoch,
             sessions: AtomicU64::new(0),
@@ -198,6 +234,14 @@ impl Dac {
     /// Returns whether the nodes are being released: the DAC ends.
     pub fn is_releasing(&self) -> bool {
         *self.releasing.borrow()
+    }
+
+    /// Evicts samples of all topics while these exceed `log.total_bytes` together.
+    pub(crate) fn shrink_logs(&self) {
+        if self.budget.is_exceeded() {
+            self.registry.instances().iter().for_each(|instance| instance.log.shrink());
+            self.derived.shrink();
+        }
     }
 
     /// Evicts samples that are older than `log.topic_seconds`.

@@ -52,13 +52,18 @@ impl LogBudget {
 
     /// Returns the current limit of one topic, in bytes.
     ///
-    /// While the total is exceeded, each topic evicts down to an equal share. So the sum stays below `total` for
-    /// topics that are being written. It stays below twice that if silent topics keep what they had.
+    /// While the total is exceeded, each topic evicts down to an equal share, those that are being written at once and
+    /// the others soon ([`TopicLog::shrink`]).
     fn allowance(&self) -> usize {
-        if self.used() <= self.total {
+        if !self.is_exceeded() {
             return self.per_topic;
         }
         (self.total / self.topics.load(Ordering::Relaxed).max(1)).min(self.per_topic)
+    }
+
+    /// Returns whether all topics together use more than their limit.
+    pub fn is_exceeded(&self) -> bool {
+        self.used() > self.total
     }
 }
 
@@ -287,9 +292,16 @@ impl TopicLog {
         }
     }
 
-    /// Keeps the newest segment whatever its size, so that there is always a latest sample.
+    /// Evicts down to an equal share if all topics together use more than their limit.
+    pub(crate) fn shrink(&self) {
+        self.evict(&mut self.lock());
+    }
+
+    /// Keeps the newest segment, so that there is a latest sample, unless all topics together exceed their limit and this
+    /// segment its topic's share: otherwise many topics of one large segment each would have no bound.
     fn evict(&self, inner: &mut Inner) {
-        while inner.segments.len() > 1 && inner.bytes > self.budget.allowance() {
+        while inner.bytes > self.budget.allowance() && (inner.segments.len() > 1 || self.budget.is_exceeded())
+        {
             self.drop_oldest(inner);
         }
     }

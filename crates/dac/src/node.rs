@@ -1,10 +1,14 @@
 //! A node as the DAC knows it.
 
 use crate::registry::{StoredInstance, StoredNode};
-use oasis_channel::{DacMessage, NodeIdentity, Overhead, REPLAY_PREFIX};
+use oasis_channel::{DacMessage, Failure, NodeIdentity, Overhead, REPLAY_PREFIX, ResumeSecret};
 use oasis_wire::quantity::Nanos;
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// A node heard within this time, in nanoseconds, is alive: no other node may take its name.
+const ALIVE: u64 = 3_000_000_000;
 
 /// A node as the DAC knows it, connected or not.
 #[derive(Debug, Clone)]
@@ -26,12 +30,32 @@ pub struct Node {
     /// Whether it is known only from the archive and has not connected in this run of the DAC. Its process number is
     /// then 0, and unknown parts of its identity are nil or empty.
     pub is_remembered: bool,
+    /// Its address when it connected; unknown for a node without a socket.
+    pub(crate) address: Option<IpAddr>,
     pub(crate) link: Option<Link>,
+    /// Proves that a connection is of the owner of the run. Unknown for a remembered node and for programs that send
+    /// none.
+    secret: Option<ResumeSecret>,
+    /// Who had the name before, if that was another node that had fallen silent.
+    displaced: Option<Displaced>,
+}
+
+/// A node whose name another one has taken.
+#[derive(Debug, Clone)]
+pub(crate) struct Displaced {
+    run: Uuid,
+    secret: ResumeSecret,
 }
 
 impl Node {
     /// Creates a node that has just connected.
-    pub(crate) fn new(identity: NodeIdentity, link: Link, now: Nanos) -> Self {
+    pub(crate) fn new(
+        identity: NodeIdentity,
+        secret: Option<ResumeSecret>,
+        displaced: Option<Displaced>,
+        link: Link,
+        now: Nanos,
+    ) -> Self {
         Self {
             identity: Arc::new(identity),
             since: now,
@@ -41,7 +65,10 @@ impl Node {
             overhead: None,
             is_replay: false,
             is_remembered: false,
+            address: link.address,
             link: Some(link),
+            secret,
+            displaced,
         }
     }
 
@@ -65,7 +92,57 @@ impl Node {
             overhead: None,
             is_replay: stored.node.starts_with(REPLAY_PREFIX),
             is_remembered: true,
+            address: None,
             link: None,
+            secret: None,
+            displaced: None,
+        }
+    }
+
+    /// Decides whether a connection may have this node's name. Returns who is displaced by that, if anybody.
+    ///
+    /// # Errors
+    /// `run_secret_wrong` for somebody else's run, `name_taken` for another run while this node is alive.
+    pub(crate) fn give_way(
+        &self,
+        identity: &NodeIdentity,
+        secret: Option<ResumeSecret>,
+        now: Nanos,
+    ) -> Result<Option<Displaced>, Failure> {
+        if self.identity.run == identity.run {
+            return if self.is_owner(secret) {
+                Ok(self.displaced.clone())
+            } else {
+                Err(wrong_secret(identity))
+            };
+        }
+        let is_back = |before: &Displaced| {
+            before.run == identity.run && secret.is_some_and(|secret| secret.matches(before.secret))
+        };
+        if self.displaced.as_ref().is_some_and(is_back) {
+            // Once only: two nodes must not take the name from each other forever.
+            return Ok(None);
+        }
+        if self.is_online() && now.0.saturating_sub(self.last_heard.0) < ALIVE {
+            let message = format!(
+                "name {1:?} is in use by a connected node on {0}: give this node another name",
+                self.identity.host, identity.name
+            );
+            return Err(Failure::new("name_taken", message));
+        }
+        // A new process of the same node replaces the one before for good.
+        let is_another = self.is_online() && self.identity.uuid != identity.uuid;
+        let displaced = || Some(Displaced { run: self.identity.run, secret: self.secret? });
+        Ok(is_another.then(displaced).flatten())
+    }
+
+    fn is_owner(&self, secret: Option<ResumeSecret>) -> bool {
+        match (self.secret, secret) {
+            (Some(own), Some(given)) => own.matches(given),
+            // The archive contains no secrets: the first to come is believed.
+            (None, _) if self.is_remembered => true,
+            (None, None) => true,
+            _ => false,
         }
     }
 
@@ -101,10 +178,20 @@ impl Node {
 pub struct Link {
     /// Number of the session that owns it: a session that was replaced must not mark its successor offline.
     pub session: u64,
+    /// Address of the node, if it has one.
+    pub address: Option<IpAddr>,
     /// Queue of messages to the node. Bounded; full means that the node does not read.
     pub outbound: mpsc::Sender<DacMessage>,
     /// Whether the node has registered.
     pub accepts_commands: bool,
+}
+
+fn wrong_secret(identity: &NodeIdentity) -> Failure {
+    let message = format!(
+        "run {} of node {:?} belongs to another process: start this node again, so that it begins a run of its own",
+        identity.run, identity.name
+    );
+    Failure::new("run_secret_wrong", message)
 }
 
 /// Returns whether a change is large enough to act on: watchers need not see each second's noise.

@@ -1,6 +1,8 @@
 //! The nodes, their probe instances, and each instance's topic.
 
+mod eviction;
 mod remembered;
+mod schemas;
 
 pub use remembered::{RestoreCounts, StoredInstance, StoredNode};
 
@@ -8,9 +10,10 @@ use crate::{
     config::ChannelConfig,
     instance::Instance,
     log::{LogBudget, TopicLog},
+    memory::MemoryAccount,
     node::{Link, Node},
 };
-use oasis_channel::{Failure, InstanceState, NodeIdentity, Overhead, RegisteredInstance};
+use oasis_channel::{Failure, InstanceState, NodeIdentity, Overhead, RegisteredInstance, ResumeSecret};
 use oasis_wire::{
     quantity::{Epoch, Nanos, Offset, TopicId},
     schema::ProbeType,
@@ -22,15 +25,14 @@ use std::{
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 
-/// A node heard within this time, in nanoseconds, is alive: no other node may take its name.
-const ALIVE: u64 = 3_000_000_000;
-
 /// All nodes and instances of a DAC.
 #[derive(Debug)]
 pub struct Registry {
     epoch: Epoch,
     max_nodes: usize,
     max_topics: usize,
+    /// Memory of the types that sessions have registered, besides those of instances.
+    session_schemas: Arc<MemoryAccount>,
     max_schema_bytes: usize,
     budget: Arc<LogBudget>,
     /// Guards nodes and instances. Never locked during I/O. A ledger may be locked inside it, never the other way
@@ -48,8 +50,10 @@ struct Inner {
     by_name: HashMap<(Arc<str>, Arc<str>), TopicId>,
     last_topic: u32,
     schema_bytes: usize,
-    /// What earlier runs of the DAC stored: the node's run and last sequence number, by names. Each entry is used
-    /// once.
+    /// Where the offsets of a new instance begin: after those of every evicted one.
+    first_offset: Offset,
+    /// What earlier runs of the DAC stored, or evicted instances had: the node's run and last sequence number, by
+    /// names. Each entry is used once.
     stored: HashMap<(Arc<str>, Arc<str>), (Uuid, u64)>,
     /// Topics of instances known only from the archive; the first is evicted first. Some may have registered since,
     /// or are gone.
@@ -60,6 +64,7 @@ impl Registry {
     pub(crate) fn new(
         epoch: Epoch,
         config: &ChannelConfig,
+        max_schema_bytes: usize,
         budget: Arc<LogBudget>,
         steer: mpsc::UnboundedSender<TopicId>,
     ) -> Self {
@@ -67,7 +72,8 @@ impl Registry {
             epoch,
             max_nodes: config.max_nodes,
             max_topics: config.max_topics,
-            max_schema_bytes: config.max_schema_bytes,
+            session_schemas: MemoryAccount::new(max_schema_bytes),
+            max_schema_bytes,
             budget,
             inner: Mutex::default(),
             changed: watch::Sender::new(0),
@@ -78,6 +84,11 @@ impl Registry {
     /// Returns a version that changes with nodes and instances (not with samples).
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
+    }
+
+    /// Returns the present version.
+    pub fn version(&self) -> u64 {
+        *self.changed.borrow()
     }
 
     /// Returns all nodes by name.
@@ -107,32 +118,30 @@ impl Registry {
         inner.instances.get(topic).cloned()
     }
 
-    /// Returns a topic number that is unique in this epoch.
-    pub(crate) fn next_topic(&self) -> TopicId {
-        let mut inner = self.lock();
-        inner.last_topic += 1;
-        TopicId(inner.last_topic)
+    /// Returns a topic number that is unique in this epoch, or `None` once all are used up.
+    pub(crate) fn next_topic(&self) -> Option<TopicId> {
+        self.lock().next_topic()
     }
 
     /// Connects a node that has said hello. Closes an older connection of the same run of the node. Refuses a name
-    /// that another living node has.
-    pub(crate) fn connect(&self, identity: NodeIdentity, link: Link, now: Nanos) -> Result<(), Failure> {
+    /// that another living node has, and a run without its secret.
+    pub(crate) fn connect(
+        &self,
+        identity: NodeIdentity,
+        secret: Option<ResumeSecret>,
+        link: Link,
+        now: Nanos,
+    ) -> Result<(), Failure> {
         let mut inner = self.lock();
-        if let Some(known) = inner.nodes.get(&identity.name) {
-            let alive = known.is_online() && now.0.saturating_sub(known.last_heard.0) < ALIVE;
-            if alive && known.identity.run != identity.run {
-                let message = format!(
-                    "name {1:?} is in use by a connected node on {0}: give this node another name",
-                    known.identity.host, identity.name
-                );
-                return Err(Failure::new("name_taken", message));
-            }
-        } else if inner.nodes.len() >= self.max_nodes && !inner.evict_oldest_node() {
+        let known = inner.nodes.get(&identity.name).map(|known| known.give_way(&identity, secret, now));
+        let is_new = known.is_none();
+        let displaced = known.transpose()?.flatten();
+        if is_new && inner.nodes.len() >= self.max_nodes && !inner.evict_oldest_node() {
             let message =
                 format!("node limit reached: the DAC knows {} nodes (channel.max_nodes)", self.max_nodes);
             return Err(Failure::new("too_many_nodes", message));
         }
-        let node = Node::new(identity, link, now);
+        let node = Node::new(identity, secret, displaced, link, now);
         inner.nodes.insert(node.identity.name.clone(), node);
         drop(inner);
         self.notify_watchers();
@@ -216,7 +225,7 @@ impl Registry {
                     inner.remove(old);
                 }
                 // A client resumes by names: an offset must not identify two different samples.
-                let start = known.map_or(Offset(0), |old| old.log.next());
+                let start = known.map_or(inner.first_offset, |old| old.log.next());
                 self.add(&mut inner, key, announced, probe_type, start)?
             }
         };
@@ -265,7 +274,7 @@ impl Registry {
         start: Offset,
     ) -> Result<Arc<Instance>, Failure> {
         while inner.instances.len() >= self.max_topics {
-            if !inner.evict_oldest() {
+            if !inner.evict_oldest_instance() {
                 let message = format!(
                     "topic limit reached: the DAC has {} topics (channel.max_topics)",
                     self.max_topics
@@ -274,19 +283,13 @@ impl Registry {
             }
         }
         // Instances share the schema of a type, but any of them may become its last owner: each counts in full.
-        let schema_bytes = serde_json::to_string(&**probe_type).map_or(0, |json| json.len());
-        while inner.schema_bytes + schema_bytes > self.max_schema_bytes {
-            if !inner.evict_oldest() {
-                let message = format!(
-                    "schema memory limit reached: {} bytes are in use (channel.max_schema_bytes)",
-                    inner.schema_bytes
-                );
-                return Err(Failure::new("too_much_schema", message));
-            }
-        }
+        let schema_bytes = probe_type.memory_bytes();
+        self.make_room_for_schema(inner, schema_bytes)?;
+        let Some(topic) = inner.next_topic() else {
+            let message = "all topic numbers of this run of the DAC are used up: start the DAC again";
+            return Err(Failure::new("too_many_topics", message));
+        };
         inner.schema_bytes += schema_bytes;
-        inner.last_topic += 1;
-        let topic = TopicId(inner.last_topic);
         let log = TopicLog::starting_at(self.epoch, self.budget.clone(), start);
         let steer = self.steer.clone();
         let instance = Instance::new(topic, &key, announced, probe_type.clone(), schema_bytes, log, steer);
@@ -307,6 +310,12 @@ impl Registry {
 }
 
 impl Inner {
+    /// Numbers are never used twice in an epoch: a reader would take one topic for another.
+    fn next_topic(&mut self) -> Option<TopicId> {
+        self.last_topic = self.last_topic.checked_add(1)?;
+        Some(TopicId(self.last_topic))
+    }
+
     /// Removes an instance. Another topic replaces it, or none.
     fn remove(&mut self, instance: &Instance) {
         self.instances.remove(&instance.topic);

@@ -65,6 +65,11 @@ impl Reorder {
         self.waiting.values_mut().for_each(|waiting| waiting.since = Nanos(0));
     }
 
+    /// Discards the first batch. Returns its bytes.
+    pub fn discard_first(&mut self) -> usize {
+        self.waiting.pop_first().map_or(0, |(_, batch)| batch.bytes.len())
+    }
+
     /// Removes and returns the next batch if it follows the sample `last`, or repeats samples.
     pub fn next(&mut self, last: u64) -> Option<WaitingBatch> {
         let first = self.waiting.first_entry()?;

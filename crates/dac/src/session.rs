@@ -7,12 +7,13 @@ use crate::{
     Dac,
     instance::Instance,
     ledger::Verdict,
+    memory::HeldMemory,
     node::Link,
     reorder::{Reorder, WaitingBatch},
 };
 use oasis_channel::{
     Counters, DacMessage, DatagramOffer, Failure, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance,
-    TopicAssignment, frame::Frame,
+    ResumeSecret, TopicAssignment, frame::Frame,
 };
 use oasis_wire::{
     batch,
@@ -22,14 +23,17 @@ use oasis_wire::{
 };
 use std::{
     collections::{BTreeSet, HashMap},
+    net::IpAddr,
     ops::RangeInclusive,
     sync::Arc,
 };
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-/// Longest name of a node or an instance, in bytes.
+/// Longest name of a node, an instance, a host or a program, in bytes.
 const MAX_NAME: usize = 1_024;
+/// Characters of the reason of a goodbye that are logged.
+const LOGGED_REASON: usize = 200;
 /// Most instances of one node.
 const MAX_INSTANCES: usize = 10_000;
 /// Most bytes of batches that may wait for their predecessors in one connection.
@@ -42,11 +46,14 @@ const MAX_REGISTRATION: usize = 16 * 1024 * 1024;
 pub struct NodeSession {
     dac: Arc<Dac>,
     number: u64,
+    address: Option<IpAddr>,
     /// Moves to the registry with hello. Once another connection of the node replaces this one there, this
     /// connection's queue ends.
     outbound: Option<mpsc::Sender<DacMessage>>,
     node: Option<Arc<NodeIdentity>>,
     types: HashMap<Uuid, Arc<ProbeType>>,
+    /// Memory of these types, also of those that no instance has.
+    schema_memory: HeldMemory,
     registration_bytes: usize,
     topics: HashMap<TopicId, Arc<Instance>>,
     has_left: bool,
@@ -67,8 +74,10 @@ impl NodeSession {
     pub fn new(dac: Arc<Dac>, outbound: mpsc::Sender<DacMessage>) -> Self {
         let number = dac.next_session();
         Self {
+            schema_memory: dac.registry.hold_schemas(),
             dac,
             number,
+            address: None,
             outbound: Some(outbound),
             node: None,
             types: HashMap::new(),
@@ -81,6 +90,11 @@ impl NodeSession {
             reorders: None,
             waiting_bytes: 0,
         }
+    }
+
+    /// Adds the address of the node.
+    pub fn at(self, address: IpAddr) -> Self {
+        Self { address: Some(address), ..self }
     }
 
     /// Adds an offer of datagrams.
@@ -122,8 +136,8 @@ impl NodeSession {
         }
         self.wake_readers();
         let topics = std::mem::take(&mut self.unacknowledged).into_iter().filter_map(|topic| {
-            let last = self.topics.get(&topic)?.ledger().last_sequence;
-            Some((topic, last))
+            let ledger = self.topics.get(&topic)?.ledger();
+            (ledger.run() == Some(node.run)).then_some((topic, ledger.last_sequence))
         });
         out.push(DacMessage::Ack { topics: topics.collect() });
     }
@@ -161,24 +175,27 @@ impl NodeSession {
 
     /// Gives up waiting for batches that did not arrive in time.
     pub fn overdue(&mut self, now: Nanos) {
-        let Some(mut reorders) = self.reorders.take() else { return };
+        let (Some(node), Some(mut reorders)) = (&self.node, self.reorders.take()) else { return };
+        let run = node.run;
         for (topic, reorder) in &mut reorders {
             let Some(instance) = self.topics.get(topic).cloned() else { continue };
             loop {
                 let last = instance.ledger().last_sequence;
                 let Some(lost) = reorder.lost(last, now) else { break };
-                instance.ledger().lost_on_the_way(lost, now);
+                if !instance.ledger().lost_on_the_way(lost, now) {
+                    self.waiting_bytes -= reorder.discard_first();
+                    continue;
+                }
                 self.unacknowledged.insert(*topic);
-                self.waiting_bytes -= append_waiting(&instance, reorder, now);
+                self.waiting_bytes -= append_waiting(&instance, run, reorder, now);
             }
         }
         self.reorders = Some(reorders);
     }
 
     fn batch(&mut self, bytes: &[u8], now: Nanos) -> Result<(), Failure> {
-        if self.node.is_none() {
-            return Err(hello_expected());
-        }
+        let Some(node) = &self.node else { return Err(hello_expected()) };
+        let run = node.run;
         let invalid = |error: batch::BatchError| Failure::new("batch_invalid", error.to_string());
         let topic = TopicId(batch::Header::parse(bytes).map_err(invalid)?.topic);
         let Some(instance) = self.topics.get(&topic) else {
@@ -189,7 +206,13 @@ impl NodeSession {
             let reorder = reorders.entry(topic).or_default();
             let (first, dropped_before) = (header.first_sequence, header.dropped_before.into());
             let batch = WaitingBatch { first, dropped_before, since: now, bytes: bytes.to_vec() };
-            let last = instance.ledger().last_sequence;
+            let (last, highest) = {
+                let ledger = instance.ledger();
+                (ledger.last_sequence, ledger.highest_plausible(now))
+            };
+            if first > highest {
+                return Err(jump(instance, first, last));
+            }
             if !batch.follows(last) {
                 self.waiting_bytes += if reorder.keep(batch) { bytes.len() } else { 0 };
                 if self.waiting_bytes > MAX_WAITING_BYTES {
@@ -198,10 +221,10 @@ impl NodeSession {
                 }
                 return Ok(());
             }
-            append(instance, bytes, header, now)?;
-            self.waiting_bytes -= append_waiting(instance, reorder, now);
+            append(instance, run, bytes, header, now)?;
+            self.waiting_bytes -= append_waiting(instance, run, reorder, now);
         } else {
-            append(instance, bytes, header, now)?;
+            append(instance, run, bytes, header, now)?;
         }
         self.unacknowledged.insert(topic);
         Ok(())
@@ -214,7 +237,9 @@ impl NodeSession {
         out: &mut Vec<DacMessage>,
     ) -> Result<(), Failure> {
         match (&self.node, message) {
-            (None, NodeMessage::Hello { protocol, node }) => self.hello(protocol, node, now, out),
+            (None, NodeMessage::Hello { protocol, node, secret }) => {
+                self.hello(protocol, node, secret, now, out)
+            }
             (None, _) => Err(hello_expected()),
             (Some(_), NodeMessage::Hello { .. }) => {
                 Err(Failure::new("hello_expected", "hello was received before"))
@@ -252,7 +277,8 @@ impl NodeSession {
                 Ok(())
             }
             (Some(node), NodeMessage::Goodbye { reason }) => {
-                tracing::info!(node = %node.name, %reason, "node said goodbye");
+                let reason: String = reason.chars().take(LOGGED_REASON).collect();
+                tracing::info!(node = %node.name, ?reason, "node said goodbye");
                 self.has_left = true;
                 Ok(())
             }
@@ -263,6 +289,7 @@ impl NodeSession {
         &mut self,
         protocol: u32,
         node: NodeIdentity,
+        secret: Option<ResumeSecret>,
         now: Nanos,
         out: &mut Vec<DacMessage>,
     ) -> Result<(), Failure> {
@@ -272,11 +299,13 @@ impl NodeSession {
             return Err(Failure::new("protocol_version", message));
         }
         check_name("node", &node.name)?;
+        check_text("host", &node.host)?;
+        check_text("software", &node.software)?;
         let Some(outbound) = self.outbound.take() else {
             return Err(Failure::new("hello_expected", "hello was received before"));
         };
-        let link = Link { session: self.number, outbound, accepts_commands: false };
-        self.dac.registry.connect(node.clone(), link, now)?;
+        let link = Link { session: self.number, address: self.address, outbound, accepts_commands: false };
+        self.dac.registry.connect(node.clone(), secret, link, now)?;
         tracing::info!(node = %node.name, host = %node.host, run = %node.run, "node connected");
         self.node = Some(Arc::new(node));
         out.push(DacMessage::Welcome {
@@ -306,6 +335,10 @@ impl NodeSession {
         }
         for probe_type in types {
             probe_type.validate().map_err(|error| Failure::new("type_invalid", error.to_string()))?;
+            if self.types.get(&probe_type.uuid).is_some_and(|known| **known == probe_type) {
+                continue;
+            }
+            self.dac.registry.reserve(&mut self.schema_memory, probe_type.memory_bytes())?;
             self.types.insert(probe_type.uuid, Arc::new(probe_type));
         }
         let mut topics = Vec::with_capacity(instances.len());
@@ -354,7 +387,12 @@ impl NodeSession {
                 format!("invalid range of sequence numbers: {} to {}", numbers.start(), numbers.end());
             return Err(Failure::new("range_invalid", message));
         }
-        instance.ledger().not_in_recording(numbers, cause, now);
+        let to_sequence = *numbers.end();
+        let mut ledger = instance.ledger();
+        if !ledger.not_in_recording(numbers, cause, now) {
+            return Err(jump(instance, to_sequence, ledger.last_sequence));
+        }
+        drop(ledger);
         self.unacknowledged.insert(topic);
         Ok(())
     }
@@ -372,11 +410,21 @@ impl NodeSession {
     }
 }
 
-/// Appends a batch to the topic's log if the ledger reports it as new.
-fn append(instance: &Instance, bytes: &[u8], header: batch::Header, now: Nanos) -> Result<(), Failure> {
+/// Appends a batch of this run to the topic's log if the ledger reports it as new.
+fn append(
+    instance: &Instance,
+    run: Uuid,
+    bytes: &[u8],
+    header: batch::Header,
+    now: Nanos,
+) -> Result<(), Failure> {
     let (first, dropped) = (header.first_sequence, header.dropped_before.into());
     // Kept until the samples are appended, so that ledger and log always agree.
     let mut ledger = instance.ledger();
+    if ledger.run() != Some(run) {
+        let message = format!("another run of the node has registered {:?} meanwhile", instance.name);
+        return Err(Failure::new("run_replaced", message));
+    }
     match ledger.batch(first, header.count.into(), dropped, now) {
         Verdict::New => instance.log.append_without_wake(bytes.to_vec(), header.count, |batch, offset| {
             batch::stamp(batch, offset.0, now.0);
@@ -387,12 +435,13 @@ fn append(instance: &Instance, bytes: &[u8], header: batch::Header, now: Nanos) 
                 format!("samples from {first} of {:?} overlap samples received before", instance.name);
             return Err(Failure::new("sequence_overlap", message));
         }
+        Verdict::Jump => return Err(jump(instance, first, ledger.last_sequence)),
     }
     Ok(())
 }
 
 /// Appends the waiting batches whose predecessors have arrived. Returns their bytes.
-fn append_waiting(instance: &Instance, reorder: &mut Reorder, now: Nanos) -> usize {
+fn append_waiting(instance: &Instance, run: Uuid, reorder: &mut Reorder, now: Nanos) -> usize {
     let mut bytes = 0;
     loop {
         let last = instance.ledger().last_sequence;
@@ -400,7 +449,7 @@ fn append_waiting(instance: &Instance, reorder: &mut Reorder, now: Nanos) -> usi
         bytes += waiting.bytes.len();
         if let Ok(header) = batch::Header::parse(&waiting.bytes) {
             // It was checked on arrival. One that overlaps breaks the protocol and is ignored.
-            let _ = append(instance, &waiting.bytes, header, now);
+            let _ = append(instance, run, &waiting.bytes, header, now);
         }
     }
 }
@@ -413,15 +462,38 @@ fn parse(json: &[u8]) -> Result<NodeMessage, Failure> {
 }
 
 fn check_name(what: &str, name: &str) -> Result<(), Failure> {
-    if (1..=MAX_NAME).contains(&name.len()) {
-        return Ok(());
+    if name.is_empty() {
+        return Err(Failure::new(
+            "name_invalid",
+            format!("name of the {what} is empty: use 1 to {MAX_NAME} bytes"),
+        ));
     }
-    let message = format!("name of the {what} has {} bytes: use 1 to {MAX_NAME}", name.len());
-    Err(Failure::new("name_invalid", message))
+    check_text(&format!("name of the {what}"), name)
+}
+
+/// Texts of a node are kept, listed and logged: they have a bound, and no line breaks or escapes.
+fn check_text(what: &str, text: &str) -> Result<(), Failure> {
+    if text.len() > MAX_NAME {
+        let message = format!("{what} has {} bytes: use at most {MAX_NAME}", text.len());
+        return Err(Failure::new("name_invalid", message));
+    }
+    if let Some(control) = text.chars().find(|character| character.is_control()) {
+        let message = format!("{what} contains the control character {control:?}: use printable characters");
+        return Err(Failure::new("name_invalid", message));
+    }
+    Ok(())
 }
 
 fn foreign(topic: TopicId) -> Failure {
     Failure::new("topic_foreign", format!("topic {topic} does not belong to this node"))
+}
+
+fn jump(instance: &Instance, to: u64, last: u64) -> Failure {
+    let message = format!(
+        "sequence number {to} of {:?} is too far ahead of {last}: no probe takes so many samples in this time",
+        instance.name
+    );
+    Failure::new("sequence_jump", message)
 }
 
 fn hello_expected() -> Failure {

@@ -4,7 +4,7 @@
 
 use oasis_channel::{
     Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
-    RegisteredInstance, frame::Frame,
+    RegisteredInstance, ResumeSecret, frame::Frame,
 };
 use oasis_dac::{Config, Dac, StartAt, session::NodeSession};
 use oasis_wire::loss::Cause;
@@ -14,8 +14,12 @@ use oasis_wire::{
     schema::{Metric, MetricType, ProbeType, StructType},
     value::RowWriter,
 };
+#[path = "session/eviction.rs"]
+mod eviction;
 #[path = "session/remembered.rs"]
 mod remembered;
+#[path = "session/takeover.rs"]
+mod takeover;
 
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -91,7 +95,7 @@ fn hello(name: &str, run: u128) -> NodeMessage {
         software: "test".into(),
         pid: 1,
     };
-    NodeMessage::Hello { protocol: PROTOCOL, node }
+    NodeMessage::Hello { protocol: PROTOCOL, node, secret: None }
 }
 
 fn register(types: Vec<ProbeType>, names: &[&str]) -> NodeMessage {
@@ -272,9 +276,26 @@ fn an_invalid_message_is_refused_with_its_code() {
     assert_eq!(code(Peer::new(&dac).raw(b"\xff\xff", 0)), "not_json");
     assert_eq!(code(Peer::new(&dac).raw(br#"{"op":"dance"}"#, 0)), "unknown_message");
     let NodeMessage::Hello { node, .. } = hello("a", 1) else { panic!() };
-    assert_eq!(code(Peer::new(&dac).say(&NodeMessage::Hello { protocol: 99, node }, 0)), "protocol_version");
+    assert_eq!(
+        code(Peer::new(&dac).say(&NodeMessage::Hello { protocol: 99, node, secret: None }, 0)),
+        "protocol_version"
+    );
     assert_eq!(code(Peer::new(&dac).say(&hello("", 1), 0)), "name_invalid");
     assert_eq!(code(Peer::new(&dac).say(&hello(&"x".repeat(1_025), 1), 0)), "name_invalid");
+    for forged in ["plant\n2026-01-01 INFO all is well", "plant\u{1b}[2J", "a\u{9b}31m"] {
+        assert_eq!(code(Peer::new(&dac).say(&hello(forged, 1), 0)), "name_invalid", "{forged:?}");
+        let (mut peer, _) = Peer::connected(&dac, "a", 1);
+        assert_eq!(code(peer.say(&register(vec![], &[forged]), 0)), "name_invalid", "{forged:?}");
+    }
+    for text in ["x".repeat(2 << 20), "host\n".into()] {
+        let NodeMessage::Hello { protocol, node, .. } = hello("b", 1) else { panic!() };
+        let host = NodeIdentity { host: text.clone(), ..node.clone() };
+        let software = NodeIdentity { software: text, ..node };
+        for node in [host, software] {
+            let hello = NodeMessage::Hello { protocol, node, secret: None };
+            assert_eq!(code(Peer::new(&dac).say(&hello, 0)), "name_invalid");
+        }
+    }
 }
 
 #[test]
@@ -302,6 +323,34 @@ fn schemas_that_exceed_the_limits_of_codecs_are_refused() {
     let mut peer = Peer::new(&dac());
     peer.say(&hello("a", 1), 0).unwrap();
     assert_eq!(code(peer.say(&register(vec![], &["beat"]), 0)), "type_missing");
+}
+
+#[test]
+fn types_without_instances_count_until_their_node_leaves() {
+    let mut config = Config::default();
+    config.channel.max_schema_bytes = 1 << 20;
+    let dac = Dac::new(config);
+    // Short in JSON, large in memory.
+    let wide = |uuid: u128| ProbeType {
+        uuid: Uuid::from_u128(uuid),
+        ..probe_type((0..1_000).map(|_| metric(MetricType::Uint8)).collect())
+    };
+    let mut peers = Vec::new();
+    for number in 0..20 {
+        let mut peer = Peer::new(&dac);
+        peer.say(&hello(&format!("n{number}"), number + 1), 0).unwrap();
+        match peer.say(&register(vec![wide(number)], &[]), 0) {
+            Ok(_) => peers.push(peer),
+            Err(failure) => {
+                assert_eq!(failure.code, "too_much_schema");
+                break;
+            }
+        }
+    }
+    assert!((1..10).contains(&peers.len()), "{}", peers.len());
+    drop(peers);
+    let (mut peer, _) = Peer::connected(&dac, "a", 1);
+    peer.say(&register(vec![wide(1)], &[]), 0).unwrap();
 }
 
 #[test]

@@ -3,14 +3,23 @@
 use serde::{Deserialize, Serialize};
 use std::{num::NonZero, path::PathBuf};
 
+/// Connections from one address unless the configuration says otherwise: twice as many as readers (`max_per_address`).
+pub(crate) const USUAL_PER_ADDRESS: usize = 4_000;
+
 /// Addresses and limits of everything a browser or a script can reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DoorsConfig {
     /// Address of page, API and WebSocket.
     pub listen: String,
+    /// Host names that requests may use besides `localhost` and IP addresses, such as `dac.example.org`.
+    pub allowed_hosts: Vec<String>,
     /// Origins that may open a WebSocket or send a command besides the page's own, such as `https://ops.example.org`.
     pub allowed_origins: Vec<String>,
+    /// Connections open at the same time.
+    pub max_connections: usize,
+    /// Connections open from one address at the same time; 0 for 4,000, and for no limit from this host.
+    pub max_connections_per_address: usize,
     /// WebSockets open at the same time.
     pub max_websockets: usize,
     /// Subscriptions on one WebSocket, or instances in one request to a text door.
@@ -29,6 +38,8 @@ pub struct DoorsConfig {
     pub max_polls: usize,
     /// How long a client may take for the head of a request from its first byte on, and between two requests, in milliseconds.
     pub head_timeout_ms: u64,
+    /// How long a client may take for the body of a request, in milliseconds.
+    pub body_timeout_ms: u64,
     /// Size of a poll's answer at which it ends, in bytes; the next poll returns the rest.
     pub max_answer_bytes: usize,
     /// Threads that write to WebSockets; 0 for one a core.
@@ -64,7 +75,10 @@ impl Default for DoorsConfig {
     fn default() -> Self {
         Self {
             listen: "127.0.0.1:7070".into(),
+            allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            max_connections: 50_000,
+            max_connections_per_address: 0,
             max_websockets: 10_000,
             max_subscriptions: 1_000,
             max_readers: 30_000,
@@ -75,6 +89,7 @@ impl Default for DoorsConfig {
             max_polls: 1_000,
             max_answer_bytes: 1024 * 1024,
             head_timeout_ms: 10_000,
+            body_timeout_ms: 10_000,
             shards: 0,
             flush_ms: 8,
             send_buffer_bytes: 128 * 1024,

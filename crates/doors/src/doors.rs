@@ -2,7 +2,8 @@
 
 use crate::{
     config::DoorsConfig,
-    origin::{self, RefusedOrigins},
+    host,
+    origin::{self, RefusalLog},
     past::ArchiveAccess,
     places::Places,
     problem::Problem,
@@ -28,7 +29,8 @@ pub struct Doors {
     pub(crate) shards: Arc<Shards>,
     /// The archive, if there is one, and permits to read it.
     pub archived: ArchiveAccess,
-    refused_origins: Arc<RefusedOrigins>,
+    refused_origins: Arc<RefusalLog>,
+    pub(crate) refused_hosts: Arc<RefusalLog>,
 }
 
 impl Doors {
@@ -53,7 +55,8 @@ impl Doors {
             places,
             shards: Arc::new(shards),
             archived,
-            refused_origins: Arc::default(),
+            refused_origins: Arc::new(RefusalLog::of_origins()),
+            refused_hosts: Arc::new(host::refusal_log()),
         })
     }
 

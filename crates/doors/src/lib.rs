@@ -38,7 +38,7 @@
 //! #     let instance = RegisteredInstance {
 //! #         name: "tank".into(), probe_type: tank.uuid, kind: ProbeKind::Pushed, demand: None, state,
 //! #     };
-//! #     let hello = NodeMessage::Hello { protocol: PROTOCOL, node };
+//! #     let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret: None };
 //! #     let register = NodeMessage::Register { types: vec![tank.clone()], instances: vec![instance] };
 //! #     let mut session = NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0);
 //! #     for message in [hello, register] {
@@ -80,8 +80,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod body;
 mod config;
 mod doors;
+mod host;
 mod origin;
 mod past;
 mod places;
@@ -98,7 +100,7 @@ pub use problem::Problem;
 pub use text::openapi;
 pub use websocket::upgrade;
 
-use axum::{Router, routing::get};
+use axum::{Router, middleware::from_fn_with_state, routing::get};
 use std::io;
 use tokio::net::TcpListener;
 
@@ -119,14 +121,15 @@ pub async fn serve(
     listener: TcpListener,
     ended: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let Doors { admission, ending, shards, config, .. } = doors.clone();
+    let Doors { ending, shards, .. } = doors.clone();
     let ended = async move {
         ended.await;
         ending.send_replace(true);
         shards.end();
     };
-    serve::serve(router, listener, &config, ended).await;
+    let router = router.layer(from_fn_with_state(doors.clone(), host::guard));
+    serve::serve(doors, router, listener, ended).await;
     // WebSockets are no requests any more: the HTTP server does not wait for them.
-    admission.wait_until_empty().await;
+    doors.admission.wait_until_empty().await;
     Ok(())
 }

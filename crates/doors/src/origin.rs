@@ -2,27 +2,27 @@
 //!
 //! Browsers send `Origin` and scripts cannot forge it there, so it keeps other sites' pages out of a DAC that their visitor can reach
 //! (RFC 6455 10.2). Programs that are not browsers send none and are let through. The own page is one whose origin is the host
-//! asked for, if that is an IP address or `localhost`: any other name could be an attacker's that resolves to us for this one
-//! visit (DNS rebinding), so names have to be configured.
+//! asked for, if that host may be asked for at all ([`host`]).
 
-use crate::config::DoorsConfig;
-use axum::http::{HeaderMap, HeaderValue, header, uri::Authority};
+use crate::{config::DoorsConfig, host};
+use axum::http::{HeaderMap, HeaderValue, header};
 use std::{
-    net::IpAddr,
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-/// Warnings in one [`PERIOD`]: enough to see which origins are refused.
+/// Warnings in one [`PERIOD`]: enough to see who is refused.
 const WARNINGS: u32 = 10;
 /// A page that is refused tries again and again, and must not fill the log.
 const PERIOD: Duration = Duration::from_secs(60);
-/// Bytes of an origin that are logged.
-const LONGEST_ORIGIN: usize = 200;
+/// Bytes of a header that are logged.
+const LONGEST_HEADER: usize = 200;
 
-/// Logs refused origins, at most [`WARNINGS`] in each [`PERIOD`].
-#[derive(Debug, Default)]
-pub struct RefusedOrigins {
+/// Logs refused requests, at most [`WARNINGS`] in each [`PERIOD`].
+#[derive(Debug)]
+pub struct RefusalLog {
+    /// What was refused and the remedy.
+    message: &'static str,
     period: Mutex<Period>,
 }
 
@@ -33,17 +33,28 @@ struct Period {
     suppressed: u64,
 }
 
-impl RefusedOrigins {
+impl RefusalLog {
+    /// A log of refusals with this message.
+    pub fn new(message: &'static str) -> Self {
+        Self { message, period: Mutex::default() }
+    }
+
+    /// The log of refused origins.
+    pub fn of_origins() -> Self {
+        Self::new(
+            "request refused: its origin is not allowed; add it to doors.allowed_origins if its pages may connect",
+        )
+    }
+
     /// Logs a refused request, unless too many were logged already.
     pub fn warn(&self, headers: &HeaderMap, now: Instant) {
         let Some(suppressed) = self.admit(now) else { return };
         let text = |name| {
             let value = headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
-            String::from_utf8_lossy(value.get(..LONGEST_ORIGIN).unwrap_or(value)).into_owned()
+            String::from_utf8_lossy(value.get(..LONGEST_HEADER).unwrap_or(value)).into_owned()
         };
         tracing::warn!(
-            origin = ?text(header::ORIGIN), host = ?text(header::HOST), suppressed,
-            "request refused: its origin is not allowed; add it to doors.allowed_origins if its pages may connect"
+            origin = ?text(header::ORIGIN), host = ?text(header::HOST), suppressed, "{}", self.message
         );
     }
 
@@ -65,20 +76,21 @@ impl RefusedOrigins {
 
 /// Returns whether the request comes from no page, from our own page or from an allowed one.
 pub fn allowed(headers: &HeaderMap, config: &DoorsConfig) -> bool {
-    let Some(origin) = headers.get(header::ORIGIN) else { return true };
+    // A browser leaves `Origin` out of requests for images, scripts and links.
+    let Some(origin) = headers.get(header::ORIGIN) else { return !is_foreign_fetch(headers) };
     let (Ok(origin), Some(Ok(host))) = (origin.to_str(), headers.get(header::HOST).map(|host| host.to_str()))
     else {
         return false;
     };
     let own = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-    own.is_some_and(|own| own.eq_ignore_ascii_case(host) && cannot_be_rebound(host))
+    own.is_some_and(|own| own.eq_ignore_ascii_case(host) && host::is_allowed(host, &config.allowed_hosts))
         || config.allowed_origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
 }
 
-fn cannot_be_rebound(host: &str) -> bool {
-    let Ok(authority) = host.parse::<Authority>() else { return false };
-    let name = authority.host().trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok()
+/// Returns whether a browser says that another site's page has caused the request (W3C Fetch Metadata).
+pub fn is_foreign_fetch(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+    matches!(site, Some(b"cross-site" | b"same-site"))
 }
 
 #[cfg(test)]
@@ -113,6 +125,16 @@ mod tests {
         assert!(!verdict(Some("http://rebound.example:7070"), "rebound.example:7070"));
     }
 
+    #[test]
+    fn a_request_that_another_sites_page_has_caused_is_refused_without_an_origin_too() {
+        let caused_by = |site: &str| {
+            let headers = HeaderMap::from_iter([("sec-fetch-site".parse().unwrap(), site.parse().unwrap())]);
+            allowed(&headers, &DoorsConfig::default())
+        };
+        assert!(!caused_by("cross-site") && !caused_by("same-site"));
+        assert!(caused_by("same-origin") && caused_by("none"));
+    }
+
     /// Everything logged while `work` runs.
     fn logged(work: impl FnOnce()) -> String {
         #[derive(Clone, Default)]
@@ -142,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_refused_origin_is_logged_with_the_setting_that_allows_it() {
-        let origins = RefusedOrigins::default();
+        let origins = RefusalLog::of_origins();
         let log = logged(|| origins.warn(&headers("http://evil.example"), Instant::now()));
         for words in ["WARN", "http://evil.example", "127.0.0.1:7070", "doors.allowed_origins"] {
             assert!(log.contains(words), "{words}: {log}");
@@ -151,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_page_that_tries_again_and_again_cannot_flood_the_log() {
-        let (origins, start) = (RefusedOrigins::default(), Instant::now());
+        let (origins, start) = (RefusalLog::of_origins(), Instant::now());
         let first = logged(|| (0..1_000).for_each(|_| origins.warn(&headers("http://evil.example"), start)));
         assert_eq!(first.lines().count(), WARNINGS as usize);
         let later = logged(|| origins.warn(&headers("http://evil.example"), start + PERIOD));

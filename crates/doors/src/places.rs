@@ -2,12 +2,11 @@
 
 use crate::{DoorsConfig, problem::Problem};
 use axum::http::StatusCode;
-use oasis_dac::Admission;
-use std::{
-    collections::{BTreeMap, HashMap},
-    net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+use oasis_dac::{
+    Admission,
+    listener::{AddressPermit, Addresses},
 };
+use std::{collections::BTreeMap, net::IpAddr, sync::Arc};
 use tokio::sync::OwnedSemaphorePermit;
 
 /// A text door.
@@ -72,7 +71,7 @@ impl Places {
         Self {
             total: Admission::new(config.max_readers),
             doors: Door::ALL.map(door).into(),
-            addresses: Arc::new(Addresses { most: config.max_per_address, readers: Mutex::default() }),
+            addresses: Addresses::new(config.max_per_address),
         }
     }
 
@@ -97,10 +96,10 @@ impl Places {
     /// # Errors
     /// Status 429 if all of them are taken.
     pub fn resident(&self, peer: IpAddr) -> Result<AddressPermit, (&'static str, Problem)> {
-        self.addresses.enter(peer).ok_or_else(|| {
+        self.addresses.try_admit(peer).ok_or_else(|| {
             let detail = format!(
                 "{} readers and WebSockets have the address {peer} (doors.max_per_address)",
-                self.addresses.most
+                self.addresses.most()
             );
             let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_from_address", detail);
             ("too_many_from_address", problem)
@@ -110,46 +109,6 @@ impl Places {
     /// Readers at each door now.
     pub fn open(&self) -> BTreeMap<&'static str, usize> {
         self.doors.iter().map(|(door, (admission, _))| (door.name(), admission.counters().open)).collect()
-    }
-}
-
-/// Readers by address. Contains only addresses with readers.
-#[derive(Debug)]
-struct Addresses {
-    most: usize,
-    readers: Mutex<HashMap<IpAddr, usize>>,
-}
-
-impl Addresses {
-    fn enter(self: &Arc<Self>, address: IpAddr) -> Option<AddressPermit> {
-        let mut readers = self.readers();
-        let count = readers.get(&address).copied().unwrap_or(0);
-        if count >= self.most {
-            return None;
-        }
-        readers.insert(address, count + 1);
-        Some(AddressPermit { addresses: self.clone(), address })
-    }
-
-    fn readers(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
-        self.readers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A place of one address; free again when dropped.
-#[derive(Debug)]
-pub struct AddressPermit {
-    addresses: Arc<Addresses>,
-    address: IpAddr,
-}
-
-impl Drop for AddressPermit {
-    fn drop(&mut self) {
-        let mut readers = self.addresses.readers();
-        match readers.get_mut(&self.address) {
-            Some(count) if *count > 1 => *count -= 1,
-            _ => drop(readers.remove(&self.address)),
-        }
     }
 }
 

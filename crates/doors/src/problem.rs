@@ -9,6 +9,9 @@ use oasis_dac::CommandError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+/// The media type of problems.
+const MEDIA: &str = "application/problem+json";
+
 /// An error, for programs and for people.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Problem {
@@ -35,6 +38,19 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// Returns a whole HTTP answer, after which the connection is closed: for clients whose request is not read.
+    pub(crate) fn to_http(&self) -> Vec<u8> {
+        let body = serde_json::to_string(self).unwrap_or_default();
+        let (status, title, length) = (self.status, self.title, body.len());
+        format!(
+            "HTTP/1.1 {status} {title}\r\ncontent-type: {MEDIA}\r\ncontent-length: {length}\r\n\
+             connection: close\r\n\r\n{body}"
+        )
+        .into_bytes()
+    }
+}
+
 impl From<CommandError> for Problem {
     fn from(error: CommandError) -> Self {
         let status = match error {
@@ -51,9 +67,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(self)).into_response();
-        response
-            .headers_mut()
-            .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA));
         response
     }
 }

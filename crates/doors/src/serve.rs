@@ -1,72 +1,158 @@
-//! Accepts connections, and bounds each before its first request.
+//! Accepts connections and serves HTTP/1.1 on them, within limits of number and time.
 
-use crate::{DoorsConfig, text};
-use axum::{Router, extract::ConnectInfo, http::Request};
-use hyper::{body::Incoming, service::service_fn};
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{conn::auto::Builder, graceful::GracefulShutdown},
+use crate::{Doors, body, config::USUAL_PER_ADDRESS, problem::Problem, text};
+use axum::{
+    Router,
+    body::{Body, HttpBody},
+    extract::ConnectInfo,
+    http::{HeaderValue, Request, StatusCode, header},
+    response::{IntoResponse, Response},
 };
-use std::{pin::pin, time::Duration};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use oasis_dac::{
+    Admission,
+    listener::{Acceptor, Connection, Farewell, Gate, Refusal},
+};
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    pin::{Pin, pin},
+    sync::Arc,
+    time::Duration,
+};
 use tokio::{
     net::{TcpListener, TcpStream},
-    time::timeout,
+    sync::watch,
 };
 use tower_service::Service;
 
-/// Rest after an `accept` that failed, such as for want of file descriptors: connections that end meanwhile give theirs back.
-const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+/// Code of clients that do not complete a request in time.
+const LATE: &str = "request_timeout";
 
 /// Serves HTTP/1.1 until `ended` completes and every request has its answer.
-pub async fn serve(
-    router: Router,
-    listener: TcpListener,
-    config: &DoorsConfig,
-    ended: impl Future<Output = ()>,
-) {
-    let head = Duration::from_millis(config.head_timeout_ms);
-    let mut builder = Builder::new(TokioExecutor::new()).http1_only();
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(head);
-    let connections = GracefulShutdown::new();
+pub async fn serve(doors: &Doors, router: Router, listener: TcpListener, ended: impl Future<Output = ()>) {
+    let config = &doors.config;
+    let server = Arc::new(Server {
+        router,
+        doors: doors.clone(),
+        connections: Admission::new(config.max_connections),
+        gate: Gate::new("doors", config.max_connections_per_address, USUAL_PER_ADDRESS),
+        farewell: Farewell::default(),
+    });
+    let (ending, is_ending) = watch::channel(false);
+    let mut acceptor = Acceptor::new(listener);
     let mut ended = pin!(ended);
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let (stream, peer) = tokio::select! {
+            accepted = acceptor.accept() => accepted,
             () = &mut ended => break,
         };
-        let (stream, peer) = match accepted {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                tracing::warn!(%error, "accepting a client failed");
-                tokio::time::sleep(ACCEPT_AGAIN).await;
-                continue;
-            }
-        };
-        bound(&stream, config.send_buffer_bytes);
-        let router = router.clone();
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(ConnectInfo(peer));
-            router.clone().call(request)
-        });
-        let (builder, watcher) = (builder.clone(), connections.watcher());
-        tokio::spawn(async move {
-            if !receives_first_byte(&stream, head).await {
-                return tracing::debug!(%peer, "a client said nothing");
-            }
-            let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
-            if let Err(error) = watcher.watch(connection.into_owned()).await {
-                tracing::debug!(%peer, error, "connection ended");
-            }
-        });
+        server.accept(stream, peer, &is_ending);
     }
     // Closes the listener: later connections are refused at once.
-    drop(listener);
-    connections.shutdown().await;
+    drop((acceptor, is_ending));
+    ending.send_replace(true);
+    ending.closed().await;
 }
 
-/// Waits for the first byte of a request, with a timeout. The HTTP server's own timeout starts with that byte.
-async fn receives_first_byte(stream: &TcpStream, deadline: Duration) -> bool {
-    matches!(timeout(deadline, stream.peek(&mut [0])).await, Ok(Ok(1..)))
+/// Serves the connections of one listener.
+struct Server {
+    router: Router,
+    doors: Doors,
+    connections: Admission,
+    gate: Gate,
+    farewell: Farewell,
+}
+
+impl Server {
+    fn accept(self: &Arc<Self>, stream: TcpStream, peer: SocketAddr, is_ending: &watch::Receiver<bool>) {
+        match self.gate.admit(&self.connections, &stream, peer.ip()) {
+            Ok(place) => {
+                bound(&stream, self.doors.config.send_buffer_bytes);
+                tokio::spawn(self.clone().converse(stream, peer, Arc::new(place), is_ending.clone()));
+            }
+            Err(refusal) => {
+                self.gate.note_refused(&self.doors.admission, peer.ip(), refusal);
+                self.farewell.say(stream, problem(refusal).to_http());
+            }
+        }
+    }
+
+    /// Serves one connection until it ends. An unfinished request is answered; an idle connection is closed without an answer.
+    async fn converse(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        place: Arc<Connection>,
+        mut is_ending: watch::Receiver<bool>,
+    ) {
+        let server = self.clone();
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            request.extensions_mut().insert(place.clone());
+            server.clone().answer(request)
+        });
+        let mut connection = self.http().serve_connection(TokioIo::new(stream), service).with_upgrades();
+        let ended = tokio::select! {
+            ended = &mut connection => Some(ended),
+            _ = is_ending.changed() => None,
+        };
+        let ended = match ended {
+            Some(ended) => ended,
+            None => {
+                Pin::new(&mut connection).graceful_shutdown();
+                (&mut connection).await
+            }
+        };
+        let Err(error) = ended else { return };
+        tracing::debug!(%peer, %error, "connection ended");
+        let parts = connection.into_parts().filter(|parts| error.is_timeout() && !parts.read_buf.is_empty());
+        if let Some(parts) = parts {
+            self.doors.admission.count_refused(LATE);
+            let late = late("head", "doors.head_timeout_ms");
+            self.farewell.say(parts.io.into_inner(), late.to_http());
+        }
+    }
+
+    fn http(&self) -> http1::Builder {
+        let mut http = http1::Builder::new();
+        let head = Duration::from_millis(self.doors.config.head_timeout_ms);
+        // From the start of the connection, and from the end of each answer.
+        http.timer(TokioTimer::new()).header_read_timeout(head);
+        http
+    }
+
+    /// Answers one request. One whose body is late gets 408, whatever the router makes of it.
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Result<Response, Infallible> {
+        let mut router = self.router.clone();
+        if request.body().is_end_stream() {
+            return router.call(request.map(Body::new)).await;
+        }
+        let longest = Duration::from_millis(self.doors.config.body_timeout_ms);
+        let (request, lateness) = body::bounded(request, longest);
+        let answer = router.call(request).await?;
+        if !lateness.is_late() {
+            return Ok(answer);
+        }
+        self.doors.admission.count_refused(LATE);
+        let mut answer = late("body", "doors.body_timeout_ms").into_response();
+        answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        Ok(answer)
+    }
+}
+
+fn late(part: &str, setting: &str) -> Problem {
+    let detail = format!("the {part} of the request did not arrive in time ({setting})");
+    Problem::new(StatusCode::REQUEST_TIMEOUT, LATE, detail)
+}
+
+fn problem(refusal: Refusal) -> Problem {
+    let status = match refusal {
+        Refusal::TooManyFromAddress { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::TooMany { .. } | Refusal::OutOfDescriptors => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    Problem::new(status, refusal.code(), refusal.to_string())
 }
 
 /// Limits memory and time for a client that does not read: the system closes its connection when sent data waits too long.

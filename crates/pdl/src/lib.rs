@@ -21,6 +21,7 @@ mod compile;
 mod cycles;
 mod diagnostic;
 mod enums;
+mod expansion;
 mod format;
 mod lexer;
 mod limits;

@@ -5,7 +5,7 @@ use crate::{
     cycles,
     diagnostic::{Code, Diagnostic, nearest, simple_for, with_article},
     enums::{self, EnumIndex},
-    limits,
+    expansion, limits,
     model::{Demand, Metric, Model, Place, Primitive, Probe, Struct, Type},
     scope::{find, join, last, spelled},
     source::{Reference, Span},
@@ -136,7 +136,11 @@ impl<'a> Names<'a, '_> {
             .filter_map(|scoped| self.enums.remove(scoped))
             .map(|known| known.declared)
             .collect();
+        let reported = self.wrong.len();
         cycles::check(&structs, self.wrong);
+        if self.wrong.len() == reported {
+            expansion::check(&structs, &probes, self.wrong);
+        }
         self.check_uuids(&probes);
         Model::new(probes, structs, enums)
     }

@@ -19,6 +19,19 @@ fn numbered(piece: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
+fn structs_that_double_are_refused_where_they_exceed_the_limit() {
+    let doubling = |number: usize| format!("struct S{} {{ S{number} a, b; }};", number + 1);
+    let text: String =
+        std::iter::once("struct S0 { uint8 a; };".into()).chain((0..64).map(doubling)).collect();
+    // Deeper ones are not reported again.
+    assert_eq!(errors(text), 1);
+    let chain = |number: usize| format!("struct S{} {{ S{number} a; }};", number + 1);
+    let text: String =
+        std::iter::once("struct S0 { uint8 a; };".into()).chain((0..MANY).map(chain)).collect();
+    assert_eq!(errors(text), 1);
+}
+
+#[test]
 fn endless_repetition_does_not_overflow_the_stack() {
     for piece in [
         "{",

@@ -22,7 +22,7 @@ use crate::{
     spooler,
     state::ProbeState,
 };
-use oasis_channel::{Connector, NodeIdentity, ProbeKind, RegisteredInstance};
+use oasis_channel::{Connector, NodeIdentity, ProbeKind, RegisteredInstance, ResumeSecret};
 use oasis_wire::{batch::Encoder, quantity::Hertz, sample::Sample, schema::ProbeType, value::RowWriter};
 use std::{
     io,
@@ -240,7 +240,12 @@ impl NodeBuilder {
             None => Spool::new(spool_bytes, progress.len()),
         };
         let outbox = Outbox::new(spool, progress);
-        let announcement = Arc::new(Announcement { identity, types: self.types, instances: self.announced });
+        let announcement = Arc::new(Announcement {
+            identity,
+            secret: Some(ResumeSecret::random()),
+            types: self.types,
+            instances: self.announced,
+        });
         let (orders, inbox) = mpsc::channel();
         let (granted, state) = mpsc::channel();
         let collector = {

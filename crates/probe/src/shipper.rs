@@ -10,7 +10,7 @@ use crate::{
 };
 use oasis_channel::{
     Backoff, Connector, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, Overhead, PROTOCOL,
-    Receiver, RegisteredInstance, Sender,
+    Receiver, RegisteredInstance, ResumeSecret, Sender,
 };
 use oasis_wire::{quantity::Epoch, schema::ProbeType};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ const BATCHES: usize = 256;
 pub struct Announcement {
     /// The node's identity.
     pub identity: NodeIdentity,
+    /// Proves to a DAC that this is the owner of the run. Absent in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<ResumeSecret>,
     /// Schemas.
     pub types: Vec<ProbeType>,
     /// Instances in their initial states, which commands change.
@@ -109,7 +112,11 @@ impl Attempts {
         orders: &CommandHandling,
         outbox: &Arc<Outbox>,
     ) -> io::Result<()> {
-        let hello = NodeMessage::Hello { protocol: PROTOCOL, node: announcement.identity.clone() };
+        let hello = NodeMessage::Hello {
+            protocol: PROTOCOL,
+            node: announcement.identity.clone(),
+            secret: announcement.secret,
+        };
         let mut dac = OpenLink::connect(connector, &[hello])?;
         let instances = as_they_are_now(announcement, outbox);
         dac.sender.send(

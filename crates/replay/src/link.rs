@@ -2,7 +2,7 @@
 
 use oasis_channel::{
     DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, PROTOCOL, Receiver, RegisteredInstance,
-    TopicAssignment, tcp::TcpConnector,
+    ResumeSecret, TopicAssignment, tcp::TcpConnector,
 };
 use oasis_probe::{
     link::{self, OpenLink},
@@ -49,13 +49,15 @@ pub enum LinkError {
 /// The target DAC.
 pub struct Dac {
     address: String,
+    /// Of all runs of this replay.
+    secret: ResumeSecret,
     has_answered: Cell<bool>,
 }
 
 impl Dac {
     /// Creates a target for the data channel at this `HOST:PORT`.
     pub fn at(address: &str) -> Self {
-        Self { address: address.into(), has_answered: Cell::new(false) }
+        Self { address: address.into(), secret: ResumeSecret::random(), has_answered: Cell::new(false) }
     }
 }
 
@@ -74,7 +76,7 @@ impl Link {
     pub fn connect(dac: &Dac, identity: &NodeIdentity) -> Result<Self, LinkError> {
         let start = Instant::now();
         loop {
-            let attempt = Self::attempt(&dac.address, identity).map_err(|error| match error {
+            let attempt = Self::attempt(dac, identity).map_err(|error| match error {
                 LinkError::Away(why) if !dac.has_answered.get() => {
                     LinkError::Refused(nobody(&dac.address, &why))
                 }
@@ -96,9 +98,11 @@ impl Link {
         }
     }
 
-    fn attempt(dac: &str, identity: &NodeIdentity) -> Result<Result<Self, Failure>, LinkError> {
-        let hello = NodeMessage::Hello { protocol: PROTOCOL, node: identity.clone() };
-        let dac = match OpenLink::connect(&mut TcpConnector::new(dac), &[hello, NodeMessage::Replay]) {
+    fn attempt(dac: &Dac, identity: &NodeIdentity) -> Result<Result<Self, Failure>, LinkError> {
+        let hello =
+            NodeMessage::Hello { protocol: PROTOCOL, node: identity.clone(), secret: Some(dac.secret) };
+        let mut connector = TcpConnector::new(&dac.address);
+        let dac = match OpenLink::connect(&mut connector, &[hello, NodeMessage::Replay]) {
             Ok(dac) => dac,
             Err(error) => return error.downcast::<Failure>().map(Err).map_err(|error| how(&error)),
         };

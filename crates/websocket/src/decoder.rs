@@ -55,41 +55,57 @@ impl Decoder {
     pub fn decode<E: From<Error>>(
         &mut self,
         read: &mut [u8],
-        mut each: impl FnMut(Message<'_>) -> Result<(), E>,
+        each: impl FnMut(Message<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.decode_some(read, usize::MAX, each).map(|_| ())
+    }
+
+    /// As [`decode`](Self::decode), but decodes at most `most` frames and keeps the bytes after them. Returns whether there are any: then call it
+    /// again, without further bytes, before the next read. Otherwise the kept bytes grow.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_some<E: From<Error>>(
+        &mut self,
+        read: &mut [u8],
+        most: usize,
+        mut each: impl FnMut(Message<'_>) -> Result<(), E>,
+    ) -> Result<bool, E> {
         if self.bytes.is_empty() {
-            let used = self.frames(read, &mut each)?;
+            let (used, has_more) = self.frames(read, most, &mut each)?;
             self.bytes.extend_from_slice(read.get(used..).unwrap_or_default());
-            return Ok(());
+            return Ok(has_more);
         }
         let mut bytes = mem::take(&mut self.bytes);
         bytes.extend_from_slice(read);
-        let used = self.frames(&mut bytes, &mut each)?;
+        let (used, has_more) = self.frames(&mut bytes, most, &mut each)?;
         bytes.drain(..used);
         if !bytes.is_empty() {
             self.bytes = bytes;
         }
-        Ok(())
+        Ok(has_more)
     }
 
-    /// Decodes whole frames and returns how many bytes they were.
+    /// Decodes at most `most` whole frames. Returns how many bytes they were, and whether others may follow.
     fn frames<E: From<Error>>(
         &mut self,
         bytes: &mut [u8],
+        most: usize,
         each: &mut impl FnMut(Message<'_>) -> Result<(), E>,
-    ) -> Result<usize, E> {
+    ) -> Result<(usize, bool), E> {
         let mut used = 0;
-        loop {
+        for _ in 0..most {
             let rest = bytes.get_mut(used..).unwrap_or_default();
-            let Some(header) = Header::parse(rest, self.role, self.limits)? else { return Ok(used) };
+            let Some(header) = Header::parse(rest, self.role, self.limits)? else { return Ok((used, false)) };
             let end = header.size + header.payload;
-            let Some(payload) = rest.get_mut(header.size..end) else { return Ok(used) };
+            let Some(payload) = rest.get_mut(header.size..end) else { return Ok((used, false)) };
             if let Some(key) = header.mask {
                 mask::apply(payload, key);
             }
             self.frame(header, payload, each)?;
             used += end;
         }
+        Ok((used, used < bytes.len()))
     }
 
     fn frame<E: From<Error>>(
@@ -158,10 +174,45 @@ mod tests {
     }
 
     #[test]
+    fn a_message_has_a_bounded_number_of_fragments_and_more_if_it_is_long() {
+        let of = |count: usize, fragment: &[u8]| {
+            let mut frames = vec![frame(0x02, fragment)];
+            frames.resize(count - 1, frame(0x00, fragment));
+            frames.push(frame(0x80, fragment));
+            let (mut decoder, limits) =
+                (Decoder::default(), Limits { message: 1 << 20, ..Limits::default() });
+            decoder.limits = limits;
+            decoder.decode(&mut frames.concat(), |_| Ok::<_, Error>(()))
+        };
+        assert_eq!(of(1_024, &[]), Ok(()));
+        assert_eq!(of(1_025, &[]), Err(Error::TooManyFragments(1_024)));
+        // Autobahn sends messages in fragments of 64 bytes.
+        assert_eq!(of(16_384, &[7; 64]), Ok(()));
+    }
+
+    #[test]
     fn a_message_may_be_bounded_tighter_than_a_frame() {
         let mut decoder = Decoder::new(Role::Server, Limits { frame: 20, message: 10, output: 0 });
         let outcome = decoder.decode(&mut frame(0x82, &[0; 11]), |_| Ok::<_, Error>(()));
         assert_eq!(outcome, Err(Error::MessageTooLong(10)));
+    }
+
+    #[test]
+    fn a_budget_of_frames_ends_a_turn_and_the_rest_follows_in_the_next() {
+        let mut bytes = [frame(0x81, b"1"), frame(0x8a, b""), frame(0x81, b"2"), frame(0x81, b"3")].concat();
+        let part = bytes.split_off(bytes.len() - 1);
+        let (mut decoder, mut seen) = (Decoder::new(Role::Server, Limits::default()), Vec::new());
+        let mut turn = |bytes: &mut [u8]| {
+            let more = decoder.decode_some(bytes, 2, |message| {
+                seen.push(format!("{message:?}"));
+                Ok::<_, Error>(())
+            });
+            (more.unwrap(), seen.len())
+        };
+        assert_eq!(turn(&mut bytes), (true, 2));
+        assert_eq!(turn(&mut []), (false, 3));
+        assert_eq!(turn(&mut part.clone()), (false, 4));
+        assert_eq!(seen, ["Text(\"1\")", "Pong([])", "Text(\"2\")", "Text(\"3\")"]);
     }
 
     proptest! {

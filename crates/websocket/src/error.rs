@@ -44,6 +44,9 @@ pub enum Error {
     /// A message longer than allowed.
     #[error("a message over {0} bytes (RFC 6455 10.4)")]
     MessageTooLong(usize),
+    /// A message in more fragments than its length allows.
+    #[error("a message in over {0} short fragments (RFC 6455 10.4)")]
+    TooManyFragments(usize),
     /// The peer leaves too much output unread.
     #[error("more than {0} bytes of output unread (RFC 6455 10.4)")]
     OutputFull(usize),
@@ -55,7 +58,7 @@ impl Error {
         match self {
             Self::Utf8 => CloseCode::INVALID_DATA,
             Self::FrameTooLong(_) | Self::MessageTooLong(_) => CloseCode::TOO_BIG,
-            Self::OutputFull(_) => CloseCode::POLICY,
+            Self::OutputFull(_) | Self::TooManyFragments(_) => CloseCode::POLICY,
             _ => CloseCode::PROTOCOL,
         }
     }

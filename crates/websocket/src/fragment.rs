@@ -3,6 +3,7 @@
 use crate::{
     Error, Limits, Message,
     frame::{self, Header, Opcode},
+    limits::fragments,
 };
 
 /// Appends a server's message in frames of at most `most` bytes of payload, at least one frame. A `most` of 0 counts as 1.
@@ -24,7 +25,14 @@ pub fn write_fragments(opcode: Opcode, payload: &[u8], most: usize, out: &mut Ve
 
 /// A message of which the last fragment has not arrived. Allocates nothing before the first fragment.
 #[derive(Debug, Default)]
-pub(crate) struct Assembly(Option<(Opcode, Vec<u8>)>);
+pub(crate) struct Assembly(Option<Unfinished>);
+
+#[derive(Debug)]
+struct Unfinished {
+    opcode: Opcode,
+    bytes: Vec<u8>,
+    fragments: usize,
+}
 
 impl Assembly {
     /// Takes the payload of a data frame; `each` gets the message that it completes.
@@ -37,22 +45,26 @@ impl Assembly {
     ) -> Result<(), E> {
         match (header.opcode, self.0.take()) {
             (Opcode::Continuation, None) => Err(Error::Continuation.into()),
-            (Opcode::Continuation, Some((opcode, mut fragments))) => {
-                if fragments.len() + payload.len() > limits.message {
+            (Opcode::Continuation, Some(mut message)) => {
+                if message.bytes.len() + payload.len() > limits.message {
                     return Err(Error::MessageTooLong(limits.message).into());
                 }
-                fragments.extend_from_slice(payload);
+                message.bytes.extend_from_slice(payload);
+                message.fragments += 1;
                 if header.is_final {
-                    return each(Message::of(opcode, &fragments)?);
+                    return each(Message::of(message.opcode, &message.bytes)?);
                 }
-                self.0 = Some((opcode, fragments));
+                if message.fragments >= fragments(message.bytes.len()) {
+                    return Err(Error::TooManyFragments(message.fragments).into());
+                }
+                self.0 = Some(message);
                 Ok(())
             }
             (_, Some(_)) => Err(Error::Interleaved.into()),
             _ if payload.len() > limits.message => Err(Error::MessageTooLong(limits.message).into()),
             (opcode, None) if header.is_final => each(Message::of(opcode, payload)?),
             (opcode, None) => {
-                self.0 = Some((opcode, payload.to_vec()));
+                self.0 = Some(Unfinished { opcode, bytes: payload.to_vec(), fragments: 1 });
                 Ok(())
             }
         }

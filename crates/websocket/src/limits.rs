@@ -18,6 +18,17 @@ impl Limits {
     }
 }
 
+/// Fragments that a message may have however short they are.
+const FRAGMENTS: usize = 1_024;
+/// Bytes that allow for one fragment more.
+const BYTES_A_FRAGMENT: usize = 16;
+
+/// Returns how many fragments a message may have of which so many bytes have arrived. Without a bound, empty fragments would cost their sender six
+/// bytes each, and a message would never end.
+pub(crate) fn fragments(bytes: usize) -> usize {
+    FRAGMENTS + bytes / BYTES_A_FRAGMENT
+}
+
 impl Default for Limits {
     /// 64 KiB a message, 1 MiB of output.
     fn default() -> Self {

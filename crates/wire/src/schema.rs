@@ -90,6 +90,22 @@ impl Metric {
             alarm: None,
         }
     }
+
+    fn memory_bytes(&self) -> usize {
+        let texts = [&self.doc, &self.unit, &self.label].map(|text| length(text.as_ref()));
+        let enumerators = self.enumeration.iter().flat_map(|of| &of.values);
+        let enumeration: usize = enumerators
+            .map(|value| size_of::<Enumerator>() + value.name.len() + length(value.doc.as_ref()))
+            .sum();
+        let thresholds = [&self.warn, &self.alarm].into_iter().flatten();
+        let values: usize = thresholds.map(|threshold| threshold.values.len() * size_of::<i64>()).sum();
+        let own = size_of::<Self>() + self.name.len() + texts.iter().sum::<usize>();
+        own + enumeration + values + self.kind.memory_bytes()
+    }
+}
+
+fn length(text: Option<&String>) -> usize {
+    text.map_or(0, String::len)
 }
 
 /// Matches a value that is below, above or one of these.
@@ -197,6 +213,12 @@ impl ProbeType {
         self.rate.and_then(|rate| rate.demand)
     }
 
+    /// Returns the memory that it takes, in bytes: small JSON can have many times its size in memory.
+    pub fn memory_bytes(&self) -> usize {
+        let text = self.name.len() + self.version.len() + length(self.doc.as_ref());
+        size_of::<Self>() + text + self.metrics.iter().map(Metric::memory_bytes).sum::<usize>()
+    }
+
     /// Checks the properties that codecs rely on. A schema from outside must pass before it decodes anything.
     pub fn validate(&self) -> Result<(), InvalidType> {
         let mut members = self.metrics.len();
@@ -231,6 +253,15 @@ impl MetricType {
             | Self::Real64
             | Self::Boolean
             | Self::String => Ok(()),
+        }
+    }
+
+    /// Bytes of memory besides its own.
+    fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Vector(element) => size_of::<Self>() + element.memory_bytes(),
+            Self::Struct(of) => of.name.len() + of.members.iter().map(Metric::memory_bytes).sum::<usize>(),
+            _ => 0,
         }
     }
 

@@ -65,6 +65,12 @@ impl Oasis {
         Self::start_logging_to(log.into(), &[&dac, arguments].concat())
     }
 
+    /// A DAC that another program starts, with its log in a file.
+    pub fn dac_started_by(command: Command, log: fs::File, arguments: &[&str]) -> Self {
+        let dac = ["dac", "--listen", ANY_PORT, "--channel-listen", ANY_PORT];
+        Self::start_command(command, log.into(), &[&dac, arguments].concat())
+    }
+
     /// A DAC where another one was.
     pub fn dac_again(listen: &str, channel: &str) -> Self {
         Self::dac_at(listen, channel, &[])

@@ -115,7 +115,7 @@ impl DerivedStreams {
         let runtime =
             Handle::try_current().ok().or_else(|| self.runtime.clone()).ok_or(DeriveError::NoRuntime)?;
         let start = base.log.state().first_offset;
-        let topic = registry.next_topic();
+        let topic = registry.next_topic().ok_or(DeriveError::TooMany(self.most))?;
         let feed = Feed::new(thinning, &base.probe_type, topic, start).map_err(DeriveError::TooWide)?;
         let log = TopicLog::starting_at(base.log.epoch(), self.budget.clone(), start);
         let stream =
@@ -134,6 +134,11 @@ impl DerivedStreams {
     /// Evicts samples that arrived before this time.
     pub(crate) fn expire(&self, before: Nanos) {
         self.streams().values().for_each(|stream| stream.log.expire(before));
+    }
+
+    /// Evicts samples while all topics together exceed their limit.
+    pub(crate) fn shrink(&self) {
+        self.streams().values().for_each(|stream| stream.log.shrink());
     }
 
     fn streams(&self) -> MutexGuard<'_, HashMap<Key, Arc<Instance>>> {

@@ -205,11 +205,16 @@ fn hostile_numbers_neither_panic_nor_wrap() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
     assert_eq!(ledger.batch(u64::MAX, 2, 0, NOW), Verdict::Overlap);
     assert_eq!(ledger.batch(u64::MAX, 0, 0, NOW), Verdict::Overlap);
-    assert_eq!(ledger.batch(u64::MAX, 1, u64::MAX, NOW), Verdict::New);
+    assert_eq!(ledger.batch(u64::MAX, 1, u64::MAX, NOW), Verdict::Jump);
+    let far = ledger.highest_plausible(NOW);
+    assert_eq!(ledger.batch(far, 1, u64::MAX, NOW), Verdict::New);
+    assert_eq!(ledger.batch(far, 1, u64::MAX, Nanos(u64::MAX)), Verdict::Duplicate);
     ledger.counters(u64::MAX, Drops { ring_full: u64::MAX, spool_full: u64::MAX, ..Drops::default() });
     ledger.registered(NEXT_RUN, NOW);
-    ledger.not_in_recording(0..=u64::MAX, Cause::Network, NOW);
-    ledger.not_in_recording(u64::MAX..=u64::MAX, Cause::Network, NOW);
+    assert!(!ledger.not_in_recording(0..=u64::MAX, Cause::Network, NOW));
+    assert!(!ledger.not_in_recording(u64::MAX..=u64::MAX, Cause::Network, NOW));
+    assert!(ledger.not_in_recording(0..=5, Cause::Network, NOW));
+    assert!(!ledger.lost_on_the_way(u64::MAX, NOW));
 }
 
 proptest! {

@@ -41,6 +41,29 @@ fn a_reader_before_the_oldest_sample_receives_the_gap() {
 }
 
 #[test]
+fn many_topics_of_one_large_segment_stay_within_the_total() {
+    const LARGE: usize = 100_000;
+    let budget = LogBudget::new(usize::MAX, 10 * LARGE);
+    let logs: Vec<_> = (0..50).map(|_| TopicLog::new(EPOCH, budget.clone())).collect();
+    for log in &logs {
+        log.append(vec![0; LARGE], 1, |_, _| {});
+        assert!(budget.used() <= 10 * LARGE, "{}", budget.used());
+    }
+    // What is gone is a gap, not silence.
+    let last = logs.last().unwrap();
+    assert_eq!((last.read(Offset(0), 1).missed, last.state().evicted), (Some((Offset(0), Offset(1))), 1));
+    // Small topics keep their newest samples, because the large ones give way.
+    let small: Vec<_> = (0..50).map(|_| TopicLog::new(EPOCH, budget.clone())).collect();
+    logs[0].append(vec![0; LARGE], 1, |_, _| {});
+    for log in &small {
+        append(log, 1);
+        logs.iter().chain(&small).for_each(TopicLog::shrink);
+    }
+    assert!(small.iter().all(|log| log.latest().is_some()));
+    assert!(budget.used() <= 10 * LARGE, "{}", budget.used());
+}
+
+#[test]
 fn a_reader_in_the_middle_of_a_segment_gets_that_segment() {
     let log = log(usize::MAX);
     append(&log, 10);

@@ -90,7 +90,7 @@ impl Registry {
         if !is_known && inner.nodes.len() >= self.max_nodes {
             return false;
         }
-        let schema_bytes = serde_json::to_string(&*stored.probe_type).map_or(0, |json| json.len());
+        let schema_bytes = stored.probe_type.memory_bytes();
         if inner.instances.len() >= self.max_topics
             || inner.schema_bytes + schema_bytes > self.max_schema_bytes
         {
@@ -134,20 +134,5 @@ impl Inner {
             return true;
         }
         false
-    }
-
-    /// Evicts the restored node that was connected the longest ago. Returns false if there is none.
-    pub(super) fn evict_oldest_node(&mut self) -> bool {
-        let remembered = self.nodes.values().filter(|node| node.is_remembered);
-        let oldest = remembered.min_by_key(|node| node.last_heard).map(|node| node.identity.name.clone());
-        let Some(oldest) = oldest else { return false };
-        self.nodes.remove(&oldest);
-        let its: Vec<_> =
-            self.instances.values().filter(|instance| *instance.node == *oldest).cloned().collect();
-        for instance in its {
-            self.by_name.remove(&(instance.node.clone(), instance.name.clone()));
-            self.remove(&instance);
-        }
-        true
     }
 }

@@ -16,6 +16,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::ops::Range;
 
+/// Bytes of text that one message should not exceed: a batch of a few bytes can have millions of values.
+const LARGE: usize = 1024 * 1024;
+/// Values of a batch whose text is never large.
+const FEW: usize = 4_096;
+
 #[derive(Serialize)]
 struct Samples<'a> {
     event: &'static str,
@@ -55,6 +60,28 @@ pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, integ
             .collect(),
     };
     members(&text)
+}
+
+/// Returns where to divide these samples of a segment, if their text would be large.
+pub fn middle(source: &Source, segment: &Segment, wanted: &Range<Offset>) -> Option<Offset> {
+    let metrics = &source.probe_type().metrics;
+    if usize::from(segment.count()) * (metrics.len() + 1) <= FEW {
+        return None;
+    }
+    // About what sequence, offset, time and state take.
+    let each = 100 + metrics.iter().map(text_bytes).sum::<usize>();
+    let fitting = (LARGE / each).max(1) as u64;
+    let middle = Offset(wanted.start.max(segment.first_held()).0 + fitting);
+    (middle < wanted.end).then_some(middle)
+}
+
+/// Most bytes of a value with its name; vectors and strings may have more, which a batch contains.
+fn text_bytes(metric: &Metric) -> usize {
+    let value = match &metric.kind {
+        MetricType::Struct(of) => of.members.iter().map(text_bytes).sum(),
+        _ => 24,
+    };
+    metric.name.len() + 4 + value
 }
 
 fn one(probe_type: &ProbeType, state: u16, sample: Sample, integers: Integers) -> Value {

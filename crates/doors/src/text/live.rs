@@ -13,6 +13,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
+use oasis_dac::HeldMemory;
 use std::{convert::Infallible, pin::pin, time::Duration};
 use tokio::{sync::mpsc, time::Instant};
 
@@ -41,7 +42,8 @@ pub fn answer<D: Dialect>(visit: Visit, dialect: D) -> Response {
     let (to, from) = mpsc::channel(1);
     let coding = out.coding();
     dialect.greet(&reader, &mut out);
-    let writer = Writer { doors, reader, out, dialect, to };
+    let unread = doors.dac.answers.hold();
+    let writer = Writer { doors, unread, reader, out, dialect, to };
     tokio::spawn(async move {
         writer.run().await;
         drop(place);
@@ -68,6 +70,8 @@ pub fn headers(media: &'static str, coding: Coding) -> HeaderMap {
 
 struct Writer<D> {
     doors: Doors,
+    /// What the client has not taken yet.
+    unread: HeldMemory,
     reader: Reader,
     out: Output,
     dialect: D,
@@ -118,7 +122,13 @@ impl<D: Dialect> Writer<D> {
     }
 
     async fn flush(&mut self) -> Result<(), Gone> {
-        for part in self.out.take() {
+        let parts = self.out.take();
+        let bytes = parts.iter().map(Bytes::len).sum();
+        if !self.unread.set(bytes) && bytes > 2 * TURN_BYTES {
+            self.doors.admission.count_refused("memory_limit");
+            return Err(Gone);
+        }
+        for part in parts {
             let began = Instant::now();
             let sent = tokio::time::timeout(STALL, self.to.send(part)).await;
             if !matches!(sent, Ok(Ok(()))) {
@@ -129,6 +139,7 @@ impl<D: Dialect> Writer<D> {
                 return Err(Gone);
             }
         }
+        self.unread.set(0);
         Ok(())
     }
 }

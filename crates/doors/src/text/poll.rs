@@ -1,11 +1,14 @@
 //! Answers that end: at once (poll), or after the first message (long poll).
 
 use super::{live, output::Output, reader::Reader};
-use crate::Doors;
+use crate::{Doors, Problem};
 use axum::{
     body::Body,
+    http::StatusCode,
     response::{IntoResponse, Response},
 };
+use bytes::Bytes;
+use futures_util::StreamExt;
 use std::{convert::Infallible, pin::pin, time::Duration};
 
 /// One JSON document with everything since, up to `doors.max_answer_bytes`.
@@ -29,7 +32,18 @@ pub async fn answer(doors: &Doors, reader: &mut Reader, mut out: Output) -> Resp
     out.own(format!("],\"next\":\"{next}\",\"more\":{more}}}\n").as_bytes());
     let headers = live::headers("application/json", out.coding());
     out.finish();
-    let parts = futures_util::stream::iter(out.take().into_iter().map(Ok::<_, Infallible>));
+    let parts = out.take();
+    let mut unread = doors.dac.answers.hold();
+    if !unread.set(parts.iter().map(Bytes::len).sum()) {
+        doors.admission.count_refused("memory_limit");
+        let detail = "answers that clients have not read exceed their share of memory_bytes: try again later";
+        return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "memory_limit", detail).into_response();
+    }
+    let parts = futures_util::stream::iter(parts).map(move |part| {
+        // Held until the client has taken the last part.
+        let _unread = &unread;
+        Ok::<_, Infallible>(part)
+    });
     (headers, Body::from_stream(parts)).into_response()
 }
 

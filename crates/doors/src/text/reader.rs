@@ -226,10 +226,22 @@ impl Reader {
         }
         self.end_if_all_are_over();
         let (index, message, after) = self.waiting.pop_front()?;
+        let (message, after) = self.first_part(index, message, after);
         if let Some(topic) = self.topics.get_mut(index) {
             topic.position = after;
         }
         Some(message)
+    }
+
+    /// Divides samples whose text would be large. The others wait.
+    fn first_part(&mut self, index: usize, message: Message, after: Position) -> (Message, Position) {
+        let Message::Samples(source, segment, wanted) = message else { return (message, after) };
+        let Some(middle) = json::middle(&source, &segment, &wanted) else {
+            return (Message::Samples(source, segment, wanted), after);
+        };
+        let others = Message::Samples(source.clone(), segment.clone(), middle..wanted.end);
+        self.waiting.push_front((index, others, after));
+        (Message::Samples(source, segment, wanted.start..middle), Position { offset: middle, ..after })
     }
 
     fn end_if_all_are_over(&mut self) {

@@ -54,6 +54,10 @@ struct Plant {
 
 impl Plant {
     fn connect(dac: &Arc<Dac>) -> Self {
+        Self::connect_as(dac, counter())
+    }
+
+    fn connect_as(dac: &Arc<Dac>, probe_type: ProbeType) -> Self {
         let mut plant =
             Self { session: NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0), taken: 0 };
         let node = NodeIdentity {
@@ -64,15 +68,15 @@ impl Plant {
             software: "test".into(),
             pid: 1,
         };
-        plant.say(&NodeMessage::Hello { protocol: PROTOCOL, node });
+        plant.say(&NodeMessage::Hello { protocol: PROTOCOL, node, secret: None });
         let instance = RegisteredInstance {
             demand: None,
             name: "counter".into(),
-            probe_type: counter().uuid,
+            probe_type: probe_type.uuid,
             kind: ProbeKind::Pushed,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
-        plant.say(&NodeMessage::Register { types: vec![counter()], instances: vec![instance] });
+        plant.say(&NodeMessage::Register { types: vec![probe_type], instances: vec![instance] });
         plant
     }
 
@@ -121,6 +125,20 @@ async fn read(doors: &Doors, query: &str) -> (Vec<u64>, u64, u64) {
         }
     }
     (offsets, accounted, reader.positions().0[0].offset.0)
+}
+
+/// The text of each message.
+async fn texts(doors: &Doors, query: &str) -> Vec<String> {
+    let request = Request::parse(query, &HeaderMap::new(), 10).unwrap();
+    let mut reader = Reader::open(doors, request).await.unwrap();
+    let mut texts = Vec::new();
+    while let Some(message) = reader.next() {
+        let mut out = Output::new(Coding::Identity, reader.request().integers);
+        out.own(b"{");
+        message.write(&mut out);
+        texts.push(String::from_utf8(out.take().concat()).unwrap());
+    }
+    texts
 }
 
 /// The first message of an answer.
@@ -307,4 +325,32 @@ proptest! {
         });
         result?;
     }
+}
+
+#[tokio::test]
+async fn a_small_batch_with_much_text_becomes_several_messages() {
+    let dac = Dac::new(Config::default());
+    let metric = |number| format!(r#"{{"name": "{}{number}", "type": "uint8"}}"#, "n".repeat(200));
+    let metrics: Vec<String> = (0..8).map(metric).collect();
+    let json = format!(
+        r#"{{"name": "Wide", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d12", "version": "1.0", "metrics": [{}]}}"#,
+        metrics.join(", ")
+    );
+    let wide: ProbeType = serde_json::from_str(&json).unwrap();
+    let mut plant = Plant::connect_as(&dac, wide.clone());
+    let mut encoder = Encoder::new(&wide).unwrap();
+    (0..10_000).for_each(|time| encoder.push(time, &[7; 8]).unwrap());
+    let mut batch = Vec::new();
+    let topic = dac.registry.find("plant", "counter").unwrap().topic.0;
+    encoder.finish(Fields { topic, first_sequence: 1, ..Fields::default() }, &mut batch);
+    assert!(batch.len() < 2_000, "{}", batch.len());
+    plant.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()).unwrap();
+
+    let doors = Doors::new(dac, DoorsConfig::default(), None).unwrap();
+    let texts = texts(&doors, "node=plant&instance=counter&from=earliest").await;
+    assert!(texts.len() > 10 && texts.iter().all(|text| text.len() < 1_100_000), "{}", texts.len());
+    let samples: Vec<Value> = texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+    let sequences = samples.iter().flat_map(|message| message["samples"].as_array().unwrap());
+    let sequences: Vec<u64> = sequences.map(|sample| sample["sequence"].as_u64().unwrap()).collect();
+    assert_eq!(sequences, (1..=10_000).collect::<Vec<u64>>());
 }

@@ -8,6 +8,8 @@ use oasis_dac::CommandError;
 pub struct NativeClient {
     /// Whether it is notified of changes of the registry.
     pub watches: bool,
+    /// Whether the registry has changed since its last picture.
+    pub is_behind: bool,
     /// Requests that could not be understood.
     pub nonsense: u32,
     /// Commands under way.

@@ -5,29 +5,37 @@ use super::{
     end::{End, STALL},
     past_state::{PastState, Reading},
 };
-use crate::places::AddressPermit;
 use bytes::Bytes;
 use mio::net::TcpStream;
-use oasis_dac::{DemandGuard, Options};
+use oasis_dac::{
+    DemandGuard, Options,
+    listener::{self, AddressPermit},
+};
 use oasis_websocket::{CloseCode, Decoder, Limits, Opcode, Output, Role, close};
 use oasis_wire::quantity::Offset;
 use std::{
     net::{Shutdown, SocketAddr},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use tokio::sync::OwnedSemaphorePermit;
 
-/// A place among all WebSockets and one of the client's address; free again when dropped.
+/// A place among all WebSockets, one of the client's address, and one among all connections; free again when dropped.
 #[derive(Debug)]
 pub struct Place {
     _total: OwnedSemaphorePermit,
     _address: AddressPermit,
+    _connection: Option<Arc<listener::Connection>>,
 }
 
 impl Place {
-    /// Both, taken.
-    pub fn new(total: OwnedSemaphorePermit, address: AddressPermit) -> Self {
-        Self { _total: total, _address: address }
+    /// All of them, taken.
+    pub fn new(
+        total: OwnedSemaphorePermit,
+        address: AddressPermit,
+        connection: Option<Arc<listener::Connection>>,
+    ) -> Self {
+        Self { _total: total, _address: address, _connection: connection }
     }
 }
 
@@ -87,6 +95,10 @@ pub struct Connection {
     pub reading: Option<Box<Reading>>,
     /// Whether it is in the list of connections to write to.
     pub is_queued: bool,
+    /// Whether it is in the list of connections to read from.
+    pub is_readable: bool,
+    /// Whether the decoder keeps whole frames, for the next turn.
+    pub has_frames: bool,
     /// Pings since the shard last looked around.
     pub pings: u32,
     /// Bytes that did not fit into the socket.
@@ -111,6 +123,8 @@ impl Connection {
             subscriptions: Vec::new(),
             reading: None,
             is_queued: false,
+            is_readable: false,
+            has_frames: false,
             pings: 0,
             output: Output::new(LIMITS.output),
             blocked_since: None,
@@ -144,8 +158,8 @@ impl Connection {
         self.write_with(|output, stream| Ok(output.write(pieces, stream)?))
     }
 
-    /// Writes a piece of the past. Its unsent part is no unread answer, because the client did not request it at once.
-    pub fn write_past(&mut self, piece: Bytes) -> Result<(), End> {
+    /// Writes a piece of the past, or a picture of the registry. Its unsent part is no unread answer, because the client did not request it at once.
+    pub fn write_shared(&mut self, piece: Bytes) -> Result<(), End> {
         self.write_with(|output, stream| Ok(output.write_extra(piece, stream)?))
     }
 

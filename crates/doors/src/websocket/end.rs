@@ -42,6 +42,7 @@ impl End {
             Self::Protocol(Error::FrameTooLong(_) | Error::MessageTooLong(_)) => {
                 (CloseCode::TOO_BIG, "message_too_big")
             }
+            Self::Protocol(error @ Error::TooManyFragments(_)) => (error.close_code(), "too_many_fragments"),
             Self::Protocol(error) => (error.close_code(), "websocket_protocol"),
             Self::Command(_) => (CloseCode::PROTOCOL, "websocket_protocol"),
             Self::WrongKind(_) => (CloseCode::UNSUPPORTED, "message_kind"),

@@ -11,9 +11,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use hyper::upgrade::OnUpgrade;
-use hyper_util::{rt::TokioIo, server::conn::auto::upgrade::downcast};
+use hyper_util::rt::TokioIo;
+use oasis_dac::listener::Connection;
 use oasis_websocket::handshake::{self, Opening};
-use std::{io, net::SocketAddr};
+use std::{io, net::SocketAddr, sync::Arc};
 use tokio::net::TcpStream;
 
 /// Subprotocol of our native protocol. Clients of 2012 offer none.
@@ -42,13 +43,14 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
         let detail = "doors.max_websockets is reached";
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_websockets", detail));
     };
+    let connection = request.extensions_mut().remove::<Arc<Connection>>();
     let Some(upgrade) = request.extensions_mut().remove::<OnUpgrade>() else {
         return Err(no_websocket("this connection cannot be upgraded"));
     };
     let accept = HeaderValue::try_from(opening.accept)
         .map_err(|_| no_websocket("Sec-WebSocket-Key cannot be answered"))?;
     let is_native = matches!(protocol, Protocol::Native(_));
-    tokio::spawn(hand_over(doors.clone(), peer, upgrade, protocol, Place::new(total, address)));
+    tokio::spawn(hand_over(doors.clone(), peer, upgrade, protocol, Place::new(total, address, connection)));
     let mut response = StatusCode::SWITCHING_PROTOCOLS.into_response();
     let answers = response.headers_mut();
     answers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -84,7 +86,7 @@ fn protocol(opening: &Opening) -> Result<Protocol, Problem> {
 /// Waits until the answer is written, then gives the socket to a shard.
 async fn hand_over(doors: Doors, peer: SocketAddr, upgrade: OnUpgrade, protocol: Protocol, place: Place) {
     let Ok(upgraded) = upgrade.await else { return };
-    let Ok(parts) = downcast::<TokioIo<TcpStream>>(upgraded) else {
+    let Ok(parts) = upgraded.downcast::<TokioIo<TcpStream>>() else {
         return tracing::error!("the HTTP server gave no socket for a WebSocket");
     };
     match configured(parts.io.into_inner(), doors.config.send_buffer_bytes) {

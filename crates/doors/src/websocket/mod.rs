@@ -15,6 +15,7 @@ mod pace;
 mod packets;
 mod past;
 mod past_state;
+mod picture;
 mod push;
 mod shard;
 mod shards;

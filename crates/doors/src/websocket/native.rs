@@ -86,11 +86,9 @@ impl Shard {
     fn request(&mut self, key: usize, id: i64, what: What) -> Result<(), End> {
         match what {
             What::Watch => {
-                if let Some(client) = self.connections.get_mut(key).and_then(client) {
-                    client.watches = true;
-                }
                 // Now, and not only when something changes.
-                self.answer(key, &self.registry())
+                self.watch(key);
+                Ok(())
             }
             What::Subscribe(wanted) => {
                 let answer = self.subscribe_native(key, id, &wanted);
@@ -208,22 +206,6 @@ impl Shard {
         self.settle(id.key, said);
     }
 
-    /// Notifies all watching clients of a change of the registry: one text for all of them.
-    pub(super) fn send_registry(&mut self) {
-        let watching = |(key, connection): (usize, &mut Connection)| {
-            client(connection).is_some_and(|client| client.watches).then_some(key)
-        };
-        let keys: Vec<usize> = self.connections.iter_mut().filter_map(watching).collect();
-        if keys.is_empty() {
-            return;
-        }
-        let json = self.registry().json();
-        for key in keys {
-            let said = self.say(key, &json);
-            self.settle(key, said);
-        }
-    }
-
     /// Notifies a client of a subscription that has ended by itself.
     pub(super) fn say_unsubscribed(
         &mut self,
@@ -232,11 +214,6 @@ impl Shard {
         cause: &'static str,
     ) -> Result<(), End> {
         self.answer(key, &Answer::Unsubscribed { id: None, topic, cause: Some(cause) })
-    }
-
-    fn registry(&self) -> Answer {
-        let registry = &self.around.dac.registry;
-        Answer::Registry { nodes: view::nodes(registry), instances: view::instances(registry) }
     }
 
     fn bad_request(&mut self, key: usize, id: Option<i64>, message: String) -> Result<(), End> {

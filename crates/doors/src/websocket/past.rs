@@ -165,7 +165,7 @@ impl Shard {
             self.answer(key, &Answer::Subscribed { id, topic, epoch, offset, instance: view })?;
         }
         if let Some(connection) = self.connections.get_mut(key) {
-            connection.write_past(messages)?;
+            connection.write_shared(messages)?;
         }
         self.enqueue(key);
         if is_over { self.finish(key, instance.topic, "to") } else { Ok(()) }

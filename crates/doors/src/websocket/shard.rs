@@ -8,6 +8,7 @@ use super::{
     end::End,
     inbox::{Event, Inbox, Newcomer},
     pace::Pace,
+    picture::Picture,
     topic::Topic,
 };
 use crate::{
@@ -30,8 +31,10 @@ use tokio::runtime::Handle;
 
 /// The inbox's token; a connection's is its key.
 pub const INBOX: Token = Token(usize::MAX);
-/// Read from a socket at once.
-const READ: usize = 64 * 1024;
+/// Bytes read from one socket in a turn. A connection with more to read continues in the next turn, after the others.
+const READ: usize = 16 * 1024;
+/// Frames taken from one connection in a turn.
+const FRAMES: usize = 64;
 /// How often the shard checks for clients that do not read.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Pings that a client may send in that time.
@@ -68,12 +71,16 @@ pub struct Shard {
     /// Slots of topics with bytes to share until the round ends.
     pub(super) served: Vec<usize>,
     pub(super) pace: Pace,
+    /// Keys of connections that may have more to read, in turn.
+    readable: VecDeque<usize>,
     buffer: Vec<u8>,
     /// Of connections and of what they read of the past.
     pub(super) next_serial: u64,
     last_check: Instant,
     /// Connections with a sent close frame, and when they are closed, soonest first.
     leaving: VecDeque<(Instant, ConnectionId)>,
+    /// The registry, as clients that watch it receive it.
+    pub(super) picture: Picture,
     is_ending: bool,
 }
 
@@ -93,10 +100,12 @@ impl Shard {
             queue: Vec::new(),
             served: Vec::new(),
             pace: Pace::new(longest, now),
+            readable: VecDeque::new(),
             buffer: vec![0; READ],
             next_serial: 0,
             last_check: now,
             leaving: VecDeque::new(),
+            picture: Picture::default(),
             is_ending: false,
         }
     }
@@ -125,11 +134,13 @@ impl Shard {
                     self.writable(key);
                 }
                 if event.is_readable() {
-                    self.readable(key);
+                    self.enqueue_read(key);
                 }
             }
+            self.read_turn();
             self.inbox.take(&mut inbox);
             inbox.drain(..).for_each(|event| self.on_event(event));
+            self.send_due_pictures();
             self.round();
             self.close_finished();
             self.check_stalled();
@@ -138,10 +149,14 @@ impl Shard {
 
     /// Returns the time until the next work.
     fn patience(&self) -> Duration {
+        if !self.readable.is_empty() {
+            return Duration::ZERO;
+        }
         let now = Instant::now();
         let goodbye = self.leaving.front().map(|(due, _)| *due);
         let next_check = self.last_check + CHECK_INTERVAL;
-        let next = goodbye.map_or(next_check, |due| due.min(next_check)).saturating_duration_since(now);
+        let next = [goodbye, self.picture.due()].into_iter().flatten().fold(next_check, Instant::min);
+        let next = next.saturating_duration_since(now);
         if self.raised.is_empty() && self.queue.is_empty() { next } else { self.pace.wait(now).min(next) }
     }
 
@@ -151,7 +166,7 @@ impl Shard {
             Event::Topic(slot) => self.raised.push(slot),
             Event::Outcome { connection, request, outcome } => self.outcome(connection, request, &outcome),
             Event::Past { connection, serial, piece } => self.past_read(connection, serial, *piece),
-            Event::Registry => self.send_registry(),
+            Event::Registry => self.registry_changed(),
             Event::End => {
                 self.is_ending = true;
                 let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
@@ -180,48 +195,75 @@ impl Shard {
             return self.end(key, &End::ShuttingDown);
         }
         let outcome = self.welcome(key).and_then(|()| self.take(key, &mut early));
-        self.settle(key, outcome);
+        match outcome {
+            Ok(true) => self.enqueue_read(key),
+            Ok(false) => {}
+            Err(end) => self.end(key, &end),
+        }
     }
 
     fn writable(&mut self, key: usize) {
         let Some(connection) = self.connections.get_mut(key) else { return };
         let outcome = connection.flush();
         self.settle(key, outcome);
+        self.send_late_picture(key);
         self.enqueue(key);
     }
 
-    fn readable(&mut self, key: usize) {
-        let mut buffer = mem::take(&mut self.buffer);
-        let outcome = self.read(key, &mut buffer);
-        self.buffer = buffer;
-        self.settle(key, outcome);
+    /// Has the connection read in the next turn.
+    fn enqueue_read(&mut self, key: usize) {
+        if let Some(connection) = self.connections.get_mut(key)
+            && !mem::replace(&mut connection.is_readable, true)
+        {
+            self.readable.push_back(key);
+        }
     }
 
-    /// Reads until the socket is empty: the system reports a readable socket once.
-    fn read(&mut self, key: usize, buffer: &mut [u8]) -> Result<(), End> {
-        loop {
-            let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
-            match connection.stream().read(buffer) {
-                Ok(0) => return Err(End::Client),
-                // A closing connection does not read.
-                Ok(_) if connection.is_leaving() => {}
-                Ok(length) => self.take(key, buffer.get_mut(..length).unwrap_or_default())?,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
+    /// Reads from each connection that has something to read, within the budget of a turn: a client that sends without pause delays the others by
+    /// one budget only.
+    fn read_turn(&mut self) {
+        let mut buffer = mem::take(&mut self.buffer);
+        for _ in 0..self.readable.len() {
+            let Some(key) = self.readable.pop_front() else { break };
+            let Some(connection) = self.connections.get_mut(key) else { continue };
+            connection.is_readable = false;
+            match self.read(key, &mut buffer) {
+                Ok(true) => self.enqueue_read(key),
+                Ok(false) => {}
+                Err(end) => self.end(key, &end),
             }
         }
+        self.buffer = buffer;
     }
 
-    /// Takes bytes of a client.
-    fn take(&mut self, key: usize, bytes: &mut [u8]) -> Result<(), End> {
-        let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
+    /// Reads once, or takes frames that were read before. Returns whether there may be more: the system reports a readable socket only once.
+    fn read(&mut self, key: usize, buffer: &mut [u8]) -> Result<bool, End> {
+        let Some(connection) = self.connections.get_mut(key) else { return Ok(false) };
+        if mem::take(&mut connection.has_frames) {
+            self.take(key, &mut [])?;
+            return Ok(true);
+        }
+        match connection.stream().read(buffer) {
+            Ok(0) => Err(End::Client),
+            // A closing connection does not read.
+            Ok(_) if connection.is_leaving() => Ok(true),
+            Ok(length) => self.take(key, buffer.get_mut(..length).unwrap_or_default()).map(|_| true),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            Err(error) if error.kind() == ErrorKind::Interrupted => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Takes bytes of a client, and at most the budget of a turn of its frames. Returns whether there are more.
+    fn take(&mut self, key: usize, bytes: &mut [u8]) -> Result<bool, End> {
+        let Some(connection) = self.connections.get_mut(key) else { return Ok(false) };
         let mut decoder = mem::take(&mut connection.decoder);
-        decoder.decode(bytes, |message| self.message(key, message))?;
+        let has_frames = decoder.decode_some(bytes, FRAMES, |message| self.message(key, message))?;
         if let Some(connection) = self.connections.get_mut(key) {
             connection.decoder = decoder;
+            connection.has_frames = has_frames;
         }
-        Ok(())
+        Ok(has_frames)
     }
 
     fn message(&mut self, key: usize, message: Message<'_>) -> Result<(), End> {

@@ -11,6 +11,8 @@ pub struct PostgresqlConfig {
     /// File with the CA certificates (PEM) of the database. With it, only a database with a certificate for its host
     /// name from this CA is used.
     pub ca_file: String,
+    /// Whether a database on another machine is used without `ca_file`, whatever certificate it shows.
+    pub accept_any_certificate: bool,
     /// Schema of the tables, created if it does not exist.
     pub schema: String,
     /// How long a sample waits for others at most, in milliseconds, during normal operation: one transaction contains
@@ -20,6 +22,12 @@ pub struct PostgresqlConfig {
 
 impl Default for PostgresqlConfig {
     fn default() -> Self {
-        Self { url: String::new(), ca_file: String::new(), schema: "oasis".into(), commit_ms: 200 }
+        Self {
+            url: String::new(),
+            ca_file: String::new(),
+            accept_any_certificate: false,
+            schema: "oasis".into(),
+            commit_ms: 200,
+        }
     }
 }

@@ -7,8 +7,8 @@ use rustls::{
     crypto::{self, CryptoProvider, verify_tls12_signature, verify_tls13_signature},
     pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
 };
-use std::sync::Arc;
-use tokio_postgres::config::SslMode;
+use std::{net::IpAddr, sync::Arc};
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Why the connection settings are invalid.
@@ -32,6 +32,11 @@ pub enum BadTarget {
     /// The settings contradict each other.
     #[error("postgresql.ca_file requires TLS, but postgresql.url has sslmode=disable: use sslmode=require")]
     Contradiction,
+    /// Nothing says which certificate of another machine is right.
+    #[error(
+        "postgresql.url leads to {0}, and nothing says which certificate is right: set postgresql.ca_file; or sslmode=disable or postgresql.accept_any_certificate = true if you trust the network"
+    )]
+    Unverified(String),
     /// Error of the TLS library.
     #[error("cannot set up TLS: {0}")]
     Tls(#[from] Error),
@@ -55,6 +60,9 @@ impl Target {
         let builder =
             ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
         let builder = if config.ca_file.is_empty() {
+            if let Some(host) = unverified(&address, config.accept_any_certificate) {
+                return Err(BadTarget::Unverified(host));
+            }
             builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody(provider)))
         } else {
             if address.get_ssl_mode() == SslMode::Disable {
@@ -67,6 +75,25 @@ impl Target {
     }
 }
 
+/// The first host on another machine whose certificate anybody could have, unless that was accepted.
+fn unverified(address: &tokio_postgres::Config, is_accepted: bool) -> Option<String> {
+    if is_accepted || address.get_ssl_mode() == SslMode::Disable {
+        return None;
+    }
+    if !address.get_hostaddrs().is_empty() {
+        let remote = address.get_hostaddrs().iter().find(|address| !address.is_loopback());
+        return remote.map(ToString::to_string);
+    }
+    address.get_hosts().iter().find_map(|host| match host {
+        Host::Tcp(name) => {
+            let is_local =
+                name.parse::<IpAddr>().map_or(name == "localhost", |address| address.is_loopback());
+            (!is_local).then(|| name.clone())
+        }
+        Host::Unix(_) => None,
+    })
+}
+
 fn certificates(path: &str) -> Result<RootCertStore, BadTarget> {
     let bad = |why: String| BadTarget::Certificates { path: path.to_owned(), why };
     let mut roots = RootCertStore::empty();
@@ -77,8 +104,8 @@ fn certificates(path: &str) -> Result<RootCertStore, BadTarget> {
     if roots.is_empty() { Err(bad("the file contains none".into())) } else { Ok(roots) }
 }
 
-/// Without certificates any server is accepted, as is usual for `sslmode=require`: this prevents eavesdropping, but
-/// not impersonation.
+/// Without certificates any server is accepted: on this machine, or if the settings accept that. This prevents
+/// eavesdropping, but not impersonation.
 #[derive(Debug)]
 struct Anybody(Arc<CryptoProvider>);
 
@@ -129,7 +156,20 @@ mod tests {
 
     #[test]
     fn invalid_settings_are_refused_with_a_remedy() {
-        assert_eq!(refused("postgresql://a@b/c?sslmode=require", ""), "");
+        assert_eq!(refused("postgresql://a@127.0.0.1/c?sslmode=require", ""), "");
+        for remote in
+            ["postgresql://a@b/c?sslmode=require", "postgresql://a@b/c", "host=localhost hostaddr=10.0.0.1"]
+        {
+            let said = refused(remote, "");
+            assert!(said.contains("postgresql.ca_file") && said.contains("accept_any_certificate"), "{said}");
+        }
+        assert_eq!(refused("postgresql://a@b/c?sslmode=disable", ""), "");
+        let accepting = PostgresqlConfig {
+            url: "host=b".into(),
+            accept_any_certificate: true,
+            ..PostgresqlConfig::default()
+        };
+        assert!(Target::new(&accepting).is_ok());
         assert_eq!(refused("host=/run/postgresql dbname=c", ""), "");
         let said = refused("postgresql://a@b/c?sslmode=verify-full", "");
         assert!(said.contains("sslmode") && said.contains("postgresql.ca_file"), "{said}");

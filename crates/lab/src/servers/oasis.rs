@@ -82,6 +82,7 @@ pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> a
     handlers.start_all();
     let mut feed = is_fed.then(|| Feed::new(dac.clone())).transpose()?;
     let mut config = DoorsConfig {
+        max_connections: 1_000_000,
         max_websockets: 1_000_000,
         max_per_address: 1_000_000,
         shards: 1,
@@ -124,7 +125,7 @@ pub fn greeting() -> anyhow::Result<(Encoder, [NodeMessage; 2])> {
         demand: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
-    let hello = NodeMessage::Hello { protocol: PROTOCOL, node: identity() };
+    let hello = NodeMessage::Hello { protocol: PROTOCOL, node: identity(), secret: None };
     Ok((encoder, [hello, NodeMessage::Register { types: vec![probe_type], instances: vec![instance] }]))
 }
 

@@ -20,15 +20,31 @@ const STANDARD_PROBES: [&str; 4] = ["processor", "memory", "network", "heartbeat
 macro_rules! sections {
     ($($name:ident: $handler:ty),* $(,)?) => {
         /// The whole file.
-        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct Config {
+            /// Limit for all memory that peers of a DAC can cause, in bytes.
+            pub memory_bytes: usize,
             pub doors: DoorsConfig,
             pub channel: ChannelConfig,
             pub log: LogConfig,
             pub archive: ArchiveConfig,
             $(pub $name: <$handler as ConfiguredHandler>::Config,)*
             pub node: NodeSettings,
+        }
+
+        impl Default for Config {
+            fn default() -> Self {
+                Self {
+                    memory_bytes: oasis_dac::DEFAULT_MEMORY,
+                    doors: Default::default(),
+                    channel: Default::default(),
+                    log: Default::default(),
+                    archive: Default::default(),
+                    $($name: Default::default(),)*
+                    node: Default::default(),
+                }
+            }
         }
 
         impl Config {
@@ -115,7 +131,8 @@ mod tests {
         let documented: toml::Table = include_str!("../../../../docs/reference/oasis.toml").parse().unwrap();
         let all = toml::Table::try_from(Config::default()).unwrap();
         for (section, keys) in &all {
-            for key in keys.as_table().unwrap().keys() {
+            assert!(documented.contains_key(section), "{section} is not documented");
+            for key in keys.as_table().into_iter().flat_map(toml::Table::keys) {
                 assert!(
                     documented[section].as_table().unwrap().contains_key(key),
                     "[{section}] {key} is not documented"

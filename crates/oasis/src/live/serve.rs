@@ -9,7 +9,10 @@ use crate::config::Config;
 use anyhow::Context;
 use oasis_api::Api;
 use oasis_archive::Archive;
-use oasis_dac::Dac;
+use oasis_dac::{
+    Dac,
+    listener::{self, descriptors},
+};
 use oasis_doors::Doors;
 use oasis_handler::{Handler, StoredSamples, Supervisor};
 use oasis_health::{Health, Watchdog};
@@ -109,6 +112,10 @@ const FILE_TOO_LARGE: i32 = 25;
 
 impl RunningDac {
     async fn start(config: Config) -> anyhow::Result<Self> {
+        match descriptors::raise_limit() {
+            Ok(limit) => tracing::debug!(limit, "limit of open files"),
+            Err(error) => tracing::warn!(%error, "cannot raise the limit of open files (RLIMIT_NOFILE)"),
+        }
         let doors_listener =
             listen(&config.doors.listen, "page, API and doors", "--listen or doors.listen").await?;
         let channel_listener =
@@ -125,7 +132,11 @@ impl RunningDac {
         };
         // Invalid settings of a handler end the start before anything is written.
         let handlers = config.handlers()?;
-        let dac = Dac::new(oasis_dac::Config { log: config.log, channel: config.channel });
+        let dac = Dac::new(oasis_dac::Config {
+            memory_bytes: config.memory_bytes,
+            log: config.log,
+            channel: config.channel,
+        });
         if let Some(socket) = datagrams {
             tokio::spawn(oasis_dac::datagrams::serve(dac.clone(), socket));
         }
@@ -209,7 +220,7 @@ async fn serve_doors(
 }
 
 async fn listen(address: &str, what: &str, setting: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).await.with_context(|| {
+    listener::bind(address).await.with_context(|| {
         format!(
             "cannot listen on {address} for {what}: use a free HOST:PORT ({setting}); another one may be running there"
         )

@@ -5,7 +5,7 @@
 
 use super::segment::Reader;
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -21,7 +21,7 @@ pub enum DirectoryError {
     #[error(
         "spool directory {directory} is in use by process {holder}: give each node its own directory (spool_directory)"
     )]
-    NewSample {
+    InUse {
         /// As configured.
         directory: String,
         /// Process number.
@@ -64,7 +64,7 @@ impl Directory {
     pub fn open(path: &Path, limit: u64) -> Result<Self, DirectoryError> {
         let directory = || path.display().to_string();
         let unusable = |error| DirectoryError::Unusable { directory: directory(), error };
-        fs::create_dir_all(path).map_err(unusable)?;
+        create_private(path).map_err(unusable)?;
         let lock = path.join(LOCK);
         let mut file = OpenOptions::new()
             .read(true)
@@ -78,7 +78,7 @@ impl Directory {
             Err(TryLockError::WouldBlock) => {
                 let holder = fs::read_to_string(&lock).unwrap_or_default();
                 let holder = if holder.is_empty() { "?".into() } else { holder };
-                return Err(DirectoryError::NewSample { directory: directory(), holder });
+                return Err(DirectoryError::InUse { directory: directory(), holder });
             }
             Err(TryLockError::Error(error)) => return Err(unusable(error)),
         }
@@ -144,6 +144,14 @@ impl Directory {
         }
         Ok(removed)
     }
+}
+
+/// Creates a directory for its owner alone: it contains samples and the secrets of runs.
+fn create_private(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
 }
 
 fn remove(segment: &SegmentFile) -> io::Result<u64> {

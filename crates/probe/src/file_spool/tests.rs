@@ -31,7 +31,12 @@ pub fn announcement(instances: usize) -> Arc<Announcement> {
     let (uuid, run) = (Uuid::nil(), Uuid::new_v4());
     let identity =
         NodeIdentity { name: "n".into(), uuid, run, host: "h".into(), software: "s".into(), pid: 1 };
-    Arc::new(Announcement { identity, types: Vec::new(), instances: (0..instances).map(instance).collect() })
+    Arc::new(Announcement {
+        identity,
+        secret: None,
+        types: Vec::new(),
+        instances: (0..instances).map(instance).collect(),
+    })
 }
 
 fn journal(folder: &Path) -> Journal {

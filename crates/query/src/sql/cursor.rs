@@ -182,12 +182,12 @@ unsafe impl VTabCursor for Cursor {
             Some(&"time") => context.set_result(show_time(open.time())),
             Some(&"node") => context.set_result(&*open.series.node),
             Some(&"instance") => context.set_result(&*open.series.instance),
-            Some(&"sequence") => context.set_result(open.sequence() as i64),
+            Some(&"sequence") => set_whole(context, open.sequence()),
             Some(&"state") => context.set_result(open.batch.header().state),
             Some(&"time_ns") => context.set_result(open.time() as i64),
             Some(&"run") => context.set_result(open.series.run.to_string()),
             Some(&"epoch") => context.set_result(open.series.epoch.to_string()),
-            Some(_) => context.set_result(open.offset() as i64),
+            Some(_) => set_whole(context, open.offset()),
             None => {
                 let Some(column) = self.samples.table.columns.get(at - KEYS.len()) else { return Ok(()) };
                 // Reads only this value: building the whole sample would allocate for each row.
@@ -207,11 +207,7 @@ unsafe impl VTabCursor for Cursor {
 fn set(context: &mut Context, cell: &Cell<'_>) -> rusqlite::Result<()> {
     match cell {
         Cell::Int(value) => context.set_result(value),
-        // SQLite's integers have 63 bits: larger ones become text to keep their digits.
-        Cell::Uint(value) => match i64::try_from(*value) {
-            Ok(value) => context.set_result(value),
-            Err(_) => context.set_result(value.to_string()),
-        },
+        Cell::Uint(value) => set_whole(context, *value),
         // Uses its shortest text, so that 0.1 stays 0.1.
         Cell::Real32(value) => {
             let shortest = value.to_string().parse().unwrap_or_else(|_| f64::from(*value));
@@ -221,5 +217,13 @@ fn set(context: &mut Context, cell: &Cell<'_>) -> rusqlite::Result<()> {
         Cell::Boolean(value) => context.set_result(value),
         Cell::Text(value) => context.set_result(&**value),
         Cell::Nothing => context.set_result(rusqlite::types::Null),
+    }
+}
+
+/// SQLite's integers have 63 bits: larger ones become text to keep their digits.
+fn set_whole(context: &mut Context, number: u64) -> rusqlite::Result<()> {
+    match i64::try_from(number) {
+        Ok(number) => context.set_result(number),
+        Err(_) => context.set_result(number.to_string()),
     }
 }

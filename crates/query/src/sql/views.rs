@@ -141,15 +141,41 @@ fn present_cause() -> String {
     format!("CASE cause {} ELSE cause END", cases.join(" "))
 }
 
+/// The SQL expression of a time as text. SQL divides towards 0: a time before 1970 belongs to the second below.
+fn as_text(time: &str) -> String {
+    const SECOND: &str = "1000000000";
+    let fraction = format!("((({time}) % {SECOND} + {SECOND}) % {SECOND})");
+    format!(
+        "strftime('%Y-%m-%dT%H:%M:%S', (({time}) - {fraction}) / {SECOND}, 'unixepoch') || printf('.%09dZ', {fraction})"
+    )
+}
+
 /// Replaces times by RFC 3339 text to the nanosecond.
 fn with_times(query: &str) -> String {
     let mut parts = query.split("{t:");
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (time, rest) = part.split_once('}').unwrap_or((part, ""));
-        out += &format!(
-            "(strftime('%Y-%m-%dT%H:%M:%S', ({time}) / 1000000000, 'unixepoch') || printf('.%09dZ', ({time}) % 1000000000)) COLLATE {TIMES}{rest}"
-        );
+        out += &format!("({}) COLLATE {TIMES}{rest}", as_text(time));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+
+    #[test]
+    fn times_before_1970_are_the_text_of_their_second() {
+        let database = Connection::open_in_memory().unwrap();
+        let text = |time: i64| -> String {
+            let query = format!("SELECT {}", as_text(&time.to_string()));
+            database.query_row(&query, [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(text(0), "1970-01-01T00:00:00.000000000Z");
+        assert_eq!(text(1_763_683_200_000_000_001), "2025-11-21T00:00:00.000000001Z");
+        assert_eq!(text(-15_853_775_809), "1969-12-31T23:59:44.146224191Z");
+        assert_eq!(text(-1_000_000_000), "1969-12-31T23:59:59.000000000Z");
+    }
 }

@@ -153,7 +153,7 @@ impl Plant {
             software: "test".into(),
             pid: 1,
         };
-        self.say(&NodeMessage::Hello { protocol: PROTOCOL, node: identity });
+        self.say(&NodeMessage::Hello { protocol: PROTOCOL, node: identity, secret: None });
         self.register_as(counter());
     }
 

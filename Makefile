@@ -107,7 +107,7 @@ deny: $(CARGO_DENY) ## Check licenses, duplicates and sources of dependencies
 advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
-test: check-docs test-rust test-arrow test-web test-python notebook test-browser ## Run every test of every language
+test: check-docs test-rust test-faults test-arrow test-web test-python notebook test-browser ## Run every test of every language
 
 test-rust: page postgresql promtool ## Rust: unit, property and end-to-end tests with real processes
 	cargo test --workspace --locked
@@ -118,6 +118,10 @@ test-arrow: page python ## Rust: Arrow and Parquet, read back with pyarrow, pola
 	cargo test --locked -p oasis-format --features arrow
 	cargo test --locked -p oasis --features arrow --test end_to_end -- recordings
 	cd sdk/python && ../../target/venv/bin/pytest --quiet tests/test_history.py
+
+test-faults: page ## The fault lab: its fast scenarios, three minutes
+	cargo build --locked -p oasis -p oasis-lab
+	./target/debug/oasis-lab faults --quick --scale 0.02 --budget 180
 
 test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 	npm test
@@ -157,6 +161,15 @@ fuzz: ## Fuzz each parser for FUZZ_SECONDS (600) (nightly)
 	  $(FUZZ) $$target fuzz/corpus/$$target crates/pdl/tests/corpus/good crates/pdl/tests/corpus/bad pdl -- -dict=fuzz/pdl.dict $(FUZZ_LIMITS); done
 	for target in batch_decode batch_round_trip eisa_decode mcap_read websocket_decode; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- $(FUZZ_LIMITS); done
+
+# FAULTS="--only kill-dac --seed 7" chooses; the archive of a full disk needs root, bad syncs need strace.
+faults: page ## Run the fault lab, 15 minutes, long faults at a tenth: docs/evidence/faults.md
+	cargo build --release --locked -p oasis -p oasis-lab
+	./target/release/oasis-lab faults --scale 0.1 $(FAULTS)
+
+faults-full: page ## Run the fault lab unscaled: hours, 1,000 kills
+	cargo build --release --locked -p oasis -p oasis-lab
+	./target/release/oasis-lab faults --scale 1 $(FAULTS)
 
 ##@ Measurements
 

@@ -3,6 +3,7 @@
 use crate::{
     cpu,
     crowd::Dialect,
+    faults::{Faults, SourceSettings},
     node, report,
     scenarios::{Archive, Fanout, Flush, Idle, Latency, Probes, Slow},
     servers::{
@@ -45,6 +46,11 @@ enum Verb {
     Idle(Idle),
     /// Effect of stopped readers on others.
     Slow(Slow),
+    /// Faults and what becomes of samples; --write records a line of JSON for each scenario.
+    Faults(Faults),
+    /// A node of the fault lab.
+    #[command(hide = true)]
+    Source(SourceSettings),
     /// A server to be measured; orders come on its standard input.
     #[command(hide = true)]
     Serve(Serve),
@@ -109,6 +115,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::ServeArchive(archived) => return archive::serve(&archived),
         Verb::Node { channel, hertz } => return node::run(&channel, hertz),
         Verb::Flush { case, count } => return case.run(count),
+        Verb::Faults(faults) => return faults.run(cli.write.as_deref()),
+        Verb::Source(settings) => return settings.run(),
         Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
             return subscribers::run(server, source, dialect, count);
         }

@@ -1,4 +1,4 @@
-//! The lab: compares the doors with other WebSocket servers and measures the cost of probes, in one run on the same machine.
+//! The lab: compares the doors with other WebSocket servers and measures the cost of probes, in one run on the same machine; and injects [`faults`].
 //!
 //! Each [`scenarios`] file measures one thing and returns a section of the report. It measures [`station`]s: a server in a process of its
 //! own ([`child`], [`servers`], [`node`]) on one core, and a [`crowd`] of subscribers on the other. Servers publish on order ([`order`]); the
@@ -9,6 +9,7 @@ mod cli;
 mod cpu;
 mod crowd;
 mod dac_http;
+mod faults;
 mod node;
 mod order;
 mod packet;

@@ -1,0 +1,6 @@
+//! Whether a scenario was survived: samples, memory and reports of health.
+
+pub mod account;
+pub mod numbers;
+pub mod outcome;
+pub mod watch;

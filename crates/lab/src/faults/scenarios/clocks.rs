@@ -1,0 +1,64 @@
+//! The wall clock of the DAC jumps.
+
+use super::Scenario;
+use crate::faults::{system::clock::ShiftedClock, world::World};
+use std::{thread, time::Duration};
+
+pub const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "clock-forward",
+        about: "the DAC's clock is 40 days ahead for 60 s (needs cc): nothing may be deleted",
+        is_quick: false,
+        run: |world| jump(world, |clock| clock.forward(40 * DAY)),
+    },
+    Scenario {
+        name: "clock-back",
+        about: "the DAC's clock is one day late for 60 s (needs cc)",
+        is_quick: true,
+        run: |world| jump(world, |clock| clock.back(DAY)),
+    },
+    Scenario {
+        name: "restart-in-jump",
+        about: "the DAC restarts while its clock is 40 days ahead (needs cc)",
+        is_quick: false,
+        run: restart_in_jump,
+    },
+];
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A DAC with a clock of its own and an archive of small files, and a node; nothing without a compiler.
+fn with_clock(world: &mut World) -> anyhow::Result<Option<ShiftedClock>> {
+    let clock = match ShiftedClock::build(world.folder()) {
+        Ok(clock) => clock,
+        Err(error) => {
+            world.outcome.skipped = Some(format!("{error:#}"));
+            return Ok(None);
+        }
+    };
+    world.settings.variables = clock.variables();
+    world.settings.more = "segment_bytes = 65536\n".into();
+    world.start_pair()?;
+    // Some files must be sealed: only these are deleted as a whole.
+    thread::sleep(Duration::from_secs(5));
+    world.settle()?;
+    Ok(Some(clock))
+}
+
+fn jump(world: &mut World, jump: impl FnOnce(&ShiftedClock) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    let Some(clock) = with_clock(world)? else { return Ok(()) };
+    jump(&clock)?;
+    thread::sleep(world.scaled(60.0).max(Duration::from_secs(3)));
+    clock.mend()?;
+    world.recover()
+}
+
+fn restart_in_jump(world: &mut World) -> anyhow::Result<()> {
+    let Some(clock) = with_clock(world)? else { return Ok(()) };
+    clock.forward(40 * DAY)?;
+    world.kill_dac()?;
+    world.start_dac()?;
+    thread::sleep(world.scaled(60.0).max(Duration::from_secs(3)));
+    clock.mend()?;
+    world.recover()
+}

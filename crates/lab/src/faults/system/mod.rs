@@ -1,0 +1,13 @@
+//! What a scenario runs: a DAC and nodes, each a process, on files and addresses of its own.
+
+pub mod clock;
+pub mod dac;
+pub mod disk;
+pub mod http;
+pub mod journal;
+pub mod link;
+pub mod node;
+pub mod peer;
+pub mod postgres;
+pub mod process;
+pub mod source;

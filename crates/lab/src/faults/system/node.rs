@@ -1,0 +1,93 @@
+//! A node's process, seen from the lab.
+
+use super::{journal, process, source::SourceSettings};
+use anyhow::{Context, bail};
+use rustix::process::Signal;
+use std::{
+    env,
+    io::{BufRead, BufReader, Write},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Longest for a clean end: a node waits two seconds for its DAC.
+const ENDING: Duration = Duration::from_secs(20);
+
+/// A node that publishes.
+#[derive(Debug)]
+pub struct NodeProcess {
+    settings: SourceSettings,
+    child: Child,
+    orders: Option<ChildStdin>,
+    /// Kept open: a closed pipe would end the process.
+    _stdout: BufReader<ChildStdout>,
+}
+
+impl NodeProcess {
+    /// Starts one and waits until it publishes.
+    pub fn start(settings: SourceSettings) -> anyhow::Result<Self> {
+        let mut child = Command::new(env::current_exe()?)
+            .arg("source")
+            .args(settings.arguments())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot start a node")?;
+        let orders = child.stdin.take();
+        let mut stdout = BufReader::new(child.stdout.take().context("a process without output")?);
+        let mut line = String::new();
+        stdout.read_line(&mut line)?;
+        if !line.starts_with("ready") {
+            bail!("node {} did not start: {}", settings.name, child.wait()?);
+        }
+        Ok(Self { settings, child, orders, _stdout: stdout })
+    }
+
+    /// What it was started with.
+    pub fn settings(&self) -> &SourceSettings {
+        &self.settings
+    }
+
+    /// Samples that it has generated.
+    pub fn generated(&self) -> u64 {
+        journal::read(&self.settings.journal)
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+        process::signal(&self.child, signal)
+    }
+
+    /// Ends the samples; the node goes on.
+    pub fn end_samples(&mut self) -> anyhow::Result<()> {
+        let orders = self.orders.as_mut().context("the node ends already")?;
+        writeln!(orders).context("the node has ended")
+    }
+
+    /// A clean end.
+    pub fn stop(mut self) -> anyhow::Result<()> {
+        self.orders = None;
+        let asked = Instant::now();
+        while asked.elapsed() < ENDING {
+            if let Some(status) = self.child.try_wait()? {
+                return if status.success() { Ok(()) } else { bail!("a node failed: {status}") };
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        bail!("node {} did not end within {} s", self.settings.name, ENDING.as_secs())
+    }
+
+    /// `kill -9`, and gone when this returns.
+    pub fn kill(self) {
+        // Dropping does that.
+    }
+}
+
+impl Drop for NodeProcess {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

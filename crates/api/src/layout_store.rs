@@ -4,7 +4,8 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    fs::{self, File},
+    io::{self, Write},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
     time::SystemTime,
@@ -106,7 +107,7 @@ impl LayoutStore {
             return Ok(false);
         }
         if let Some(path) = self.path(name) {
-            match fs::remove_file(&path) {
+            match fs::remove_file(&path).and_then(|()| sync_names(&path)) {
                 Err(source) if source.kind() != io::ErrorKind::NotFound => {
                     return Err(LayoutError::Storage { path, source });
                 }
@@ -158,11 +159,19 @@ fn parse(json: &[u8], most_bytes: usize) -> Result<Layout, LayoutError> {
     Ok(Layout { json: serde_json::Value::Object(object).to_string(), changed: SystemTime::now() })
 }
 
-/// A reader of the directory sees the old file or the new one, never half of one.
+/// A reader of the directory sees the old file or the new one, never half of one, also after a power cut.
 fn write(path: &Path, json: &str) -> io::Result<()> {
     let unfinished = path.with_extension("tmp");
-    fs::write(&unfinished, json)?;
-    fs::rename(&unfinished, path)
+    let mut file = File::create(&unfinished)?;
+    file.write_all(json.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&unfinished, path)?;
+    sync_names(path)
+}
+
+/// Syncs the names in the directory of a file.
+fn sync_names(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |directory| File::open(directory)?.sync_all())
 }
 
 #[cfg(test)]

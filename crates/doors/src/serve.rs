@@ -27,6 +27,8 @@ use tokio::{
 };
 use tower_service::Service;
 
+/// Most bytes of the head of a request: a URL with a thousand instances fits.
+const HEAD: usize = 128 * 1024;
 /// Code of clients that do not complete a request in time.
 const LATE: &str = "request_timeout";
 
@@ -119,7 +121,7 @@ impl Server {
         let mut http = http1::Builder::new();
         let head = Duration::from_millis(self.doors.config.head_timeout_ms);
         // From the start of the connection, and from the end of each answer.
-        http.timer(TokioTimer::new()).header_read_timeout(head);
+        http.timer(TokioTimer::new()).header_read_timeout(head).max_buf_size(HEAD);
         http
     }
 

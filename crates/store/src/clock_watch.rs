@@ -99,6 +99,18 @@ impl ClockWatch {
         jump.is_none().then_some(wall)
     }
 
+    /// Returns the time that the wall clock would show if it had not jumped: what is stamped with it does not look old when the clock returns.
+    pub fn expected(&self) -> Nanos {
+        // The wall clock itself, as far as it can be trusted.
+        if let Some(wall) = self.trusted() {
+            return wall;
+        }
+        let since_boot = self.clock.since_boot();
+        let state = self.state();
+        let elapsed = since_boot.saturating_sub(state.trusted.since_boot).as_nanos();
+        Nanos(state.trusted.wall.0.saturating_add(u64::try_from(elapsed).unwrap_or(u64::MAX)))
+    }
+
     /// Returns its source of time.
     pub fn clock(&self) -> Arc<dyn Clock> {
         self.clock.clone()
@@ -242,7 +254,9 @@ mod tests {
             assert_eq!((watch.trusted(), watch.jump()), (None, jump(by)));
             hands.pass(DAY);
             assert_eq!(watch.trusted(), None, "time does not heal it");
+            let expected = watch.expected();
             hands.set(-by);
+            assert_eq!(expected, hands.wall(), "as if it had not been set");
             assert_eq!((watch.trusted(), watch.jump()), (Some(hands.wall()), None));
         }
     }

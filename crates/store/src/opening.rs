@@ -58,7 +58,7 @@ pub fn open_with(config: ArchiveConfig, clock: Arc<dyn Clock>) -> Result<Writabl
     if directory.is_file() {
         return Err(failed(io::Error::new(io::ErrorKind::NotADirectory, "it is a file: configure a folder")));
     }
-    fs::create_dir_all(&directory).map_err(failed)?;
+    segment_file::make_directory(&directory).map_err(failed)?;
     let lock = lock(&directory)?;
     if reserve::release_if_needed(&directory, &config) {
         tracing::warn!(path = %directory.display(), "disk nearly full: archive starts in its reserved space");

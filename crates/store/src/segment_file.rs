@@ -313,6 +313,17 @@ pub fn last_written(path: &Path) -> Nanos {
     since_1970.and_then(|time| u64::try_from(time.as_nanos()).ok()).map_or_else(now, Nanos)
 }
 
+/// Creates a folder and what is missing above it. A power cut does not undo that: each new name is synced.
+pub fn make_directory(directory: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = directory.ancestors().take_while(|path| !path.exists()).collect();
+    std::fs::create_dir_all(directory)?;
+    for parent in missing.into_iter().filter_map(Path::parent) {
+        let is_here = parent.as_os_str().is_empty();
+        sync_directory(if is_here { Path::new(".") } else { parent })?;
+    }
+    Ok(())
+}
+
 /// Syncs the names in a folder.
 pub fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()

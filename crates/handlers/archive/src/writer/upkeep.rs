@@ -82,7 +82,7 @@ impl Writer {
             number: open.header.number,
             rule: &self.config.retention[unsealed.rule].instances,
             created: open.header.created,
-            sealed: segment_file::last_written(unsealed.file.path()),
+            sealed: self.store.clock.expected(),
             bytes,
             index: &index,
         })?;
@@ -142,7 +142,8 @@ impl Writer {
         // Losses before the oldest file were recorded before it was created. Once it has roll-ups, they contain the cause.
         let is_rolled = left.first().is_none_or(|oldest| self.store.rollups.has_tried(*oldest));
         if left.len() < segments.len() {
-            if is_rolled {
+            // Losses are compared by the wall clock, too.
+            if is_rolled && self.store.clock.jump().is_none() {
                 self.store.catalogue().forget_losses()?;
             }
             self.store.remove_unreferenced()?;

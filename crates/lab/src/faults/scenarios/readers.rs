@@ -25,7 +25,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "many-instances",
         about: "a node with 5,000 instances reconnects for 60 s; three pages that read must stay connected",
-        is_quick: true,
+        is_quick: false,
         run: many_instances,
     },
     Scenario {

@@ -26,6 +26,11 @@ use tempfile::TempDir;
 /// Longest until `/readyz` reports a fault, or its end.
 const REPORTED: Duration = Duration::from_secs(15);
 
+/// The setting `memory_bytes`: what peers may cause.
+const MEMORY: u64 = 192 * 1024 * 1024;
+/// What a DAC takes besides.
+const PROGRAM: u64 = 64 * 1024 * 1024;
+
 /// The patience with a scenario that has failed already.
 const SHORT: Duration = Duration::from_secs(10);
 
@@ -63,6 +68,7 @@ impl World {
             folder: path,
             listen: "127.0.0.1:0".into(),
             channel: "127.0.0.1:0".into(),
+            memory_bytes: MEMORY,
             log_bytes: 64 * 1024 * 1024,
             topic_bytes: 8 * 1024 * 1024,
             min_free_bytes: 1024 * 1024,
@@ -71,7 +77,7 @@ impl World {
             more: String::new(),
             variables: Vec::new(),
         };
-        let outcome = Outcome { bound_bytes: 256 * 1024 * 1024, ..outcome };
+        let outcome = Outcome { bound_bytes: MEMORY + PROGRAM, ..outcome };
         Ok(Self {
             random,
             scale,
@@ -284,11 +290,23 @@ impl World {
         audit["instances"][0]["generated"].as_u64().context("an audit without the instance")
     }
 
-    /// Adds what the DAC's own audit finds: before it ends, because it covers one epoch.
+    /// Adds what the DAC's own audit finds of the nodes: before it ends, because it covers one epoch. Hostile peers lie about themselves only.
     pub fn note_audit(&mut self) -> anyhow::Result<()> {
         let audit = self.dac()?.get("/api/v1/audit")?;
-        self.outcome.audit_undeclared += audit["undeclared"].as_u64().context("an audit without a sum")?;
+        let instances = audit["instances"].as_array().context("an audit without instances")?;
+        for instance in instances {
+            let archived = instance["archive"]["undeclared"].as_u64().unwrap_or_default();
+            let undeclared = instance["undeclared"].as_u64().context("an audit without a sum")?;
+            if self.is_ours(&instance["node"]) {
+                self.outcome.audit_undeclared += undeclared + archived;
+            }
+        }
         Ok(())
+    }
+
+    fn is_ours(&self, node: &Value) -> bool {
+        let running = self.nodes.iter().map(|node| &node.settings().name);
+        running.chain(self.lives.iter().map(|life| &life.node)).any(|name| node == name.as_str())
     }
 
     /// Ends all processes once every sample is where it belongs, and compares the archive with what was generated. A scenario calls it itself if its archive

@@ -27,7 +27,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "folder-moved",
         about: "the archive's folder is renamed under the DAC for 60 s",
-        is_quick: false,
+        is_quick: true,
         run: folder_moved,
     },
     Scenario {

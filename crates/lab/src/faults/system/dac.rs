@@ -33,6 +33,8 @@ pub struct DacSettings {
     pub listen: String,
     /// Address of the data channel.
     pub channel: String,
+    /// Memory that peers can cause, bytes.
+    pub memory_bytes: u64,
     /// Memory for all topic logs, bytes.
     pub log_bytes: u64,
     /// Memory for one topic, bytes.
@@ -54,8 +56,14 @@ impl DacSettings {
         let mut text = String::new();
         let _ = write!(
             text,
-            "[log]\ntotal_bytes = {}\ntopic_bytes = {}\n\n[channel]\nudp = {}\n\n[archive]\ndirectory = {:?}\nmin_free_bytes = {}\n\n{}",
-            self.log_bytes, self.topic_bytes, self.udp, self.archive, self.min_free_bytes, self.more
+            "memory_bytes = {}\n\n[log]\ntotal_bytes = {}\ntopic_bytes = {}\n\n[channel]\nudp = {}\n\n[archive]\ndirectory = {:?}\nmin_free_bytes = {}\n\n{}",
+            self.memory_bytes,
+            self.log_bytes,
+            self.topic_bytes,
+            self.udp,
+            self.archive,
+            self.min_free_bytes,
+            self.more
         );
         text
     }

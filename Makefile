@@ -119,8 +119,9 @@ test-arrow: page python ## Rust: Arrow and Parquet, read back with pyarrow, pola
 	cargo test --locked -p oasis --features arrow --test end_to_end -- recordings
 	cd sdk/python && ../../target/venv/bin/pytest --quiet tests/test_history.py
 
+# With tests, so that everything is built as for test-rust, and not once more.
 test-faults: page ## The fault lab: its fast scenarios, three minutes
-	cargo build --locked -p oasis -p oasis-lab
+	cargo build --locked --workspace --bins --tests
 	./target/debug/oasis-lab faults --quick --scale 0.02 --budget 180
 
 test-web: node_modules/.package-lock.json ## TypeScript: unit tests

@@ -12,13 +12,13 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "restart-dac",
         about: "SIGTERM to the DAC and a new one, 50 times",
-        is_quick: true,
+        is_quick: false,
         run: restart_dac,
     },
     Scenario {
         name: "backlog",
         about: "the DAC is away for 120 s; three nodes with file spools",
-        is_quick: true,
+        is_quick: false,
         run: backlog,
     },
     Scenario {

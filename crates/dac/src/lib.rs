@@ -67,6 +67,7 @@ mod derived;
 mod encodings;
 pub mod ingest;
 mod instance;
+mod keeping;
 mod ledger;
 pub mod listener;
 mod log;
@@ -92,6 +93,7 @@ pub use demand::{Demand, DemandGuard, DemandState};
 pub use derived::{DeriveError, DerivedStreams};
 pub use encodings::EncodingId;
 pub use instance::Instance;
+pub use keeping::{Keeping, Stores};
 pub use ledger::{Gap, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use memory::{HeldMemory, MemoryAccount};
@@ -179,6 +181,8 @@ pub struct Dac {
     pub answers: Arc<MemoryAccount>,
     /// Derived streams, with fewer samples than their base.
     pub derived: Arc<DerivedStreams>,
+    /// Decides when samples are safe: the archive says here what it stores.
+    pub keeping: Keeping,
     /// Threads and tasks that are watched.
     pub health: Health,
     epoch: Epoch,
@@ -205,6 +209,7 @@ impl Dac {
             budget,
             partial_messages: MemoryAccount::new(config.memory_bytes / 16),
             answers: MemoryAccount::new(config.memory_bytes / 8),
+            keeping: Keeping::default(),
             health: Health::default(),
             epoch,
             sessions: AtomicU64::new(0),

@@ -27,6 +27,8 @@ pub(super) struct Progress {
     bytes: u64,
     /// Samples not counted before.
     gaps: Vec<Gap>,
+    /// Whether samples are lost, counted before or not.
+    has_loss: bool,
     /// Run and number of the last sample.
     last: Option<(Uuid, u64)>,
 }
@@ -51,8 +53,15 @@ impl Writer {
             if tracked.rule != rule || tracked.next >= wanted {
                 continue;
             }
-            let mut progress =
-                Progress { at, next: tracked.next, samples: 0, bytes: 0, gaps: Vec::new(), last: None };
+            let mut progress = Progress {
+                at,
+                next: tracked.next,
+                samples: 0,
+                bytes: 0,
+                gaps: Vec::new(),
+                has_loss: false,
+                last: None,
+            };
             while progress.next < wanted && file.length() < end {
                 let read = tracked.instance.log.read(progress.next, READ);
                 if let Some((_, to)) = read.missed {
@@ -94,6 +103,11 @@ impl Writer {
                 bytes += progress.bytes;
             }
         });
+        for progress in progress {
+            let tracked = &self.tracked[progress.at];
+            tracked.instance.ledger().note_stored(tracked.next, tracked.last, progress.has_loss);
+        }
+        self.dac.keeping.note_commit();
         let mut counters = self.store.counters.lock();
         counters.stored += samples;
         counters.bytes_written += bytes;
@@ -113,6 +127,7 @@ fn stage_missed(
     file: &mut SegmentFile,
     progress: &mut Progress,
 ) {
+    progress.has_loss = true;
     let mut stage = |gap| file.stage_gap(key(tracked, run), || series_of(&tracked.instance, run), gap);
     for gap in &tracked.lost {
         if gap.from >= progress.next {

@@ -96,12 +96,13 @@ impl Attempts {
         let ended = self
             .converse(connector, announcement, orders, outbox)
             .inspect(|()| tracing::debug!("channel closed"));
-        self.pause = self.backoff.after(attempt.elapsed());
+        let is_refusal = |error: &io::Error| error.get_ref().is_some_and(|error| error.is::<Failure>());
+        let is_refused = ended.as_ref().is_err_and(is_refusal);
+        self.pause = self.backoff.after(if is_refused { Duration::ZERO } else { attempt.elapsed() });
         let Err(error) = ended else { return };
         if outbox.with(|held| held.closing) {
             return;
         }
-        let is_refused = error.get_ref().is_some_and(|error| error.is::<Failure>());
         self.refusals = if is_refused { self.refusals + 1 } else { 0 };
         tracing::warn!(target = %connector.target(), %error, retry_ms = self.pause.as_millis() as u64, "cannot connect to the DAC");
     }

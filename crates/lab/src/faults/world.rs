@@ -46,6 +46,8 @@ pub struct World {
     pub outcome: Outcome,
     /// Whether the fault destroys the archive, so that samples cannot be compared.
     pub is_unaccountable: bool,
+    /// Variables of the environment of nodes that start.
+    pub node_variables: Vec<(&'static str, PathBuf)>,
     /// The nodes that run.
     pub nodes: Vec<NodeProcess>,
     dac: Option<DacProcess>,
@@ -84,6 +86,7 @@ impl World {
             settings,
             outcome,
             is_unaccountable: false,
+            node_variables: Vec::new(),
             nodes: Vec::new(),
             dac: None,
             lives: Vec::new(),
@@ -189,7 +192,8 @@ impl World {
     pub fn start_node(&mut self, settings: SourceSettings) -> anyhow::Result<()> {
         let earlier = self.lives.iter().filter(|life| life.node == settings.name).count() as u64;
         let journal = self.folder().join(format!("journal-{}-{earlier}", settings.name));
-        self.nodes.push(NodeProcess::start(SourceSettings { life: earlier + 1, journal, ..settings })?);
+        let settings = SourceSettings { life: earlier + 1, journal, ..settings };
+        self.nodes.push(NodeProcess::start(settings, &self.node_variables)?);
         Ok(())
     }
 

@@ -6,6 +6,7 @@ mod disks;
 mod folders;
 mod kills;
 mod network;
+mod panics;
 mod peers;
 mod readers;
 mod restarts;
@@ -30,6 +31,7 @@ pub struct Scenario {
 pub const ALL: &[&[Scenario]] = &[
     kills::SCENARIOS,
     stops::SCENARIOS,
+    panics::SCENARIOS,
     restarts::SCENARIOS,
     disks::SCENARIOS,
     folders::SCENARIOS,

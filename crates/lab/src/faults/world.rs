@@ -288,7 +288,7 @@ impl World {
         self.outcome.failures.extend(seen.first_failure);
     }
 
-    /// Generated samples of a node, according to the audit: received, declared or waiting.
+    /// Generated samples of a node, according to the audit: received, declared, spooled or in flight.
     pub fn audited(&self, node: &str) -> anyhow::Result<u64> {
         let audit = self.dac()?.get(&format!("/api/v1/audit?node={node}"))?;
         audit["instances"][0]["generated"].as_u64().context("an audit without the instance")
@@ -360,12 +360,13 @@ impl World {
                 let audit = dac.get(&format!("/api/v1/audit?node={name}")).unwrap_or_default();
                 let shown = instance(dac, name).unwrap_or_default();
                 let audit = &audit["instances"][0];
-                let waiting = (audit["waiting"].as_u64(), audit["archive"]["waiting"].as_u64());
+                let on_the_way = audit["spooled"].as_u64().zip(audit["in_flight"].as_u64());
+                let waiting = (on_the_way, audit["archive"]["waiting"].as_u64());
                 let taken = shown["ledger"]["node"]["taken"].as_u64();
                 let generated = node.generated();
                 let is_newest = shown["latest"]["metrics"]["system_time"] == node.settings().life;
                 match waiting {
-                    (Some(0), Some(0)) if taken == Some(generated) && is_newest => Ok(()),
+                    (Some((0, 0)), Some(0)) if taken == Some(generated) && is_newest => Ok(()),
                     _ => Err(json!({"audit": audit, "taken": taken, "generated": generated})),
                 }
             })?;

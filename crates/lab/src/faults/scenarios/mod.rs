@@ -12,6 +12,8 @@ mod readers;
 mod restarts;
 mod stops;
 
+pub use readers::{open, subscribed, websocket};
+
 use super::world::World;
 
 /// One scenario.

@@ -14,6 +14,7 @@ pub mod reading;
 mod remembered;
 mod test_runs;
 mod trusted_time;
+mod usage;
 mod versions;
 
 use crate::{

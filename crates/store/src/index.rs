@@ -88,6 +88,21 @@ impl FileIndex {
         self.series.get(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 
+    /// Returns the bytes that the batches of each series take in a file whose records end at `end`. Other records count for the batch before.
+    pub fn bytes_by_series(&self, end: u64) -> Vec<u64> {
+        let entries = self.series.iter().enumerate();
+        let mut starts: Vec<(u64, usize)> = entries
+            .flat_map(|(at, series)| series.entries.iter().map(move |entry| (entry.position, at)))
+            .collect();
+        starts.sort_unstable();
+        let mut bytes = vec![0; self.series.len()];
+        let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([end]);
+        for ((start, at), end) in starts.iter().zip(ends) {
+            bytes[*at] += end.saturating_sub(*start);
+        }
+        bytes
+    }
+
     /// As [`FileIndex::get`], mutable.
     pub fn get_mut(&mut self, number: u32) -> Option<&mut SeriesIndex> {
         self.series.get_mut(usize::try_from(number).ok()?.checked_sub(1)?)

@@ -31,6 +31,7 @@ mod check;
 pub mod clock;
 pub mod clock_watch;
 pub mod config;
+pub mod fair_share;
 pub mod folder_identity;
 pub mod gap;
 pub mod history;

@@ -69,8 +69,9 @@ impl Catalogue {
                 signed(entries().map(|entry| entry.max_time).max().unwrap_or_default()),
             ],
         )?;
-        for (number, series) in (1..).zip(&sealed.index.series) {
-            add_series(&transaction, sealed.number, number, series)?;
+        let bytes = sealed.index.bytes_by_series(sealed.bytes);
+        for ((number, series), bytes) in (1..).zip(&sealed.index.series).zip(bytes) {
+            add_series(&transaction, sealed.number, (number, bytes), series)?;
         }
         Ok(transaction.commit()?)
     }
@@ -116,7 +117,12 @@ impl Catalogue {
     }
 }
 
-fn add_series(to: &Connection, segment: u64, number: u32, series: &SeriesIndex) -> Result<()> {
+fn add_series(
+    to: &Connection,
+    segment: u64,
+    (number, bytes): (u32, u64),
+    series: &SeriesIndex,
+) -> Result<()> {
     let id = series_id(to, &series.series)?;
     for gap in &series.gaps {
         let (from, until) = (signed(gap.from.0), signed(gap.to.0));
@@ -125,7 +131,7 @@ fn add_series(to: &Connection, segment: u64, number: u32, series: &SeriesIndex) 
     }
     let entries = &series.entries;
     let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return Ok(()) };
-    to.prepare_cached("INSERT INTO extent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(params![
+    to.prepare_cached("INSERT INTO extent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(params![
         signed(segment),
         number,
         id,
@@ -135,6 +141,7 @@ fn add_series(to: &Connection, segment: u64, number: u32, series: &SeriesIndex) 
         signed(entries.iter().map(|entry| entry.min_time).min().unwrap_or_default()),
         signed(entries.iter().map(|entry| entry.max_time).max().unwrap_or_default()),
         signed(entries.iter().map(|entry| entry.last_sequence).max().unwrap_or_default()),
+        signed(bytes),
     ])?;
     Ok(())
 }

@@ -1,8 +1,13 @@
 //! The versions of the catalogue's tables, and the SQL that migrates them.
 
 /// Each script migrates to the version of its number; the last one is current.
-pub const VERSIONS: [&str; 4] =
-    [include_str!("1.sql"), include_str!("2.sql"), include_str!("3.sql"), include_str!("4.sql")];
+pub const VERSIONS: [&str; 5] = [
+    include_str!("1.sql"),
+    include_str!("2.sql"),
+    include_str!("3.sql"),
+    include_str!("4.sql"),
+    include_str!("5.sql"),
+];
 pub const VERSION: usize = VERSIONS.len();
-/// The oldest version that readers accept: later versions only added indexes, and tables that a reader can do without.
+/// The oldest version that readers accept: later versions only added indexes, and tables and columns that a reader can do without.
 pub const SAME_TABLES: usize = 2;

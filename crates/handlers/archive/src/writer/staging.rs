@@ -1,6 +1,6 @@
 //! Copies samples received since the last round from the topic logs into a segment file.
 
-use super::{Left, READ, ROUND_BYTES, TopicProgress, Writer};
+use super::{Left, READ, ROUND_BYTES, TopicProgress, Writer, lanes::Lane};
 use oasis_dac::{Segment, now};
 use oasis_handler::series_of;
 use oasis_store::{
@@ -17,6 +17,9 @@ use uuid::Uuid;
 /// Bytes staged before others go first, more in a long round: less than a tenth of a millisecond.
 const PIECE: usize = 16 * 1024;
 
+/// Bytes staged in one round at least, even if files are smaller.
+const LEAST_ROUND_BYTES: u64 = 256 * 1024;
+
 /// Samples of one topic that a round has staged.
 #[derive(Debug)]
 pub(super) struct Progress {
@@ -32,23 +35,24 @@ pub(super) struct Progress {
 }
 
 impl Writer {
-    /// Stages what a rule has, up to `wanted` of each topic.
+    /// Stages what a lane has, up to `wanted` of each topic.
     pub(super) fn stage(
         &self,
-        rule: usize,
+        lane: Lane,
         wanted: &[Offset],
         file: &mut SegmentFile,
         condition: Condition,
     ) -> io::Result<(Vec<Progress>, Left)> {
         let mut all = Vec::new();
-        let end = file.length() + ROUND_BYTES;
+        // A file is not much longer than it should be.
+        let end = file.length() + ROUND_BYTES.min(self.config.segment_bytes.max(LEAST_ROUND_BYTES));
         let topics = self.tracked.len();
         let mut pace = Pace::growing_from(PIECE);
         for step in 0..topics {
             let at = (self.turn + step) % topics;
             let tracked = &self.tracked[at];
             let Some(&wanted) = wanted.get(at) else { continue };
-            if tracked.rule != rule || tracked.next >= wanted {
+            if tracked.lane != lane || tracked.next >= wanted {
                 continue;
             }
             let mut progress =

@@ -261,6 +261,11 @@ impl Plant {
         Read::all(self.archive.history().past_from("plant", "counter", time, until).unwrap())
     }
 
+    /// All that is stored of another node's counter.
+    pub fn past_of(&self, node: &str) -> Read {
+        Read::all(self.archive.history().past_from(node, "counter", 0, None).unwrap())
+    }
+
     /// The newest samples of a time, of those that were received before an offset of this epoch.
     pub fn newest(&self, times: std::ops::Range<u64>, samples: u64, before: u64) -> Read {
         let mut newest = oasis_store::Newest::new(times, samples);

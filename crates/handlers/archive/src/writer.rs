@@ -20,7 +20,7 @@ use oasis_store::{
     segment_file::SegmentFile,
     store::{Store, is_disk_full},
 };
-use oasis_wire::quantity::Offset;
+use oasis_wire::quantity::{Nanos, Offset};
 use retaining::Retaining;
 use std::{
     collections::VecDeque,
@@ -131,6 +131,8 @@ pub struct Writer {
     sealing: LastProblem,
     /// The last logged problem of listing.
     listing: LastProblem,
+    /// Instances with implausible times that were logged.
+    implausible_logged: usize,
 }
 
 impl Writer {
@@ -154,6 +156,7 @@ impl Writer {
             nodes_listed: None,
             sealing: LastProblem::default(),
             listing: LastProblem::default(),
+            implausible_logged: 0,
         }
     }
 
@@ -415,7 +418,10 @@ impl Writer {
         let file = SegmentFile::create(&self.store.directory, number, self.dac.epoch())?;
         self.next_number.store(number + 1, Ordering::Relaxed);
         self.store.add_open(&file.open);
-        Ok(file)
+        let created = file.created();
+        let sealed =
+            Nanos(created.0.saturating_add(self.config.segment_seconds.saturating_mul(1_000_000_000)));
+        Ok(file.within(self.store.limits.around(created, sealed)))
     }
 
     fn note(&self, result: &Result<Left, NotStored>) {

@@ -6,6 +6,7 @@ use super::{
     remove,
 };
 use oasis_store::{
+    RetentionRule, RuleState, Warning, alarm,
     catalogue::{CatalogueError, Segment},
     fair_share::{FileShare, Usage},
     retention::{self, Harm},
@@ -78,13 +79,17 @@ impl Writer {
         self.read_usage()?;
         let now = if self.config.evicts_by_age() { self.store.clock.trusted() } else { None };
         let mut left: BTreeSet<u64> = segments.iter().map(|segment| segment.number).collect();
+        let (mut states, mut warnings) = (Vec::new(), Vec::new());
         for rule in 0..self.config.retention.len() {
             let pattern = &self.config.retention[rule].instances;
             let own: Vec<_> = segments.iter().filter(|segment| segment.rule == *pattern).collect();
-            for number in self.retain_rule(rule, &own, &pinned, now)? {
-                left.remove(&number);
-            }
+            let (gone, state) = self.retain_rule(rule, &own, &pinned, now)?;
+            left.retain(|number| !gone.contains(number));
+            let usage = self.retaining.usage_of(&state.instances);
+            warnings.extend(alarm::warnings(&self.config.retention[rule], &own, usage, &state));
+            states.push(state);
         }
+        self.warn(states, warnings);
         // Losses before the oldest file were recorded before it was created. Once it has roll-ups, they contain the cause.
         let is_rolled = left.first().is_none_or(|oldest| self.store.rollups.has_tried(*oldest));
         if left.len() < segments.len() {
@@ -106,19 +111,21 @@ impl Writer {
         Ok(())
     }
 
-    /// Evicts files of a rule, all of which are `own`. Returns their numbers.
+    /// Evicts files of a rule, all of which are `own`. Returns their numbers, and the state of the rule before.
     fn retain_rule(
         &mut self,
         rule: usize,
         own: &[&Segment],
         pinned: &[Range<u64>],
         now: Option<Nanos>,
-    ) -> Result<Vec<u64>, Box<dyn std::error::Error>> {
+    ) -> Result<(Vec<u64>, RuleState), Box<dyn std::error::Error>> {
         let of_rule = self.config.retention[rule].clone();
         let open = &self.files[rule * 2..rule * 2 + 2];
         let open: u64 = open.iter().flatten().map(SegmentFile::length).sum();
         let mut bytes = open + own.iter().map(|segment| segment.bytes).sum::<u64>();
-        let protected = retention::protect(own, pinned, u64::MAX);
+        let most_pinned = self.most_pinned(&of_rule, bytes);
+        let protected = retention::protect(own, pinned, most_pinned);
+        let state = RuleState::new(&of_rule, bytes, &protected, most_pinned);
         let mut left: BTreeMap<u64, &Segment> =
             own.iter().map(|segment| (segment.number, *segment)).collect();
         left.retain(|number, _| !protected.files.contains(number));
@@ -149,7 +156,34 @@ impl Writer {
             }
             gone.push(segment.number);
         }
-        Ok(gone)
+        Ok((gone, state))
+    }
+
+    /// Shows the state of the rules, and logs what is new in the warnings.
+    fn warn(&self, rules: Vec<RuleState>, warnings: Vec<Warning>) {
+        let is_in = |all: &[Warning], one: &Warning| {
+            all.iter().any(|other| (other.code, &other.instances) == (one.code, &one.instances))
+        };
+        let mut counters = self.store.counters.lock();
+        counters.rules = rules;
+        let before = std::mem::replace(&mut counters.warnings, warnings.clone());
+        drop(counters);
+        for warning in warnings.iter().filter(|warning| !is_in(&before, warning)) {
+            tracing::warn!(code = warning.code, "{}", warning.detail);
+        }
+        for warning in before.iter().filter(|warning| !is_in(&warnings, warning)) {
+            tracing::info!(code = warning.code, rule = warning.instances, "a warning of the archive is over");
+        }
+    }
+
+    /// Returns how many bytes of a rule pins can protect. A rule without a limit could use all free space.
+    fn most_pinned(&self, rule: &RetentionRule, bytes: u64) -> u64 {
+        let limit = match rule.bytes {
+            0 => bytes.saturating_add(self.store.free_bytes().unwrap_or_default()),
+            limit => limit,
+        };
+        // Whole files are protected: of a small limit at least two.
+        (limit / 100).saturating_mul(self.config.pinned_percent.min(100)).max(2 * self.config.segment_bytes)
     }
 
     /// Ends the file that is being written of the large instances. Returns whether there was one of some size.

@@ -80,13 +80,15 @@ impl Writer {
         unsealed.bytes = Some(bytes);
         let open = unsealed.file.open.clone();
         let index = open.index();
+        let sealed = self.store.clock.expected();
         self.store.add_sealed(&SealedFile {
             number: open.header.number,
             rule: &self.config.retention[unsealed.rule].instances,
             created: open.header.created,
-            sealed: self.store.clock.expected(),
+            sealed,
             bytes,
             index: &index,
+            window: self.store.limits.around(open.header.created, sealed),
         })?;
         drop(index);
         self.retaining.note_sealed(

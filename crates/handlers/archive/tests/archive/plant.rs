@@ -115,6 +115,8 @@ pub fn config(directory: &Path) -> ArchiveConfig {
         commit_ms: 3_600_000,
         segment_bytes: 16 * 1024,
         min_free_bytes: 0,
+        // The samples are of 1970.
+        plausible_past_days: 0,
         ..ArchiveConfig::default()
     }
 }

@@ -5,7 +5,8 @@ use oasis_channel::{
     InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
 };
 use oasis_dac::{now, session::NodeSession};
-use oasis_store::{ArchiveConfig, RetentionRule};
+use oasis_store::{ArchiveConfig, Description, RetentionRule};
+use oasis_wire::quantity::Nanos;
 use std::{
     path::Path,
     thread,
@@ -123,4 +124,61 @@ fn of_nodes_alike_the_oldest_samples_go_first() {
         let [(first, end)] = read.numbers[..] else { panic!("holes: {read:?}") };
         assert!(first > 0 && end == taken, "{read:?}");
     }
+}
+
+#[test]
+fn a_pinned_run_that_is_never_stopped_does_not_block_the_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(limited(folder.path()), &node, ROOM);
+    let runs = plant.archive.test_runs();
+    let pinned = Description { name: "soak".into(), pinned: true, ..Description::default() };
+    runs.start(pinned, "", Nanos(0)).unwrap();
+    let mut peer = Peer::connect(&plant, "mill");
+    flood(&mut plant, &mut node, &mut peer, 80);
+    eventually("the limit is kept", || is_within_limit(&plant));
+    // Its beginning stays, and what comes is stored.
+    let read = plant.past_of("mill");
+    assert_eq!((read.numbers[0].0, read.numbers.last().unwrap().1), (0, peer.node.taken()), "{read:?}");
+    let rule = plant.archive.counters().rules.remove(0);
+    assert!(rule.pinned_bytes > LIMIT / 4 && rule.pinned_bytes <= LIMIT / 2, "{rule:?}");
+    let warned = || plant.archive.counters().warnings.iter().any(|warning| warning.code == "pins_at_limit");
+    eventually("the pins are at their limit", warned);
+}
+
+#[test]
+fn a_heavy_node_is_reported_before_anything_is_evicted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(limited(folder.path()), &node, ROOM);
+    let mut peer = Peer::connect(&plant, "junk");
+    flood(&mut plant, &mut node, &mut peer, 15);
+    let warned = || plant.archive.counters().warnings.iter().any(|warning| warning.code == "heavy_node");
+    eventually("it is reported", warned);
+    assert_eq!(plant.archive.counters().removed_files, 0);
+    let warnings = oasis_handler::Handler::warnings(&*plant.archive);
+    assert!(warnings.iter().any(|warning| warning.contains("\"junk\"")), "{warnings:?}");
+    assert_eq!(oasis_handler::Handler::problem(&*plant.archive), None);
+}
+
+/// A thousand samples with times far ahead of all others, pinned times before them, and what retention leaves.
+#[test]
+fn implausible_times_are_stored_and_match_no_pin() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = Node::new(1);
+    // The times of the samples are of 1970.
+    let config = ArchiveConfig { plausible_past_days: 3_650, ..limited(folder.path()) };
+    let mut plant = Plant::start(config, &node, ROOM);
+    let runs = plant.archive.test_runs();
+    let pinned = Description { name: "soak".into(), pinned: true, ..Description::default() };
+    let run = runs.start(pinned, "", Nanos(0)).unwrap();
+    runs.stop(run.id, Nanos(u64::MAX / 4)).unwrap();
+    let mut node = node;
+    let mut peer = Peer::connect(&plant, "mill");
+    flood(&mut plant, &mut node, &mut peer, 60);
+    eventually("the limit is kept", || is_within_limit(&plant));
+    let counters = plant.archive.counters();
+    assert_eq!((counters.implausible, counters.rules[0].pinned_bytes), (node.taken() + peer.node.taken(), 0));
+    assert_eq!(plant.account().implausible, node.taken());
+    assert_eq!(plant.past(0, None).numbers, [(0, node.taken())]);
 }

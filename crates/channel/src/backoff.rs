@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const FIRST: Duration = Duration::from_millis(50);
 /// The pause doubles up to this.
 const LONGEST: Duration = Duration::from_secs(2);
+/// A connection that lasted longer has worked: the next attempt begins with the first pause.
+const LASTED: Duration = Duration::from_millis(200);
 
 /// Backoff between attempts to reach a DAC: 50 ms, then doubling up to 2 s.
 #[derive(Debug, Clone)]
@@ -20,9 +22,9 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// Returns the pause after an attempt whose connection lasted `connected`; zero if it failed.
+    /// Returns the pause after an attempt whose connection lasted `connected`; zero if it failed or was refused.
     pub fn after(&mut self, connected: Duration) -> Duration {
-        if connected > LONGEST {
+        if connected > LASTED {
             self.pause = FIRST;
         }
         let pause = self.pause;
@@ -51,10 +53,10 @@ mod tests {
     fn pauses_grow_up_to_a_bound_and_restart_after_a_connection_that_lasted() {
         let mut backoff = Backoff::default();
         for milliseconds in [50, 100, 200, 400, 800, 1_600, 2_000, 2_000] {
-            let pause = backoff.after(Duration::from_secs(1));
+            let pause = backoff.after(Duration::from_millis(100));
             assert!(is_about(pause, milliseconds), "{pause:?} instead of {milliseconds} ms");
         }
-        assert!(is_about(backoff.after(Duration::from_secs(3)), 50));
+        assert!(is_about(backoff.after(Duration::from_millis(300)), 50));
         assert!(is_about(backoff.after(Duration::ZERO), 100));
     }
 }

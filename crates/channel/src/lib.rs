@@ -27,7 +27,7 @@ pub mod udp;
 pub use backoff::Backoff;
 pub use message::{
     Command, Counters, DacMessage, DatagramOffer, Drops, Failure, InstanceState, NodeIdentity, NodeMessage,
-    Outcome, Overhead, ProbeKind, RecorderSpan, RegisteredInstance, TopicAssignment,
+    Outcome, Overhead, ProbeKind, RecorderSpan, RegisteredInstance, SafeReason, SafeWhen, TopicAssignment,
 };
 pub use node_end::{Connector, Receiver, Sender};
 pub use secret::ResumeSecret;

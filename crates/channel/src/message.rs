@@ -48,6 +48,9 @@ pub enum NodeMessage {
     /// Announces datagrams: from now on batches may arrive by UDP, out of order or not at all, at the port in
     /// `welcome`.
     Datagrams,
+    /// Announces that the node keeps samples until they are [safe](DacMessage::Safe), and asks for these messages. Sent
+    /// before `register`, if `welcome` offers it.
+    KeepUntilSafe,
     /// Reports the samples taken and dropped so far, for the ledger. Sent before the batches that follow a drop, and
     /// every second.
     Counters {
@@ -96,14 +99,25 @@ pub enum DacMessage {
         /// Where this connection's batches may be sent as datagrams, if the DAC accepts them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         datagrams: Option<DatagramOffer>,
+        /// What makes samples safe here, if the DAC says when they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        safe: Option<SafeWhen>,
     },
     /// Answer to `register`: the topic of each instance.
     Registered {
         /// One entry an instance.
         topics: Vec<TopicAssignment>,
     },
-    /// Acknowledges samples: they are in the topic log, or recorded as missing. The node need not keep them.
+    /// Acknowledges that samples are received: they are in the topic log, or recorded as missing. The node need not
+    /// send them again to this DAC.
     Ack {
+        /// Topic and last sequence number, one pair a topic.
+        topics: Vec<(TopicId, u64)>,
+    },
+    /// Acknowledges that samples are safe: the node need not keep them for another DAC.
+    Safe {
+        /// Why.
+        reason: SafeReason,
         /// Topic and last sequence number, one pair a topic.
         topics: Vec<(TopicId, u64)>,
     },
@@ -126,6 +140,28 @@ pub enum DacMessage {
     },
     /// Refuses the peer: the DAC closes the channel next.
     Refused(Failure),
+}
+
+/// What makes samples safe at a DAC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SafeWhen {
+    /// Its archive stores them.
+    Stored,
+    /// It has no archive: they are safe some seconds after they were received.
+    Held,
+}
+
+/// Why samples are safe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SafeReason {
+    /// The archive has them, synced to the disk.
+    Stored,
+    /// The DAC has no archive, and received them 10 s ago.
+    Held,
+    /// The archive will not store them: no retention rule matches the instance, or it has declared some of them lost.
+    NotStored,
 }
 
 /// Port and token of the datagrams of one connection.
@@ -247,6 +283,18 @@ pub struct Drops {
     /// Their rows did not fit the schema of their type, or were too long.
     #[serde(rename = "invalid", default)]
     pub invalid_row: u64,
+}
+
+impl Drops {
+    /// Returns the larger count of each cause.
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            ring_full: self.ring_full.max(other.ring_full),
+            spool_full: self.spool_full.max(other.spool_full),
+            kept_back: self.kept_back.max(other.kept_back),
+            invalid_row: self.invalid_row.max(other.invalid_row),
+        }
+    }
 }
 
 /// Cost of the instrumentation on its host, and how the node limits it. Shares are of one core.

@@ -16,11 +16,9 @@ impl ResumeSecret {
         Self(Uuid::new_v4())
     }
 
-    /// Returns whether both are the same. Takes the same time wherever they differ.
-    pub fn matches(self, other: Self) -> bool {
-        let differing =
-            self.0.as_bytes().iter().zip(other.0.as_bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
-        std::hint::black_box(differing) == 0
+    /// Returns the secret itself, to derive from.
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
     }
 }
 
@@ -30,10 +28,10 @@ impl fmt::Debug for ResumeSecret {
     }
 }
 
-/// Tests and message comparisons need equality.
+/// Tests compare messages. A DAC compares digests.
 impl PartialEq for ResumeSecret {
     fn eq(&self, other: &Self) -> bool {
-        self.matches(*other)
+        self.0 == other.0
     }
 }
 
@@ -42,11 +40,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_same_secret_matches_and_none_is_printed() {
+    fn a_secret_survives_json_and_is_not_printed() {
         let secret = ResumeSecret::random();
         let json = serde_json::to_string(&secret).unwrap();
         let again: ResumeSecret = serde_json::from_str(&json).unwrap();
-        assert!(secret.matches(again) && !secret.matches(ResumeSecret::random()));
+        assert!(secret == again && secret != ResumeSecret::random());
         assert_eq!(format!("{secret:?}"), "ResumeSecret(hidden)");
     }
 }

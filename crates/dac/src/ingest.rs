@@ -121,6 +121,7 @@ async fn converse(
     let mut deadline = Instant::now() + SILENCE;
     let mut buffer = vec![0; READ_SIZE];
     let mut ended = pin!(dac.nodes_released());
+    let mut commits = dac.keeping.commits();
     loop {
         tokio::select! {
             () = &mut ended => return Ok(()),
@@ -153,6 +154,11 @@ async fn converse(
             () = wait_until(session.due()) => {
                 session.overdue(Moment::now());
                 session.acknowledge(Moment::now(), &mut answers);
+                session.tell_safe(Moment::now(), &mut answers);
+            }
+            // Fails only without a DAC, and there is one.
+            _ = commits.changed(), if session.has_unsafe_samples() => {
+                session.tell_safe(Moment::now(), &mut answers);
             }
             command = commands.recv() => match command {
                 Some(command) => answers.push(command),

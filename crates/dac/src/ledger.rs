@@ -3,7 +3,10 @@
 //! Pure bookkeeping: it receives batches and the node's reports, in the order of the channel.
 
 use oasis_channel::Drops;
-use oasis_wire::{loss::Cause, quantity::Nanos};
+use oasis_wire::{
+    loss::Cause,
+    quantity::{Nanos, Offset},
+};
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -93,6 +96,20 @@ pub struct Ledger {
     /// Drops of the present run that gaps have been explained with.
     #[serde(skip)]
     attributed: Drops,
+    /// What the archive has of the present run.
+    #[serde(skip)]
+    stored: Stored,
+}
+
+/// What the archive has of an instance.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stored {
+    /// All samples before this offset are stored, or declared lost.
+    offset: Offset,
+    /// The same as a sequence number of the present run.
+    sequence: u64,
+    /// Samples before this number were declared lost. 0 if none were.
+    loss_before: u64,
 }
 
 /// The node's own counters for the present run.
@@ -134,6 +151,28 @@ impl Ledger {
         self.last_settled = None;
         self.node = NodeCounters::default();
         self.attributed = Drops::default();
+        self.stored = Stored { offset: self.stored.offset, ..Stored::default() };
+    }
+
+    /// Records that the archive has stored, or declared lost, all samples before an offset. The last of them has this number
+    /// in the node's run.
+    pub fn note_stored(&mut self, offset: Offset, last: Option<(Uuid, u64)>, has_loss: bool) {
+        self.stored.offset = self.stored.offset.max(offset);
+        if let Some((_, sequence)) = last.filter(|(run, _)| self.run == Some(*run)) {
+            self.stored.sequence = self.stored.sequence.max(sequence);
+            if has_loss {
+                self.stored.loss_before = self.stored.sequence;
+            }
+        }
+    }
+
+    /// Returns up to which sequence number of the present run samples are stored or declared lost, and whether some after
+    /// `since` are lost. The log ends at `end`.
+    pub fn stored(&self, end: Offset, since: u64) -> (u64, bool) {
+        let is_all = end.0 > 0 && self.stored.offset >= end;
+        // What was lost on the way after the last batch has no offset.
+        let sequence = if is_all { self.last_sequence } else { self.stored.sequence.max(self.stored_before) };
+        (sequence, self.stored.loss_before > since)
     }
 
     /// Records that an earlier run of the DAC has stored this run's samples up to a sequence number. If these are sent again, they are duplicates. Missing
@@ -171,6 +210,7 @@ impl Ledger {
         };
         if last <= self.last_sequence {
             self.duplicates = self.duplicates.saturating_add(count);
+            self.explained_before(dropped_before);
             return Verdict::Duplicate;
         }
         if first <= self.last_sequence {
@@ -188,6 +228,16 @@ impl Ledger {
         self.last_sequence = last;
         self.received = self.received.saturating_add(count);
         Verdict::New
+    }
+
+    /// A batch that an earlier run of the DAC has stored reports drops: the node's latest report explains none of the gaps to
+    /// come.
+    fn explained_before(&mut self, dropped_before: u64) {
+        if dropped_before > 0 {
+            let NodeCounters { ring_full, spool_full, kept_back, invalid_row, .. } = self.node;
+            let told = Drops { ring_full, spool_full, kept_back, invalid_row };
+            self.attributed = self.attributed.max(told);
+        }
     }
 
     /// The node has sent samples up to this number before it connected. Samples that are not here went to an earlier run of this DAC.

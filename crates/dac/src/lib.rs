@@ -67,6 +67,7 @@ mod derived;
 mod encodings;
 pub mod ingest;
 mod instance;
+mod keeping;
 mod ledger;
 pub mod listener;
 mod log;
@@ -76,6 +77,7 @@ mod newest;
 mod node;
 mod registry;
 mod reorder;
+mod run_owner;
 mod segment;
 pub mod session;
 mod signal;
@@ -92,12 +94,14 @@ pub use demand::{Demand, DemandGuard, DemandState};
 pub use derived::{DeriveError, DerivedStreams};
 pub use encodings::EncodingId;
 pub use instance::Instance;
+pub use keeping::{Keeping, Stores};
 pub use ledger::{Gap, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use memory::{HeldMemory, MemoryAccount};
 pub use moment::{Moment, now};
 pub use node::{Link, Node};
 pub use registry::{Registry, RestoreCounts, StoredInstance, StoredNode};
+pub use run_owner::RunOwner;
 pub use segment::{Pieces, Segment};
 pub use signal::{Signal, Wake};
 pub use turn::{SkippedRange, Turn};
@@ -179,6 +183,8 @@ pub struct Dac {
     pub answers: Arc<MemoryAccount>,
     /// Derived streams, with fewer samples than their base.
     pub derived: Arc<DerivedStreams>,
+    /// Decides when samples are safe: the archive says here what it stores.
+    pub keeping: Keeping,
     /// Threads and tasks that are watched.
     pub health: Health,
     epoch: Epoch,
@@ -205,6 +211,7 @@ impl Dac {
             budget,
             partial_messages: MemoryAccount::new(config.memory_bytes / 16),
             answers: MemoryAccount::new(config.memory_bytes / 8),
+            keeping: Keeping::default(),
             health: Health::default(),
             epoch,
             sessions: AtomicU64::new(0),

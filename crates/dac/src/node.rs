@@ -3,6 +3,7 @@
 use crate::{
     moment::Moment,
     registry::{StoredInstance, StoredNode},
+    run_owner::RunOwner,
 };
 use oasis_channel::{DacMessage, Failure, NodeIdentity, Overhead, REPLAY_PREFIX, ResumeSecret};
 use oasis_wire::quantity::Nanos;
@@ -38,9 +39,8 @@ pub struct Node {
     /// Its address when it connected; unknown for a node without a socket.
     pub(crate) address: Option<IpAddr>,
     pub(crate) link: Option<Link>,
-    /// Proves that a connection is of the owner of the run. Unknown for a remembered node and for programs that send
-    /// none.
-    secret: Option<ResumeSecret>,
+    /// Who may resume the run. Unknown for programs that send no secret, and for archives of earlier versions.
+    pub owner: Option<RunOwner>,
     /// Who had the name before, if that was another node that had fallen silent.
     displaced: Option<Displaced>,
 }
@@ -49,7 +49,7 @@ pub struct Node {
 #[derive(Debug, Clone)]
 pub(crate) struct Displaced {
     run: Uuid,
-    secret: ResumeSecret,
+    owner: RunOwner,
 }
 
 impl Node {
@@ -73,7 +73,7 @@ impl Node {
             is_remembered: false,
             address: link.address,
             link: Some(link),
-            secret,
+            owner: secret.map(RunOwner::of),
             displaced,
         }
     }
@@ -101,12 +101,13 @@ impl Node {
             is_remembered: true,
             address: None,
             link: None,
-            secret: None,
+            owner: known.filter(|node| node.run == Some(stored.run)).and_then(|node| node.owner),
             displaced: None,
         }
     }
 
-    /// Decides whether a connection may have this node's name. Returns who is displaced by that, if anybody.
+    /// Decides whether a connection may have this node's name. Returns the
+    /// node that loses the name by that, if it may want it back.
     ///
     /// # Errors
     /// `run_secret_wrong` for somebody else's run, `name_taken` for another run while this node is alive.
@@ -124,7 +125,7 @@ impl Node {
             };
         }
         let is_back = |before: &Displaced| {
-            before.run == identity.run && secret.is_some_and(|secret| secret.matches(before.secret))
+            before.run == identity.run && secret.is_some_and(|secret| before.owner.knows(secret))
         };
         if self.displaced.as_ref().is_some_and(is_back) {
             // Once only: two nodes must not take the name from each other forever.
@@ -139,14 +140,14 @@ impl Node {
         }
         // A new process of the same node replaces the one before for good.
         let is_another = self.is_online() && self.identity.uuid != identity.uuid;
-        let displaced = || Some(Displaced { run: self.identity.run, secret: self.secret? });
+        let displaced = || Some(Displaced { run: self.identity.run, owner: self.owner? });
         Ok(is_another.then(displaced).flatten())
     }
 
     fn is_owner(&self, secret: Option<ResumeSecret>) -> bool {
-        match (self.secret, secret) {
-            (Some(own), Some(given)) => own.matches(given),
-            // The archive contains no secrets: the first to come is believed.
+        match (self.owner, secret) {
+            (Some(owner), Some(given)) => owner.knows(given),
+            // The archive does not know: the first to come is believed.
             (None, _) if self.is_remembered => true,
             (None, None) => true,
             _ => false,

@@ -6,6 +6,7 @@
 use crate::{
     Dac,
     instance::Instance,
+    keeping::UnsafeSamples,
     ledger::Verdict,
     memory::HeldMemory,
     moment::Moment,
@@ -62,6 +63,8 @@ pub struct NodeSession {
     is_replay: bool,
     /// Topics with samples, or reported gaps, that are not acknowledged yet.
     unacknowledged: BTreeSet<TopicId>,
+    /// Samples that the node keeps until they are safe; present once it has announced that.
+    unsafe_samples: Option<UnsafeSamples>,
     /// The offer sent with `welcome`.
     offer: Option<DatagramOffer>,
     /// Batches that wait for their predecessors; present once the node has announced datagrams.
@@ -87,6 +90,7 @@ impl NodeSession {
             is_replay: false,
             topics: HashMap::new(),
             unacknowledged: BTreeSet::new(),
+            unsafe_samples: None,
             offer: None,
             reorders: None,
             waiting_bytes: 0,
@@ -137,16 +141,34 @@ impl NodeSession {
     /// read.
     pub fn acknowledge(&mut self, now: impl Into<Moment>, out: &mut Vec<DacMessage>) {
         let Some(node) = &self.node else { return };
-        self.dac.registry.note_heard(&node.name, now.into());
+        let now = now.into();
+        self.dac.registry.note_heard(&node.name, now);
         if self.unacknowledged.is_empty() {
             return;
         }
         self.wake_readers();
-        let topics = std::mem::take(&mut self.unacknowledged).into_iter().filter_map(|topic| {
+        let received = std::mem::take(&mut self.unacknowledged).into_iter().filter_map(|topic| {
             let ledger = self.topics.get(&topic)?.ledger();
             (ledger.run() == Some(node.run)).then_some((topic, ledger.last_sequence))
         });
-        out.push(DacMessage::Ack { topics: topics.collect() });
+        let topics: Vec<_> = received.collect();
+        if let Some(samples) = &mut self.unsafe_samples {
+            topics.iter().for_each(|&(topic, sequence)| samples.note(topic, sequence, now.steady));
+        }
+        out.push(DacMessage::Ack { topics });
+    }
+
+    /// Tells the node which samples have become safe. Called after each commit of the archive, and when it is
+    /// [due](NodeSession::due).
+    pub fn tell_safe(&mut self, now: impl Into<Moment>, out: &mut Vec<DacMessage>) {
+        if let (Some(node), Some(samples)) = (&self.node, &mut self.unsafe_samples) {
+            samples.tell(&self.dac.keeping, &self.topics, node.run, now.into(), out);
+        }
+    }
+
+    /// Returns whether the node keeps samples until they are safe, and some are not.
+    pub fn has_unsafe_samples(&self) -> bool {
+        self.unsafe_samples.as_ref().is_some_and(|samples| !samples.is_empty())
     }
 
     /// Handles the end of the connection.
@@ -175,9 +197,10 @@ impl NodeSession {
         self.batch(bytes, now.into())
     }
 
-    /// Returns when to call [`NodeSession::overdue`] next, by the steady clock.
+    /// Returns when to call [`NodeSession::overdue`] and [`NodeSession::tell_safe`] next, by the steady clock.
     pub fn due(&self) -> Option<Nanos> {
-        self.reorders.iter().flatten().filter_map(|(_, reorder)| reorder.due()).min()
+        let reorders = self.reorders.iter().flatten().filter_map(|(_, reorder)| reorder.due());
+        reorders.chain(self.unsafe_samples.iter().filter_map(UnsafeSamples::due)).min()
     }
 
     /// Gives up waiting for batches that did not arrive in time.
@@ -254,7 +277,7 @@ impl NodeSession {
             }
             (Some(node), NodeMessage::Register { types, instances }) => {
                 let node = node.clone();
-                self.register(&node, types, instances, now.wall, out)
+                self.register(&node, types, instances, now, out)
             }
             (Some(node), NodeMessage::Replay) => {
                 self.is_replay = true;
@@ -266,6 +289,10 @@ impl NodeSession {
             }
             (Some(_), NodeMessage::Datagrams) => {
                 self.reorders.get_or_insert_default();
+                Ok(())
+            }
+            (Some(_), NodeMessage::KeepUntilSafe) => {
+                self.unsafe_samples.get_or_insert_default();
                 Ok(())
             }
             (Some(_), NodeMessage::Counters { instances }) => {
@@ -321,6 +348,7 @@ impl NodeSession {
             epoch: self.dac.epoch(),
             software: crate::SOFTWARE.into(),
             datagrams: self.offer,
+            safe: Some(self.dac.keeping.safe_when()),
         });
         Ok(())
     }
@@ -330,7 +358,7 @@ impl NodeSession {
         node: &NodeIdentity,
         types: Vec<ProbeType>,
         instances: Vec<RegisteredInstance>,
-        now: Nanos,
+        now: Moment,
         out: &mut Vec<DacMessage>,
     ) -> Result<(), Failure> {
         if self.topics.len() + instances.len() > MAX_INSTANCES {
@@ -361,12 +389,17 @@ impl NodeSession {
                 return Err(Failure::new("type_missing", message));
             };
             let name = announced.name.clone();
-            let instance = self.dac.registry.register(node, announced, probe_type, now)?;
+            let instance = self.dac.registry.register(node, announced, probe_type, now.wall)?;
             topics.push(TopicAssignment { instance: name, topic: instance.topic });
+            if let Some(samples) = &mut self.unsafe_samples {
+                // An earlier connection of this run may have brought them.
+                samples.note(instance.topic, instance.ledger().last_sequence, now.steady);
+            }
             registered.push(instance.clone());
             self.topics.insert(instance.topic, instance);
         }
         out.push(DacMessage::Registered { topics });
+        self.tell_safe(now, out);
         self.dac.registry.accept_commands(&node.name, self.number);
         // Its rates may differ from the rates that readers ask for now.
         registered.iter().for_each(|instance| instance.demand.recheck());

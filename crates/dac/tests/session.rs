@@ -18,6 +18,8 @@ use oasis_wire::{
 mod eviction;
 #[path = "session/remembered.rs"]
 mod remembered;
+#[path = "session/safe.rs"]
+mod safe;
 #[path = "session/takeover.rs"]
 mod takeover;
 

@@ -65,6 +65,7 @@ impl Sender for SinkSender {
                     epoch: Epoch(1),
                     software: "sink".into(),
                     datagrams: None,
+                    safe: None,
                 },
                 NodeMessage::Register { instances, .. } => {
                     let topic = |(number, name): (usize, &str)| TopicAssignment {

@@ -1,4 +1,4 @@
-//! The file spool: keeps batches in files until the DAC has them, so that they survive the node's process.
+//! The file spool: keeps batches in files until they are safe at the DAC, so that they survive the node's process.
 //!
 //! A directory contains *runs*, one for each process that left batches. A run contains *segments*, and a segment
 //! contains *records*, one for each batch. A process appends only to segments of its own run. Batches of earlier runs

@@ -2,7 +2,7 @@
 //!
 //! A **probe** measures. Either the node calls it at a rate ([`Probe`]), or the application flushes it
 //! ([`PushedProbe`]: wait-free, no allocation, no system call). A **node** ([`NodeBuilder`], [`Node`]) numbers the
-//! samples, encodes them into native batches, keeps them until the DAC has them, and executes commands. The types of
+//! samples, encodes them into native batches, keeps them until they are safe at the DAC, and executes commands. The types of
 //! samples are generated from PDL.
 //!
 //! In the order a sample passes: `ring` (pushed probes) or a schedule (periodic ones), then the collector thread.

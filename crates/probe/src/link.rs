@@ -1,6 +1,6 @@
 //! A connection to a DAC: the handshake, the thread that receives, and why it ended.
 
-use oasis_channel::{Connector, DacMessage, NodeMessage, Receiver, Sender};
+use oasis_channel::{Connector, DacMessage, NodeMessage, Receiver, SafeWhen, Sender};
 use oasis_wire::quantity::Epoch;
 use std::{
     io,
@@ -17,6 +17,8 @@ pub struct OpenLink {
     pub software: String,
     /// The DAC's life.
     pub epoch: Epoch,
+    /// What makes samples safe there, if it says when they are.
+    pub safe_when: Option<SafeWhen>,
 }
 
 impl OpenLink {
@@ -29,7 +31,9 @@ impl OpenLink {
         let (mut sender, mut receiver) = connector.connect()?;
         sender.send(hello, &[])?;
         match receive(&mut *receiver)? {
-            DacMessage::Welcome { software, epoch, .. } => Ok(Self { sender, receiver, software, epoch }),
+            DacMessage::Welcome { software, epoch, safe, .. } => {
+                Ok(Self { sender, receiver, software, epoch, safe_when: safe })
+            }
             _ => Err(unexpected()),
         }
     }

@@ -10,7 +10,7 @@ pub struct NodeConfig {
     /// Most bytes of batches that wait for the DAC or for its acknowledgement; above it the oldest unsent ones are
     /// dropped and counted.
     pub spool_bytes: usize,
-    /// Directory in which batches are also kept until the DAC has them. They survive the process, and a DAC that is
+    /// Directory in which batches are also kept until they are safe at the DAC. They survive the process, and a DAC that is
     /// unreachable for longer than the memory lasts. Batches of an earlier process are sent first.
     pub spool_directory: Option<PathBuf>,
     /// Most bytes of these files, at least 1 MiB; above it the oldest are dropped and counted.

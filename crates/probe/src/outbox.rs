@@ -47,13 +47,25 @@ pub struct OutboxState {
     pub closing: bool,
     /// The shipper has ended.
     pub ended: bool,
-    /// No batch will be added: the shipper ends when all are delivered.
+    /// No batch will be added: the shipper ends when all are sent.
     pub is_finite: bool,
+    /// The shipper has waited long enough for the last samples to become safe.
+    pub has_waited: bool,
     /// The run of an earlier process that is being sent.
     pub replayed: Option<Arc<Outbox>>,
 }
 
 impl OutboxState {
+    /// Returns whether the shipper ends once everything is sent.
+    pub fn is_ending(&self) -> bool {
+        self.closing || self.is_finite
+    }
+
+    /// Returns whether there is nothing more to send, and nothing to wait for.
+    pub fn is_sent(&self) -> bool {
+        self.spool.is_finished() || (self.has_waited && self.spool.is_received())
+    }
+
     /// Returns the counters of this node for the ledger: samples taken, and samples dropped before the last sent
     /// batch.
     pub fn counters(&self) -> Vec<Counters> {
@@ -87,6 +99,7 @@ impl Outbox {
             closing: false,
             ended: false,
             is_finite,
+            has_waited: false,
             replayed: None,
         };
         Arc::new(Self { held: Mutex::new(held), changed: Condvar::new(), cpu: CpuTime::default() })

@@ -1,4 +1,4 @@
-//! Pieces on their way to the DAC: kept, sent or not, until the DAC has them.
+//! Pieces on their way to the DAC, in three parts: *received* by the DAC and not safe yet, *in transit*, and *unsent*.
 //!
 //! A node has one such queue for its batches, a replay one for each instance. The queue itself has no bound: its owner looks at
 //! [`Outgoing::bytes`] before it adds, or evicts afterwards.
@@ -12,15 +12,18 @@ const OVERHEAD: usize = 96;
 #[derive(Debug)]
 pub struct Outgoing<T> {
     pieces: VecDeque<(usize, T)>,
-    /// The first `sent` pieces have been written to the present connection.
+    /// The DAC has received the first `received` pieces. Never above `sent`.
+    received: usize,
+    /// The first `sent` pieces have been written to the present connection, or received over an earlier one.
     sent: usize,
-    sent_bytes: usize,
+    /// Memory of the pieces in transit.
+    transit_bytes: usize,
     bytes: usize,
 }
 
 impl<T> Default for Outgoing<T> {
     fn default() -> Self {
-        Self { pieces: VecDeque::new(), sent: 0, sent_bytes: 0, bytes: 0 }
+        Self { pieces: VecDeque::new(), received: 0, sent: 0, transit_bytes: 0, bytes: 0 }
     }
 }
 
@@ -37,9 +40,14 @@ impl<T> Outgoing<T> {
         self.pieces.push_back((cost, piece));
     }
 
-    /// Whether the DAC has everything.
+    /// Returns whether no piece is left.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
+    }
+
+    /// Returns whether the DAC has received every piece.
+    pub fn is_received(&self) -> bool {
+        self.received == self.pieces.len()
     }
 
     /// Memory that the pieces take.
@@ -47,9 +55,9 @@ impl<T> Outgoing<T> {
         self.bytes
     }
 
-    /// Memory that the pieces sent over the present connection take.
-    pub fn sent_bytes(&self) -> usize {
-        self.sent_bytes
+    /// Memory that the pieces in transit take.
+    pub fn transit_bytes(&self) -> usize {
+        self.transit_bytes
     }
 
     /// All pieces, the oldest first.
@@ -62,7 +70,7 @@ impl<T> Outgoing<T> {
         self.pieces.get_mut(self.sent).map(|(_, piece)| piece)
     }
 
-    /// Whether a piece was not sent over the present connection.
+    /// Returns whether a piece is unsent.
     pub fn has_unsent(&self) -> bool {
         self.sent < self.pieces.len()
     }
@@ -70,40 +78,75 @@ impl<T> Outgoing<T> {
     /// Notes that the [next piece](Outgoing::next_unsent) was sent.
     pub fn note_sent(&mut self) {
         if let Some((cost, _)) = self.pieces.get(self.sent) {
-            self.sent_bytes += cost;
+            self.transit_bytes += cost;
             self.sent += 1;
         }
     }
 
-    /// Evicts the oldest piece that was not sent.
+    /// Evicts the oldest unsent piece.
     pub fn evict_unsent(&mut self) -> Option<T> {
         let (cost, piece) = self.pieces.remove(self.sent)?;
         self.bytes -= cost;
         Some(piece)
     }
 
-    /// Whether a piece that the DAC does not have was sent over the present connection.
-    pub fn has_sent(&self) -> bool {
-        self.sent > 0
+    /// The oldest piece in transit.
+    pub fn first_in_transit(&self) -> Option<&T> {
+        self.pieces.get(self.received).filter(|_| self.received < self.sent).map(|(_, piece)| piece)
     }
 
-    /// Removes the oldest piece if the DAC has it.
+    /// Notes that the [oldest piece in transit](Outgoing::first_in_transit) was received: it stays until it is safe.
+    pub fn note_received(&mut self) {
+        if self.received < self.sent
+            && let Some((cost, _)) = self.pieces.get(self.received)
+        {
+            self.transit_bytes -= cost;
+            self.received += 1;
+        }
+    }
+
+    /// Removes the oldest piece that was not received before, if it is now: it need not stay. It may be unsent over this
+    /// connection, because an earlier one has carried it.
     pub fn take_acknowledged(&mut self, has: impl FnOnce(&T) -> bool) -> Option<T> {
-        if !has(&self.pieces.front()?.1) {
+        if !has(&self.pieces.get(self.received)?.1) {
             return None;
         }
-        let (cost, piece) = self.pieces.pop_front()?;
+        let (cost, piece) = self.pieces.remove(self.received)?;
         self.bytes -= cost;
-        if self.sent > 0 {
+        if self.sent > self.received {
             self.sent -= 1;
-            self.sent_bytes -= cost;
+            self.transit_bytes -= cost;
         }
         Some(piece)
     }
 
-    /// Begins again with the oldest piece: there is a new connection, and whatever the old one carried may be lost.
+    /// Removes the oldest received piece if it is safe.
+    pub fn take_safe(&mut self, is_safe: impl FnOnce(&T) -> bool) -> Option<T> {
+        if self.received == 0 || !is_safe(&self.pieces.front()?.1) {
+            return None;
+        }
+        let (cost, piece) = self.pieces.pop_front()?;
+        self.bytes -= cost;
+        self.received -= 1;
+        self.sent -= 1;
+        Some(piece)
+    }
+
+    /// Begins again with the oldest piece that was not received: there is a new connection, and whatever the old one
+    /// carried may be lost.
     pub fn send_again(&mut self) {
-        (self.sent, self.sent_bytes) = (0, 0);
+        (self.sent, self.transit_bytes) = (self.received, 0);
+    }
+
+    /// Begins again with the oldest piece of all: there is a new DAC, which has received nothing.
+    pub fn send_all_again(&mut self) {
+        self.received = 0;
+        self.send_again();
+    }
+
+    /// Removes all pieces.
+    pub fn clear(&mut self) {
+        *self = Self::default();
     }
 }
 
@@ -124,18 +167,18 @@ mod tests {
     fn a_piece_is_kept_until_it_is_acknowledged_and_goes_again_over_a_new_connection() {
         let mut queue = Outgoing::default();
         (1..=3).for_each(|piece| queue.push(piece, 10));
-        assert!(!queue.has_sent());
+        assert_eq!(queue.first_in_transit(), None);
         assert_eq!(send_all(&mut queue), [1, 2, 3]);
-        assert!(queue.has_sent() && !queue.has_unsent());
+        assert!(queue.first_in_transit() == Some(&1) && !queue.has_unsent());
         assert_eq!(queue.take_acknowledged(|piece| *piece <= 1), Some(1));
         assert_eq!(queue.take_acknowledged(|piece| *piece <= 1), None);
         queue.send_again();
-        assert_eq!((queue.sent_bytes(), queue.bytes()), (0, 2 * Outgoing::<u64>::cost(10)));
+        assert_eq!((queue.transit_bytes(), queue.bytes()), (0, 2 * Outgoing::<u64>::cost(10)));
         assert_eq!(send_all(&mut queue), [2, 3]);
         assert_eq!(queue.iter().collect::<Vec<_>>(), [&2, &3]);
         queue.send_again();
         assert_eq!(queue.take_acknowledged(|_| true), Some(2), "the DAC had it before the connection broke");
-        assert_eq!((queue.bytes(), queue.sent_bytes()), (Outgoing::<u64>::cost(10), 0));
+        assert_eq!((queue.bytes(), queue.transit_bytes()), (Outgoing::<u64>::cost(10), 0));
     }
 
     #[test]
@@ -149,6 +192,27 @@ mod tests {
         );
         assert!(!queue.has_unsent() && !queue.is_empty());
         assert_eq!(queue.bytes(), Outgoing::<u64>::cost(1));
-        assert_eq!(queue.sent_bytes(), queue.bytes());
+        assert_eq!(queue.transit_bytes(), queue.bytes());
+    }
+
+    #[test]
+    fn a_received_piece_stays_until_it_is_safe_and_goes_again_only_to_a_new_dac() {
+        let mut queue = Outgoing::default();
+        (1..=3).for_each(|piece| queue.push(piece, 10));
+        assert_eq!(send_all(&mut queue), [1, 2, 3]);
+        queue.note_received();
+        queue.note_received();
+        assert_eq!((queue.first_in_transit(), queue.transit_bytes()), (Some(&3), Outgoing::<u64>::cost(10)));
+        queue.send_again();
+        assert_eq!(send_all(&mut queue), [3], "the same DAC");
+        assert_eq!(queue.take_safe(|piece| *piece <= 1), Some(1));
+        assert_eq!(queue.take_safe(|piece| *piece <= 1), None);
+        queue.send_all_again();
+        assert_eq!(send_all(&mut queue), [2, 3], "a new DAC");
+        assert_eq!(queue.take_safe(|_| true), None, "it has received nothing");
+        queue.note_received();
+        assert!(!queue.is_received());
+        queue.note_received();
+        assert!(queue.is_received() && !queue.is_empty());
     }
 }

@@ -47,7 +47,7 @@ fn one(
     let announcement = head.announcement.clone();
     let states = announcement.instances.iter().map(|instance| instance.state);
     let progress = head.taken.iter().zip(states).map(|(&taken, state)| Progress { taken, state }).collect();
-    let outbox = Outbox::finite(Spool::for_earlier_run(spool_bytes, &head.delivered), progress);
+    let outbox = Outbox::finite(Spool::for_earlier_run(spool_bytes, &head.released), progress);
     tracing::info!(node = %announcement.identity.name, run = %announcement.identity.run, "sending batches of an earlier run");
     live.with(|held| held.replayed = Some(outbox.clone()));
     let spooler = {
@@ -56,7 +56,7 @@ fn one(
     };
     let mut attempts = Attempts::default();
     let is_over = |attempts: &Attempts| {
-        outbox.with(|held| held.closing || held.spool.is_empty()) || attempts.refusals >= MAX_REFUSALS
+        outbox.with(|held| held.closing || held.is_sent()) || attempts.refusals >= MAX_REFUSALS
     };
     loop {
         attempts.once(connector, &announcement, &CommandHandling::Refuse, &outbox);
@@ -66,7 +66,7 @@ fn one(
     }
     outbox.with(|held| held.ended = true);
     live.with(|held| held.replayed = None);
-    // The spooler removes the run if all of it is delivered.
+    // The spooler removes the run if nothing of it can be lost any more. Otherwise the next start sends it again.
     let _ = spooler.join();
     if attempts.refusals >= MAX_REFUSALS {
         tracing::error!(run = %run.display(), "DAC refuses the batches of an earlier run: they stay in their file until the next start of the node");

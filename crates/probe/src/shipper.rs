@@ -7,6 +7,7 @@ use crate::{
     collector::Order,
     link::{self, OpenLink},
     outbox::Outbox,
+    spool::MetDac,
 };
 use oasis_channel::{
     Backoff, Connector, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, Overhead, PROTOCOL,
@@ -22,7 +23,7 @@ use std::{
 
 /// Interval of pings: keepalive and clock measurement.
 const PING: Duration = Duration::from_secs(1);
-/// How long a node that shuts down waits for the last acknowledgements.
+/// How long a node that shuts down, or has sent an earlier run, waits for the last acknowledgements.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long a node that has said goodbye waits for the DAC to close.
 const LEAVE: Duration = Duration::from_millis(500);
@@ -95,12 +96,13 @@ impl Attempts {
         let ended = self
             .converse(connector, announcement, orders, outbox)
             .inspect(|()| tracing::debug!("channel closed"));
-        self.pause = self.backoff.after(attempt.elapsed());
+        let is_refusal = |error: &io::Error| error.get_ref().is_some_and(|error| error.is::<Failure>());
+        let is_refused = ended.as_ref().is_err_and(is_refusal);
+        self.pause = self.backoff.after(if is_refused { Duration::ZERO } else { attempt.elapsed() });
         let Err(error) = ended else { return };
         if outbox.with(|held| held.closing) {
             return;
         }
-        let is_refused = error.get_ref().is_some_and(|error| error.is::<Failure>());
         self.refusals = if is_refused { self.refusals + 1 } else { 0 };
         tracing::warn!(target = %connector.target(), %error, retry_ms = self.pause.as_millis() as u64, "cannot connect to the DAC");
     }
@@ -119,10 +121,10 @@ impl Attempts {
         };
         let mut dac = OpenLink::connect(connector, &[hello])?;
         let instances = as_they_are_now(announcement, outbox);
-        dac.sender.send(
-            &[NodeMessage::Register { types: announcement.types.clone(), instances: instances.clone() }],
-            &[],
-        )?;
+        let register =
+            NodeMessage::Register { types: announcement.types.clone(), instances: instances.clone() };
+        let keep = dac.safe_when.map(|_| NodeMessage::KeepUntilSafe);
+        dac.sender.send(&keep.into_iter().chain([register]).collect::<Vec<_>>(), &[])?;
         let DacMessage::Registered { topics } = link::receive(&mut *dac.receiver)? else {
             return Err(link::unexpected());
         };
@@ -132,10 +134,11 @@ impl Attempts {
         let index_of = |name: &str| instances.iter().position(|instance| instance.name == name);
         let topics =
             topics.iter().filter_map(|assigned| Some((index_of(&assigned.instance)?, assigned.topic)));
-        self.meet(*epoch, orders);
+        let met = MetDac { is_new: self.meet(*epoch, orders), safe_when: dac.safe_when };
         outbox.with(|held| {
-            held.spool.connected(topics);
+            held.spool.connected(topics, met);
             held.broken = false;
+            held.has_waited = false;
             // Discard answers to a DAC that is gone.
             held.messages.clear();
         });
@@ -154,19 +157,19 @@ impl Attempts {
             drop(outbox.wait(LEAVE, |held| held.broken));
         }
         let heard = link.close();
-        let is_over = outbox.with(|held| held.closing || (held.is_finite && held.spool.is_empty()));
+        let is_over = outbox.with(|held| held.closing || (held.is_finite && held.is_sent()));
         // The DAC's last message explains more than the failed write that it caused.
         if is_over { sent } else { heard.and(sent) }
     }
 
-    /// Handles a change of the DAC: a new one has none of the samples sent before.
-    fn meet(&mut self, epoch: Epoch, orders: &CommandHandling) {
-        if self.epoch.replace(epoch).is_some_and(|before| before != epoch)
-            && let CommandHandling::Pass(orders) = orders
-        {
+    /// Returns whether the DAC is another one than before: it has none of the samples sent before.
+    fn meet(&mut self, epoch: Epoch, orders: &CommandHandling) -> bool {
+        let is_new = self.epoch.replace(epoch).is_some_and(|before| before != epoch);
+        if is_new && let CommandHandling::Pass(orders) = orders {
             // Fails only if the collector has ended, and so the node.
             let _ = orders.send(Order::NewDac);
         }
+        is_new
     }
 
     /// Waits before the next attempt, longer each time. Returns whether the node is shutting down.
@@ -200,6 +203,9 @@ fn listen(
         match answer? {
             DacMessage::Ack { topics } => outbox.with(|held| {
                 topics.iter().for_each(|&(topic, sequence)| held.spool.acknowledge(topic, sequence));
+            }),
+            DacMessage::Safe { topics, .. } => outbox.with(|held| {
+                topics.iter().for_each(|&(topic, sequence)| held.spool.safe(topic, sequence));
             }),
             DacMessage::Pong { node_time, dac_time } => {
                 clock.lock().unwrap_or_else(PoisonError::into_inner).exchange(node_time, dac_time, now_ns());
@@ -239,8 +245,8 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
             held.broken
                 || held.spool.has_unsent()
                 || !held.messages.is_empty()
-                || (held.closing && (farewell.is_none() || held.spool.is_empty()))
-                || (held.is_finite && held.spool.is_empty())
+                || (held.closing && farewell.is_none())
+                || (held.is_ending() && held.is_sent())
         });
         if held.broken {
             return Ok(());
@@ -250,8 +256,14 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
         let ping_due = Instant::now() >= next_ping;
         let overhead = held.overhead.clone().filter(|_| ping_due);
         let closing = held.closing;
-        let done = (closing || held.is_finite) && held.spool.is_empty();
-        if tells_of_drops || ping_due || done || (closing && farewell.is_none()) {
+        let begins_to_close = closing && farewell.is_none();
+        if held.is_ending() && (closing || held.spool.is_received()) {
+            let until = *farewell.get_or_insert_with(|| Instant::now() + FAREWELL);
+            held.has_waited = Instant::now() >= until;
+        }
+        let done = held.is_ending() && held.is_sent();
+        let is_late = closing && held.has_waited;
+        if tells_of_drops || ping_due || done || begins_to_close {
             control.push(NodeMessage::Counters { instances: held.counters() });
         }
         drop(held);
@@ -268,14 +280,11 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
         let slices: Vec<&[u8]> = batches.iter().map(|batch| batch.as_slice()).collect();
         sender.send(&control, &slices)?;
         batches.clear();
-        if closing {
-            let until = *farewell.get_or_insert_with(|| Instant::now() + FAREWELL);
-            if Instant::now() >= until {
-                return Err(io::Error::new(
-                    io::ErrorKind::TimedOut,
-                    "DAC did not acknowledge the last samples",
-                ));
-            }
+        if is_late {
+            let message = "DAC did not acknowledge the last samples";
+            return Err(io::Error::new(io::ErrorKind::TimedOut, message));
+        }
+        if let Some(until) = farewell {
             next_ping = next_ping.min(until);
         }
     }

@@ -1,18 +1,26 @@
-//! Encoded batches on their way to the DAC: kept until acknowledged, bounded, drops counted for each instance.
+//! Encoded batches on their way to the DAC: kept until they are safe there, bounded, drops counted for each instance.
 //!
-//! Above the bound, the oldest unsent batch is dropped. Batches that are sent but not acknowledged are kept in case
-//! the connection breaks. They are bounded too, because at most half of the spool is in transit.
+//! The DAC acknowledges twice. A batch that it has *received* is not sent again to this DAC. A batch that is *safe* leaves
+//! the spool. In between the batch is kept for the DAC's successor: whatever the old one did not store is sent again.
+//! A DAC that does not say what is safe is trusted with what it has received.
+//!
+//! Above the bound, the oldest received batch leaves first, because only the end of its DAC could lose it; then the oldest
+//! unsent batch is dropped. Batches in transit stay. They are bounded too, because at most half of the spool is in transit.
 //!
 //! The sequence numbers alone show what is missing before a batch: samples between it and the batch before it. The
 //! batch says how many of them the ring dropped, the flight recorder kept back, or did not fit the schema. The spool
 //! dropped the rest.
 //!
 //! A node with a file spool has the same queue. Batches from the collector pass through the [`Intake`] to the file
-//! first; the queue contains those that are in transit or next.
+//! first; the queue contains those that are in transit or next. Received batches wait in the file alone, and are read
+//! again for a new DAC.
+
+mod received_places;
 
 use crate::{intake::Intake, outgoing::Outgoing};
-use oasis_channel::Drops;
+use oasis_channel::{Drops, SafeWhen};
 use oasis_wire::{batch, quantity::TopicId};
+use received_places::ReceivedPlaces;
 use serde::{Deserialize, Serialize};
 use std::{collections::HashMap, sync::Arc};
 
@@ -68,6 +76,11 @@ pub struct FilePlace {
     pub offset: u64,
 }
 
+impl FilePlace {
+    /// Where the oldest batch of the run begins.
+    pub const BEGIN: Self = Self { segment: 0, offset: 0 };
+}
+
 impl QueuedBatch {
     /// Returns its memory in bytes.
     pub fn cost(&self) -> usize {
@@ -81,18 +94,25 @@ impl QueuedBatch {
 }
 
 /// State of one instance.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Account {
     topic: Option<TopicId>,
     /// Samples missing before the last batch.
     before: Missing,
     /// Last sequence number added to the queue: a batch that is in the file twice is queued once.
     admitted: u64,
+    /// Last sequence number that this DAC has received.
     acknowledged: u64,
-    /// Up to the last sample that left the spool: this connection's DAC has it.
-    delivered: Place,
-    /// Up to the last sample sent on this connection.
+    /// Last sequence number that is safe.
+    safe: u64,
+    /// Up to the last sample that left the spool.
+    released: Place,
+    /// Up to the last sample that this DAC has received.
+    received: Place,
+    /// Up to the last sample sent on this connection, or received before.
     sent: Place,
+    /// Ends of received batches that only the file has.
+    in_file: ReceivedPlaces,
 }
 
 /// A position in the sequence numbers of an instance, and the drops before it.
@@ -132,6 +152,21 @@ pub struct Spool {
     instances: HashMap<TopicId, usize>,
     /// Batches that wait for the file, if there is one.
     intake: Option<Intake>,
+    /// What makes samples safe at this DAC; `None` if they are as soon as they are received.
+    safe_when: Option<SafeWhen>,
+    /// Number of instances with received batches that only the file has.
+    waiting_in_file: usize,
+    /// How often a new DAC made it necessary to read the file from its beginning.
+    rewinds: u64,
+}
+
+/// The DAC of a new connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetDac {
+    /// Whether it is another one than before, and has received nothing.
+    pub is_new: bool,
+    /// What makes samples safe there, if it says so.
+    pub safe_when: Option<SafeWhen>,
 }
 
 impl Spool {
@@ -143,6 +178,9 @@ impl Spool {
             accounts: vec![Account::default(); instances],
             instances: HashMap::new(),
             intake: None,
+            safe_when: None,
+            waiting_in_file: 0,
+            rewinds: 0,
         }
     }
 
@@ -157,11 +195,11 @@ impl Spool {
         Self { intake: Some(intake), ..Self::new(limit, instances) }
     }
 
-    /// Creates a spool for the run of an earlier process, delivered up to these places.
-    pub fn for_earlier_run(limit: usize, delivered: &[Place]) -> Self {
-        let mut spool = Self::before_a_file(limit, delivered.len());
-        for (account, &place) in spool.accounts.iter_mut().zip(delivered) {
-            (account.delivered, account.sent) = (place, place);
+    /// Creates a spool for the run of an earlier process, which released its samples up to these places.
+    pub fn for_earlier_run(limit: usize, released: &[Place]) -> Self {
+        let mut spool = Self::before_a_file(limit, released.len());
+        for (account, &place) in spool.accounts.iter_mut().zip(released) {
+            (account.released, account.received, account.sent) = (place, place, place);
             let Drops { ring_full, kept_back, invalid_row, spool_full: _ } = place.dropped;
             account.before = Missing { ring_full, kept_back, invalid_row };
             account.admitted = place.sequence;
@@ -170,7 +208,7 @@ impl Spool {
         spool
     }
 
-    /// Returns up to where an instance was sent on this connection or delivered before, and the drops before that.
+    /// Returns up to where an instance was sent on this connection or received before, and the drops before that.
     pub fn sent(&self, instance: usize) -> Place {
         self.accounts[instance].sent
     }
@@ -195,10 +233,12 @@ impl Spool {
         }
     }
 
-    /// Queues a batch; drops the oldest unsent ones if needed.
+    /// Queues a batch; evicts the oldest received ones, or drops the oldest unsent ones, if needed.
     pub fn keep(&mut self, batch: QueuedBatch) {
         self.admit(batch);
-        while self.batches.bytes() > self.limit && self.batches.evict_unsent().is_some() {}
+        while self.batches.bytes() > self.limit
+            && (self.release_first(|_, _| true) || self.batches.evict_unsent().is_some())
+        {}
     }
 
     /// Queues a batch without dropping others: only for one that [`Spool::room`] allows.
@@ -221,7 +261,7 @@ impl Spool {
         self.batches.is_empty() || batch.cost() <= self.room()
     }
 
-    /// Returns whether enough was delivered to read the file again.
+    /// Returns whether enough was received to read the file again.
     pub fn wants_more(&self) -> bool {
         self.room() > self.limit / 2
     }
@@ -266,27 +306,59 @@ impl Spool {
         self.batches.iter().find_map(|batch| Some(batch.stored?.segment))
     }
 
-    /// Returns up to where the DAC has each instance's samples.
-    pub fn delivered(&self) -> Vec<Place> {
-        self.accounts.iter().map(|account| account.delivered).collect()
+    /// Returns up to where each instance's samples have left the spool.
+    pub fn released(&self) -> Vec<Place> {
+        self.accounts.iter().map(|account| account.released).collect()
+    }
+
+    /// Returns how often [`Spool::connected`] required that the file be read from its beginning.
+    pub fn rewinds(&self) -> u64 {
+        self.rewinds
     }
 
     /// Handles a new connection: the instances have these topics, and batches in transit on the old connection may be
-    /// lost.
-    pub fn connected(&mut self, topics: impl Iterator<Item = (usize, TopicId)>) {
+    /// lost. A new DAC receives everything that is not safe.
+    pub fn connected(&mut self, topics: impl Iterator<Item = (usize, TopicId)>, dac: MetDac) {
+        self.safe_when = dac.safe_when;
+        if dac.is_new {
+            self.begin_again();
+        }
         self.instances.clear();
         for (instance, topic) in topics {
             let account = &mut self.accounts[instance];
             account.topic = Some(topic);
-            account.sent = account.delivered;
+            account.sent = account.received;
             self.instances.insert(topic, instance);
         }
         self.batches.send_again();
     }
 
+    /// Goes back to the oldest batch that is not safe.
+    fn begin_again(&mut self) {
+        if self.intake.is_none() {
+            self.batches.send_all_again();
+        } else if self.batches.iter().all(|batch| batch.stored.is_some()) {
+            self.batches.clear();
+            self.set_lagging(true);
+            self.rewinds += 1;
+        } else {
+            // While the file cannot be written, some batches are in memory alone. They cannot wait for those that the file
+            // has, so only the batches in this queue are sent again.
+            return;
+        }
+        self.waiting_in_file = 0;
+        for account in &mut self.accounts {
+            (account.received, account.acknowledged) = (account.released, account.released.sequence);
+            if self.intake.is_some() {
+                account.admitted = account.released.sequence;
+                account.in_file = ReceivedPlaces::default();
+            }
+        }
+    }
+
     /// Returns whether [`Spool::take`] would return anything.
     pub fn has_unsent(&self) -> bool {
-        self.batches.has_unsent() && self.batches.sent_bytes() <= self.limit / 2
+        self.batches.has_unsent() && self.batches.transit_bytes() <= self.limit / 2
     }
 
     /// Takes at most `max` batches to write, with topic and drops filled in. Returns whether the first of them
@@ -312,26 +384,77 @@ impl Spool {
         tells_of_drops
     }
 
-    /// Handles an acknowledgement: the DAC has everything of `topic` up to `sequence`.
+    /// Handles an acknowledgement: the DAC has received everything of `topic` up to `sequence`.
     pub fn acknowledge(&mut self, topic: TopicId, sequence: u64) {
         if let Some(&instance) = self.instances.get(&topic) {
             let account = &mut self.accounts[instance];
             account.acknowledged = account.acknowledged.max(sequence);
         }
         // A connection keeps order and the DAC acknowledges all it has read, so the front is never stuck for long.
-        let accounts = &mut self.accounts;
-        while self.batches.has_sent()
-            && let Some(front) = self
-                .batches
-                .take_acknowledged(|front| front.last_sequence() <= accounts[front.instance].acknowledged)
+        while let Some(front) = self.batches.first_in_transit() {
+            let account = &mut self.accounts[front.instance];
+            if front.last_sequence() > account.acknowledged {
+                break;
+            }
+            account.received.advance(front);
+            if self.safe_when.is_none() {
+                account.released = account.received;
+            } else if front.stored.is_some() {
+                self.waiting_in_file += usize::from(account.in_file.is_empty());
+                account.in_file.push(account.received);
+            } else {
+                self.batches.note_received();
+                continue;
+            }
+            self.batches.take_acknowledged(|_| true);
+        }
+        self.release(topic);
+    }
+
+    /// Handles the second acknowledgement: everything of `topic` up to `sequence` is safe.
+    pub fn safe(&mut self, topic: TopicId, sequence: u64) {
+        if let Some(&instance) = self.instances.get(&topic) {
+            let account = &mut self.accounts[instance];
+            account.safe = account.safe.max(sequence);
+        }
+        self.release(topic);
+    }
+
+    /// Removes batches that are received and safe.
+    fn release(&mut self, topic: TopicId) {
+        while self.release_first(|batch, account| batch.last_sequence() <= account.safe) {}
+        let Some(&instance) = self.instances.get(&topic) else { return };
+        let account = &mut self.accounts[instance];
+        if !account.in_file.is_empty()
+            && let Some(place) = account.in_file.take_up_to(account.safe)
         {
-            accounts[front.instance].delivered.advance(&front);
+            account.released = place;
+            self.waiting_in_file -= usize::from(account.in_file.is_empty());
         }
     }
 
-    /// Returns whether everything has been acknowledged.
-    pub fn is_empty(&self) -> bool {
-        self.batches.is_empty() && self.intake.as_ref().is_none_or(Intake::is_empty)
+    /// Removes the oldest received batch if it may leave.
+    fn release_first(&mut self, may_leave: impl FnOnce(&QueuedBatch, &Account) -> bool) -> bool {
+        let accounts = &mut self.accounts;
+        let first = self.batches.take_safe(|batch| may_leave(batch, &accounts[batch.instance]));
+        let Some(batch) = first else { return false };
+        let released = &mut accounts[batch.instance].released;
+        // Later batches may have left before it, if they were in the file and it was not.
+        if batch.last_sequence() > released.sequence {
+            released.advance(&batch);
+        }
+        true
+    }
+
+    /// Returns whether the DAC has received everything.
+    pub fn is_received(&self) -> bool {
+        self.batches.is_received() && self.intake.as_ref().is_none_or(Intake::is_empty)
+    }
+
+    /// Returns whether a node that ends has nothing to wait for: everything is received, and stored if the DAC stores.
+    pub fn is_finished(&self) -> bool {
+        let is_stored = self.batches.is_empty() && self.waiting_in_file == 0;
+        self.is_received() && (is_stored || self.safe_when != Some(SafeWhen::Stored))
     }
 }
 

@@ -1,12 +1,16 @@
 //! The spooler: the only thread of a node that accesses the file spool. It writes batches from the collector, queues
-//! them, and reads them again after the DAC was unreachable for longer than the memory lasts.
+//! them, and reads them again after the DAC was unreachable for longer than the memory lasts, or for a new DAC.
 //!
 //! While the file cannot be written, batches stay in memory only; the write is retried.
 
-use crate::{file_spool::Journal, outbox::Outbox, spool::QueuedBatch};
+use crate::{
+    file_spool::Journal,
+    outbox::Outbox,
+    spool::{FilePlace, QueuedBatch},
+};
 use std::time::{Duration, Instant};
 
-/// How often delivered segments are removed, and a failed write is retried.
+/// How often segments that are not needed any more are removed, and a failed write is retried.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The thread's state.
@@ -17,11 +21,13 @@ struct Spooler<'a> {
     retry: Option<Instant>,
     /// Whether the eviction of the oldest segments was logged.
     is_full: bool,
+    /// [`Spool::rewinds`](crate::spool::Spool::rewinds) when the journal was last read.
+    rewinds: u64,
 }
 
-/// Runs until the outbox has ended; by then all undelivered batches are in the file.
+/// Runs until the outbox has ended; by then all batches that are not safe are in the file.
 pub fn run(outbox: &Outbox, journal: Journal) {
-    let mut spooler = Spooler { outbox, journal, retry: None, is_full: false };
+    let mut spooler = Spooler { outbox, journal, retry: None, is_full: false, rewinds: 0 };
     let mut next_look = Instant::now() + LOOK;
     let mut time = outbox.cpu.this_thread();
     loop {
@@ -35,10 +41,10 @@ pub fn run(outbox: &Outbox, journal: Journal) {
             break;
         }
     }
-    if outbox.with(|held| held.spool.is_empty())
+    if outbox.with(|held| held.spool.is_finished())
         && let Err(error) = spooler.journal.remove()
     {
-        tracing::warn!(%error, "cannot remove the file spool of a delivered run");
+        tracing::warn!(%error, "cannot remove the file spool of a run that is safe");
     }
 }
 
@@ -77,6 +83,8 @@ impl Spooler<'_> {
         let mut begin = None;
         self.outbox.with(|held| {
             let mut rest = Vec::new();
+            // A new DAC may have made it lag meanwhile.
+            is_lagging |= held.spool.is_lagging();
             for batch in batches {
                 match batch.stored {
                     Some(_) if is_lagging => {}
@@ -116,10 +124,16 @@ impl Spooler<'_> {
 
     /// Fills the queue from the file with batches that it lacks.
     fn refill(&mut self) {
-        let (is_lagging, mut room) =
-            self.outbox.with(|held| (held.spool.is_lagging() && held.spool.wants_more(), held.spool.room()));
+        let (is_lagging, mut room, rewinds) = self.outbox.with(|held| {
+            let spool = &held.spool;
+            (spool.is_lagging() && spool.wants_more(), spool.room(), spool.rewinds())
+        });
         if !is_lagging {
             return;
+        }
+        if rewinds != self.rewinds {
+            self.journal.read_from(FilePlace::BEGIN);
+            self.rewinds = rewinds;
         }
         let mut batches = Vec::new();
         let mut has_more = true;
@@ -134,21 +148,24 @@ impl Spooler<'_> {
         }
         self.is_full &= has_more;
         self.outbox.with(|held| {
-            batches.into_iter().for_each(|batch| held.spool.admit(batch));
-            held.spool.set_lagging(has_more);
+            // Otherwise the next turn reads from the beginning.
+            if held.spool.rewinds() == rewinds {
+                batches.into_iter().for_each(|batch| held.spool.admit(batch));
+                held.spool.set_lagging(has_more);
+            }
         });
     }
 
-    /// Records what is delivered and removes segments that are no longer needed.
+    /// Records what has left the spool and removes segments that are no longer needed.
     fn settle(&mut self) {
-        let (delivered, in_queue, is_lagging) = self
+        let (released, in_queue, is_lagging) = self
             .outbox
-            .with(|held| (held.spool.delivered(), held.spool.oldest_segment(), held.spool.is_lagging()));
+            .with(|held| (held.spool.released(), held.spool.oldest_segment(), held.spool.is_lagging()));
         let unread = if is_lagging { self.journal.reading() } else { u64::MAX };
         let needed = in_queue.unwrap_or(u64::MAX).min(unread);
-        if let Err(error) = self.journal.settle(delivered, needed) {
+        if let Err(error) = self.journal.settle(released, needed) {
             // It costs space, and after a crash some samples are sent twice, which the DAC detects.
-            tracing::debug!(%error, "cannot remove delivered segments of the file spool");
+            tracing::debug!(%error, "cannot remove old segments of the file spool");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! They are evicted for nodes that connect: an offline node never uses up a limit that a connected node needs.
 
 use super::{Inner, Registry};
-use crate::node::Node;
+use crate::{RunOwner, node::Node};
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
 use oasis_wire::{
     quantity::{Nanos, Offset},
@@ -44,6 +44,10 @@ pub struct StoredNode {
     pub software: String,
     /// When it was last connected.
     pub last_seen: Nanos,
+    /// Its last run.
+    pub run: Option<Uuid>,
+    /// Who may resume that run.
+    pub owner: Option<RunOwner>,
 }
 
 /// Result of [`Registry::restore`].

@@ -4,7 +4,7 @@ use super::*;
 use oasis_dac::{RestoreCounts, StoredInstance, StoredNode, config::ChannelConfig};
 use oasis_wire::quantity::Offset;
 
-fn stored(node: &str, instance: &str, last_time: u64) -> StoredInstance {
+pub(super) fn stored(node: &str, instance: &str, last_time: u64) -> StoredInstance {
     StoredInstance {
         node: node.into(),
         instance: instance.into(),
@@ -38,6 +38,8 @@ fn they_are_offline_and_have_their_archived_identity() {
         host: "far".into(),
         software: "old".into(),
         last_seen: Nanos(70),
+        run: None,
+        owner: None,
     };
     let mut watch = dac.registry.watch();
     let remembered =

@@ -1,6 +1,7 @@
 //! A peer that claims another node's run, or sequence numbers that no node can have reached.
 
 use super::*;
+use oasis_dac::{RunOwner, StoredNode};
 
 const HOUR: u64 = 3_600;
 
@@ -41,6 +42,35 @@ fn a_run_is_resumed_only_with_its_secret() {
     assert_eq!(refusal(joined(&dac, &hello("a", 1), 6 * SECOND)), "run_secret_wrong");
     let (mut again, _) = joined(&dac, &with_secret("a", 1, 1, own), 7 * SECOND).unwrap();
     assert_eq!(again.send(&batch(topic, 4, 2, 0)).unwrap(), [DacMessage::Ack { topics: vec![(topic, 5)] }]);
+}
+
+#[test]
+fn a_dac_that_starts_again_knows_the_owner_of_an_archived_run() {
+    let own = ResumeSecret::random();
+    let stored_instance = remembered::stored("a", "beat", 60);
+    let stored_node = |run, owner| StoredNode {
+        name: "a".into(),
+        uuid: Uuid::from_u128(1),
+        host: "far".into(),
+        software: "test".into(),
+        last_seen: Nanos(0),
+        run: Some(run),
+        owner,
+    };
+    let restarted = |node| {
+        let dac = dac();
+        dac.registry.restore(&[node], vec![stored_instance.clone()]);
+        dac
+    };
+    let dac = restarted(stored_node(stored_instance.run, Some(RunOwner::of(own))));
+    let liar = with_secret("a", 1, 1, ResumeSecret::random());
+    assert_eq!(refusal(joined(&dac, &liar, 0)), "run_secret_wrong");
+    assert_eq!(refusal(joined(&dac, &hello("a", 1), 0)), "run_secret_wrong");
+    assert_eq!(refusal(joined(&dac, &with_secret("a", 1, 1, own), 0)), "accepted");
+    // An archive of an earlier version, or one that knows the owner of another run: the first to come is believed.
+    for node in [stored_node(stored_instance.run, None), stored_node(Uuid::nil(), Some(RunOwner::of(own)))] {
+        assert_eq!(refusal(joined(&restarted(node), &liar, 0)), "accepted");
+    }
 }
 
 #[test]

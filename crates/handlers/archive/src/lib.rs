@@ -204,6 +204,10 @@ impl Archive {
         let fresh = || Writer::new(dac.clone(), self.store(), self.config.clone(), self.next_number.clone());
         let writer = lives.writer.take().unwrap_or_else(fresh);
         lives.ended = None;
+        let config = self.config.clone();
+        // It stays while the thread restarts after a failure: until the operator stops it, samples wait for it.
+        dac.keeping
+            .set_archive(Some(Arc::new(move |node, instance| config.rule_for(node, instance).is_some())));
         lives.health = Some(dac.health.clone());
         (Life(self), writer, requests)
     }
@@ -238,6 +242,7 @@ impl Handler for Archive {
                 None => break ended,
             }
         };
+        context.dac.keeping.set_archive(None);
         let mut lives = self.lives();
         lives.writer = Some(writer);
         lives.ended = Some(ended.clone());

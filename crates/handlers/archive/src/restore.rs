@@ -1,6 +1,6 @@
 //! Adds what is stored to the registry of a DAC that starts.
 
-use oasis_dac::{Registry, RestoreCounts, StoredInstance, StoredNode};
+use oasis_dac::{Registry, RestoreCounts, RunOwner, StoredInstance, StoredNode};
 use oasis_store::{OpenError, WritableStore};
 
 /// Adds the stored nodes and instances to a registry, as offline. Call it before the first node connects.
@@ -26,8 +26,8 @@ pub fn restore(writable: &WritableStore, registry: &Registry) -> Result<RestoreC
 }
 
 fn node(node: oasis_store::catalogue::StoredNode) -> StoredNode {
-    let oasis_store::catalogue::StoredNode { name, uuid, host, software, last_seen } = node;
-    StoredNode { name, uuid, host, software, last_seen }
+    let oasis_store::catalogue::StoredNode { name, uuid, host, software, last_seen, run, owner } = node;
+    StoredNode { name, uuid, host, software, last_seen, run, owner: owner.map(RunOwner::from_bytes) }
 }
 
 fn instance_of(stored: oasis_store::catalogue::StoredInstance) -> StoredInstance {

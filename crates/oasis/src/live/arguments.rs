@@ -80,7 +80,7 @@ pub struct Probes {
     /// Transport of samples to the DAC: tcp, or udp, which may lose samples but never waits [default: tcp].
     #[arg(long, env = "OASIS_CHANNEL")]
     pub channel: Option<Channel>,
-    /// Directory for unacknowledged samples, which survive this process. Without it they are kept only in memory.
+    /// Directory for samples that are not safe at the DAC yet: they survive this process. Without it they are kept only in memory.
     #[arg(long, value_name = "DIRECTORY", env = "OASIS_SPOOL_DIRECTORY")]
     pub spool_directory: Option<PathBuf>,
 }

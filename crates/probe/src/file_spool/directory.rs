@@ -156,7 +156,7 @@ fn create_private(path: &Path) -> io::Result<()> {
 
 fn remove(segment: &SegmentFile) -> io::Result<u64> {
     match fs::remove_file(&segment.path) {
-        // Removed meanwhile: another thread has delivered it.
+        // Removed meanwhile: another thread has sent it.
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(0),
     }
@@ -196,7 +196,7 @@ pub fn segments(run: &Path) -> io::Result<Vec<SegmentFile>> {
         let path = entry.path();
         let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
         if let Some(number) = number.filter(|_| path.extension().is_some_and(|it| it == SEGMENT)) {
-            // Removed meanwhile: another thread has delivered it.
+            // Removed meanwhile: another thread has sent it.
             let Ok(metadata) = entry.metadata() else { continue };
             found.push(SegmentFile { path, number, bytes: metadata.len() });
         }

@@ -1,4 +1,4 @@
-//! The segments of one run: batches are read in the order they were written, and removed once they are delivered.
+//! The segments of one run: batches are read in the order they were written, and removed once they are safe.
 
 use super::{
     directory::{Directory, replace, segment_path, segments},
@@ -10,14 +10,15 @@ use crate::{
     spool::{FilePlace, Place, QueuedBatch},
 };
 use std::{
+    collections::BTreeMap,
     fs::{self, File, OpenOptions},
     io::{self, Seek, SeekFrom, Write},
     path::PathBuf,
     sync::Arc,
 };
 
-/// Name of the file beside the segments that records up to where the run was delivered.
-const DELIVERED: &str = "delivered";
+/// Name of the file beside the segments that records up to where the run is safe.
+const RELEASED: &str = "delivered";
 /// A segment's size is a sixteenth of the limit, between these bounds.
 const SMALLEST_SEGMENT: u64 = 64 * 1024;
 const LARGEST_SEGMENT: u64 = 8 * 1024 * 1024;
@@ -38,6 +39,8 @@ pub struct Journal {
     /// Where reading continues, unless at `reader`.
     next: FilePlace,
     recorded: Vec<Place>,
+    /// Last sequence numbers of the batches in each segment that was written, or read to its end, by instance.
+    ends: BTreeMap<u64, BTreeMap<usize, u64>>,
     scratch: Vec<u8>,
 }
 
@@ -53,9 +56,9 @@ impl Journal {
     /// Creates a journal for the run of this process. Files are created with the first batch.
     pub fn begin(directory: Arc<Directory>, announcement: Arc<Announcement>) -> Self {
         let instances = announcement.instances.len();
-        let (taken, delivered) = (vec![0; instances], vec![Place::default(); instances]);
+        let (taken, released) = (vec![0; instances], vec![Place::default(); instances]);
         let run = directory.own_run(announcement.identity.run);
-        Self::new(directory, run, Head { announcement, taken, delivered })
+        Self::new(directory, run, Head { announcement, taken, released })
     }
 
     /// Opens the run of an earlier process. Returns none if none of its heads is readable.
@@ -75,7 +78,7 @@ impl Journal {
         let Some(mut head) = found else { return Ok(None) };
         let is_right = |head: &Head| {
             let instances = head.announcement.instances.len();
-            head.taken.len() == instances && head.delivered.len() == instances
+            head.taken.len() == instances && head.released.len() == instances
         };
         if !is_right(&head) {
             return Ok(None);
@@ -84,16 +87,16 @@ impl Journal {
             while reader.next()?.is_some() {}
             head.include(&reader.seen);
         }
-        if let Some(delivered) = recorded(&run).filter(|places| places.len() == head.taken.len()) {
-            head.delivered = delivered;
+        if let Some(released) = recorded(&run).filter(|places| places.len() == head.taken.len()) {
+            head.released = released;
         }
         let next = FilePlace { segment: segments.first().map_or(0, |first| first.number), offset: 0 };
         Ok(Some(Self { next, ..Self::new(directory, run, head) }))
     }
 
     fn new(directory: Arc<Directory>, run: PathBuf, head: Head) -> Self {
-        let recorded = head.delivered.clone();
-        let next = FilePlace { segment: 0, offset: 0 };
+        let recorded = head.released.clone();
+        let next = FilePlace::BEGIN;
         Self {
             directory,
             run,
@@ -103,11 +106,12 @@ impl Journal {
             reader: None,
             next,
             recorded,
+            ends: BTreeMap::new(),
             scratch: Vec::new(),
         }
     }
 
-    /// Returns the node, the samples taken, and up to where they are delivered.
+    /// Returns the node, the samples taken, and up to where they are safe.
     pub fn head(&self) -> &Head {
         &self.head
     }
@@ -159,13 +163,14 @@ impl Journal {
         }
         for batch in &batches[..count] {
             self.head.taken[batch.instance] = batch.last_sequence();
+            self.ends.entry(self.newest).or_default().insert(batch.instance, batch.last_sequence());
         }
         Ok((count, removed))
     }
 
     fn begin_segment(&mut self, first_record: u64) -> io::Result<usize> {
         self.active = None;
-        self.head.delivered.clone_from(&self.recorded);
+        self.head.released.clone_from(&self.recorded);
         let head = self.head.to_bytes()?;
         let length = head.len() as u64;
         let share = (self.directory.limit() / 16).clamp(SMALLEST_SEGMENT, LARGEST_SEGMENT);
@@ -209,6 +214,7 @@ impl Journal {
                 }
             }
             let behind = FilePlace { segment: reader.segment + 1, offset: 0 };
+            self.ends.entry(reader.segment).or_insert_with(|| std::mem::take(&mut reader.seen));
             self.read_from(behind);
         }
     }
@@ -236,18 +242,37 @@ impl Journal {
         self.reader.as_ref().map_or(self.next.segment, |reader| reader.segment)
     }
 
-    /// Records up to where the DAC has received the run. Removes the segments before `needed`, but never the one
-    /// being written.
-    pub fn settle(&mut self, delivered: Vec<Place>, needed: u64) -> io::Result<()> {
+    /// Records up to where the run is safe. Removes the segments before `needed` whose batches are all safe, but never the
+    /// one being written.
+    pub fn settle(&mut self, released: Vec<Place>, needed: u64) -> io::Result<()> {
         let active = if self.active.is_some() { self.newest } else { u64::MAX };
-        if delivered != self.recorded && self.run.exists() {
-            replace(&self.run.join(DELIVERED), &framed(&delivered)?)?;
-            self.recorded = delivered;
+        if released != self.recorded && self.run.exists() {
+            replace(&self.run.join(RELEASED), &framed(&released)?)?;
+            self.recorded = released;
         }
-        for segment in segments(&self.run)?.iter().filter(|segment| segment.number < needed.min(active)) {
-            fs::remove_file(&segment.path)?;
+        let segments = segments(&self.run)?;
+        for segment in segments.iter().filter(|segment| segment.number < needed.min(active)) {
+            if self.is_safe(segment.number) {
+                fs::remove_file(&segment.path)?;
+            }
         }
+        let oldest = segments.first().map_or(self.newest, |segment| segment.number);
+        self.ends = self.ends.split_off(&oldest);
         Ok(())
+    }
+
+    /// Returns whether all batches of a segment are safe. Those of an earlier process are known once they were read.
+    fn is_safe(&self, segment: u64) -> bool {
+        let is_safe = |(&instance, &last): (&usize, &u64)| {
+            self.recorded.get(instance).is_some_and(|place| last <= place.sequence)
+        };
+        self.ends.get(&segment).is_some_and(|ends| ends.iter().all(is_safe))
+    }
+
+    /// Returns how many segments the run has.
+    #[cfg(test)]
+    pub fn segments(&self) -> usize {
+        segments(&self.run).unwrap().len()
     }
 
     /// Makes writes fail as on a full disk, or succeed again.
@@ -264,7 +289,7 @@ impl Journal {
         }
     }
 
-    /// Removes the run: all of it is delivered.
+    /// Removes the run: all of it is safe.
     pub fn remove(mut self) -> io::Result<()> {
         self.active = None;
         match fs::remove_dir_all(&self.run) {
@@ -289,6 +314,6 @@ impl Active {
 }
 
 fn recorded(run: &std::path::Path) -> Option<Vec<Place>> {
-    let mut file = File::open(run.join(DELIVERED)).ok()?;
+    let mut file = File::open(run.join(RELEASED)).ok()?;
     Some(unframed(&mut file).ok()??.0)
 }

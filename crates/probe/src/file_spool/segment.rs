@@ -30,8 +30,9 @@ pub struct Head {
     pub announcement: Arc<Announcement>,
     /// Last sequence number of each instance in the file when the segment began.
     pub taken: Vec<u64>,
-    /// Up to where the DAC had received each instance's samples by then.
-    pub delivered: Vec<Place>,
+    /// Up to where each instance's samples were safe by then.
+    #[serde(rename = "delivered")]
+    pub released: Vec<Place>,
 }
 
 impl Head {

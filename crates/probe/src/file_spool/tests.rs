@@ -84,16 +84,16 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_next_process_finds_the_written_batches_and_up_to_where_they_were_delivered() {
+fn the_next_process_finds_the_written_batches_and_up_to_where_they_are_safe() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = journal(folder.path());
     let mut written = batches(&[(0, 3, 10), (1, 1, 0), (0, 2, 100_000), (0, 1, 20)]);
     writer.append(&mut written).1.unwrap();
-    let delivered = vec![Place { sequence: 3, ..Place::default() }, Place::default()];
-    writer.settle(delivered.clone(), 1).unwrap();
+    let released = vec![Place { sequence: 3, ..Place::default() }, Place::default()];
+    writer.settle(released.clone(), 1).unwrap();
     drop(writer);
     let mut left = reopened(folder.path()).unwrap();
-    assert_eq!((&left.head().taken, &left.head().delivered), (&vec![6, 1], &delivered));
+    assert_eq!((&left.head().taken, &left.head().released), (&vec![6, 1], &released));
     assert_eq!(read(&mut left), written);
     left.remove().unwrap();
     assert!(files(folder.path()).is_empty());
@@ -113,15 +113,18 @@ fn written_batches_can_be_read_at_once_from_any_batch_on() {
 }
 
 #[test]
-fn delivered_segments_are_removed() {
+fn segments_that_are_safe_and_not_needed_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = journal(folder.path());
     let mut written = batches(&[(0, 1, 40_000); 4]);
     journal.append(&mut written).1.unwrap();
     assert_eq!(files(folder.path()).len(), 4);
-    journal.settle(vec![Place::default(); 2], written[2].stored.unwrap().segment).unwrap();
-    assert_eq!(files(folder.path()).len(), 2);
-    journal.settle(vec![Place::default(); 2], u64::MAX).unwrap();
+    let up_to = |sequence| vec![Place { sequence, ..Place::default() }, Place::default()];
+    journal.settle(up_to(4), written[2].stored.unwrap().segment).unwrap();
+    assert_eq!(files(folder.path()).len(), 2, "the queue needs the third");
+    journal.settle(up_to(2), u64::MAX).unwrap();
+    assert_eq!(files(folder.path()).len(), 2, "the third is not safe");
+    journal.settle(up_to(4), u64::MAX).unwrap();
     assert_eq!(files(folder.path()).len(), 1, "the one that is written to stays");
 }
 

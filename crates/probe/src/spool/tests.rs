@@ -5,6 +5,10 @@ use oasis_wire::{
 };
 
 const TOPICS: [(usize, TopicId); 2] = [(0, TopicId(10)), (1, TopicId(11))];
+/// A DAC that does not say what is safe.
+const SAME: MetDac = MetDac { is_new: false, safe_when: None };
+const SAME_THAT_STORES: MetDac = MetDac { is_new: false, safe_when: Some(SafeWhen::Stored) };
+const NEW: MetDac = MetDac { is_new: true, ..SAME_THAT_STORES };
 
 fn batch(instance: usize, first_sequence: u64, count: u16) -> NewBatch {
     let heartbeat = ProbeType {
@@ -41,33 +45,33 @@ fn nothing_is_sent_before_the_topics_are_known() {
     let mut spool = spool_for(10);
     spool.push(batch(0, 1, 1));
     assert!(take(&mut spool).is_empty());
-    spool.connected(TOPICS.into_iter());
+    spool.connected(TOPICS.into_iter(), SAME);
     assert_eq!(take(&mut spool).iter().map(|header| header.topic).collect::<Vec<_>>(), [10]);
 }
 
 #[test]
 fn unacknowledged_batches_are_sent_again_with_the_new_topic() {
     let mut spool = spool_for(10);
-    spool.connected(TOPICS.into_iter());
+    spool.connected(TOPICS.into_iter(), SAME);
     spool.push(batch(0, 1, 1));
     spool.push(batch(0, 2, 1));
     assert_eq!(take(&mut spool).len(), 2);
     spool.acknowledge(TopicId(10), 1);
-    spool.connected([(0, TopicId(77))].into_iter());
+    spool.connected([(0, TopicId(77))].into_iter(), SAME);
     let again = take(&mut spool);
     assert_eq!(
         again.iter().map(|header| (header.topic, header.first_sequence)).collect::<Vec<_>>(),
         [(77, 2)]
     );
     spool.acknowledge(TopicId(77), 2);
-    assert!(spool.is_empty());
+    assert!(spool.is_finished());
 }
 
 #[test]
 fn the_oldest_unsent_batch_is_dropped_and_the_next_one_reports_it() {
     let mut spool = spool_for(2);
     (1..=5).for_each(|sequence| spool.push(batch(0, sequence, 1)));
-    spool.connected(TOPICS.into_iter());
+    spool.connected(TOPICS.into_iter(), SAME);
     let sent = take(&mut spool);
     assert_eq!(spool.sent(0).dropped, Drops { spool_full: 3, ..Drops::default() });
     let told: Vec<_> = sent.iter().map(|header| (header.first_sequence, header.dropped_before)).collect();
@@ -77,11 +81,11 @@ fn the_oldest_unsent_batch_is_dropped_and_the_next_one_reports_it() {
 #[test]
 fn a_drop_reported_by_a_dropped_batch_is_reported_again() {
     let mut spool = spool_for(1);
-    spool.connected(TOPICS.into_iter());
+    spool.connected(TOPICS.into_iter(), SAME);
     spool.push(batch(0, 1, 1));
     spool.push(batch(0, 2, 1)); // drops 1
     assert_eq!(take(&mut spool)[0].dropped_before, 1);
-    spool.connected(TOPICS.into_iter()); // the connection broke: 2 is unsent again
+    spool.connected(TOPICS.into_iter(), SAME); // the connection broke: 2 is unsent again
     spool.push(batch(0, 3, 1)); // drops 2, which reported 1
     let sent = take(&mut spool);
     assert_eq!((sent[0].first_sequence, sent[0].dropped_before), (3, 2));
@@ -90,11 +94,11 @@ fn a_drop_reported_by_a_dropped_batch_is_reported_again() {
 #[test]
 fn a_drop_after_batches_that_are_sent_again_is_reported_where_it_happened() {
     let mut spool = spool_for(6);
-    spool.connected(TOPICS.into_iter());
+    spool.connected(TOPICS.into_iter(), SAME);
     spool.push(batch(0, 1, 1));
     assert_eq!(take(&mut spool).len(), 1);
     (2..=7).for_each(|sequence| spool.push(batch(0, sequence, 1))); // drops 2: 1 is under way
-    spool.connected(TOPICS.into_iter());
+    spool.connected(TOPICS.into_iter(), SAME);
     let told = |sent: Vec<Header>| -> Vec<_> {
         sent.iter().map(|header| (header.first_sequence, header.dropped_before)).collect()
     };
@@ -107,7 +111,7 @@ fn a_drop_after_batches_that_are_sent_again_is_reported_where_it_happened() {
 #[test]
 fn drops_of_the_ring_and_of_the_spool_are_counted_separately() {
     let mut spool = spool_for(2);
-    spool.connected(TOPICS.into_iter());
+    spool.connected(TOPICS.into_iter(), SAME);
     spool.push(NewBatch { before: dropped(4), ..batch(0, 5, 1) });
     spool.push(batch(0, 6, 1));
     spool.push(NewBatch { before: dropped(2), ..batch(0, 9, 1) }); // drops 5, which reported 4 before it
@@ -120,10 +124,79 @@ fn drops_of_the_ring_and_of_the_spool_are_counted_separately() {
 #[test]
 fn at_most_half_of_the_spool_is_in_transit() {
     let mut spool = spool_for(10);
-    spool.connected(TOPICS.into_iter());
+    spool.connected(TOPICS.into_iter(), SAME);
     (1..=10).for_each(|sequence| spool.push(batch(0, sequence, 1)));
     assert_eq!(take(&mut spool).len(), 6); // the sixth passes the half, a seventh does not start
     assert!(!spool.has_unsent());
     spool.acknowledge(TopicId(10), 6);
     assert!(spool.has_unsent());
+}
+
+fn numbers(headers: &[Header]) -> Vec<u64> {
+    headers.iter().map(|header| header.first_sequence).collect()
+}
+
+#[test]
+fn a_received_batch_is_sent_again_only_to_a_new_dac_until_it_is_safe() {
+    let mut spool = spool_for(10);
+    spool.connected(TOPICS.into_iter(), SAME_THAT_STORES);
+    (1..=4).for_each(|sequence| spool.push(batch(0, sequence, 1)));
+    assert_eq!(take(&mut spool).len(), 4);
+    spool.acknowledge(TopicId(10), 3);
+    spool.connected(TOPICS.into_iter(), SAME_THAT_STORES);
+    assert_eq!(numbers(&take(&mut spool)), [4]);
+    spool.acknowledge(TopicId(10), 4);
+    spool.safe(TopicId(10), 2);
+    assert!(spool.is_received() && !spool.is_finished());
+    spool.connected(TOPICS.into_iter(), NEW);
+    assert!(!spool.is_received());
+    assert_eq!(spool.sent(0).sequence, 2, "the new DAC need not have what is safe");
+    assert_eq!(numbers(&take(&mut spool)), [3, 4]);
+    spool.acknowledge(TopicId(10), 4);
+    spool.safe(TopicId(10), 4);
+    assert!(spool.is_finished());
+}
+
+#[test]
+fn samples_are_safe_when_received_if_the_dac_says_nothing_and_need_no_wait_if_it_has_no_archive() {
+    for (safe_when, is_kept) in [(None, false), (Some(SafeWhen::Held), true)] {
+        let mut spool = spool_for(10);
+        spool.connected(TOPICS.into_iter(), MetDac { is_new: false, safe_when });
+        spool.push(batch(0, 1, 1));
+        take(&mut spool);
+        spool.acknowledge(TopicId(10), 1);
+        assert!(spool.is_finished());
+        spool.connected(TOPICS.into_iter(), MetDac { is_new: true, safe_when });
+        assert_eq!(take(&mut spool).len(), usize::from(is_kept), "{safe_when:?}");
+    }
+}
+
+#[test]
+fn received_batches_leave_a_full_spool_first_and_are_no_drops() {
+    let mut spool = spool_for(3);
+    spool.connected(TOPICS.into_iter(), SAME_THAT_STORES);
+    spool.push(batch(0, 1, 1));
+    spool.push(batch(0, 2, 1));
+    take(&mut spool);
+    spool.acknowledge(TopicId(10), 2);
+    (3..=5).for_each(|sequence| spool.push(batch(0, sequence, 1)));
+    assert_eq!(numbers(&take(&mut spool)), [3, 4]);
+    spool.connected(TOPICS.into_iter(), NEW);
+    assert_eq!(spool.sent(0), Place { sequence: 2, ..Place::default() });
+    assert_eq!(numbers(&take(&mut spool)), [3, 4]);
+}
+
+#[test]
+fn drops_before_batches_that_a_new_dac_receives_again_are_reported_again() {
+    let mut spool = spool_for(10);
+    spool.connected(TOPICS.into_iter(), SAME_THAT_STORES);
+    spool.push(batch(0, 1, 1));
+    spool.push(NewBatch { before: dropped(4), ..batch(0, 6, 1) });
+    take(&mut spool);
+    take(&mut spool);
+    spool.acknowledge(TopicId(10), 6);
+    spool.connected(TOPICS.into_iter(), NEW);
+    assert_eq!(take(&mut spool)[0].dropped_before, 0);
+    assert_eq!(take(&mut spool)[0].dropped_before, 4);
+    assert_eq!(spool.sent(0).dropped, Drops { ring_full: 4, ..Drops::default() });
 }

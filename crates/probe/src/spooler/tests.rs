@@ -5,8 +5,9 @@ use super::*;
 use crate::{
     file_spool::{Directory, tests::announcement},
     intake::Intake,
-    spool::{Missing, NewBatch, Spool},
+    spool::{MetDac, Missing, NewBatch, Spool},
 };
+use oasis_channel::SafeWhen;
 use oasis_wire::{batch::Header, quantity::TopicId};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -24,45 +25,68 @@ enum Event {
     Send(usize, bool),
     /// The connection breaks and is restored.
     Reconnect,
+    /// The DAC stores what it has received.
+    Store,
+    /// The DAC is killed. The next one has what was stored.
+    NewDac,
     /// The disk is full, or has space again.
     Disk(bool),
 }
 
-fn events(disk_fails: bool) -> impl Strategy<Value = Vec<Event>> {
+fn events(disk_fails: bool, dac_dies: bool) -> impl Strategy<Value = Vec<Event>> {
     let event = prop_oneof![
         6 => (0..INSTANCES, 1..9_u16, 0..400_usize, prop_oneof![4 => Just(0), 1 => 1..5_u32])
             .prop_map(|(instance, count, bytes, dropped)| Event::Batch(instance, count, bytes, dropped)),
         3 => Just(Event::Turn),
         2 => (1..8_usize, any::<bool>()).prop_map(|(count, is_heard)| Event::Send(count, is_heard)),
         1 => Just(Event::Reconnect),
+        1 => Just(Event::Store),
+        1 => Just(if dac_dies { Event::NewDac } else { Event::Reconnect }),
         1 => any::<bool>().prop_map(move |is_full| Event::Disk(disk_fails && is_full)),
     ];
     proptest::collection::vec(event, 1..200)
+}
+
+/// What a DAC has of an instance.
+#[derive(Debug, Clone, Copy, Default)]
+struct Account {
+    /// Last sequence number.
+    last: u64,
+    /// Samples that it has.
+    received: u64,
+    /// Samples that the node reported as dropped.
+    told: u64,
 }
 
 /// A node without threads, and the DAC's ledger of it as plain numbers.
 struct Model {
     outbox: Arc<Outbox>,
     next: [u64; INSTANCES],
-    /// Last sequence number that the DAC has of each instance.
-    last: [u64; INSTANCES],
-    /// Samples that the DAC has.
-    received: u64,
-    /// Samples that the node reported as dropped.
-    told: u64,
+    received: [Account; INSTANCES],
+    stored: [Account; INSTANCES],
 }
 
 impl Model {
     fn new(spool: Spool) -> Self {
-        let model =
-            Self { outbox: Outbox::new(spool, Vec::new()), next: [1; 2], last: [0; 2], received: 0, told: 0 };
-        model.reconnect();
+        let outbox = Outbox::new(spool, Vec::new());
+        let model = Self { outbox, next: [1; 2], received: Default::default(), stored: Default::default() };
+        model.connect(false);
         model
     }
 
-    fn reconnect(&self) {
+    fn connect(&self, is_new: bool) {
         let topics = (0..INSTANCES).map(|instance| (instance, TopicId(instance as u32)));
-        self.outbox.with(|held| held.spool.connected(topics));
+        let dac = MetDac { is_new, safe_when: Some(SafeWhen::Stored) };
+        self.outbox.with(|held| held.spool.connected(topics, dac));
+    }
+
+    fn store(&mut self) {
+        self.stored = self.received;
+        self.outbox.with(|held| {
+            for (topic, stored) in self.stored.iter().enumerate() {
+                held.spool.safe(TopicId(topic as u32), stored.last);
+            }
+        });
     }
 
     fn batch(&mut self, instance: usize, count: u16, length: usize, ring_full: u32) {
@@ -89,21 +113,21 @@ impl Model {
         self.outbox.with(|held| held.spool.take(max, &mut sent));
         for bytes in sent {
             let header = Header::parse(&bytes).unwrap();
-            let last = &mut self.last[header.topic as usize];
+            let account = &mut self.received[header.topic as usize];
             let end = header.first_sequence + u64::from(header.count) - 1;
-            if end > *last {
-                let hole = header.first_sequence.checked_sub(*last + 1).expect("no overlap");
+            if end > account.last {
+                let hole = header.first_sequence.checked_sub(account.last + 1).expect("no overlap");
                 // Before a batch that was sent earlier the node may report more drops: the DAC has those samples.
                 assert!(u64::from(header.dropped_before) >= hole, "a hole that nobody told of: {header:?}");
-                self.told += hole;
-                self.received += u64::from(header.count);
-                *last = end;
+                account.told += hole;
+                account.received += u64::from(header.count);
+                account.last = end;
             }
         }
         if is_heard {
             self.outbox.with(|held| {
-                for (topic, &last) in self.last.iter().enumerate() {
-                    held.spool.acknowledge(TopicId(topic as u32), last);
+                for (topic, account) in self.received.iter().enumerate() {
+                    held.spool.acknowledge(TopicId(topic as u32), account.last);
                 }
             });
         }
@@ -118,7 +142,12 @@ impl Model {
                     spooler.settle();
                 }
                 Event::Send(count, is_heard) => self.send(count, is_heard),
-                Event::Reconnect => self.reconnect(),
+                Event::Reconnect => self.connect(false),
+                Event::Store => self.store(),
+                Event::NewDac => {
+                    self.received = self.stored;
+                    self.connect(true);
+                }
                 Event::Disk(is_full) => {
                     spooler.journal.obstruct(is_full);
                     // Not a second later, but now.
@@ -134,8 +163,18 @@ impl Model {
         for _ in 0..1_000 {
             spooler.turn(Instant::now());
             self.send(100, true);
+            self.store();
         }
-        assert!(self.outbox.with(|held| held.spool.is_empty()), "all is delivered");
+        assert!(self.outbox.with(|held| held.spool.is_finished()), "all is stored");
+        spooler.settle();
+        let left: usize = spooler.journal.segments();
+        assert!(left <= 1, "{left} segments are left");
+    }
+
+    /// Samples that the DAC has, and those that the node reported as dropped.
+    fn counts(&self) -> (u64, u64) {
+        let sum = |of: fn(&Account) -> u64| self.received.iter().map(of).sum();
+        (sum(|account| account.received), sum(|account| account.told))
     }
 
     fn taken(&self) -> u64 {
@@ -146,14 +185,14 @@ impl Model {
 fn spooler<'a>(model: &'a Arc<Outbox>, folder: &std::path::Path) -> Spooler<'a> {
     let directory = Arc::new(Directory::open(folder, 1024 * 1024).unwrap());
     let journal = Journal::begin(directory, announcement(INSTANCES));
-    Spooler { outbox: model, journal, retry: None, is_full: false }
+    Spooler { outbox: model, journal, retry: None, is_full: false, rewinds: 0 }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn with_room_on_the_disk_only_the_ring_drops(events in events(false), limit in 500..5_000_usize) {
+    fn with_room_on_the_disk_only_the_ring_drops_even_if_dacs_die(events in events(false, true), limit in 500..5_000_usize) {
         let folder = tempfile::tempdir().unwrap();
         // Memory for the batches between two steps; the file must take everything else.
         let mut model = Model::new(Spool::with_intake(Intake::new(400_000), limit, INSTANCES));
@@ -161,16 +200,18 @@ proptest! {
         let mut spooler = spooler(&outbox, folder.path());
         let ring: u64 = events.iter().map(|event| match event { Event::Batch(.., dropped) => (*dropped).into(), _ => 0_u64 }).sum();
         model.run(events, &mut spooler);
-        prop_assert_eq!((model.received + model.told, model.told), (model.taken(), ring));
+        let (received, told) = model.counts();
+        prop_assert_eq!((received + told, told), (model.taken(), ring));
     }
 
     #[test]
-    fn with_little_memory_and_a_failing_disk_each_sample_is_delivered_or_counted(events in events(true), limit in 1_000..20_000_usize) {
+    fn with_little_memory_and_a_failing_disk_each_sample_is_delivered_or_counted(events in events(true, false), limit in 1_000..20_000_usize) {
         let folder = tempfile::tempdir().unwrap();
         let mut model = Model::new(Spool::before_a_file(limit, INSTANCES));
         let outbox = model.outbox.clone();
         let mut spooler = spooler(&outbox, folder.path());
         model.run(events, &mut spooler);
-        prop_assert_eq!(model.received + model.told, model.taken());
+        let (received, told) = model.counts();
+        prop_assert_eq!(received + told, model.taken());
     }
 }

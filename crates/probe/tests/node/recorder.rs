@@ -135,8 +135,10 @@ impl Memory {
                     epoch: self.life.as_ref().expect("a connection").epoch,
                     software,
                     datagrams: None,
+                    safe: None,
                 });
             }
+            NodeMessage::KeepUntilSafe => {}
             NodeMessage::Register { types, instances } => {
                 (self.types, self.instances) = (types, instances);
                 self.connections += 1;

@@ -1,14 +1,6 @@
--- Retention by size knows how many bytes each instance has in a file, and extreme times neither match pins nor extend ranges.
+-- A DAC that starts knows who may resume the last run of each node.
 
-ALTER TABLE extent ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
-
--- Of files that are listed already, by their samples.
-UPDATE extent SET bytes = (
-  SELECT segment.bytes / max(segment.samples, 1) * extent.samples FROM segment WHERE segment.number = extent.segment);
-
--- Bounds of the plausible times of its samples; none if there are no such samples.
-ALTER TABLE extent ADD COLUMN plausible_min INTEGER;
-ALTER TABLE extent ADD COLUMN plausible_max INTEGER;
-UPDATE extent SET plausible_min = min_time, plausible_max = max_time;
+ALTER TABLE node ADD COLUMN run TEXT;
+ALTER TABLE node ADD COLUMN owner BLOB;   -- SHA-256 of the run's secret
 
 PRAGMA user_version = 5;

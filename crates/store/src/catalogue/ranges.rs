@@ -6,7 +6,7 @@ use rusqlite::Row;
 use std::collections::BTreeMap;
 
 /// The first version with plausible times. Archives of earlier ones can be read.
-const SINCE: usize = 5;
+const SINCE: usize = 6;
 
 /// Bounds of the times of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

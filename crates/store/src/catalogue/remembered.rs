@@ -42,6 +42,10 @@ pub struct StoredNode {
     pub software: String,
     /// When it was last seen, on the DAC's clock.
     pub last_seen: Nanos,
+    /// Its last run, if it is known.
+    pub run: Option<Uuid>,
+    /// SHA-256 of the secret that its owner resumes that run with, if it is known.
+    pub owner: Option<[u8; 32]>,
 }
 
 impl Catalogue {
@@ -81,9 +85,9 @@ impl Catalogue {
 
     /// Adds a node; an existing one stays unchanged.
     pub fn add_stored_node(&self, node: &StoredNode) -> Result<()> {
-        let StoredNode { name, uuid, host, software, last_seen } = node;
+        let StoredNode { name, uuid, host, software, last_seen, run: _, owner: _ } = node;
         self.0.execute(
-            "INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO node (name, uuid, host, software, last_seen) VALUES (?, ?, ?, ?, ?)",
             params![name, uuid.to_string(), host, software, signed(last_seen.0)],
         )?;
         Ok(())
@@ -91,18 +95,22 @@ impl Catalogue {
 
     /// All known nodes.
     pub fn nodes(&self) -> Result<Vec<StoredNode>> {
-        let mut statement = self.0.prepare("SELECT name, uuid, host, software, last_seen FROM node")?;
+        let mut statement = self.0.prepare("SELECT * FROM node")?;
         let mut rows = statement.query([])?;
         let mut nodes = Vec::new();
         while let Some(row) = rows.next()? {
-            let uuid: String = row.get(1)?;
+            let uuid: String = row.get("uuid")?;
+            // A reader may have a catalogue of an earlier version, without these columns.
+            let run: Option<String> = row.get("run").unwrap_or_default();
             nodes.push(StoredNode {
-                name: row.get(0)?,
+                name: row.get("name")?,
                 // Only informative: skip unreadable rows.
                 uuid: uuid.parse().unwrap_or_default(),
-                host: row.get(2)?,
-                software: row.get(3)?,
-                last_seen: Nanos(unsigned(row, 4)?),
+                host: row.get("host")?,
+                software: row.get("software")?,
+                last_seen: Nanos(row.get::<_, i64>("last_seen")? as u64),
+                run: run.and_then(|run| run.parse().ok()),
+                owner: row.get("owner").unwrap_or_default(),
             });
         }
         Ok(nodes)

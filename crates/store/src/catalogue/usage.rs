@@ -47,7 +47,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("catalogue.sqlite");
         let earlier = Connection::open(&path).unwrap();
-        VERSIONS[..4].iter().for_each(|step| earlier.execute_batch(step).unwrap());
+        VERSIONS[..5].iter().for_each(|step| earlier.execute_batch(step).unwrap());
         earlier
             .execute_batch(
                 "INSERT INTO type VALUES (1, 'u', 'T', '1.0', '{}');

@@ -113,6 +113,7 @@ impl Kept {
                 epoch: Epoch(1),
                 software: "test".into(),
                 datagrams: None,
+                safe: None,
             }),
             NodeMessage::Register { types, instances } => {
                 self.types = types.clone();

@@ -32,6 +32,8 @@ pub(super) struct Progress {
     bytes: u64,
     /// Samples not counted before.
     gaps: Vec<Gap>,
+    /// Whether samples are lost, counted before or not.
+    has_loss: bool,
     /// Run and number of the last sample.
     last: Option<(Uuid, u64)>,
     /// Samples with implausible times, and one of the times.
@@ -107,6 +109,11 @@ impl Writer {
                 account.implausible += progress.implausible.0;
             }
         });
+        for progress in progress {
+            let tracked = &self.tracked[progress.at];
+            tracked.instance.ledger().note_stored(tracked.next, tracked.last, progress.has_loss);
+        }
+        self.dac.keeping.note_commit();
         let mut counters = self.store.counters.lock();
         counters.stored += samples;
         counters.bytes_written += bytes;
@@ -135,6 +142,7 @@ fn stage_missed(
     file: &mut SegmentFile,
     progress: &mut Progress,
 ) {
+    progress.has_loss = true;
     let mut stage = |gap| file.stage_gap(key(tracked, run), || series_of(&tracked.instance, run), gap);
     for gap in &tracked.lost {
         if gap.from >= progress.next {

@@ -229,6 +229,8 @@ fn node_row(node: &Node) -> StoredNode {
         host: identity.host.clone(),
         software: identity.software.clone(),
         last_seen: node.last_heard,
+        run: Some(identity.run),
+        owner: node.owner.map(|owner| *owner.as_bytes()),
     }
 }
 

@@ -19,7 +19,7 @@ use std::{thread, time::Duration};
 pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "takeover",
-        about: "a peer with name and run of a living node sends sequence number 2^62, then the DAC restarts",
+        about: "a peer with name and run of a living node sends sequence number 2^62, also to a DAC that starts again",
         is_quick: true,
         run: |world| takeover(world, &serde_json::from_str(LinuxProcessorProbe::SCHEMA)?),
     },
@@ -109,14 +109,22 @@ fn takeover(world: &mut World, probe_type: &ProbeType) -> anyhow::Result<()> {
     world.start_pair()?;
     let nodes = world.dac()?.get("/api/v1/nodes")?;
     let run = nodes["nodes"][0]["run"].as_str().context("a node without a run")?.to_owned();
-    if let Ok(mut peer) = impostor(world, &run, probe_type) {
+    lie(world, &run, probe_type);
+    world.settle()?;
+    // A DAC that starts again meets the liar before the owner.
+    world.nodes[0].signal(rustix::process::Signal::STOP)?;
+    world.stop_dac()?;
+    world.start_dac()?;
+    lie(world, &run, probe_type);
+    world.nodes[0].signal(rustix::process::Signal::CONT)?;
+    world.recover()
+}
+
+fn lie(world: &World, run: &str, probe_type: &ProbeType) {
+    if let Ok(mut peer) = impostor(world, run, probe_type) {
         // Refused, it hears why; otherwise its number counts.
         peer.wait_for_end();
     }
-    world.settle()?;
-    world.stop_dac()?;
-    world.start_dac()?;
-    world.recover()
 }
 
 /// Registers the node's instance under its name and sends one forged sample.

@@ -1,0 +1,130 @@
+//! The second acknowledgement: when a node may forget its samples.
+
+use super::*;
+use oasis_channel::{SafeReason, SafeWhen};
+use oasis_wire::quantity::Offset;
+
+/// A node that keeps its samples until they are safe.
+fn keeping(dac: &Arc<Dac>, now: u64) -> (Peer, TopicId, Vec<DacMessage>) {
+    let mut peer = Peer::new(dac);
+    peer.say(&hello("a", 1), now).unwrap();
+    peer.say(&NodeMessage::KeepUntilSafe, now).unwrap();
+    let mut answers = peer.say(&register(vec![beat()], &["beat"]), now).unwrap();
+    let DacMessage::Registered { topics } = answers.remove(0) else { panic!("{answers:?}") };
+    (peer, topics[0].topic, answers)
+}
+
+impl Peer {
+    fn send_at(&mut self, batch: &[u8], now: u64) {
+        self.session.handle(Frame::Batch(batch), Nanos(now), &mut Vec::new()).unwrap();
+        self.session.acknowledge(Nanos(now), &mut Vec::new());
+    }
+
+    fn told(&mut self, now: u64) -> Vec<DacMessage> {
+        let mut out = Vec::new();
+        self.session.tell_safe(Nanos(now), &mut out);
+        out
+    }
+}
+
+fn safe(reason: SafeReason, topic: TopicId, sequence: u64) -> Vec<DacMessage> {
+    vec![DacMessage::Safe { reason, topics: vec![(topic, sequence)] }]
+}
+
+/// The archive has committed what the log has, up to this number of run 1.
+fn commit(dac: &Dac, topic: TopicId, sequence: u64, has_loss: bool) {
+    let instance = dac.registry.instance(topic).unwrap();
+    let last = Some((Uuid::from_u128(1), sequence));
+    instance.ledger().note_stored(Offset(sequence), last, has_loss);
+}
+
+#[test]
+fn without_an_archive_samples_are_safe_ten_seconds_after_they_were_received() {
+    let dac = dac();
+    let (mut peer, topic, _) = keeping(&dac, 0);
+    peer.send_at(&batch(topic, 1, 3, 0), SECOND);
+    peer.send_at(&batch(topic, 4, 2, 0), 5 * SECOND);
+    assert_eq!(peer.session.due(), Some(Nanos(2 * SECOND)), "it looks each second");
+    assert_eq!(peer.told(10 * SECOND), []);
+    assert_eq!(peer.told(12 * SECOND), safe(SafeReason::Held, topic, 3));
+    assert_eq!(peer.told(16 * SECOND), safe(SafeReason::Held, topic, 5));
+    assert!(!peer.session.has_unsafe_samples());
+    assert_eq!((peer.session.due(), peer.told(60 * SECOND)), (None, vec![]));
+}
+
+#[test]
+fn with_an_archive_samples_are_safe_once_stored_and_not_by_time() {
+    let dac = dac();
+    dac.keeping.set_archive(Some(Arc::new(|_, _| true)));
+    let (mut peer, topic, _) = keeping(&dac, 0);
+    peer.send_at(&batch(topic, 1, 3, 0), SECOND);
+    peer.send_at(&batch(topic, 4, 2, 0), SECOND);
+    assert_eq!(peer.told(60 * SECOND), [], "the disk may be full");
+    commit(&dac, topic, 3, false);
+    assert_eq!(peer.told(61 * SECOND), safe(SafeReason::Stored, topic, 3));
+    commit(&dac, topic, 5, true);
+    assert_eq!(
+        peer.told(62 * SECOND),
+        safe(SafeReason::NotStored, topic, 5),
+        "some of them are declared lost"
+    );
+    assert!(!peer.session.has_unsafe_samples());
+}
+
+#[test]
+fn a_sample_that_the_archive_does_not_want_is_safe_at_once() {
+    let dac = dac();
+    dac.keeping.set_archive(Some(Arc::new(|_, instance| instance != "beat")));
+    let (mut peer, topic, _) = keeping(&dac, 0);
+    peer.send_at(&batch(topic, 1, 3, 0), SECOND);
+    assert_eq!(peer.told(SECOND), safe(SafeReason::NotStored, topic, 3));
+}
+
+#[test]
+fn samples_wait_for_an_archive_that_restarts_and_not_for_one_that_was_stopped() {
+    let dac = dac();
+    dac.keeping.set_archive(Some(Arc::new(|_, _| true)));
+    let (mut peer, topic, _) = keeping(&dac, 0);
+    peer.send_at(&batch(topic, 1, 3, 0), SECOND);
+    assert_eq!(peer.told(20 * SECOND), []);
+    dac.keeping.set_archive(None);
+    assert_eq!(peer.told(20 * SECOND), safe(SafeReason::Held, topic, 3));
+}
+
+#[test]
+fn a_node_that_connects_again_hears_what_is_safe_of_its_earlier_connection() {
+    let dac = dac();
+    dac.keeping.set_archive(Some(Arc::new(|_, _| true)));
+    let (mut peer, topic, told) = keeping(&dac, 0);
+    assert_eq!(told, []);
+    peer.send_at(&batch(topic, 1, 3, 0), SECOND);
+    commit(&dac, topic, 3, false);
+    let (again, topic, told) = keeping(&dac, 2 * SECOND);
+    assert_eq!(told, safe(SafeReason::Stored, topic, 3));
+    assert!(!again.session.has_unsafe_samples());
+}
+
+#[test]
+fn samples_lost_on_the_way_after_the_last_batch_are_safe_with_it() {
+    let dac = dac();
+    dac.keeping.set_archive(Some(Arc::new(|_, _| true)));
+    let (mut peer, topic, _) = keeping(&dac, 0);
+    peer.send_at(&batch(topic, 1, 3, 0), SECOND);
+    dac.registry.instance(topic).unwrap().ledger().lost_on_the_way(5, Nanos(SECOND));
+    commit(&dac, topic, 3, false);
+    assert_eq!(peer.told(SECOND), safe(SafeReason::Stored, topic, 5));
+}
+
+#[test]
+fn the_welcome_says_what_makes_samples_safe_and_only_nodes_that_ask_hear_of_it() {
+    let dac = dac();
+    let (mut peer, topic) = Peer::connected(&dac, "b", 1);
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    assert_eq!((peer.told(60 * SECOND), peer.session.due()), (vec![], None));
+    for (archive, when) in [(false, SafeWhen::Held), (true, SafeWhen::Stored)] {
+        dac.keeping.set_archive(archive.then_some(Arc::new(|_: &str, _: &str| true)));
+        let name = if archive { "archived" } else { "held" };
+        let answers = Peer::new(&dac).say(&hello(name, 1), 60 * SECOND).unwrap();
+        assert!(matches!(&answers[..], [DacMessage::Welcome { safe: Some(safe), .. }] if *safe == when));
+    }
+}

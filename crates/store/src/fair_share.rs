@@ -49,6 +49,11 @@ impl Usage {
         self.nodes.iter().map(|(node, instances)| (node, instances.values().sum()))
     }
 
+    /// Returns the bytes of all instances.
+    pub fn bytes(&self) -> u64 {
+        self.by_node().map(|(_, bytes)| bytes).sum()
+    }
+
     /// Returns node and name of all instances.
     pub fn names(&self) -> impl Iterator<Item = (&Arc<str>, &Arc<str>)> {
         self.nodes.iter().flat_map(|(node, instances)| instances.keys().map(move |instance| (node, instance)))

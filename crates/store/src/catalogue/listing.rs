@@ -62,7 +62,7 @@ impl Catalogue {
         let entries = || sealed.index.series.iter().flat_map(|series| &series.entries);
         let plausible: Vec<_> =
             sealed.index.series.iter().map(|series| plausible_times(series, sealed.window)).collect();
-        let of_file = plausible.iter().copied().fold(None, joined).unwrap_or_default();
+        let of_file = plausible.iter().copied().fold(None, joined).unwrap_or(NO_TIME);
         transaction.execute(
             "INSERT OR REPLACE INTO segment VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             params![
@@ -123,6 +123,9 @@ impl Catalogue {
         Ok(())
     }
 }
+
+/// Times of a file without plausible ones: no pin matches them.
+const NO_TIME: (u64, u64) = (u64::MAX, 0);
 
 /// Least and greatest plausible time of a series.
 fn plausible_times(series: &SeriesIndex, window: TimeWindow) -> Option<(u64, u64)> {

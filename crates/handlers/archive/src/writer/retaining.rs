@@ -205,7 +205,9 @@ impl Writer {
         shares: &mut FileShares,
     ) -> Result<Option<(Harm, u64)>, CatalogueError> {
         let nothing = Usage::default();
-        let fair = self.retaining.usage_of(rule).unwrap_or(&nothing).shares_of(capacity);
+        let usage = self.retaining.usage_of(rule).unwrap_or(&nothing);
+        // Something has to go: files take more than the batches in them, so these may all fit.
+        let fair = usage.shares_of(capacity.min(usage.bytes().saturating_sub(1)));
         let looked = Cell::new(0);
         let files = files.take_while(|_| looked.get() < LOOK);
         retention::next_by_size(files, &fair, |number| {

@@ -140,6 +140,7 @@ fn a_pinned_run_that_is_never_stopped_does_not_block_the_archive() {
     // Its beginning stays, and what comes is stored.
     let read = plant.past_of("mill");
     assert_eq!((read.numbers[0].0, read.numbers.last().unwrap().1), (0, peer.node.taken()), "{read:?}");
+    assert!(read.gaps.iter().all(|gap| gap.2 == "archive_retention") && !read.gaps.is_empty(), "{read:?}");
     let rule = plant.archive.counters().rules.remove(0);
     assert!(rule.pinned_bytes > LIMIT / 4 && rule.pinned_bytes <= LIMIT / 2, "{rule:?}");
     let warned = || plant.archive.counters().warnings.iter().any(|warning| warning.code == "pins_at_limit");

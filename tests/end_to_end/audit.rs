@@ -16,7 +16,11 @@ fn assert_balanced(dac: &Oasis) {
         let count = |key: &str| instance[key].as_u64().unwrap();
         let causes = instance["declared"].as_object().unwrap().values();
         let declared: u64 = causes.map(|count| count.as_u64().unwrap()).sum();
-        assert_eq!(count("generated"), count("received") + declared + count("waiting"), "{instance:#}");
+        assert_eq!(
+            count("generated"),
+            count("received") + declared + count("spooled") + count("in_flight"),
+            "{instance:#}"
+        );
         let archive = |key: &str| instance["archive"][key].as_u64().unwrap();
         assert_eq!(
             (count("undeclared"), archive("undeclared"), archive("missing")),

@@ -19,8 +19,10 @@ pub struct Audit {
     pub received: u64,
     /// Samples that are missing, by cause.
     pub declared: BTreeMap<Cause, u64>,
-    /// Samples that the node has spooled, and those in flight.
-    pub waiting: u64,
+    /// Samples that the node has not sent, according to its latest report: in its rings, batches and spool.
+    pub spooled: u64,
+    /// Samples that the node has sent and the DAC has not received.
+    pub in_flight: u64,
     /// Samples that are in none of these, or in two. Must be 0.
     pub undeclared: u64,
 }
@@ -37,15 +39,17 @@ impl Audit {
     fn new(ledger: &Ledger, appended: u64) -> Self {
         let accounted = ledger.accounted();
         let newest = ledger.last_sequence.max(ledger.node.taken);
-        let waiting = newest - ledger.last_sequence;
+        let sent = ledger.node.sent.clamp(ledger.last_sequence, newest);
+        let (spooled, in_flight) = (newest - sent, sent - ledger.last_sequence);
         let mut declared = ledger.causes.clone();
         declared.remove(&Cause::Unexplained);
         let explained = declared.values().fold(ledger.received, |sum, count| sum.saturating_add(*count));
         Self {
             run: ledger.run(),
-            generated: accounted.saturating_add(waiting),
+            generated: accounted.saturating_add(spooled).saturating_add(in_flight),
             received: ledger.received,
-            waiting,
+            spooled,
+            in_flight,
             declared,
             undeclared: accounted.abs_diff(explained).saturating_add(ledger.received.abs_diff(appended)),
         }
@@ -62,13 +66,14 @@ mod tests {
     const NOW: Nanos = Nanos(0);
 
     #[test]
-    fn samples_that_were_not_received_yet_wait() {
+    fn samples_that_were_not_received_are_spooled_or_in_flight() {
         let mut ledger = Ledger::default();
         ledger.registered(Uuid::from_u128(1), NOW);
-        ledger.counters(10, Drops::default());
+        ledger.counters(10, 7, Drops::default());
         ledger.batch(1, 4, 0, NOW);
         let audit = Audit::new(&ledger, 4);
-        assert_eq!((audit.generated, audit.received, audit.waiting, audit.undeclared), (10, 4, 6, 0));
+        assert_eq!((audit.generated, audit.received, audit.undeclared), (10, 4, 0));
+        assert_eq!((audit.spooled, audit.in_flight), (3, 3));
         assert_eq!(Audit::new(&ledger, 3).undeclared, 1, "the log lacks a sample that the ledger counts");
     }
 
@@ -96,7 +101,7 @@ mod tests {
                         (taken, dropped) = (0, 0);
                         ledger.registered(Uuid::from_u128(run), NOW);
                     }
-                    1 => ledger.counters(taken, Drops { ring_full: dropped, ..Drops::default() }),
+                    1 => ledger.counters(taken, taken, Drops { ring_full: dropped, ..Drops::default() }),
                     2 => {
                         let first = ledger.last_sequence + lost + 1;
                         let drops = ledger.last_sequence + lost - taken.min(ledger.last_sequence + lost);
@@ -110,7 +115,7 @@ mod tests {
                 let audit = Audit::new(&ledger, received);
                 prop_assert_eq!(audit.undeclared, 0);
                 let declared: u64 = audit.declared.values().sum();
-                prop_assert_eq!(audit.generated, audit.received + declared + audit.waiting);
+                prop_assert_eq!(audit.generated, audit.received + declared + audit.spooled + audit.in_flight);
             }
         }
     }

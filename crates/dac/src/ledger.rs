@@ -156,6 +156,8 @@ struct Stored {
 pub struct NodeCounters {
     /// Samples taken.
     pub taken: u64,
+    /// Last sequence number sent.
+    pub sent: u64,
     /// Dropped because the ring was full.
     pub ring_full: u64,
     /// Dropped because the spool was full.
@@ -228,9 +230,9 @@ impl Ledger {
         }
     }
 
-    /// Records the node's counts of samples taken and of drops before the next batch. A report before the first batch of a run covers gaps that another DAC has
+    /// Records the node's counts of samples taken, the last number sent, and drops before the next batch. A report before the first batch of a run covers gaps that another DAC has
     /// seen.
-    pub fn counters(&mut self, taken: u64, dropped: Drops) {
+    pub fn counters(&mut self, taken: u64, sent: u64, dropped: Drops) {
         if !self.has_baseline && self.first_sequence == 0 {
             self.has_baseline = true;
             self.attributed = dropped;
@@ -239,6 +241,7 @@ impl Ledger {
         let taken = taken.max(self.node.taken);
         self.node = NodeCounters {
             taken,
+            sent,
             ring_full: dropped.ring_full,
             spool_full: dropped.spool_full,
             kept_back: dropped.kept_back,

@@ -442,7 +442,7 @@ impl NodeSession {
         for counters in counters {
             let Some(instance) = self.topics.get(&counters.topic) else { continue };
             let mut ledger = instance.ledger();
-            ledger.counters(counters.taken, counters.dropped);
+            ledger.counters(counters.taken, counters.sent, counters.dropped);
             if let Some(reorders) = &mut self.reorders {
                 ledger.joined_at(counters.sent, now.wall);
                 reorders.entry(counters.topic).or_default().note_sent(counters.sent, now.steady);

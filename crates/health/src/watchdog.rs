@@ -4,6 +4,8 @@ use crate::{Finding, FindingKind, Health};
 use std::{
     collections::BTreeMap,
     io,
+    ops::ControlFlow,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
         mpsc::{self, RecvTimeoutError, Sender},
@@ -33,15 +35,23 @@ impl Watchdog {
         mut after_look: impl FnMut(&[Finding]) + Send + 'static,
     ) -> io::Result<Self> {
         let (ending, ended) = mpsc::channel();
-        let look = move || {
-            let mut reported = Reported::default();
-            while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                let findings = health.findings();
-                reported.log(&findings);
-                after_look(&findings);
+        let mut reported = Reported::default();
+        let mut look = move || {
+            if ended.recv_timeout(LOOK) != Err(RecvTimeoutError::Timeout) {
+                return ControlFlow::Break(());
+            }
+            let findings = health.findings();
+            reported.log(&findings);
+            after_look(&findings);
+            ControlFlow::Continue(())
+        };
+        let watch = move || {
+            // Who watches the others must not die of a panic.
+            while catch_unwind(AssertUnwindSafe(&mut look)).unwrap_or(ControlFlow::Continue(())).is_continue()
+            {
             }
         };
-        let thread = thread::Builder::new().name("oasis-watchdog".into()).spawn(look)?;
+        let thread = thread::Builder::new().name("oasis-watchdog".into()).spawn(watch)?;
         Ok(Self { ending: Some(ending), thread: Some(thread) })
     }
 }

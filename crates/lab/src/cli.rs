@@ -1,6 +1,7 @@
 //! Flags.
 
 use crate::{
+    attacks::Attacks,
     cpu,
     crowd::Dialect,
     faults::{Faults, SourceSettings},
@@ -48,6 +49,8 @@ enum Verb {
     Slow(Slow),
     /// Faults and what becomes of samples; --write records a line of JSON for each scenario.
     Faults(Faults),
+    /// The age of samples at readers beside a client that attacks, and without it.
+    Attacks(Attacks),
     /// A node of the fault lab.
     #[command(hide = true)]
     Source(SourceSettings),
@@ -116,6 +119,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Node { channel, hertz } => return node::run(&channel, hertz),
         Verb::Flush { case, count } => return case.run(count),
         Verb::Faults(faults) => return faults.run(cli.write.as_deref()),
+        Verb::Attacks(attacks) => return attacks.run(),
         Verb::Source(settings) => return settings.run(),
         Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
             return subscribers::run(server, source, dialect, count);

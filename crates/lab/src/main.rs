@@ -1,9 +1,10 @@
-//! The lab: compares the doors with other WebSocket servers and measures the cost of probes, in one run on the same machine; and injects [`faults`].
+//! The lab: compares the doors with other WebSocket servers and measures the cost of probes, in one run on the same machine; and injects [`faults`] and [`attacks`].
 //!
 //! Each [`scenarios`] file measures one thing and returns a section of the report. It measures [`station`]s: a server in a process of its
 //! own ([`child`], [`servers`], [`node`]) on one core, and a [`crowd`] of subscribers on the other. Servers publish on order ([`order`]); the
 //! crowd counts messages, and `/proc` has the cost ([`cpu`]).
 
+mod attacks;
 mod child;
 mod cli;
 mod cpu;

@@ -1,8 +1,9 @@
 //! The node's collector thread: calls the periodic probes, drains the rings, encodes batches, executes commands.
 
-use crate::{instance::Instance, outbox::Outbox, overhead::OverheadWatch, spool::NewBatch};
+use crate::{instance::Instance, outbox::Outbox, overhead::OverheadWatch, spool::NewBatch, survive};
 use oasis_channel::{Command, Failure, NodeMessage, Outcome};
 use std::{
+    ops::ControlFlow,
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError},
@@ -28,42 +29,71 @@ pub enum Order {
     Stop,
 }
 
+/// The thread's state.
+struct Collector<'a> {
+    instances: Vec<Instance>,
+    batches: Vec<NewBatch>,
+    watch: OverheadWatch,
+    orders: &'a Receiver<Order>,
+    outbox: &'a Outbox,
+}
+
 /// Runs until shutdown; by then all samples are in the outbox.
 pub fn run(
-    mut instances: Vec<Instance>,
+    instances: Vec<Instance>,
     overhead_budget: Option<f64>,
     orders: &Receiver<Order>,
     outbox: &Arc<Outbox>,
 ) {
-    let mut batches = Vec::new();
-    let mut watch = OverheadWatch::new(overhead_budget, outbox.cpu.clone(), instances.len(), Instant::now());
-    loop {
+    let watch = OverheadWatch::new(overhead_budget, outbox.cpu.clone(), instances.len(), Instant::now());
+    let mut collector = Collector { instances, batches: Vec::new(), watch, orders, outbox };
+    while survive::turn("collect samples", || collector.turn()) != Some(ControlFlow::Break(())) {}
+    survive::turn("collect the last samples", || collector.finish());
+}
+
+impl Collector<'_> {
+    /// Takes the samples that are due, then waits for an order or the next sample. Breaks on shutdown.
+    fn turn(&mut self) -> ControlFlow<()> {
         let now = Instant::now();
-        for instance in &mut instances {
-            instance.collect(now, &mut batches);
-            instance.flush_if_due(now, &mut batches);
+        for instance in &mut self.instances {
+            instance.collect(now, &mut self.batches);
+            instance.flush_if_due(now, &mut self.batches);
         }
-        if !batches.is_empty() {
-            deliver(&instances, &mut batches, outbox);
+        if !self.batches.is_empty() {
+            self.deliver();
         }
-        if let Some(overhead) = watch.look(now, &mut instances) {
-            outbox.with(|held| held.overhead = Some(overhead));
+        if let Some(overhead) = self.watch.look(now, &mut self.instances) {
+            self.outbox.with(|held| held.overhead = Some(overhead));
         }
-        let wakes = instances.iter().filter_map(|instance| instance.wake_at(now));
-        let wake = wakes.min().map_or(watch.due(), |wake| wake.min(watch.due()));
-        match orders.recv_timeout(wake.saturating_duration_since(Instant::now())) {
+        let wakes = self.instances.iter().filter_map(|instance| instance.wake_at(now));
+        let due = self.watch.due();
+        let wake = wakes.min().map_or(due, |wake| wake.min(due));
+        match self.orders.recv_timeout(wake.saturating_duration_since(Instant::now())) {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(Order::Command { id, instance, command }) => {
-                let outcome = obey(&mut instances, &instance, &command, &mut batches);
-                deliver(&instances, &mut batches, outbox);
-                outbox.say(NodeMessage::Result { id, outcome });
+                let outcome = obey(&mut self.instances, &instance, &command, &mut self.batches);
+                self.deliver();
+                self.outbox.say(NodeMessage::Result { id, outcome });
             }
-            Ok(Order::NewDac) => instances.iter().for_each(Instance::renew),
-            Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(Order::NewDac) => self.instances.iter().for_each(Instance::renew),
+            Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return ControlFlow::Break(()),
         }
+        ControlFlow::Continue(())
     }
-    instances.iter_mut().for_each(|instance| instance.finish(&mut batches));
-    deliver(&instances, &mut batches, outbox);
+
+    fn finish(&mut self) {
+        self.instances.iter_mut().for_each(|instance| instance.finish(&mut self.batches));
+        self.deliver();
+    }
+
+    fn deliver(&mut self) {
+        self.outbox.with(|held| {
+            for instance in &self.instances {
+                held.progress[instance.index] = instance.progress();
+            }
+            self.batches.drain(..).for_each(|batch| held.spool.push(batch));
+        });
+    }
 }
 
 fn obey(instances: &mut [Instance], name: &str, command: &Command, batches: &mut Vec<NewBatch>) -> Outcome {
@@ -78,13 +108,4 @@ fn obey(instances: &mut [Instance], name: &str, command: &Command, batches: &mut
         Ok(state) => Outcome::Done(state),
         Err(failure) => Outcome::Failed(failure),
     }
-}
-
-fn deliver(instances: &[Instance], batches: &mut Vec<NewBatch>, outbox: &Outbox) {
-    outbox.with(|held| {
-        for instance in instances {
-            held.progress[instance.index] = instance.progress();
-        }
-        batches.drain(..).for_each(|batch| held.spool.push(batch));
-    });
 }

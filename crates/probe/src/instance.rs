@@ -11,6 +11,7 @@ use crate::{
     schedule::Schedule,
     spool::NewBatch,
     state::ProbeState,
+    survive,
 };
 use oasis_channel::{Command, Failure, InstanceState};
 use oasis_wire::{quantity::Hertz, value::RowWriter};
@@ -255,7 +256,8 @@ impl Instance {
         self.row.clear();
         let time = now_ns();
         let began = Instant::now();
-        let outcome = sample(&mut RowWriter::new(&mut self.row));
+        // A panic of the program's own code ends neither its program nor the other probes.
+        let outcome = survive::call(|| sample(&mut RowWriter::new(&mut self.row)));
         self.load.callbacks += began.elapsed();
         self.load.samples += 1;
         if let Err(error) = &outcome

@@ -78,6 +78,7 @@ mod shipper;
 mod spool;
 mod spooler;
 mod state;
+mod survive;
 
 pub use clock::now_ns;
 pub use deadband::{DeadbandError, Deadbands};

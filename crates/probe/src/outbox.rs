@@ -5,7 +5,7 @@ use oasis_channel::{Counters, InstanceState, NodeMessage, Overhead};
 use std::{
     collections::VecDeque,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// Answers to commands that may queue. The DAC never has more commands pending at one node.
@@ -138,14 +138,54 @@ impl Outbox {
         timeout: Duration,
         ready: impl Fn(&OutboxState) -> bool,
     ) -> (MutexGuard<'_, OutboxState>, bool) {
-        let (held, waited) = self
-            .changed
-            .wait_timeout_while(self.held(), timeout, |held| !ready(held))
-            .unwrap_or_else(PoisonError::into_inner);
-        (held, !waited.timed_out())
+        let deadline = Instant::now() + timeout;
+        let mut held = self.held();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let is_ready = ready(&held);
+            if is_ready || left.is_zero() {
+                return (held, is_ready);
+            }
+            held = self
+                .changed
+                .wait_timeout(held, left)
+                .map_or_else(|poison| self.mend(poison).0, |woken| woken.0);
+        }
     }
 
     fn held(&self) -> MutexGuard<'_, OutboxState> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock().unwrap_or_else(|poison| self.mend(poison))
+    }
+
+    /// A thread that held the lock has panicked, and goes on. The state is consistent after each statement.
+    fn mend<T>(&self, poison: PoisonError<T>) -> T {
+        self.held.clear_poison();
+        poison.into_inner()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{
+        panic::{AssertUnwindSafe, catch_unwind},
+        thread,
+    };
+
+    #[test]
+    fn a_thread_that_panics_under_the_lock_ends_no_wait() {
+        let outbox = Outbox::new(Spool::new(0, 0), Vec::new());
+        let panicked = catch_unwind(AssertUnwindSafe(|| outbox.with(|_| panic!("planted"))));
+        assert!(panicked.is_err());
+        let waiting = {
+            let outbox = outbox.clone();
+            thread::spawn(move || outbox.wait(Duration::from_secs(60), |held| held.closing).1)
+        };
+        // Wakes the waiting thread without what it waits for.
+        outbox.with(|_| ());
+        outbox.close();
+        assert!(waiting.join().unwrap(), "it has waited for the end");
+        let (_held, is_ready) = outbox.wait(Duration::from_millis(1), |held| held.broken);
+        assert!(!is_ready);
     }
 }

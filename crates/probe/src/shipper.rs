@@ -8,6 +8,7 @@ use crate::{
     link::{self, OpenLink},
     outbox::Outbox,
     spool::MetDac,
+    survive,
 };
 use oasis_channel::{
     Backoff, Connector, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, Overhead, PROTOCOL,
@@ -93,8 +94,7 @@ impl Attempts {
         outbox: &Arc<Outbox>,
     ) {
         let attempt = Instant::now();
-        let ended = self
-            .converse(connector, announcement, orders, outbox)
+        let ended = survive::call(|| self.converse(connector, announcement, orders, outbox))
             .inspect(|()| tracing::debug!("channel closed"));
         let is_refusal = |error: &io::Error| error.get_ref().is_some_and(|error| error.is::<Failure>());
         let is_refused = ended.as_ref().is_err_and(is_refusal);
@@ -146,7 +146,8 @@ impl Attempts {
         let mut link = {
             let (outbox, orders, clock) = (outbox.clone(), orders.clone(), clock.clone());
             dac.listen("oasis-listener", move |receiver| {
-                let ended = listen(receiver, &outbox, &orders, &clock);
+                // Whatever ends it, the shipper must not wait for acknowledgements any more.
+                let ended = survive::call(|| listen(receiver, &outbox, &orders, &clock));
                 outbox.with(|held| held.broken = true);
                 ended
             })?

@@ -7,6 +7,7 @@ use crate::{
     file_spool::Journal,
     outbox::Outbox,
     spool::{FilePlace, QueuedBatch},
+    survive,
 };
 use std::time::{Duration, Instant};
 
@@ -31,14 +32,19 @@ pub fn run(outbox: &Outbox, journal: Journal) {
     let mut next_look = Instant::now() + LOOK;
     let mut time = outbox.cpu.this_thread();
     loop {
-        let has_ended = spooler.turn(next_look);
-        if Instant::now() >= next_look || has_ended {
-            spooler.settle();
-            time.settle();
-            next_look = Instant::now() + LOOK;
-        }
-        if has_ended {
-            break;
+        let turn = survive::turn("write the file spool", || {
+            let has_ended = spooler.turn(next_look);
+            if Instant::now() >= next_look || has_ended {
+                spooler.settle();
+                time.settle();
+                next_look = Instant::now() + LOOK;
+            }
+            has_ended
+        });
+        match turn {
+            Some(true) => break,
+            Some(false) => {}
+            None => spooler.begin_again(),
         }
     }
     if outbox.with(|held| held.spool.is_finished())
@@ -153,6 +159,16 @@ impl Spooler<'_> {
                 batches.into_iter().for_each(|batch| held.spool.admit(batch));
                 held.spool.set_lagging(has_more);
             }
+        });
+    }
+
+    /// After a panic: reads the file again, because some batches may be in the hands of nobody. Those that no file has are
+    /// missing in the numbers of their samples, and so are counted.
+    fn begin_again(&mut self) {
+        self.journal.begin_another_segment();
+        self.outbox.with(|held| {
+            held.spool.settle_intake(Vec::new(), true);
+            self.journal.read_from(FilePlace::BEGIN);
         });
     }
 

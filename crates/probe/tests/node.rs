@@ -156,6 +156,35 @@ fn a_periodic_probe_on_change_is_called_at_its_rate_and_sample_now_keeps_any_val
 }
 
 #[test]
+fn a_probe_that_panics_takes_no_sample_and_stops_neither_itself_nor_others() {
+    let mut builder = builder();
+    let calls = AtomicU64::new(0);
+    let shaky = move |row: &mut oasis_probe::RowWriter<'_>| {
+        let call = calls.fetch_add(1, Ordering::Relaxed);
+        row.f64(call as f64);
+        assert!(!call.is_multiple_of(2), "planted");
+        row.string("a");
+        Ok(ProbeState::NORMAL)
+    };
+    let steady = |row: &mut oasis_probe::RowWriter<'_>| {
+        row.f64(1.0);
+        row.string("a");
+        Ok(ProbeState::NORMAL)
+    };
+    let hertz = Hertz::new(1_000.0).unwrap();
+    builder.periodic_rows("reading", reading(), hertz, None, shaky).unwrap();
+    builder.periodic_rows("steady", reading(), hertz, None, steady).unwrap();
+    let (connector, recorder) = recorder();
+    let node = builder.start(connector).unwrap();
+    recorder.wait_for("reading", 5);
+    recorder.wait_for("steady", 5);
+    node.shutdown();
+    let seen = recorder.samples("reading");
+    assert!(seen.iter().all(|sample| sample.value % 2.0 == 1.0), "{seen:?}");
+    assert!(seen.iter().map(|sample| sample.sequence).eq(1..=seen.len() as u64), "no holes: {seen:?}");
+}
+
+#[test]
 fn a_sample_carries_the_state_its_probe_was_in() {
     let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 4_096);
     for (value, state) in [(1.0, 0), (2.0, 0), (3.0, 7), (4.0, 7), (5.0, 0)] {

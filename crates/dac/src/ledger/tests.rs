@@ -8,7 +8,7 @@ const NOW: Nanos = Nanos(0);
 fn ledger_that_met_the_node_from_its_start() -> Ledger {
     let mut ledger = Ledger::default();
     ledger.registered(RUN, NOW);
-    ledger.counters(0, Drops::default());
+    ledger.counters(0, 0, Drops::default());
     assert_eq!(ledger.batch(1, 1, 0, NOW), Verdict::New);
     ledger
 }
@@ -70,7 +70,7 @@ fn every_cause_is_found_by_its_word() {
 #[test]
 fn kept_back_and_invalid_rows_are_not_losses_of_the_ring() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
-    ledger.counters(12, Drops { ring_full: 2, spool_full: 1, kept_back: 5, invalid_row: 2 });
+    ledger.counters(12, 12, Drops { ring_full: 2, spool_full: 1, kept_back: 5, invalid_row: 2 });
     assert_eq!(ledger.batch(12, 1, 10, NOW), Verdict::New);
     assert_eq!(
         causes(&ledger),
@@ -93,7 +93,7 @@ fn consecutive_batches_leave_no_gap() {
 #[test]
 fn reported_drops_have_their_cause() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
-    ledger.counters(10, Drops { ring_full: 3, spool_full: 5, ..Drops::default() });
+    ledger.counters(10, 10, Drops { ring_full: 3, spool_full: 5, ..Drops::default() });
     ledger.batch(10, 1, 8, NOW);
     assert_eq!(causes(&ledger), [(2, 6, Cause::SpoolFull), (7, 9, Cause::RingFull)]);
     assert_eq!((ledger.missing, ledger.unexplained), (8, 0));
@@ -141,9 +141,9 @@ fn samples_that_an_earlier_dac_has_stored_are_duplicates() {
 fn drops_reported_to_an_earlier_dac_explain_nothing() {
     let mut ledger = Ledger::default();
     ledger.registered(RUN, NOW);
-    ledger.counters(120, Drops { spool_full: 20, ..Drops::default() });
+    ledger.counters(120, 120, Drops { spool_full: 20, ..Drops::default() });
     ledger.batch(100, 1, 0, NOW);
-    ledger.counters(130, Drops { ring_full: 3, spool_full: 20, ..Drops::default() });
+    ledger.counters(130, 130, Drops { ring_full: 3, spool_full: 20, ..Drops::default() });
     ledger.batch(104, 1, 3, NOW);
     assert_eq!(causes(&ledger), [(1, 99, Cause::BeforeEpoch), (101, 103, Cause::RingFull)]);
 }
@@ -151,7 +151,7 @@ fn drops_reported_to_an_earlier_dac_explain_nothing() {
 #[test]
 fn samples_a_dead_process_had_taken_are_lost_with_it() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
-    ledger.counters(4, Drops::default());
+    ledger.counters(4, 4, Drops::default());
     ledger.registered(NEXT_RUN, NOW);
     assert_eq!(ledger.batch(1, 1, 0, NOW), Verdict::New);
     assert_eq!(causes(&ledger), [(2, 4, Cause::NodeRestart)]);
@@ -161,8 +161,8 @@ fn samples_a_dead_process_had_taken_are_lost_with_it() {
 #[test]
 fn a_resumed_run_cannot_lower_its_count_of_taken_samples() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
-    ledger.counters(9, Drops::default());
-    ledger.counters(4, Drops::default());
+    ledger.counters(9, 9, Drops::default());
+    ledger.counters(4, 4, Drops::default());
     assert_eq!(ledger.batch(2, 3, 0, NOW), Verdict::New);
     ledger.registered(NEXT_RUN, NOW);
     assert_eq!(causes(&ledger), [(5, 9, Cause::NodeRestart)]);
@@ -193,7 +193,7 @@ fn totals_of_causes_outlive_the_gaps_that_are_listed() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
     let gaps = GAPS_KEPT as u64 + 10;
     for gap in 0..gaps {
-        ledger.counters(2 * gap + 3, Drops { ring_full: gap + 1, ..Drops::default() });
+        ledger.counters(2 * gap + 3, 2 * gap + 3, Drops { ring_full: gap + 1, ..Drops::default() });
         ledger.batch(2 * gap + 3, 1, 1, NOW);
     }
     assert_eq!((ledger.gaps.len(), ledger.gaps_forgotten), (GAPS_KEPT, 10));
@@ -209,7 +209,11 @@ fn hostile_numbers_neither_panic_nor_wrap() {
     let far = ledger.highest_plausible(NOW);
     assert_eq!(ledger.batch(far, 1, u64::MAX, NOW), Verdict::New);
     assert_eq!(ledger.batch(far, 1, u64::MAX, Nanos(u64::MAX)), Verdict::Duplicate);
-    ledger.counters(u64::MAX, Drops { ring_full: u64::MAX, spool_full: u64::MAX, ..Drops::default() });
+    ledger.counters(
+        u64::MAX,
+        u64::MAX,
+        Drops { ring_full: u64::MAX, spool_full: u64::MAX, ..Drops::default() },
+    );
     ledger.registered(NEXT_RUN, NOW);
     assert!(!ledger.not_in_recording(0..=u64::MAX, Cause::Network, NOW));
     assert!(!ledger.not_in_recording(u64::MAX..=u64::MAX, Cause::Network, NOW));

@@ -6,6 +6,7 @@ mod member;
 mod tally;
 
 pub use dialect::Dialect;
+pub use frames::Frames;
 pub use tally::Tally;
 
 use anyhow::{Context, bail};

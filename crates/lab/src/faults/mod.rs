@@ -11,7 +11,12 @@ mod system;
 mod waiting;
 mod world;
 
-pub use system::source::SourceSettings;
+pub use scenarios::{open, subscribed, websocket};
+pub use system::{
+    peer::{Peer, numbers},
+    source::SourceSettings,
+};
+pub use world::World;
 
 use crate::{cpu, table::Table};
 use anyhow::{Context, bail};
@@ -31,7 +36,6 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use world::World;
 
 /// Scenarios with faults, and what becomes of samples, memory and health.
 #[derive(Debug, Clone, Args)]
@@ -76,7 +80,7 @@ impl Faults {
             chosen.iter().for_each(|scenario| println!("{:<22} {}", scenario.name, scenario.about));
             return Ok(());
         }
-        let oasis = self.binary()?;
+        let oasis = binary(self.oasis.clone())?;
         cpu::raise_open_files()?;
         let record = record.map(File::create).transpose().context("cannot write the record")?;
         let outcomes = self.run_all(&chosen, &oasis, record)?;
@@ -141,13 +145,12 @@ impl Faults {
         Ok(all().filter(is_chosen).collect())
     }
 
-    fn binary(&self) -> anyhow::Result<PathBuf> {
-        let beside = || Ok::<_, anyhow::Error>(env::current_exe()?.with_file_name("oasis"));
-        let oasis = self.oasis.clone().map_or_else(beside, Ok)?;
-        if !oasis.is_file() {
-            bail!("{} does not exist: cargo build -p oasis, or --oasis FILE", oasis.display());
-        }
-        Ok(oasis)
+    /// A world without a fault, for the program beside this one.
+    ///
+    /// # Errors
+    /// If the program is not there.
+    pub fn world(name: &'static str) -> anyhow::Result<World> {
+        World::new(binary(None)?, 1.0, Random::new(1, name), Outcome::default())
     }
 
     fn run_one(&self, scenario: &'static Scenario, oasis: &Path) -> Outcome {
@@ -176,6 +179,16 @@ impl Faults {
         }
         outcome
     }
+}
+
+/// The DAC's program: this one, or the one beside the lab.
+fn binary(oasis: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    let beside = || Ok::<_, anyhow::Error>(env::current_exe()?.with_file_name("oasis"));
+    let oasis = oasis.map_or_else(beside, Ok)?;
+    if !oasis.is_file() {
+        bail!("{} does not exist: cargo build -p oasis, or --oasis FILE", oasis.display());
+    }
+    Ok(oasis)
 }
 
 /// A panic of one scenario does not end the others.

@@ -46,6 +46,8 @@ pub struct World {
     pub outcome: Outcome,
     /// Whether the fault destroys the archive, so that samples cannot be compared.
     pub is_unaccountable: bool,
+    /// Variables of the environment of nodes that start.
+    pub node_variables: Vec<(&'static str, PathBuf)>,
     /// The nodes that run.
     pub nodes: Vec<NodeProcess>,
     dac: Option<DacProcess>,
@@ -84,6 +86,7 @@ impl World {
             settings,
             outcome,
             is_unaccountable: false,
+            node_variables: Vec::new(),
             nodes: Vec::new(),
             dac: None,
             lives: Vec::new(),
@@ -189,7 +192,8 @@ impl World {
     pub fn start_node(&mut self, settings: SourceSettings) -> anyhow::Result<()> {
         let earlier = self.lives.iter().filter(|life| life.node == settings.name).count() as u64;
         let journal = self.folder().join(format!("journal-{}-{earlier}", settings.name));
-        self.nodes.push(NodeProcess::start(SourceSettings { life: earlier + 1, journal, ..settings })?);
+        let settings = SourceSettings { life: earlier + 1, journal, ..settings };
+        self.nodes.push(NodeProcess::start(settings, &self.node_variables)?);
         Ok(())
     }
 
@@ -284,7 +288,7 @@ impl World {
         self.outcome.failures.extend(seen.first_failure);
     }
 
-    /// Generated samples of a node, according to the audit: received, declared or waiting.
+    /// Generated samples of a node, according to the audit: received, declared, spooled or in flight.
     pub fn audited(&self, node: &str) -> anyhow::Result<u64> {
         let audit = self.dac()?.get(&format!("/api/v1/audit?node={node}"))?;
         audit["instances"][0]["generated"].as_u64().context("an audit without the instance")
@@ -356,12 +360,13 @@ impl World {
                 let audit = dac.get(&format!("/api/v1/audit?node={name}")).unwrap_or_default();
                 let shown = instance(dac, name).unwrap_or_default();
                 let audit = &audit["instances"][0];
-                let waiting = (audit["waiting"].as_u64(), audit["archive"]["waiting"].as_u64());
+                let on_the_way = audit["spooled"].as_u64().zip(audit["in_flight"].as_u64());
+                let waiting = (on_the_way, audit["archive"]["waiting"].as_u64());
                 let taken = shown["ledger"]["node"]["taken"].as_u64();
                 let generated = node.generated();
                 let is_newest = shown["latest"]["metrics"]["system_time"] == node.settings().life;
                 match waiting {
-                    (Some(0), Some(0)) if taken == Some(generated) && is_newest => Ok(()),
+                    (Some((0, 0)), Some(0)) if taken == Some(generated) && is_newest => Ok(()),
                     _ => Err(json!({"audit": audit, "taken": taken, "generated": generated})),
                 }
             })?;

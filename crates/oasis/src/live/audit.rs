@@ -47,15 +47,16 @@ fn print(found: &[&Value], format: Format) -> io::Result<()> {
     found.iter().try_for_each(|instance| writeln!(out, "{}", paragraph(instance)))
 }
 
-/// The identity with its numbers, such as `plant/pump: 12 generated = 10 received + 2 ring_full + 0 waiting`.
+/// The identity with its numbers, such as `plant/pump: 12 generated = 10 received + 2 ring_full + 0 spooled + 0 in flight`.
 fn paragraph(instance: &Value) -> String {
     let count = |key: &str| instance[key].as_u64().unwrap_or_default();
     let causes = instance["declared"].as_object().into_iter().flatten();
     let lost: String = causes.map(|(cause, count)| format!(" + {count} {cause}")).collect();
     let name = name(instance);
-    let (generated, received, waiting) = (count("generated"), count("received"), count("waiting"));
+    let (generated, received) = (count("generated"), count("received"));
+    let (spooled, in_flight) = (count("spooled"), count("in_flight"));
     let mut text = format!(
-        "{}: {generated} generated = {received} received{lost} + {waiting} waiting",
+        "{}: {generated} generated = {received} received{lost} + {spooled} spooled + {in_flight} in flight",
         Visible(name.as_str())
     );
     if let Some(archive) = instance["archive"].as_object() {
@@ -81,8 +82,8 @@ mod tests {
     #[test]
     fn an_account_is_a_line() {
         let mut instance = json!({"node": "plant\n", "instance": "pump", "generated": 14, "received": 10,
-            "declared": {"ring_full": 2, "network": 1}, "waiting": 1, "undeclared": 0});
-        let line = "plant\\u{a}/pump: 14 generated = 10 received + 2 ring_full + 1 network + 1 waiting";
+            "declared": {"ring_full": 2, "network": 1}, "spooled": 1, "in_flight": 0, "undeclared": 0});
+        let line = "plant\\u{a}/pump: 14 generated = 10 received + 2 ring_full + 1 network + 1 spooled + 0 in flight";
         assert_eq!(paragraph(&instance), line);
         instance["archive"] = json!({"stored": 8, "missing": 0, "waiting": 1, "undeclared": 1});
         let stored = "; 10 received = 8 stored + 0 not stored + 1 to store; 1 UNDECLARED";

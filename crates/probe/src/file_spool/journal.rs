@@ -168,6 +168,11 @@ impl Journal {
         Ok((count, removed))
     }
 
+    /// Leaves the segment that is being written: its last record may be incomplete.
+    pub fn begin_another_segment(&mut self) {
+        self.active = None;
+    }
+
     fn begin_segment(&mut self, first_record: u64) -> io::Result<usize> {
         self.active = None;
         self.head.released.clone_from(&self.recorded);

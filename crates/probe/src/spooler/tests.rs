@@ -31,6 +31,8 @@ enum Event {
     NewDac,
     /// The disk is full, or has space again.
     Disk(bool),
+    /// The spooler panics between two steps.
+    Panic,
 }
 
 fn events(disk_fails: bool, dac_dies: bool) -> impl Strategy<Value = Vec<Event>> {
@@ -41,6 +43,7 @@ fn events(disk_fails: bool, dac_dies: bool) -> impl Strategy<Value = Vec<Event>>
         2 => (1..8_usize, any::<bool>()).prop_map(|(count, is_heard)| Event::Send(count, is_heard)),
         1 => Just(Event::Reconnect),
         1 => Just(Event::Store),
+        1 => Just(Event::Panic),
         1 => Just(if dac_dies { Event::NewDac } else { Event::Reconnect }),
         1 => any::<bool>().prop_map(move |is_full| Event::Disk(disk_fails && is_full)),
     ];
@@ -144,6 +147,7 @@ impl Model {
                 Event::Send(count, is_heard) => self.send(count, is_heard),
                 Event::Reconnect => self.connect(false),
                 Event::Store => self.store(),
+                Event::Panic => spooler.begin_again(),
                 Event::NewDac => {
                     self.received = self.stored;
                     self.connect(true);

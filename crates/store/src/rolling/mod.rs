@@ -84,13 +84,16 @@ impl Work {
         // Of this thread alone; failure is harmless.
         let _ = rustix::process::setpriority_process(None, NICE);
         while !self.is_over.load(Ordering::Relaxed) {
-            match catch_unwind(AssertUnwindSafe(|| self.round())) {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => tracing::warn!(%error, "cannot make roll-ups now: retrying later"),
+            let turn = catch_unwind(AssertUnwindSafe(|| {
+                if let Err(error) = self.round() {
+                    tracing::warn!(%error, "cannot make roll-ups now: retrying later");
+                }
+                thread::park_timeout(LOOK);
+            }));
+            if turn.is_err() {
                 // The panic's own message is in the log already.
-                Err(_) => tracing::error!("making roll-ups failed: retrying"),
+                tracing::error!("making roll-ups failed: retrying");
             }
-            thread::park_timeout(LOOK);
         }
     }
 

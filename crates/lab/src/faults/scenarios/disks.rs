@@ -23,7 +23,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "kill-on-full-disk",
         about: "kill -9 of the DAC while the archive's disk is full for 60 s, and a start on the full disk (needs root)",
-        is_quick: false,
+        is_quick: true,
         run: kill_on_full_disk,
     },
     Scenario {
@@ -47,13 +47,13 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "kill-in-failing-syncs",
         about: "kill -9 of the DAC while each fsync returns EIO, 50 times (needs strace)",
-        is_quick: false,
+        is_quick: true,
         run: kill_in_failing_syncs,
     },
     Scenario {
         name: "term-in-hang",
         about: "SIGTERM while an fsync hangs: the DAC must end (needs strace)",
-        is_quick: false,
+        is_quick: true,
         run: term_in_hang,
     },
     Scenario {

@@ -20,7 +20,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "kill-both",
         about: "kill -9 of node and DAC at the same time, 100 times; archive and file spool",
-        is_quick: false,
+        is_quick: true,
         run: kill_both,
     },
     Scenario {
@@ -38,7 +38,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "kill-dac-no-spool",
         about: "kill -9 of the DAC, 100 times; the node keeps its batches in memory",
-        is_quick: false,
+        is_quick: true,
         run: kill_dac_no_spool,
     },
 ];

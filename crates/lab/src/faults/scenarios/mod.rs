@@ -6,10 +6,13 @@ mod disks;
 mod folders;
 mod kills;
 mod network;
+mod panics;
 mod peers;
 mod readers;
 mod restarts;
 mod stops;
+
+pub use readers::{open, subscribed, websocket};
 
 use super::world::World;
 
@@ -30,6 +33,7 @@ pub struct Scenario {
 pub const ALL: &[&[Scenario]] = &[
     kills::SCENARIOS,
     stops::SCENARIOS,
+    panics::SCENARIOS,
     restarts::SCENARIOS,
     disks::SCENARIOS,
     folders::SCENARIOS,

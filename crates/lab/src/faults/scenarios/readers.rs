@@ -87,19 +87,19 @@ fn connect(address: &str) -> anyhow::Result<TcpStream> {
 }
 
 /// A request, sent and not read.
-fn open(address: &str, request: &[u8]) -> anyhow::Result<TcpStream> {
+pub fn open(address: &str, request: &[u8]) -> anyhow::Result<TcpStream> {
     let mut stream = connect(address)?;
     stream.write_all(request)?;
     Ok(stream)
 }
 
 /// A WebSocket that has subscribed to the node's instance.
-fn subscribed(address: &str) -> anyhow::Result<TcpStream> {
+pub fn subscribed(address: &str) -> anyhow::Result<TcpStream> {
     websocket(address, br#"{"op":"subscribe","id":1,"node":"plant","instance":"counter"}"#)
 }
 
 /// A WebSocket that has sent a request of at most 125 bytes.
-fn websocket(address: &str, request: &[u8]) -> anyhow::Result<TcpStream> {
+pub fn websocket(address: &str, request: &[u8]) -> anyhow::Result<TcpStream> {
     // The example key of RFC 6455.
     let handshake = format!(
         "GET /ws HTTP/1.1\r\nHost: {address}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\

@@ -12,7 +12,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "restart-dac",
         about: "SIGTERM to the DAC and a new one, 50 times",
-        is_quick: false,
+        is_quick: true,
         run: restart_dac,
     },
     Scenario {
@@ -24,7 +24,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "kill-in-backlog",
         about: "kill -9 of the DAC right after it received a part of a backlog of 120 s",
-        is_quick: false,
+        is_quick: true,
         run: kill_in_backlog,
     },
     Scenario {

@@ -6,6 +6,7 @@ use rustix::process::Signal;
 use std::{
     env,
     io::{BufRead, BufReader, Write},
+    path::PathBuf,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     thread,
     time::{Duration, Instant},
@@ -26,8 +27,9 @@ pub struct NodeProcess {
 
 impl NodeProcess {
     /// Starts one and waits until it publishes.
-    pub fn start(settings: SourceSettings) -> anyhow::Result<Self> {
+    pub fn start(settings: SourceSettings, variables: &[(&str, PathBuf)]) -> anyhow::Result<Self> {
         let mut child = Command::new(env::current_exe()?)
+            .envs(variables.iter().cloned())
             .arg("source")
             .args(settings.arguments())
             .stdin(Stdio::piped())

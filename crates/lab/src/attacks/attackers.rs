@@ -1,0 +1,170 @@
+//! Clients that attack a DAC with what one connection, or one machine with many, can do.
+
+use crate::faults::{Peer, numbers, open, subscribed, websocket};
+use anyhow::Context;
+use std::{
+    io::{ErrorKind, Read, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+/// One kind of attack.
+#[derive(Debug)]
+pub struct Attack {
+    /// How it is chosen.
+    pub name: &'static str,
+    /// What happens.
+    pub about: &'static str,
+    /// Attacks once; called again until the attack is over. An error is a defense.
+    pub once: fn(&Target) -> anyhow::Result<()>,
+}
+
+/// What is attacked.
+#[derive(Debug)]
+pub struct Target {
+    /// Address of API and doors.
+    pub http: String,
+    /// Address of the data channel.
+    pub channel: String,
+    /// Turns true at the end of the attack.
+    pub is_over: Arc<AtomicBool>,
+}
+
+impl Target {
+    /// Whether the attack must end.
+    pub fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+}
+
+/// All kinds.
+pub const ATTACKS: &[Attack] = &[
+    Attack { name: "pongs", about: "a WebSocket sends pongs without pause", once: pongs },
+    Attack { name: "fragments", about: "a WebSocket sends empty fragments without pause", once: fragments },
+    Attack {
+        name: "subscriptions",
+        about: "a WebSocket subscribes and unsubscribes without pause",
+        once: subscriptions,
+    },
+    Attack {
+        name: "stopped-readers",
+        about: "100 WebSockets subscribe and read nothing",
+        once: stopped_readers,
+    },
+    Attack { name: "unfinished-posts", about: "500 unfinished bodies of requests", once: unfinished_posts },
+    Attack { name: "polls", about: "a connection asks for the newest samples without pause", once: polls },
+    Attack {
+        name: "junk-frames",
+        about: "connections to the data channel with random bytes, without pause",
+        once: junk_frames,
+    },
+    Attack { name: "hellos", about: "nodes with names of their own say hello, without pause", once: hellos },
+    Attack {
+        name: "many-instances",
+        about: "a node with 3,000 instances connects again and again",
+        once: many_instances,
+    },
+];
+
+/// Pause within an attack whose strength is how much stays open.
+const HOLD: Duration = Duration::from_millis(50);
+/// A DAC that reads no more is not waited for longer.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+fn pongs(target: &Target) -> anyhow::Result<()> {
+    // RFC 6455 5.5.3: a pong that nobody asked for, masked with zeros.
+    flood(target, &[0x8a, 0x80, 0, 0, 0, 0].repeat(10_000))
+}
+
+fn fragments(target: &Target) -> anyhow::Result<()> {
+    // RFC 6455 5.4: the first fragment of a text, then continuations; none is the last.
+    let mut fragments = vec![0x01, 0x80, 0, 0, 0, 0];
+    fragments.extend([0x00, 0x80, 0, 0, 0, 0].repeat(10_000));
+    flood(target, &fragments)
+}
+
+fn subscriptions(target: &Target) -> anyhow::Result<()> {
+    let subscribe = br#"{"op":"subscribe","id":1,"node":"plant","instance":"counter"}"#;
+    let unsubscribe = br#"{"op":"unsubscribe","id":2,"subscription":1}"#;
+    let mut both = Vec::new();
+    for request in [&subscribe[..], unsubscribe] {
+        both.extend([0x81, 0x80 | u8::try_from(request.len())?, 0, 0, 0, 0]);
+        both.extend(request);
+    }
+    flood(target, &both.repeat(100))
+}
+
+/// Sends the same to a WebSocket, again and again, and reads what it answers.
+fn flood(target: &Target, bytes: &[u8]) -> anyhow::Result<()> {
+    let mut socket = subscribed(&target.http)?;
+    socket.set_write_timeout(Some(PATIENCE))?;
+    while !target.is_over() {
+        match socket.write(bytes) {
+            Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error.into()),
+            _ => {}
+        }
+        socket.set_nonblocking(true)?;
+        while matches!(socket.read(&mut [0; 64 * 1024]), Ok(1..)) {}
+        socket.set_nonblocking(false)?;
+    }
+    Ok(())
+}
+
+fn stopped_readers(target: &Target) -> anyhow::Result<()> {
+    let _stopped = (0..100).map(|_| subscribed(&target.http)).collect::<anyhow::Result<Vec<_>>>()?;
+    hold(target)
+}
+
+fn unfinished_posts(target: &Target) -> anyhow::Result<()> {
+    let request = b"POST /api/v1/commands HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{";
+    let _unfinished: Vec<_> = (0..500).map_while(|_| open(&target.http, request).ok()).collect();
+    hold(target)
+}
+
+fn hold(target: &Target) -> anyhow::Result<()> {
+    while !target.is_over() {
+        thread::sleep(HOLD);
+    }
+    Ok(())
+}
+
+fn polls(target: &Target) -> anyhow::Result<()> {
+    let request =
+        b"GET /api/v1/samples?node=plant&instance=counter&from=earliest HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+    let mut socket = open(&target.http, b"")?;
+    while !target.is_over() {
+        socket.write_all(request)?;
+        // One read an answer is enough to go on.
+        let count = socket.read(&mut [0; 64 * 1024])?;
+        anyhow::ensure!(count > 0, "closed");
+    }
+    Ok(())
+}
+
+fn junk_frames(target: &Target) -> anyhow::Result<()> {
+    let mut peer = Peer::connect(&target.channel)?;
+    let junk: Vec<u8> = (0..4_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    peer.bytes(&junk)?;
+    peer.wait_for_end();
+    Ok(())
+}
+
+fn hellos(target: &Target) -> anyhow::Result<()> {
+    let name = format!("junk-{}", oasis_probe::now_ns());
+    drop(Peer::named(&target.channel, &name)?);
+    Ok(())
+}
+
+fn many_instances(target: &Target) -> anyhow::Result<()> {
+    let names: Vec<_> = (0..3_000).map(|number| format!("instance-{number}")).collect();
+    let _page = websocket(&target.http, br#"{"op":"watch","id":1}"#)?;
+    Peer::named(&target.channel, "fleet")?
+        .register(&numbers(&["value".to_owned()])?, &names)
+        .context("refused")?;
+    thread::sleep(HOLD);
+    Ok(())
+}

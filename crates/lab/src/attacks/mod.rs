@@ -1,0 +1,127 @@
+//! How much one client that attacks slows down the readers beside it.
+//!
+//! A DAC and a node run as processes. A WebSocket and a stream of lines read the node's samples. They are measured in turn
+//! without and with an [`attackers`] client, so that both have the same machine.
+
+mod attackers;
+mod readers;
+
+use crate::{
+    cpu,
+    faults::{Faults, World},
+    table::{Table, ratio},
+};
+use anyhow::bail;
+use attackers::{ATTACKS, Attack};
+use clap::Args;
+use readers::{Ages, Readers};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+/// The age of samples at readers, beside a client that attacks and without it.
+#[derive(Debug, Clone, Args)]
+pub struct Attacks {
+    /// Length of each measurement, in seconds.
+    #[arg(long, default_value_t = 5)]
+    seconds: u64,
+    /// Measurements of each kind, in turn.
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// Only these attacks.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+impl Attacks {
+    /// Measures, and prints the table.
+    ///
+    /// # Errors
+    /// If a reader is closed, or the DAC ends.
+    pub fn run(&self) -> anyhow::Result<()> {
+        if let Some(unknown) =
+            self.only.iter().find(|name| ATTACKS.iter().all(|attack| attack.name != **name))
+        {
+            let names: Vec<_> = ATTACKS.iter().map(|attack| attack.name).collect();
+            bail!("no attack is called {unknown:?}: there are {}", names.join(", "));
+        }
+        cpu::raise_open_files()?;
+        let mut table = Table::new(["attack", "reader", "p50", "p99", "p99 beside it", "ratio"]);
+        let is_chosen =
+            |attack: &&Attack| self.only.is_empty() || self.only.iter().any(|name| name == attack.name);
+        for attack in ATTACKS.iter().filter(is_chosen) {
+            eprintln!("  {}: {}", attack.name, attack.about);
+            self.measure(attack, &mut table)?;
+        }
+        print!("{table}");
+        Ok(())
+    }
+
+    fn measure(&self, attack: &'static Attack, table: &mut Table) -> anyhow::Result<()> {
+        let mut world = Faults::world(attack.name)?;
+        world.start_pair()?;
+        let mut readers = Readers::start(world.dac()?.http())?;
+        let (mut quiet, mut attacked) = (<[Ages; 2]>::default(), <[Ages; 2]>::default());
+        let length = Duration::from_secs(self.seconds);
+        for _ in 0..self.rounds.max(1) {
+            readers.measure(length, &mut quiet)?;
+            let attacker = Attacker::start(attack, &world)?;
+            readers.measure(length, &mut attacked)?;
+            attacker.stop();
+        }
+        for (reader, (quiet, attacked)) in
+            ["WebSocket", "stream"].iter().zip(quiet.iter_mut().zip(&mut attacked))
+        {
+            let millis =
+                |age: Option<u64>| age.map_or("–".into(), |age| format!("{:.2} ms", age as f64 / 1e6));
+            let (before, beside) = (quiet.percentile(99), attacked.percentile(99));
+            let times = before.zip(beside).map(|(before, beside)| beside as f64 / before as f64);
+            table.row(vec![
+                attack.name.into(),
+                (*reader).into(),
+                millis(quiet.percentile(50)),
+                millis(before),
+                millis(beside),
+                ratio(times),
+            ]);
+        }
+        Ok(())
+    }
+}
+
+/// A client that attacks until it is stopped.
+struct Attacker {
+    is_over: Arc<AtomicBool>,
+    thread: thread::JoinHandle<()>,
+}
+
+impl Attacker {
+    fn start(attack: &'static Attack, world: &World) -> anyhow::Result<Self> {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let target = attackers::Target {
+            http: world.dac()?.http().to_owned(),
+            channel: world.dac()?.channel().to_owned(),
+            is_over: is_over.clone(),
+        };
+        let thread = thread::spawn(move || {
+            // A DAC that closes the connection has won: the attacker connects again.
+            while !target.is_over() {
+                if (attack.once)(&target).is_err() {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
+        });
+        Ok(Self { is_over, thread })
+    }
+
+    fn stop(self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        // A panic of an attacker has ended its attack, no more.
+        let _ = self.thread.join();
+    }
+}

@@ -17,6 +17,8 @@ pub struct Health {
     dac_time: u64,
     /// Why the status is not `ok`.
     reasons: Vec<Reason>,
+    /// What somebody should know although all works, such as samples that will be evicted early. They do not change the status.
+    warnings: Vec<Reason>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -69,6 +71,8 @@ impl Api {
             false if is_failing => "failing",
             false => "degraded",
         };
-        Health { status, software: oasis_dac::SOFTWARE, dac_time: now().0, reasons }
+        let warnings = self.handlers.warnings().into_iter();
+        let warnings = warnings.map(|(name, reason)| Reason { part: name.into(), reason }).collect();
+        Health { status, software: oasis_dac::SOFTWARE, dac_time: now().0, reasons, warnings }
     }
 }

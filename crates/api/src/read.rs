@@ -4,10 +4,11 @@ use axum::{
     Json,
     extract::{Path, Query, State, rejection::QueryRejection},
     http::StatusCode,
+    response::Response,
 };
 use oasis_dac::{AdmissionCounters, Instance};
 use oasis_doors::{
-    Doors, Problem,
+    Doors, Problem, streamed_list,
     view::{self, DerivedView, InstanceDetail, InstanceLedger, InstanceView, NodeView},
 };
 use oasis_wire::loss::Cause;
@@ -72,11 +73,11 @@ pub struct Instances {
 pub async fn instances(
     State(doors): State<Doors>,
     query: Result<Query<InstanceFilter>, QueryRejection>,
-) -> Result<Json<Instances>, Problem> {
+) -> Result<Response, Problem> {
     let Query(filter) = super::understood(query)?;
     let chosen = chosen(&doors, filter.node.as_deref(), filter.instance.as_deref());
-    let view = |known: &Arc<Instance>| view::instance(&doors.dac.registry, known);
-    Ok(Json(Instances { instances: chosen.iter().map(view).collect() }))
+    let views = chosen.into_iter().map(move |known| view::instance(&doors.dac.registry, &known));
+    Ok(streamed_list(serde_json::Map::new(), "instances", views))
 }
 
 /// One instance: schema, latest sample, ledger.
@@ -144,21 +145,35 @@ impl LedgerFilter {
 pub async fn ledger(
     State(doors): State<Doors>,
     query: Result<Query<LedgerFilter>, QueryRejection>,
-) -> Result<Json<LedgerBook>, Problem> {
+) -> Result<Response, Problem> {
     let Query(filter) = super::understood(query)?;
     let cause = filter.cause()?;
     let chosen = chosen(&doors, filter.node.as_deref(), filter.instance.as_deref());
-    let archive = doors.archived.archive.as_deref();
-    let ledgers = chosen.iter().filter_map(|instance| view::ledger_of(archive, instance, cause));
-    Ok(Json(LedgerBook {
+    let book = LedgerBook {
         epoch: doors.dac.epoch(),
         log_bytes: doors.dac.budget.used(),
-        instances: ledgers.collect(),
+        instances: Vec::new(),
         channel: doors.dac.admission.counters(),
         doors: doors.admission.counters(),
         readers: doors.readers(),
         derived: view::derived(&doors.dac.derived),
-    }))
+    };
+    // Ledgers are copied one after another, when the client takes them: together they can have hundreds of megabytes.
+    let archive = doors.archived.archive.clone();
+    let ledgers =
+        chosen.into_iter().filter_map(move |instance| view::ledger_of(archive.as_deref(), &instance, cause));
+    Ok(streamed_list(fields_besides(&book, "instances"), "instances", ledgers))
+}
+
+/// Returns all fields of an answer but its list.
+fn fields_besides(answer: &impl Serialize, list: &str) -> serde_json::Map<String, serde_json::Value> {
+    match serde_json::to_value(answer) {
+        Ok(serde_json::Value::Object(mut fields)) => {
+            fields.remove(list);
+            fields
+        }
+        _ => serde_json::Map::new(),
+    }
 }
 
 /// Returns the instances of a node, those with a name, or all.

@@ -11,11 +11,48 @@ use serde::Serialize;
 use std::{
     collections::{BTreeMap, VecDeque},
     ops::RangeInclusive,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 use uuid::Uuid;
 
-/// Gaps kept for people to read; older ones stay in the totals and in [`Ledger::gaps_forgotten`].
+/// Gaps kept for people to read, of a few instances; older ones stay in the totals and in [`Ledger::gaps_forgotten`].
 const GAPS_KEPT: usize = 256;
+/// Gaps kept however many instances there are.
+const GAPS_KEPT_OF_MANY: usize = 8;
+
+/// The room that all ledgers share for their gaps: with many of them each keeps fewer.
+#[derive(Debug, Clone)]
+pub struct GapRoom {
+    bytes: usize,
+    /// Gaps that each ledger may keep now.
+    kept: Arc<AtomicUsize>,
+}
+
+impl GapRoom {
+    /// Creates room for about so many bytes of gaps.
+    pub fn new(bytes: usize) -> Self {
+        Self { bytes, kept: Arc::new(AtomicUsize::new(GAPS_KEPT)) }
+    }
+
+    /// Divides it among so many ledgers. Those that have more keep them until their next gap.
+    pub fn divide(&self, ledgers: usize) {
+        let each = self.bytes / size_of::<Gap>() / ledgers.max(1);
+        self.kept.store(each.clamp(GAPS_KEPT_OF_MANY, GAPS_KEPT), Ordering::Relaxed);
+    }
+
+    fn kept(&self) -> usize {
+        self.kept.load(Ordering::Relaxed)
+    }
+}
+
+impl Default for GapRoom {
+    fn default() -> Self {
+        Self::new(usize::MAX)
+    }
+}
 /// More samples a second than any probe takes: sequence numbers that grow faster are wrong. Without a limit, one false
 /// batch far ahead would turn all true samples into duplicates.
 const FASTEST: u64 = 1_000_000_000;
@@ -99,6 +136,8 @@ pub struct Ledger {
     /// What the archive has of the present run.
     #[serde(skip)]
     stored: Stored,
+    #[serde(skip)]
+    room: GapRoom,
 }
 
 /// What the archive has of an instance.
@@ -130,6 +169,11 @@ pub struct NodeCounters {
 }
 
 impl Ledger {
+    /// Lets its gaps share this room with those of others.
+    pub fn share(&mut self, room: GapRoom) {
+        self.room = room;
+    }
+
     /// The node registered the instance in this run. A new run settles the account of the one before.
     pub fn registered(&mut self, run: Uuid, now: Nanos) {
         if self.run == Some(run) {
@@ -346,9 +390,12 @@ impl Ledger {
         if cause == Cause::Unexplained {
             self.unexplained = self.unexplained.saturating_add(count);
         }
-        if self.gaps.len() == GAPS_KEPT {
-            self.gaps.pop_front();
-            self.gaps_forgotten += 1;
+        let kept = self.room.kept();
+        if self.gaps.len() >= kept {
+            let forgotten = self.gaps.len() + 1 - kept;
+            self.gaps.drain(..forgotten);
+            self.gaps.shrink_to(kept);
+            self.gaps_forgotten += forgotten as u64;
         }
         let to_sequence = from_sequence.saturating_add(count - 1);
         self.gaps.push_back(Gap { from_sequence, to_sequence, count, cause, time, run });

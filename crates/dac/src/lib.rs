@@ -95,7 +95,7 @@ pub use derived::{DeriveError, DerivedStreams};
 pub use encodings::EncodingId;
 pub use instance::Instance;
 pub use keeping::{Keeping, Stores};
-pub use ledger::{Gap, Ledger, NodeCounters, Verdict};
+pub use ledger::{Gap, GapRoom, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use memory::{HeldMemory, MemoryAccount};
 pub use moment::{Moment, now};

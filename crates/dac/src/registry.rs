@@ -9,6 +9,7 @@ pub use remembered::{RestoreCounts, StoredInstance, StoredNode};
 use crate::{
     config::ChannelConfig,
     instance::Instance,
+    ledger::GapRoom,
     log::{LogBudget, TopicLog},
     memory::MemoryAccount,
     moment::Moment,
@@ -42,6 +43,8 @@ pub struct Registry {
     changed: watch::Sender<u64>,
     /// Receives topics whose rate must be adjusted to demand.
     steer: mpsc::UnboundedSender<TopicId>,
+    /// Room for the gaps of all ledgers.
+    gaps: GapRoom,
 }
 
 #[derive(Debug, Default)]
@@ -79,6 +82,7 @@ impl Registry {
             inner: Mutex::default(),
             changed: watch::Sender::new(0),
             steer,
+            gaps: GapRoom::new(max_schema_bytes / 8),
         }
     }
 
@@ -294,9 +298,11 @@ impl Registry {
         let log = TopicLog::starting_at(self.epoch, self.budget.clone(), start);
         let steer = self.steer.clone();
         let instance = Instance::new(topic, &key, announced, probe_type.clone(), schema_bytes, log, steer);
+        instance.ledger().share(self.gaps.clone());
         let instance = Arc::new(instance);
         inner.by_name.insert(key, instance.topic);
         inner.instances.insert(instance.topic, instance.clone());
+        self.gaps.divide(inner.instances.len());
         Ok(instance)
     }
 

@@ -89,6 +89,7 @@ mod past;
 mod places;
 mod problem;
 mod serve;
+mod streamed_list;
 mod text;
 pub mod view;
 mod websocket;
@@ -97,6 +98,7 @@ pub use config::DoorsConfig;
 pub use doors::Doors;
 pub use past::{ArchiveAccess, times::in_order};
 pub use problem::Problem;
+pub use streamed_list::streamed_list;
 pub use text::openapi;
 pub use websocket::upgrade;
 

@@ -71,6 +71,11 @@ pub trait Handler: Send + Sync + 'static {
         None
     }
 
+    /// Returns what somebody should know although it does its work, one sentence each. Must not block; called from other threads.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns the timeout of a stop; after that its thread is abandoned.
     fn stop_deadline(&self) -> Duration {
         Duration::from_secs(5)

@@ -136,6 +136,15 @@ impl Supervisor {
         self.entries.iter().filter_map(|entry| Some((entry.handler.name(), entry.problem()?))).collect()
     }
 
+    /// Returns the warnings of all handlers, with their names.
+    pub fn warnings(&self) -> Vec<(&'static str, String)> {
+        let of = |entry: &Entry| {
+            let name = entry.handler.name();
+            entry.handler.warnings().into_iter().map(move |warning| (name, warning)).collect::<Vec<_>>()
+        };
+        self.entries.iter().flat_map(|entry| of(entry)).collect()
+    }
+
     /// Lists one handler.
     ///
     /// # Errors

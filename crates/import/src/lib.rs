@@ -286,13 +286,15 @@ impl Import {
         file.finish_writing()?;
         file.commit()?;
         let bytes = file.seal()?;
+        let (created, sealed) = (file.created(), now());
         self.opened.store.add_sealed(&SealedFile {
             number: file.open.header.number,
             rule: &self.opened.config.retention[rule].instances,
-            created: file.created(),
-            sealed: now(),
+            created,
+            sealed,
             bytes,
             index: &file.open.index(),
+            window: self.opened.store.limits.around(created, sealed),
         })?;
         self.sealed.push(file.open.header.number);
         Ok(())

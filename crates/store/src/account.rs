@@ -1,6 +1,11 @@
 //! The state of the archive: what each instance has stored, and counters of the whole archive.
 
-use crate::{clock_watch::ClockJump, gap::Gap, recovery::Finding};
+use crate::{
+    alarm::{RuleState, Warning},
+    clock_watch::ClockJump,
+    gap::Gap,
+    recovery::Finding,
+};
 use oasis_wire::{
     loss::Cause,
     quantity::{Nanos, Offset},
@@ -27,6 +32,8 @@ pub struct Account {
     pub bytes: u64,
     /// Samples of this epoch that were received and not stored.
     pub missing: u64,
+    /// Samples of this epoch that were stored with an implausible time.
+    pub implausible: u64,
     /// The latest gaps, oldest first.
     pub gaps: VecDeque<Gap>,
     /// Gaps no longer listed.
@@ -113,6 +120,8 @@ pub struct Counters {
     pub longest_commit_ns: u64,
     /// Samples received and not stored.
     pub missing: u64,
+    /// Samples stored with an implausible time: pins and ranges do not take it into account.
+    pub implausible: u64,
     /// Times that the disk was full.
     pub disk_full: u64,
     /// Times that the disk failed.
@@ -139,6 +148,10 @@ pub struct Counters {
     pub rollup_waiting: u64,
     /// Segment files for which roll-ups failed.
     pub rollup_failures: u64,
+    /// The retention rules, and how much of their room is used.
+    pub rules: Vec<RuleState>,
+    /// What retention will evict although somebody may expect it to be kept.
+    pub warnings: Vec<Warning>,
     /// Damage found in files, at opening and while reading.
     pub findings: Vec<Finding>,
     /// Findings no longer listed.

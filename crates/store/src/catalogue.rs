@@ -10,17 +10,15 @@ mod expired;
 mod gaps;
 mod listing;
 mod losses;
+mod ranges;
 pub mod reading;
 mod remembered;
 mod test_runs;
 mod trusted_time;
+mod usage;
 mod versions;
 
-use crate::{
-    index::FileIndex,
-    reach::{Reach, Reaches},
-    series::Series,
-};
+use crate::{index::FileIndex, plausible::TimeWindow, series::Series};
 use oasis_channel::ProbeKind;
 use oasis_wire::{
     quantity::{Nanos, Offset},
@@ -35,6 +33,7 @@ pub use error::CatalogueError;
 pub use expired::Expired;
 pub use listing::Share;
 pub use losses::{Loss, LossRow, MOST_LOSSES};
+pub use ranges::TimeRange;
 pub use remembered::{StoredInstance, StoredNode};
 use uuid::Uuid;
 use versions::{SAME_TABLES, VERSION, VERSIONS};
@@ -60,6 +59,8 @@ pub struct SealedFile<'a> {
     pub bytes: u64,
     /// Its content.
     pub index: &'a FileIndex,
+    /// The plausible times of its samples.
+    pub window: TimeWindow,
 }
 
 /// A sealed file, as listed.
@@ -75,9 +76,9 @@ pub struct Segment {
     pub bytes: u64,
     /// Samples in it.
     pub samples: u64,
-    /// Least time of its samples.
+    /// Least plausible time of its samples.
     pub min_time: u64,
-    /// Greatest time of its samples.
+    /// Greatest plausible time of its samples.
     pub max_time: u64,
 }
 
@@ -137,38 +138,6 @@ impl Catalogue {
         let mut statement = self.0.prepare_cached("SELECT node, name FROM instance ORDER BY node, name")?;
         let names = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(names.collect::<rusqlite::Result<_>>()?)
-    }
-
-    /// Least and greatest time of the samples in sealed files, of each instance.
-    pub fn reaches(&self) -> Result<Reaches> {
-        let mut statement = self.0.prepare_cached(
-            "SELECT instance.node, instance.name, min(extent.min_time), max(extent.max_time)
-             FROM instance
-             JOIN series ON series.instance = instance.id
-             JOIN extent ON extent.series = series.id
-             GROUP BY instance.id",
-        )?;
-        let mut rows = statement.query([])?;
-        let mut reaches = Reaches::new();
-        while let Some(row) = rows.next()? {
-            reaches.insert((row.get(0)?, row.get(1)?), (unsigned(row, 2)?, unsigned(row, 3)?));
-        }
-        Ok(reaches)
-    }
-
-    /// As [`Catalogue::reaches`], for one instance; `None` if no sealed file has samples of it.
-    pub fn reach_of(&self, node: &str, instance: &str) -> Result<Option<Reach>> {
-        let mut statement = self.0.prepare_cached(
-            "SELECT min(extent.min_time), max(extent.max_time)
-             FROM instance
-             JOIN series ON series.instance = instance.id
-             JOIN extent ON extent.series = series.id
-             WHERE instance.node = ? AND instance.name = ?
-             GROUP BY instance.id",
-        )?;
-        let mut rows = statement.query([node, instance])?;
-        let row = rows.next()?;
-        row.map(|row| Ok((unsigned(row, 0)?, unsigned(row, 1)?))).transpose()
     }
 
     /// All types, oldest first.

@@ -18,6 +18,14 @@ pub struct ArchiveConfig {
     pub min_free_bytes: u64,
     /// Retention rules. The first rule that matches an instance applies; an instance without a rule is not archived.
     pub retention: Vec<RetentionRule>,
+    /// Part of a rule's `bytes` that pinned test runs can keep from eviction, in percent; of a rule without `bytes`, part of what it has and
+    /// of the free space.
+    pub pinned_percent: u64,
+    /// How many days before its receipt a sample may have been taken, and how many days later by its node's clock, for pins and ranges to take
+    /// its time into account; 0 for no limit.
+    pub plausible_past_days: u64,
+    /// See `plausible_past_days`.
+    pub plausible_ahead_days: u64,
     /// Longest that roll-ups are kept, in days; 0 for no limit. They are made when a segment file is sealed, and stay when it is evicted.
     pub rollup_days: u64,
     /// Most bytes of roll-ups; 0 for no limit. Beyond it the oldest seconds are evicted first, then the oldest minutes, then the oldest hours.
@@ -52,6 +60,9 @@ impl Default for ArchiveConfig {
                 days: 30,
                 bytes: 10 * 1024 * 1024 * 1024,
             }],
+            pinned_percent: 50,
+            plausible_past_days: 3_650,
+            plausible_ahead_days: 1,
             rollup_days: 0,
             rollup_bytes: 2 * 1024 * 1024 * 1024,
         }

@@ -4,6 +4,7 @@ use crate::{
     gap::Gap,
     newest::ListedBatch,
     pace::Pace,
+    plausible::{TimeWindow, joined},
     record::{Head, Kind},
     series::{Series, SeriesRecord},
     walk::{Step, Walk},
@@ -58,6 +59,9 @@ pub struct SeriesIndex {
     pub entries: Vec<Entry>,
     /// Least and greatest time of all of them, cached because there may be hundreds of thousands.
     pub times: (u64, u64),
+    /// The same without implausible times; `None` if there are no others.
+    pub plausible: Option<(u64, u64)>,
+    window: TimeWindow,
     /// Its gaps, in order.
     pub gaps: Vec<Gap>,
 }
@@ -65,12 +69,18 @@ pub struct SeriesIndex {
 impl SeriesIndex {
     /// Creates an empty index.
     pub fn new(series: Arc<Series>) -> Self {
-        Self { series, entries: Vec::new(), times: (u64::MAX, 0), gaps: Vec::new() }
+        Self::within(series, TimeWindow::ALL)
+    }
+
+    /// Creates an empty index of a file with these plausible times.
+    pub fn within(series: Arc<Series>, window: TimeWindow) -> Self {
+        Self { series, entries: Vec::new(), times: (u64::MAX, 0), plausible: None, window, gaps: Vec::new() }
     }
 
     /// Adds the next batch.
     pub fn push(&mut self, entry: Entry) {
         self.times = (self.times.0.min(entry.min_time), self.times.1.max(entry.max_time));
+        self.plausible = joined(self.plausible, self.window.of((entry.min_time, entry.max_time)));
         self.entries.push(entry);
     }
 }
@@ -86,6 +96,21 @@ impl FileIndex {
     /// The series with the file's number `number`.
     pub fn get(&self, number: u32) -> Option<&SeriesIndex> {
         self.series.get(usize::try_from(number).ok()?.checked_sub(1)?)
+    }
+
+    /// Returns the bytes that the batches of each series take in a file whose records end at `end`. Other records count for the batch before.
+    pub fn bytes_by_series(&self, end: u64) -> Vec<u64> {
+        let entries = self.series.iter().enumerate();
+        let mut starts: Vec<(u64, usize)> = entries
+            .flat_map(|(at, series)| series.entries.iter().map(move |entry| (entry.position, at)))
+            .collect();
+        starts.sort_unstable();
+        let mut bytes = vec![0; self.series.len()];
+        let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([end]);
+        for ((start, at), end) in starts.iter().zip(ends) {
+            bytes[*at] += end.saturating_sub(*start);
+        }
+        bytes
     }
 
     /// As [`FileIndex::get`], mutable.

@@ -23,6 +23,7 @@
 //! samples, and [`rolling`] is the thread that makes roll-ups. `docs/reference/archive-files.md` is the specification of the files.
 
 pub mod account;
+pub mod alarm;
 pub mod annotation;
 pub mod annotations;
 pub mod catalogue;
@@ -31,6 +32,7 @@ mod check;
 pub mod clock;
 pub mod clock_watch;
 pub mod config;
+pub mod fair_share;
 pub mod folder_identity;
 pub mod gap;
 pub mod history;
@@ -42,6 +44,7 @@ pub mod open_error;
 pub mod opening;
 pub mod pace;
 pub mod past;
+pub mod plausible;
 pub mod points;
 pub mod ranges;
 pub mod reach;
@@ -60,6 +63,7 @@ mod text;
 pub mod walk;
 
 pub use account::{Account, Condition, Counters};
+pub use alarm::{RuleState, Warning};
 pub use annotation::{Annotation, AnnotationError, AnnotationFilter, Note, Place, Target};
 pub use annotations::Annotations;
 pub use catalogue::CatalogueError;
@@ -76,6 +80,7 @@ pub use newest::{ListedBatch, Newest};
 pub use open_error::OpenError;
 pub use opening::{WritableStore, open, open_again, open_with};
 pub use past::{Past, Piece};
+pub use plausible::{TimeLimits, TimeWindow};
 pub use reach::{Reach, Reaches};
 pub use recovery::Finding;
 

@@ -10,6 +10,7 @@ use crate::{
     history::History,
     import_folder,
     open_error::OpenError,
+    plausible::TimeLimits,
     record::{FILE_HEADER, NotASegment},
     recovery::{self, Unreadable},
     reserve, segment_file,
@@ -85,7 +86,9 @@ fn open_locked(
     let (catalogue, findings) = catalogue::open_or_make_again(&directory)?;
     let clock = ClockWatch::new(clock, catalogue.trusted_time()?);
     let identity = FolderIdentity::of(&directory, &lock.0).map_err(failed)?;
-    let store = Arc::new(Store::new(directory.clone(), catalogue, clock, Some(identity)));
+    let mut store = Store::new(directory.clone(), catalogue, clock, Some(identity));
+    store.limits = TimeLimits::of(&config);
+    let store = Arc::new(store);
     // A rebuilt catalogue does not know whether it had listed an import: keep its files.
     let unfinished =
         if findings.is_empty() { import_folder::epoch(&directory).map_err(failed)? } else { None };
@@ -172,13 +175,15 @@ fn recover_one(store: &Store, config: &ArchiveConfig, path: &Path) -> Result<(),
     let first = recovered.found.index.series.first().map(|series| series.series.clone());
     let rule = first.and_then(|series| config.rule_for(&series.node, &series.instance));
     let number = recovered.header.number;
+    let (created, sealed) = (recovered.header.created, segment_file::last_written(path));
     store.catalogue().add(&SealedFile {
         number,
         rule: rule.map_or("", |rule| &config.retention[rule].instances),
-        created: recovered.header.created,
-        sealed: segment_file::last_written(path),
+        created,
+        sealed,
         bytes: recovered.bytes,
         index: &recovered.found.index,
+        window: store.limits.around(created, sealed),
     })?;
     for finding in findings {
         store.catalogue().add_damage(number, &(finding.from..finding.to), finding.kind, now())?;

@@ -96,7 +96,16 @@ impl Past {
             |(least, greatest): (u64, u64)| greatest >= time && until.is_none_or(|until| least < until);
         let expired = store.expired(node, instance)?.filter(|expired| is_wanted(expired.times));
         let Some(expired) = expired else { return Ok(found) };
-        let first = store.extents(node, instance, 0)?.into_iter().next();
+        let extents = store.extents(node, instance, 0)?;
+        // Files of pinned times, or of small instances, stay: then what is stored begins before what was evicted.
+        let begins_before = |extent: &Extent| match extent.series.epoch == expired.epoch {
+            true => extent.first <= expired.offsets.start,
+            false => extents.iter().any(|other| other.series.epoch == expired.epoch),
+        };
+        if extents.first().is_some_and(begins_before) {
+            return Ok(found);
+        }
+        let first = extents.into_iter().next();
         let begin =
             first.as_ref().map(|extent| Position { epoch: extent.series.epoch, offset: extent.first });
         // Samples that are stored and not wanted come between.

@@ -1,48 +1,116 @@
-//! Chooses the sealed files to evict: whole files, oldest first.
+//! Chooses the sealed files to evict, whole files: by age the oldest, by size the oldest without samples of small instances.
 
-use crate::{catalogue::Segment, config::RetentionRule};
+use crate::{
+    catalogue::Segment,
+    config::RetentionRule,
+    fair_share::{FairShares, FileShare},
+};
 use oasis_wire::quantity::Nanos;
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
-const DAY: u64 = 24 * 3_600 * 1_000_000_000;
+/// Nanoseconds of a day.
+pub const DAY: u64 = 24 * 3_600 * 1_000_000_000;
 
-/// Returns the numbers of the files that a rule evicts. `segments` are all sealed files, oldest first; `open_bytes` is the size of the rule's open file.
-/// Files with samples within a pinned time span stay, and count. Without a time none is evicted by age.
-pub fn plan(
-    rule: &RetentionRule,
-    segments: &[Segment],
-    open_bytes: u64,
-    pinned: &[Range<u64>],
-    now: Option<Nanos>,
-) -> Vec<u64> {
-    let own = || segments.iter().filter(|segment| segment.rule == rule.instances);
-    let oldest_kept = match (rule.days, now) {
-        (0, _) | (_, None) => 0,
-        (days, Some(now)) => now.0.saturating_sub(days.saturating_mul(DAY)),
-    };
-    let most = if rule.bytes == 0 { u64::MAX } else { rule.bytes };
-    let mut bytes = open_bytes + own().map(|segment| segment.bytes).sum::<u64>();
-    let is_pinned = |segment: &Segment| {
-        pinned.iter().any(|run| segment.min_time < run.end && run.start <= segment.max_time)
-    };
-    let mut going = Vec::new();
-    for segment in own().filter(|segment| !is_pinned(segment)) {
-        if segment.sealed.0 < oldest_kept || bytes > most {
-            bytes -= segment.bytes;
-            going.push(segment.number);
+/// The files that pins keep from eviction.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Protected {
+    /// Their numbers.
+    pub files: BTreeSet<u64>,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes of files with samples of a pinned time that are beyond the bound.
+    pub beyond: u64,
+}
+
+/// Returns the files of a rule that pins protect: those with samples of a pinned time, oldest first, up to `most` bytes. Times that have ended
+/// come before those that still go on (which have the greatest end).
+pub fn protect(own: &[&Segment], pinned: &[Range<u64>], most: u64) -> Protected {
+    let mut protected = Protected::default();
+    for is_over in [true, false] {
+        let pins: Vec<_> = pinned.iter().filter(|pin| (pin.end < u64::MAX) == is_over).collect();
+        for segment in own {
+            let is_within = |pin: &&Range<u64>| segment.min_time < pin.end && pin.start <= segment.max_time;
+            if protected.files.contains(&segment.number) || !pins.iter().any(is_within) {
+                continue;
+            }
+            if protected.bytes.saturating_add(segment.bytes) <= most {
+                protected.bytes += segment.bytes;
+                protected.files.insert(segment.number);
+            } else {
+                protected.beyond = protected.beyond.saturating_add(segment.bytes);
+            }
         }
     }
-    going
+    protected
+}
+
+/// Whether a rule evicts a file by its age. Without a time none is.
+pub fn is_too_old(rule: &RetentionRule, segment: &Segment, now: Option<Nanos>) -> bool {
+    match (rule.days, now) {
+        (0, _) | (_, None) => false,
+        (days, Some(now)) => segment.sealed.0 < now.0.saturating_sub(days.saturating_mul(DAY)),
+    }
+}
+
+/// Returns the file to evict next by size, of these, oldest first: the oldest that has samples of large instances only. If there is none,
+/// the oldest with at most half of its bytes from small instances; then the oldest. `shares` returns what a file has of each instance.
+///
+/// # Errors
+/// As `shares`.
+pub fn next_by_size<E>(
+    files: impl Iterator<Item = u64>,
+    fair: &FairShares<'_>,
+    mut shares: impl FnMut(u64) -> Result<Arc<[FileShare]>, E>,
+) -> Result<Option<(Harm, u64)>, E> {
+    let mut best: Option<(Harm, u64)> = None;
+    for number in files {
+        let harm = Harm::of(&shares(number)?, fair);
+        if best.is_none_or(|(least, _)| harm < least) {
+            best = Some((harm, number));
+        }
+        if harm == Harm::None {
+            break;
+        }
+    }
+    Ok(best)
+}
+
+/// How much of a file's bytes small instances would lose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Harm {
+    /// Nothing.
+    None,
+    /// At most half.
+    Some,
+    /// More.
+    Most,
+}
+
+impl Harm {
+    fn of(shares: &[FileShare], fair: &FairShares<'_>) -> Self {
+        let (mut all, mut small) = (0, 0);
+        for share in shares {
+            all += share.bytes;
+            small += if fair.is_small(&share.node, &share.instance) { share.bytes } else { 0 };
+        }
+        match small {
+            0 => Self::None,
+            small if small <= all / 2 => Self::Some,
+            _ => Self::Most,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fair_share::Usage;
+    use std::convert::Infallible;
 
     fn segments() -> Vec<Segment> {
         let segment = |number: u64| Segment {
             number,
-            rule: if number == 3 { "b/*" } else { "*" }.into(),
+            rule: "*".into(),
             sealed: Nanos(number * DAY + 1),
             bytes: 100,
             samples: 1,
@@ -52,30 +120,64 @@ mod tests {
         (1..=5).map(segment).collect()
     }
 
-    fn plan_of(days: u64, bytes: u64, pinned: Option<Range<u64>>) -> Vec<u64> {
-        let rule = RetentionRule { instances: "*".into(), days, bytes };
-        plan(&rule, &segments(), 50, pinned.as_slice(), Some(Nanos(6 * DAY)))
+    fn too_old(days: u64, now: Option<u64>) -> Vec<u64> {
+        let rule = RetentionRule { instances: "*".into(), days, bytes: 0 };
+        let old = segments().into_iter().filter(|segment| is_too_old(&rule, segment, now.map(Nanos)));
+        old.map(|segment| segment.number).collect()
     }
 
     #[test]
-    fn files_beyond_age_or_size_are_evicted_oldest_first_under_their_own_rule() {
-        assert_eq!(plan_of(0, 0, None), [0_u64; 0]);
-        assert_eq!(plan_of(3, 0, None), [1, 2]);
-        assert_eq!(plan_of(0, 260, None), [1, 2]);
-        assert_eq!(plan_of(0, 250, None), [1, 2]);
-        assert_eq!(plan_of(3, 150, None), [1, 2, 4]);
-        assert_eq!(plan_of(0, 1, None), [1, 2, 4, 5]);
+    fn files_beyond_the_age_are_evicted_and_none_without_a_trusted_time() {
+        assert_eq!(too_old(3, Some(6 * DAY)), [1, 2]);
+        assert_eq!(too_old(0, Some(6 * DAY)), [0_u64; 0]);
+        assert_eq!(too_old(3, None), [0_u64; 0]);
+    }
+
+    fn protected(pinned: &[Range<u64>], most: u64) -> (Vec<u64>, u64) {
+        let segments = segments();
+        let own: Vec<_> = segments.iter().collect();
+        let protected = protect(&own, pinned, most);
+        assert_eq!(protected.bytes, protected.files.len() as u64 * 100);
+        (protected.files.into_iter().collect(), protected.beyond)
     }
 
     #[test]
-    fn without_a_trusted_time_only_the_size_counts() {
-        let rule = RetentionRule { instances: "*".into(), days: 3, bytes: 350 };
-        assert_eq!(plan(&rule, &segments(), 50, &[], None), [1]);
+    fn pins_protect_up_to_their_bound_those_that_have_ended_first() {
+        let (ended, goes_on) = (4 * DAY..5 * DAY, 2 * DAY..u64::MAX);
+        assert_eq!(protected(&[], 1_000), (vec![], 0));
+        assert_eq!(protected(std::slice::from_ref(&ended), 1_000), (vec![4], 0));
+        assert_eq!(protected(&[goes_on.clone(), ended.clone()], 1_000), (vec![2, 3, 4, 5], 0));
+        assert_eq!(protected(&[goes_on.clone(), ended], 250), (vec![2, 4], 200));
+        assert_eq!(protected(&[goes_on], 0), (vec![], 400));
+    }
+
+    /// Files of which each has so many bytes of a heavy node, and of a light one; the order in which they are evicted.
+    fn evicted(files: &[(u64, u64)], capacity: u64) -> Vec<u64> {
+        let shares = |number: u64| -> Arc<[FileShare]> {
+            let (heavy, light) = files[usize::try_from(number).unwrap()];
+            let of = [("heavy", heavy), ("light", light)].into_iter().filter(|(_, bytes)| *bytes > 0);
+            of.map(|(node, bytes)| FileShare { node: node.into(), instance: "x".into(), bytes }).collect()
+        };
+        let mut usage = Usage::default();
+        (0..files.len() as u64).for_each(|number| shares(number).iter().for_each(|share| usage.add(share)));
+        let mut left: BTreeSet<_> = (0..files.len() as u64).collect();
+        let mut gone = Vec::new();
+        while usage.by_node().map(|(_, bytes)| bytes).sum::<u64>() > capacity {
+            let fair = usage.shares_of(capacity);
+            let look = |number| Ok::<Arc<[FileShare]>, Infallible>(shares(number));
+            let (_, next) = next_by_size(left.iter().copied(), &fair, look).unwrap().unwrap();
+            shares(next).iter().for_each(|share| usage.remove(share));
+            left.remove(&next);
+            gone.push(next);
+        }
+        gone
     }
 
     #[test]
-    fn pinned_files_stay_and_count() {
-        assert_eq!(plan_of(1, 0, Some(2 * DAY..2 * DAY + 1)), [1, 4]);
-        assert_eq!(plan_of(0, 250, Some(DAY..2 * DAY)), [2, 4]);
+    fn a_heavy_node_loses_its_own_oldest_files_and_nodes_alike_lose_the_oldest() {
+        assert_eq!(evicted(&[(90, 10), (0, 20), (100, 0), (100, 0), (100, 0)], 250), [2, 3]);
+        // What it shares with others goes only when nothing else is left.
+        assert_eq!(evicted(&[(0, 20), (90, 10), (100, 0)], 110), [2, 1]);
+        assert_eq!(evicted(&[(50, 50), (50, 50), (50, 50)], 150), [0, 1]);
     }
 }

@@ -5,6 +5,7 @@ use crate::{
     folder_identity,
     gap::Gap,
     index::{self, Entry, FileIndex, SeriesIndex},
+    plausible::TimeWindow,
     record::{self, FileHeader, Kind},
     series::{Series, SeriesRecord},
 };
@@ -84,6 +85,7 @@ pub struct SegmentFile {
     pub samples: u64,
     /// When it was created: the wall clock may be set meanwhile.
     begun: Instant,
+    window: TimeWindow,
 }
 
 #[derive(Debug, Default)]
@@ -124,7 +126,19 @@ impl SegmentFile {
             staged: StagedRecords::default(),
             samples: 0,
             begun: Instant::now(),
+            window: TimeWindow::ALL,
         })
+    }
+
+    /// Sets the plausible times of its samples; without, all are.
+    #[must_use]
+    pub fn within(self, window: TimeWindow) -> Self {
+        Self { window, ..self }
+    }
+
+    /// The plausible times of its samples.
+    pub fn window(&self) -> TimeWindow {
+        self.window
     }
 
     /// Its size, including staged bytes.
@@ -132,7 +146,7 @@ impl SegmentFile {
         self.written + self.buffer.len() as u64
     }
 
-    /// Stages a batch of `count` samples from offset `first` on.
+    /// Stages a batch of `count` samples from offset `first` on. Returns their least and greatest time.
     ///
     /// # Errors
     /// If the disk is full: call [`SegmentFile::roll_back`].
@@ -142,7 +156,7 @@ impl SegmentFile {
         series: impl FnOnce() -> Series,
         batch: &[u8],
         (first, count): (Offset, u16),
-    ) -> io::Result<()> {
+    ) -> io::Result<(u64, u64)> {
         let number = self.number_of(key, series);
         // A batch with an invalid time column is stored as it arrived; readers report it.
         let head = Header::parse(batch);
@@ -161,7 +175,10 @@ impl SegmentFile {
             last_sequence: first_sequence.saturating_add(u64::from(count) - 1),
         };
         self.staged.entries.push((number, entry));
-        if self.buffer.len() >= BUFFER { self.write_out() } else { Ok(()) }
+        if self.buffer.len() >= BUFFER {
+            self.write_out()?;
+        }
+        Ok(times)
     }
 
     /// Stages a gap.
@@ -228,7 +245,7 @@ impl SegmentFile {
         self.staged.types_before = self.types.len();
         let mut index = self.open.index.write().unwrap_or_else(PoisonError::into_inner);
         for (_, series) in staged.series {
-            index.series.push(SeriesIndex::new(series));
+            index.series.push(SeriesIndex::within(series, self.window));
         }
         for (number, entry) in staged.entries {
             self.samples += u64::from(entry.count);

@@ -11,10 +11,11 @@ pub use window::Unread;
 
 use crate::{
     account::{Account, SharedCounters},
-    catalogue::{Catalogue, CatalogueError, Expired, Extent, SealedFile},
+    catalogue::{Catalogue, CatalogueError, Expired, Extent, SealedFile, TimeRange},
     clock_watch::ClockWatch,
     folder_identity::{FolderGone, FolderIdentity},
     gap::Gap,
+    plausible::TimeLimits,
     points::PointsCache,
     reach::{Reach, Reaches},
     reserve,
@@ -58,6 +59,8 @@ pub struct Store {
     pub clock: ClockWatch,
     /// The folder that was opened; `None` if it was only opened to read.
     identity: Option<FolderIdentity>,
+    /// Which times of samples are plausible.
+    pub limits: TimeLimits,
 }
 
 /// Errors of reading an archive.
@@ -107,6 +110,7 @@ impl Store {
             counters: SharedCounters::default(),
             clock,
             identity,
+            limits: TimeLimits::default(),
         }
     }
 
@@ -217,26 +221,29 @@ impl Store {
         self.catalogue().remove_unreferenced(&rolled)
     }
 
-    /// Least and greatest stored time of each instance, in samples or roll-ups, nanoseconds on its node's clock.
+    /// Least and greatest plausible time of each instance, in samples or roll-ups, nanoseconds on its node's clock; all times if none is plausible.
     ///
     /// # Errors
     /// If the catalogue fails.
     pub fn reaches(&self) -> Result<Reaches, ReadError> {
-        let mut reaches = Reaches::new();
-        let mut add = |names: (String, String), (least, greatest): (u64, u64)| {
-            let known = reaches.entry(names).or_insert((u64::MAX, 0));
-            *known = (known.0.min(least), known.1.max(greatest));
+        let mut ranges = BTreeMap::new();
+        let mut add = |names: (String, String), range: TimeRange| {
+            ranges
+                .entry(names)
+                .and_modify(|known: &mut TimeRange| *known = known.and(range))
+                .or_insert(range);
         };
-        for OpenShare { series, times, .. } in self.open_shares() {
-            add((series.node.to_string(), series.instance.to_string()), times);
+        for OpenShare { series, times, plausible, .. } in self.open_shares() {
+            let names = (series.node.to_string(), series.instance.to_string());
+            add(names, TimeRange { all: times, plausible });
         }
-        for (names, times) in self.catalogue().reaches()? {
-            add(names, times);
+        for (names, range) in self.catalogue().ranges()? {
+            add(names, range);
         }
-        for ((node, instance), times) in self.rollups.reaches() {
-            add((node.to_string(), instance.to_string()), times);
+        for ((node, instance), range) in self.rollups.ranges(self.limits) {
+            add((node.to_string(), instance.to_string()), range);
         }
-        Ok(reaches)
+        Ok(ranges.into_iter().map(|(names, range)| (names, range.reach())).collect())
     }
 
     /// As [`Store::reaches`], for one instance; `None` if it is not stored.
@@ -250,12 +257,11 @@ impl Store {
             let of_it = index.series.iter().filter(|of| {
                 &*of.series.node == node && &*of.series.instance == instance && !of.entries.is_empty()
             });
-            found.extend(of_it.map(|of| of.times));
+            found.extend(of_it.map(|of| TimeRange { all: of.times, plausible: of.plausible }));
         }
-        found.extend(self.catalogue().reach_of(node, instance)?);
-        found.extend(self.rollups.reach_of(node, instance));
-        let together = |one: Reach, other: Reach| (one.0.min(other.0), one.1.max(other.1));
-        Ok(found.into_iter().reduce(together))
+        found.extend(self.catalogue().range_of(node, instance)?);
+        found.extend(self.rollups.range_of(node, instance, self.limits));
+        Ok(found.into_iter().reduce(TimeRange::and).map(TimeRange::reach))
     }
 
     /// All stored types, oldest first.

@@ -295,3 +295,26 @@ proptest! {
         prop_assert_eq!(ledger.received + ledger.missing + ledger.stored_before, ledger.last_sequence);
     }
 }
+
+#[test]
+fn many_ledgers_keep_fewer_gaps_each_and_count_the_others() {
+    let room = GapRoom::new(100 * 64 * size_of::<Gap>());
+    let mut ledger = Ledger::default();
+    ledger.share(room.clone());
+    ledger.registered(Uuid::from_u128(1), Nanos(0));
+    let lose = |ledger: &mut Ledger, times: std::ops::Range<u64>| {
+        times.for_each(|number| assert_eq!(ledger.batch(2 * number, 1, 0, Nanos(number)), Verdict::New));
+    };
+    room.divide(1);
+    lose(&mut ledger, 1..301);
+    assert_eq!((ledger.gaps.len(), ledger.gaps_forgotten, ledger.missing), (256, 44, 300));
+    room.divide(100);
+    lose(&mut ledger, 301..302);
+    assert_eq!((ledger.gaps.len(), ledger.gaps_forgotten, ledger.missing), (64, 237, 301));
+    assert!(ledger.gaps.capacity() < 256);
+    assert_eq!(ledger.gaps.back().unwrap().to_sequence, 601);
+    // However many there are, each can say something.
+    room.divide(1_000_000);
+    lose(&mut ledger, 302..303);
+    assert_eq!(ledger.gaps.len(), 8);
+}

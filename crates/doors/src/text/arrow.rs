@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use oasis_dac::CommandError;
+use oasis_dac::{CommandError, HeldMemory};
 use oasis_format::{
     Source, WriteError,
     arrow::{MEDIA_TYPE, Stream},
@@ -18,7 +18,11 @@ use oasis_format::{
 use oasis_handler::InstanceLog;
 use oasis_history::{Batch, NextStep, Piece, Reader, Start};
 use oasis_store::Series;
-use oasis_wire::{batch, quantity::Offset, schema::ProbeType};
+use oasis_wire::{
+    batch::{self, Header},
+    quantity::Offset,
+    schema::ProbeType,
+};
 use std::{
     io::{self, Write},
     sync::Arc,
@@ -29,17 +33,22 @@ use tokio::{runtime::Handle, sync::mpsc};
 const READ: usize = 1024 * 1024;
 /// Bytes that are sent at once.
 const PART: usize = 64 * 1024;
+/// Bytes of values in one record batch.
+const RECORD_BATCH: usize = 1024 * 1024;
+/// Memory of an answer: batches that were read, a record batch while it grows and while it is encoded, and parts.
+const RESERVED: usize = 4 * READ;
 
 /// Answers with all samples of a time.
 pub async fn answer(doors: Doors, request: Request, place: Place) -> Result<Response, Problem> {
     // Includes samples up to now. Samples that cannot be stored will not be found.
     doors.archived.flush().await;
     let turn = doors.archived.turn().await;
+    let memory = AnswerMemory::reserve(&doors)?;
     let (to, mut from) = mpsc::channel(1);
     let handle = Handle::current();
     tokio::task::spawn_blocking(move || {
-        let out = Parts { to: to.clone(), handle, held: Vec::new() };
-        if let Err(error) = write(&doors, &request, out) {
+        let out = Parts { to: to.clone(), handle, held: Vec::with_capacity(PART) };
+        if let Err(error) = write(&doors, &request, out, memory) {
             // Fails only if the client is gone.
             let _ = to.blocking_send(Err(error));
         }
@@ -90,9 +99,37 @@ impl From<Problem> for Failure {
     }
 }
 
-fn write(doors: &Doors, request: &Request, out: Parts) -> Result<(), Failure> {
+/// The memory that an answer holds for a client that may be slow: part of the share of unread answers in `memory_bytes`.
+struct AnswerMemory(HeldMemory);
+
+impl AnswerMemory {
+    /// Reserves what every answer needs.
+    fn reserve(doors: &Doors) -> Result<Self, Problem> {
+        let mut memory = Self(doors.dac.answers.hold());
+        memory.need(doors, 0)?;
+        Ok(memory)
+    }
+
+    /// Holds so many bytes besides.
+    fn need(&mut self, doors: &Doors, more: usize) -> Result<(), Problem> {
+        if self.0.set(RESERVED.saturating_add(more)) {
+            return Ok(());
+        }
+        doors.admission.count_refused("memory_limit");
+        let detail = "answers that clients have not read exceed their share of memory_bytes: try again later";
+        Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "memory_limit", detail))
+    }
+}
+
+/// Returns about how much memory the values of a batch take once they are decoded: constant columns have few bytes.
+fn decoded_bytes(bytes: &[u8], metrics: usize) -> usize {
+    let samples = Header::parse(bytes).map_or(0, |head| usize::from(head.count));
+    (metrics + 1) * samples * size_of::<u64>() + bytes.len()
+}
+
+fn write(doors: &Doors, request: &Request, out: Parts, memory: AnswerMemory) -> Result<(), Failure> {
     known(doors, request)?;
-    let mut table = Table { out: Some(out), stream: None };
+    let mut table = Table { out: Some(out), stream: None, memory };
     for (node, instance) in &request.topics {
         let topic = (node.as_str(), instance.as_str());
         table.add_topic(doors, request, topic)?;
@@ -129,6 +166,7 @@ fn known(doors: &Doors, request: &Request) -> Result<(), Problem> {
 struct Table {
     out: Option<Parts>,
     stream: Option<(Arc<ProbeType>, Stream<Parts>)>,
+    memory: AnswerMemory,
 }
 
 impl Table {
@@ -150,7 +188,7 @@ impl Table {
             for (piece, after) in read.pieces {
                 // Gaps are missing sequence numbers here.
                 if let Piece::Samples(batch) = piece {
-                    self.add(&batch)?;
+                    self.add(doors, &batch)?;
                 }
                 // Samples that arrive while the table is sent are not part of it.
                 if end.is_some_and(|(epoch, next)| after.epoch == epoch && after.offset >= next) {
@@ -163,7 +201,9 @@ impl Table {
         }
     }
 
-    fn add(&mut self, Batch { series, bytes, wanted, .. }: &Batch) -> Result<(), Failure> {
+    fn add(&mut self, doors: &Doors, batch: &Batch) -> Result<(), Failure> {
+        let Batch { series, bytes, wanted, .. } = batch;
+        self.memory.need(doors, decoded_bytes(bytes, series.probe_type.metrics.len()))?;
         // Batches that do not match their schema are counted by readers of the other doors; here they are a gap.
         let Ok(batch) = batch::Batch::parse(bytes, &series.probe_type) else { return Ok(()) };
         let Series { node, instance, kind, run, epoch, probe_type } = Series::clone(series);
@@ -176,7 +216,8 @@ impl Table {
 
     fn stream_of(&mut self, series: &Series) -> Result<&mut Stream<Parts>, Failure> {
         if let Some(out) = self.out.take() {
-            self.stream = Some((series.probe_type.clone(), Stream::new(out, &series.probe_type)?));
+            self.stream =
+                Some((series.probe_type.clone(), Stream::limited(out, &series.probe_type, RECORD_BATCH)?));
         }
         let of = &series.probe_type;
         match self.stream.as_mut().filter(|(known, _)| **known == **of) {
@@ -219,11 +260,12 @@ impl Parts {
 
 impl Write for Parts {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.held.extend_from_slice(bytes);
+        let taken = bytes.len().min(PART - self.held.len().min(PART));
+        self.held.extend_from_slice(&bytes[..taken]);
         if self.held.len() >= PART {
             self.send()?;
         }
-        Ok(bytes.len())
+        Ok(taken)
     }
 
     fn flush(&mut self) -> io::Result<()> {

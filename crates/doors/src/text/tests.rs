@@ -354,3 +354,36 @@ async fn a_small_batch_with_much_text_becomes_several_messages() {
     let sequences: Vec<u64> = sequences.map(|sample| sample["sequence"].as_u64().unwrap()).collect();
     assert_eq!(sequences, (1..=10_000).collect::<Vec<u64>>());
 }
+
+#[cfg(feature = "arrow")]
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_of_arrow_share_the_memory_of_unread_answers() {
+    use axum::{
+        extract::{ConnectInfo, RawQuery, State},
+        response::IntoResponse,
+    };
+    // Unread answers may have nine MiB together, and each of these reserves four.
+    let dac = Dac::new(Config { memory_bytes: 8 * 9 * 1024 * 1024, ..Config::default() });
+    let doors = Doors::new(dac.clone(), DoorsConfig::default(), None).unwrap();
+    let mut plant = Plant::connect(&dac);
+    let topic = dac.registry.find("plant", "counter").unwrap().topic.0;
+    (0..200).for_each(|_| plant.send(topic, 1_000));
+    let ask = || {
+        let query = RawQuery(Some("node=plant&instance=counter&from=earliest".into()));
+        let peer = ConnectInfo("127.0.0.1:9".parse().unwrap());
+        super::history(State(doors.clone()), peer, query, HeaderMap::new())
+    };
+    let (first, second) = (ask().await.unwrap(), ask().await.unwrap());
+    let refused = ask().await.unwrap_err().into_response();
+    assert_eq!(refused.status(), axum::http::StatusCode::SERVICE_UNAVAILABLE);
+    assert!(dac.answers.used() <= 9 * 1024 * 1024);
+    drop((first, second));
+    // The threads that wrote them notice that nobody reads.
+    let freed = async {
+        while dac.answers.used() > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), freed).await.unwrap();
+    assert!(ask().await.is_ok());
+}

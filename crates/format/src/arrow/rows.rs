@@ -34,11 +34,17 @@ pub struct Rows {
     metrics: Vec<(usize, Column)>,
     rows: usize,
     bytes: usize,
+    most_bytes: usize,
 }
 
 impl Rows {
     /// Creates an empty batch for this type.
     pub fn new(probe_type: &ProbeType) -> Self {
+        Self::limited(probe_type, MAX_BYTES)
+    }
+
+    /// As [`Rows::new`], with record batches of about so many bytes at most.
+    pub fn limited(probe_type: &ProbeType, most_bytes: usize) -> Self {
         let metrics = probe_type.metrics.iter().enumerate().filter(|(_, metric)| has_values(&metric.kind));
         let column = |(at, metric): (usize, &oasis_wire::schema::Metric)| {
             (at, Column::new(&metric.kind, metric.enumeration.as_ref()))
@@ -54,6 +60,7 @@ impl Rows {
             metrics: metrics.map(column).collect(),
             rows: 0,
             bytes: 0,
+            most_bytes: most_bytes.min(MAX_BYTES),
         }
     }
 
@@ -69,7 +76,7 @@ impl Rows {
 
     /// Whether it should be finished.
     pub fn is_full(&self) -> bool {
-        self.rows >= MAX_ROWS || self.bytes >= MAX_BYTES
+        self.rows >= MAX_ROWS || self.bytes >= self.most_bytes
     }
 
     /// Appends a sample.

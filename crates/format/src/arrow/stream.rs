@@ -18,7 +18,15 @@ impl<W: Write> Stream<W> {
     /// # Errors
     /// If it cannot be written.
     pub fn new(out: W, probe_type: &ProbeType) -> Result<Self, WriteError> {
-        let rows = Rows::new(probe_type);
+        Self::limited(out, probe_type, usize::MAX)
+    }
+
+    /// As [`Stream::new`], with record batches of about so many bytes at most.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn limited(out: W, probe_type: &ProbeType, most_bytes: usize) -> Result<Self, WriteError> {
+        let rows = Rows::limited(probe_type, most_bytes);
         let out = StreamWriter::try_new(out, &rows.schema())?;
         Ok(Self { rows, out })
     }

@@ -267,6 +267,10 @@ impl Handler for Archive {
         }
     }
 
+    fn warnings(&self) -> Vec<String> {
+        self.store().counters.lock().warnings.iter().map(|warning| warning.detail.clone()).collect()
+    }
+
     fn stop_deadline(&self) -> Duration {
         STOP_DEADLINE
     }

@@ -2,10 +2,13 @@
 //!
 //! No reader waits for it. If it lags, the topic logs evict batches that it has not read, and it notes the gap.
 
+mod lanes;
 mod lost;
+mod retaining;
 mod staging;
 mod upkeep;
 
+use lanes::Lane;
 use oasis_dac::{Dac, Instance, Signal, Wake, now};
 use oasis_handler::Stopping;
 use oasis_health::Pulse;
@@ -17,7 +20,8 @@ use oasis_store::{
     segment_file::SegmentFile,
     store::{Store, is_disk_full},
 };
-use oasis_wire::quantity::Offset;
+use oasis_wire::quantity::{Nanos, Offset};
+use retaining::Retaining;
 use std::{
     collections::VecDeque,
     fs, io,
@@ -88,7 +92,7 @@ impl From<FolderGone> for NotStored {
 #[derive(Debug)]
 struct TopicProgress {
     instance: Arc<Instance>,
-    rule: usize,
+    lane: Lane,
     /// All samples before this offset are stored or reported missing.
     next: Offset,
     /// Gaps after that offset, while storing failed: counted, and in no file. Neighbors with one cause are merged.
@@ -112,8 +116,9 @@ pub struct Writer {
     tracked: Vec<TopicProgress>,
     /// Index of the topic where a round begins. It rotates, so that no topic is always last.
     turn: usize,
-    /// The file that is being written under each rule.
+    /// The file that is being written in each lane.
     files: Vec<Option<SegmentFile>>,
+    retaining: Retaining,
     /// Tried again at each maintenance.
     unsealed: VecDeque<FullFile>,
     /// Number of the next segment file. It outlives a writer that has failed.
@@ -126,6 +131,8 @@ pub struct Writer {
     sealing: LastProblem,
     /// The last logged problem of listing.
     listing: LastProblem,
+    /// Instances with implausible times that were logged.
+    implausible_logged: usize,
 }
 
 impl Writer {
@@ -134,7 +141,7 @@ impl Writer {
         let mut registry = dac.registry.watch();
         registry.mark_changed();
         Self {
-            files: config.retention.iter().map(|_| None).collect(),
+            files: Lane::all(config.retention.len()).map(|_| None).collect(),
             dac,
             store,
             config,
@@ -142,12 +149,14 @@ impl Writer {
             registry,
             tracked: Vec::new(),
             turn: 0,
+            retaining: Retaining::default(),
             unsealed: VecDeque::new(),
             next_number,
             commands_listed: 0,
             nodes_listed: None,
             sealing: LastProblem::default(),
             listing: LastProblem::default(),
+            implausible_logged: 0,
         }
     }
 
@@ -164,6 +173,8 @@ impl Writer {
         let pause = Duration::from_millis(self.config.commit_ms);
         let mut maintenance = tokio::time::interval(MAINTENANCE);
         maintenance.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        // Before the first sample; if it fails, maintenance tries it again.
+        let _ = self.read_usage();
         let signal = self.signal.clone();
         let mut due = Instant::now();
         let mut is_pending = true;
@@ -279,9 +290,10 @@ impl Writer {
                 // Samples that an earlier run of this thread has stored stay stored.
                 let account = self.store.account(instance.topic);
                 let next = account.map_or(instance.log.start(), |account| account.stored_offset);
+                let lane = self.lane_of(rule, &instance.node, &instance.name);
                 self.tracked.push(TopicProgress {
                     instance,
-                    rule,
+                    lane,
                     next,
                     lost: Vec::new(),
                     received: Vec::new(),
@@ -292,26 +304,26 @@ impl Writer {
         }
     }
 
-    /// Stages new samples, up to `wanted` of each topic, and commits them, rule by rule.
+    /// Stages new samples, up to `wanted` of each topic, and commits them, lane by lane.
     fn round(&mut self, wanted: &[Offset]) -> Result<Left, NotStored> {
         let began = std::time::Instant::now();
         self.store.check_named()?;
         self.check_room()?;
         let mut left = Left::Nothing;
         let mut is_first = true;
-        for rule in 0..self.files.len() {
+        for lane in Lane::all(self.config.retention.len()) {
             let lags = |(tracked, wanted): &(&TopicProgress, &Offset)| {
-                tracked.rule == rule && tracked.next < **wanted
+                tracked.lane == lane && tracked.next < **wanted
             };
             if !self.tracked.iter().zip(wanted).any(|pair| lags(&pair)) {
                 continue;
             }
             is_first = false;
-            match self.round_of(rule, wanted)? {
+            match self.round_of(lane, wanted)? {
                 Left::Something => left = Left::Something,
                 Left::Nothing => {}
             }
-            self.rotate(rule);
+            self.rotate(lane);
         }
         self.turn = self.turn.wrapping_add(1);
         if !is_first {
@@ -353,19 +365,20 @@ impl Writer {
         Err(NotStored::DiskFull(detail))
     }
 
-    fn round_of(&mut self, rule: usize, wanted: &[Offset]) -> Result<Left, NotStored> {
-        let mut file = match self.files[rule].take() {
+    fn round_of(&mut self, lane: Lane, wanted: &[Offset]) -> Result<Left, NotStored> {
+        let slot = lane.slot();
+        let mut file = match self.files[slot].take() {
             Some(file) => file,
             None => self.begin_file()?,
         };
         let condition = self.store.counters.lock().condition;
-        let staged = self.stage(rule, wanted, &mut file, condition);
+        let staged = self.stage(lane, wanted, &mut file, condition);
         let written = staged.and_then(|staged| file.finish_writing().map(|()| staged));
         let (progress, left) = match written {
             Ok(written) => written,
             Err(error) => {
                 file.roll_back();
-                self.files[rule] = Some(file);
+                self.files[slot] = Some(file);
                 return Err(error.into());
             }
         };
@@ -389,7 +402,7 @@ impl Writer {
             return Err(gone);
         }
         self.account(&progress, file.samples - before);
-        self.files[rule] = Some(file);
+        self.files[slot] = Some(file);
         Ok(left)
     }
 
@@ -405,7 +418,10 @@ impl Writer {
         let file = SegmentFile::create(&self.store.directory, number, self.dac.epoch())?;
         self.next_number.store(number + 1, Ordering::Relaxed);
         self.store.add_open(&file.open);
-        Ok(file)
+        let created = file.created();
+        let sealed =
+            Nanos(created.0.saturating_add(self.config.segment_seconds.saturating_mul(1_000_000_000)));
+        Ok(file.within(self.store.limits.around(created, sealed)))
     }
 
     fn note(&self, result: &Result<Left, NotStored>) {

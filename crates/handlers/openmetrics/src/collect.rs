@@ -3,7 +3,7 @@
 use crate::exposition::{Exposition, Kind};
 use oasis_dac::{Dac, Instance, SOFTWARE};
 use oasis_format::table::{Cell, Column, Table};
-use oasis_store::matches;
+use oasis_store::{History, matches};
 use oasis_wire::{
     batch::Batch,
     schema::{Behavior, ProbeType},
@@ -30,6 +30,35 @@ pub fn dac(dac: &Dac, out: &mut Exposition) {
     out.sample(bytes, &[], &dac.budget.used().to_string(), None);
     for instance in present(dac) {
         ledger(&instance, out);
+    }
+}
+
+/// How full the archive is, and its warnings.
+pub fn archive(history: &History, out: &mut Exposition) {
+    let counters = history.0.counters.lock().clone();
+    let bytes = ("oasis_archive_rule_bytes", Kind::Gauge, "Bytes of the files of a retention rule.");
+    let limit =
+        ("oasis_archive_rule_limit_bytes", Kind::Gauge, "Size limit of a retention rule; 0 for none.");
+    let pinned =
+        ("oasis_archive_pinned_bytes", Kind::Gauge, "Bytes that pinned test runs keep from eviction.");
+    for (head, of) in [(bytes, 0), (limit, 1), (pinned, 2)] {
+        for rule in &counters.rules {
+            let value = [rule.bytes, rule.limit, rule.pinned_bytes][of];
+            out.sample(head, &[("rule", &rule.instances)], &value.to_string(), None);
+        }
+    }
+    let removed = (
+        "oasis_archive_samples_removed",
+        Kind::Counter,
+        "Samples that retention has evicted since the DAC started.",
+    );
+    out.sample(removed, &[], &counters.removed_samples.to_string(), None);
+    let implausible =
+        ("oasis_archive_samples_implausible", Kind::Counter, "Samples stored with an implausible time.");
+    out.sample(implausible, &[], &counters.implausible.to_string(), None);
+    let head = ("oasis_archive_warning", Kind::Gauge, "1 for each warning: samples may be evicted early.");
+    for warning in &counters.warnings {
+        out.sample(head, &[("rule", &warning.instances), ("code", warning.code)], "1", None);
     }
 }
 

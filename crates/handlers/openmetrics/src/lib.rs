@@ -25,14 +25,14 @@ mod exposition;
 
 use exposition::Exposition;
 use oasis_dac::Dac;
-use oasis_handler::{ConfiguredHandler, Context, Document, Failure, Handler};
+use oasis_handler::{ConfiguredHandler, Context, Document, Failure, Handler, StoredSamples};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::{
     Mutex, PoisonError,
     atomic::{AtomicU64, Ordering},
 };
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// Longest sleep of the thread; a request to stop wakes it at once.
 const REST: Duration = Duration::from_secs(3_600);
@@ -62,12 +62,25 @@ impl Default for OpenMetricsConfig {
 )]
 pub struct BadPattern(String);
 
+/// What a scrape reads.
+#[derive(Clone)]
+struct Source {
+    dac: Arc<Dac>,
+    archive: Option<Arc<dyn StoredSamples>>,
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").finish_non_exhaustive()
+    }
+}
+
 /// Serves `/metrics`.
 #[derive(Debug)]
 pub struct OpenMetrics {
     config: OpenMetricsConfig,
-    /// The DAC while it runs. Locked to clone the pointer.
-    dac: Mutex<Option<Arc<Dac>>>,
+    /// DAC and archive while it runs. Locked to clone the pointers.
+    source: Mutex<Option<Source>>,
     scrapes: AtomicU64,
     /// Series that the last scrape omitted.
     omitted: AtomicU64,
@@ -85,7 +98,7 @@ impl ConfiguredHandler for OpenMetrics {
         }
         let handler = Self {
             config,
-            dac: Mutex::default(),
+            source: Mutex::default(),
             scrapes: AtomicU64::new(0),
             omitted: AtomicU64::new(0),
             duplicates: AtomicU64::new(0),
@@ -95,8 +108,8 @@ impl ConfiguredHandler for OpenMetrics {
 }
 
 impl OpenMetrics {
-    fn set_dac(&self, dac: Option<Arc<Dac>>) {
-        *self.dac.lock().unwrap_or_else(PoisonError::into_inner) = dac;
+    fn set_source(&self, source: Option<Source>) {
+        *self.source.lock().unwrap_or_else(PoisonError::into_inner) = source;
     }
 }
 
@@ -106,9 +119,9 @@ impl Handler for OpenMetrics {
     }
 
     fn run(&self, context: Context) -> Result<(), Failure> {
-        self.set_dac(Some(context.dac));
+        self.set_source(Some(Source { dac: context.dac, archive: context.archive }));
         while !context.stopping.wait_for(REST) {}
-        self.set_dac(None);
+        self.set_source(None);
         Ok(())
     }
 
@@ -124,9 +137,12 @@ impl Handler for OpenMetrics {
         if path != "/metrics" {
             return None;
         }
-        let dac = self.dac.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let Source { dac, archive } = self.source.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         let mut exposition = Exposition::accepted(accept, self.config.max_series);
         collect::dac(&dac, &mut exposition);
+        if let Some(archive) = archive {
+            collect::archive(&archive.history(), &mut exposition);
+        }
         collect::newest_values(&dac, &self.config.instances, &mut exposition);
         self.scrapes.fetch_add(1, Ordering::Relaxed);
         self.omitted.store(exposition.omitted(), Ordering::Relaxed);

@@ -70,7 +70,7 @@ fn connect(dac: &Arc<Dac>, schema: &str, write: impl FnOnce(&mut RowWriter<'_>))
 
 fn scrape(dac: &Arc<Dac>, accept: &str, config: OpenMetricsConfig) -> (Document, OpenMetrics) {
     let handler = OpenMetrics::configured(config).unwrap().unwrap();
-    handler.set_dac(Some(dac.clone()));
+    handler.set_source(Some(Source { dac: dac.clone(), archive: None }));
     (handler.document("/metrics", accept).unwrap(), handler)
 }
 

@@ -93,7 +93,7 @@ fn add_shares(connection: &Connection, open: &[OpenShare]) -> rusqlite::Result<(
     ))?;
     let mut add =
         connection.prepare(&format!("INSERT INTO {OPEN_SHARE} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"))?;
-    for OpenShare { segment, series, samples, times: (first, last) } in open {
+    for OpenShare { segment, series, samples, times: (first, last), .. } in open {
         let (probe_type, number) = (&series.probe_type, |number: &u64| number.cast_signed());
         add.execute(params![
             number(segment),

@@ -1,7 +1,11 @@
 //! Adds sealed files to the catalogue and removes them, in SQL.
 
 use super::{Catalogue, Result, SealedFile, parsed, signed, unsigned};
-use crate::{index::SeriesIndex, series::Series};
+use crate::{
+    index::SeriesIndex,
+    plausible::{TimeWindow, joined},
+    series::Series,
+};
 use oasis_channel::ProbeKind;
 use oasis_wire::{
     quantity::{Epoch, Nanos, Offset},
@@ -56,6 +60,9 @@ impl Catalogue {
         // Starts a transaction, or joins an open one.
         let transaction = self.0.savepoint()?;
         let entries = || sealed.index.series.iter().flat_map(|series| &series.entries);
+        let plausible: Vec<_> =
+            sealed.index.series.iter().map(|series| plausible_times(series, sealed.window)).collect();
+        let of_file = plausible.iter().copied().fold(None, joined).unwrap_or(NO_TIME);
         transaction.execute(
             "INSERT OR REPLACE INTO segment VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             params![
@@ -65,12 +72,13 @@ impl Catalogue {
                 signed(sealed.sealed.0),
                 signed(sealed.bytes),
                 signed(entries().map(|entry| u64::from(entry.count)).sum()),
-                signed(entries().map(|entry| entry.min_time).min().unwrap_or_default()),
-                signed(entries().map(|entry| entry.max_time).max().unwrap_or_default()),
+                signed(of_file.0),
+                signed(of_file.1),
             ],
         )?;
-        for (number, series) in (1..).zip(&sealed.index.series) {
-            add_series(&transaction, sealed.number, number, series)?;
+        let bytes = sealed.index.bytes_by_series(sealed.bytes);
+        for (((number, series), bytes), times) in (1..).zip(&sealed.index.series).zip(bytes).zip(plausible) {
+            add_series(&transaction, sealed.number, (number, series), (bytes, times))?;
         }
         Ok(transaction.commit()?)
     }
@@ -116,7 +124,22 @@ impl Catalogue {
     }
 }
 
-fn add_series(to: &Connection, segment: u64, number: u32, series: &SeriesIndex) -> Result<()> {
+/// Times of a file without plausible ones: no pin matches them.
+const NO_TIME: (u64, u64) = (u64::MAX, 0);
+
+/// Least and greatest plausible time of a series.
+fn plausible_times(series: &SeriesIndex, window: TimeWindow) -> Option<(u64, u64)> {
+    let of_entries = series.entries.iter().map(|entry| window.of((entry.min_time, entry.max_time)));
+    of_entries.fold(None, joined)
+}
+
+/// Lists the share of a series: its number in the file, its bytes, and its plausible times.
+fn add_series(
+    to: &Connection,
+    segment: u64,
+    (number, series): (u32, &SeriesIndex),
+    (bytes, plausible): (u64, Option<(u64, u64)>),
+) -> Result<()> {
     let id = series_id(to, &series.series)?;
     for gap in &series.gaps {
         let (from, until) = (signed(gap.from.0), signed(gap.to.0));
@@ -125,7 +148,7 @@ fn add_series(to: &Connection, segment: u64, number: u32, series: &SeriesIndex) 
     }
     let entries = &series.entries;
     let (Some(first), Some(last)) = (entries.first(), entries.last()) else { return Ok(()) };
-    to.prepare_cached("INSERT INTO extent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(params![
+    to.prepare_cached("INSERT INTO extent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?.execute(params![
         signed(segment),
         number,
         id,
@@ -135,6 +158,9 @@ fn add_series(to: &Connection, segment: u64, number: u32, series: &SeriesIndex) 
         signed(entries.iter().map(|entry| entry.min_time).min().unwrap_or_default()),
         signed(entries.iter().map(|entry| entry.max_time).max().unwrap_or_default()),
         signed(entries.iter().map(|entry| entry.last_sequence).max().unwrap_or_default()),
+        signed(bytes),
+        plausible.map(|(least, _)| signed(least)),
+        plausible.map(|(_, greatest)| signed(greatest)),
     ])?;
     Ok(())
 }

@@ -8,10 +8,12 @@ pub mod file;
 pub use file::{RolledSeries, RollupFile};
 
 use crate::{
+    catalogue::TimeRange,
     cells::Level,
-    reach::Reach,
+    plausible::TimeLimits,
     recovery::{self, Finding},
 };
+use oasis_wire::quantity::Nanos;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
@@ -86,28 +88,26 @@ impl Rollups {
     }
 
     /// Times of the oldest and the newest cell of each instance, nanoseconds, by node and name.
-    pub fn reaches(&self) -> BTreeMap<(Arc<str>, Arc<str>), Reach> {
+    pub fn ranges(&self, limits: TimeLimits) -> BTreeMap<(Arc<str>, Arc<str>), TimeRange> {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
-        let mut reaches = BTreeMap::new();
-        for series in files.iter().flat_map(|file| &file.directory.series) {
-            let known =
-                reaches.entry((series.node.clone(), series.instance.clone())).or_insert((u64::MAX, 0));
-            for place in &series.batches {
-                *known = (known.0.min(place.min_time), known.1.max(place.max_time));
+        let mut ranges: BTreeMap<_, TimeRange> = BTreeMap::new();
+        for file in files.iter() {
+            for series in &file.directory.series {
+                let Some(range) = range(file, series, limits) else { continue };
+                let names = (series.node.clone(), series.instance.clone());
+                ranges.entry(names).and_modify(|known| *known = known.and(range)).or_insert(range);
             }
         }
-        reaches
+        ranges
     }
 
-    /// As [`Rollups::reaches`], for one instance; `None` if no file contains it.
-    pub fn reach_of(&self, node: &str, instance: &str) -> Option<Reach> {
+    /// As [`Rollups::ranges`], for one instance; `None` if no file contains it.
+    pub fn range_of(&self, node: &str, instance: &str, limits: TimeLimits) -> Option<TimeRange> {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
-        let series = files.iter().flat_map(|file| &file.directory.series);
-        let of_it = series.filter(|series| &*series.node == node && &*series.instance == instance);
-        let places = of_it.flat_map(|series| &series.batches);
-        places
-            .map(|place| (place.min_time, place.max_time))
-            .reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+        let of_it =
+            files.iter().flat_map(|file| file.directory.series.iter().map(move |series| (file, series)));
+        let of_it = of_it.filter(|(_, series)| &*series.node == node && &*series.instance == instance);
+        of_it.filter_map(|(file, series)| range(file, series, limits)).reduce(TimeRange::and)
     }
 
     /// Segment files that a level covers.
@@ -189,6 +189,17 @@ impl Rollups {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
         (files.len() as u64, files.iter().map(|file| file.bytes).sum())
     }
+}
+
+/// The times of the cells of a series, which were received before the file's samples were sealed.
+fn range(file: &RollupFile, series: &RolledSeries, limits: TimeLimits) -> Option<TimeRange> {
+    let sealed = Nanos(file.directory.sealed);
+    let window = limits.around(sealed, sealed);
+    let of_places = series.batches.iter().map(|place| {
+        let all = (place.min_time, place.max_time);
+        TimeRange { all, plausible: window.of(all) }
+    });
+    of_places.reduce(TimeRange::and)
 }
 
 fn is_ours(path: &Path) -> bool {

@@ -15,6 +15,8 @@ pub struct OpenShare {
     pub samples: u64,
     /// Least and greatest time of them, nanoseconds.
     pub times: (u64, u64),
+    /// The same without implausible times.
+    pub plausible: Option<(u64, u64)>,
 }
 
 /// A gap in an open file.
@@ -62,6 +64,7 @@ impl Store {
                 series: series.series.clone(),
                 samples: series.entries.iter().map(|entry| u64::from(entry.count)).sum(),
                 times: series.times,
+                plausible: series.plausible,
             }));
         }
         shares

@@ -1,6 +1,6 @@
 //! Copies samples received since the last round from the topic logs into a segment file.
 
-use super::{Left, READ, ROUND_BYTES, TopicProgress, Writer};
+use super::{Left, READ, ROUND_BYTES, TopicProgress, Writer, lanes::Lane};
 use oasis_dac::{Segment, now};
 use oasis_handler::series_of;
 use oasis_store::{
@@ -17,8 +17,13 @@ use uuid::Uuid;
 /// Bytes staged before others go first, more in a long round: less than a tenth of a millisecond.
 const PIECE: usize = 16 * 1024;
 
+/// Instances of which implausible times are logged; the counters have all of them.
+const MOST_LOGGED: usize = 64;
+/// Bytes staged in one round at least, even if files are smaller.
+const LEAST_ROUND_BYTES: u64 = 256 * 1024;
+
 /// Samples of one topic that a round has staged.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Progress {
     /// Index of the topic among the followed ones.
     pub at: usize,
@@ -31,37 +36,32 @@ pub(super) struct Progress {
     has_loss: bool,
     /// Run and number of the last sample.
     last: Option<(Uuid, u64)>,
+    /// Samples with implausible times, and one of the times.
+    implausible: (u64, u64),
 }
 
 impl Writer {
-    /// Stages what a rule has, up to `wanted` of each topic.
+    /// Stages what a lane has, up to `wanted` of each topic.
     pub(super) fn stage(
         &self,
-        rule: usize,
+        lane: Lane,
         wanted: &[Offset],
         file: &mut SegmentFile,
         condition: Condition,
     ) -> io::Result<(Vec<Progress>, Left)> {
         let mut all = Vec::new();
-        let end = file.length() + ROUND_BYTES;
+        // A file is not much longer than it should be.
+        let end = file.length() + ROUND_BYTES.min(self.config.segment_bytes.max(LEAST_ROUND_BYTES));
         let topics = self.tracked.len();
         let mut pace = Pace::growing_from(PIECE);
         for step in 0..topics {
             let at = (self.turn + step) % topics;
             let tracked = &self.tracked[at];
             let Some(&wanted) = wanted.get(at) else { continue };
-            if tracked.rule != rule || tracked.next >= wanted {
+            if tracked.lane != lane || tracked.next >= wanted {
                 continue;
             }
-            let mut progress = Progress {
-                at,
-                next: tracked.next,
-                samples: 0,
-                bytes: 0,
-                gaps: Vec::new(),
-                has_loss: false,
-                last: None,
-            };
+            let mut progress = Progress { at, next: tracked.next, ..Progress::default() };
             while progress.next < wanted && file.length() < end {
                 let read = tracked.instance.log.read(progress.next, READ);
                 if let Some((_, to)) = read.missed {
@@ -87,7 +87,8 @@ impl Writer {
 
     /// Takes into the books what was committed.
     pub(super) fn account(&mut self, progress: &[Progress], samples: u64) {
-        let (mut bytes, mut missing) = (0, 0);
+        let (mut bytes, mut missing, mut implausible) = (0, 0, 0);
+        let mut with_first = Vec::new();
         self.store.with_accounts(|accounts| {
             for progress in progress {
                 let tracked = &mut self.tracked[progress.at];
@@ -101,6 +102,11 @@ impl Writer {
                 }
                 account.store(progress.next, progress.samples, progress.bytes);
                 bytes += progress.bytes;
+                implausible += progress.implausible.0;
+                if account.implausible == 0 && progress.implausible.0 > 0 {
+                    with_first.push((tracked.instance.clone(), progress.implausible.1));
+                }
+                account.implausible += progress.implausible.0;
             }
         });
         for progress in progress {
@@ -112,6 +118,15 @@ impl Writer {
         counters.stored += samples;
         counters.bytes_written += bytes;
         counters.missing += missing;
+        counters.implausible += implausible;
+        drop(counters);
+        for (instance, time) in with_first {
+            if self.implausible_logged < MOST_LOGGED {
+                self.implausible_logged += 1;
+                let (node, instance) = (&instance.node, &instance.name);
+                tracing::warn!(%node, %instance, time, "implausible times of samples: check the clock of the node");
+            }
+        }
     }
 }
 
@@ -150,12 +165,19 @@ fn stage_segment(
     progress: &mut Progress,
 ) -> io::Result<()> {
     let run = segment.run();
-    file.stage(
+    let times = file.stage(
         key(tracked, run),
         || series_of(&tracked.instance, run),
         segment.batch(),
         (segment.first(), segment.count()),
     )?;
+    let window = file.window();
+    if window.of(times) != Some(times) {
+        let times = oasis_wire::batch::times(segment.batch()).unwrap_or_default();
+        let mut wrong = times.into_iter().filter(|time| !window.contains(*time)).peekable();
+        progress.implausible.1 = wrong.peek().copied().unwrap_or_default();
+        progress.implausible.0 += wrong.count() as u64;
+    }
     progress.next = segment.end();
     if let Ok(head) = Header::parse(segment.batch()) {
         let last = head.first_sequence.saturating_add(u64::from(segment.count()).saturating_sub(1));

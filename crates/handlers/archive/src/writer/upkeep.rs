@@ -1,14 +1,14 @@
 //! Maintenance of the archive's thread between rounds: ends and lists files, evicts old ones, records nodes and commands.
 
-use super::{Writer, remove};
+use super::{Writer, lanes::Lane};
 use oasis_dac::{Gap, Node, commands::JournalEntry};
 use oasis_store::{
     catalogue::{CatalogueError, CommandRow, LossRow, SealedFile, StoredNode},
-    reserve, retention,
-    segment_file::{self, SegmentFile},
+    reserve,
+    segment_file::SegmentFile,
 };
 use oasis_wire::loss::Cause;
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Commands listed between two checks of their number.
@@ -39,14 +39,16 @@ impl LastProblem {
 }
 
 impl Writer {
-    /// Ends a rule's file if it is full or old.
-    pub fn rotate(&mut self, rule: usize) {
+    /// Ends the file of a lane if it is full or old.
+    pub fn rotate(&mut self, lane: Lane) {
         let age = Duration::from_secs(self.config.segment_seconds);
         let is_over =
             |file: &mut SegmentFile| file.length() >= self.config.segment_bytes || file.age() >= age;
-        if let Some(file) = self.files[rule].take_if(is_over) {
-            self.unsealed.push_back(FullFile { rule, file, bytes: None });
+        if let Some(file) = self.files[lane.slot()].take_if(is_over) {
+            self.unsealed.push_back(FullFile { rule: lane.rule, file, bytes: None });
+            self.retaining.full.insert(lane.rule);
             self.seal();
+            self.divide();
         }
     }
 
@@ -70,7 +72,7 @@ impl Writer {
         }
     }
 
-    fn seal_one(&self, unsealed: &mut FullFile) -> Result<(), Box<dyn std::error::Error>> {
+    fn seal_one(&mut self, unsealed: &mut FullFile) -> Result<(), Box<dyn std::error::Error>> {
         let bytes = match unsealed.bytes {
             Some(bytes) => bytes,
             None => unsealed.file.seal()?,
@@ -78,20 +80,38 @@ impl Writer {
         unsealed.bytes = Some(bytes);
         let open = unsealed.file.open.clone();
         let index = open.index();
+        let sealed = self.store.clock.expected();
         self.store.add_sealed(&SealedFile {
             number: open.header.number,
             rule: &self.config.retention[unsealed.rule].instances,
             created: open.header.created,
-            sealed: self.store.clock.expected(),
+            sealed,
             bytes,
             index: &index,
+            window: self.store.limits.around(open.header.created, sealed),
         })?;
+        drop(index);
+        self.retaining.note_sealed(
+            &self.store,
+            &self.config.retention[unsealed.rule].instances,
+            open.header.number,
+        );
         Ok(())
     }
 
+    /// Ends and seals the files of the chosen lanes.
+    pub(super) fn end_files(&mut self, is_chosen: impl Fn(Lane) -> bool) {
+        for lane in Lane::all(self.config.retention.len()).filter(|lane| is_chosen(*lane)) {
+            if let Some(file) = self.files[lane.slot()].take() {
+                self.unsealed.push_back(FullFile { rule: lane.rule, file, bytes: None });
+            }
+        }
+        self.seal();
+    }
+
     pub fn maintain(&mut self) {
-        for rule in 0..self.files.len() {
-            self.rotate(rule);
+        for lane in Lane::all(self.config.retention.len()) {
+            self.rotate(lane);
         }
         self.seal();
         reserve::keep(&self.store.directory, &self.config);
@@ -106,49 +126,6 @@ impl Writer {
             }
             Err(_) => {}
         }
-    }
-
-    /// Evicts segments by retention.
-    fn retain(&mut self) -> Result<(), Box<dyn std::error::Error>> {
-        let (segments, pinned) = {
-            let catalogue = self.store.catalogue();
-            (catalogue.segments()?, catalogue.pinned()?)
-        };
-        let now = if self.config.evicts_by_age() { self.store.clock.trusted() } else { None };
-        let mut left: BTreeSet<u64> = segments.iter().map(|segment| segment.number).collect();
-        for (rule, file) in self.config.retention.iter().zip(&self.files) {
-            let open_bytes = file.as_ref().map_or(0, SegmentFile::length);
-            for number in retention::plan(rule, &segments, open_bytes, &pinned, now) {
-                let Some(segment) = segments.iter().find(|segment| segment.number == number) else {
-                    continue;
-                };
-                // Its roll-ups have to be made first.
-                if !self.store.rollups.has_tried(number) {
-                    continue;
-                }
-                // In this order: the next start finds a file that is not listed; one that is listed and missing would be damage.
-                self.store.catalogue().expire(number)?;
-                remove(&segment_file::path(&self.store.directory, number))?;
-                let is_lost = self.store.rollups.forget_segment(number);
-                let mut counters = self.store.counters.lock();
-                counters.rollup_failures += u64::from(is_lost);
-                counters.removed_files += 1;
-                counters.removed_samples += segment.samples;
-                counters.segments = counters.segments.saturating_sub(1);
-                counters.segment_bytes = counters.segment_bytes.saturating_sub(segment.bytes);
-                left.remove(&number);
-            }
-        }
-        // Losses before the oldest file were recorded before it was created. Once it has roll-ups, they contain the cause.
-        let is_rolled = left.first().is_none_or(|oldest| self.store.rollups.has_tried(*oldest));
-        if left.len() < segments.len() {
-            // Losses are compared by the wall clock, too.
-            if is_rolled && self.store.clock.jump().is_none() {
-                self.store.catalogue().forget_losses()?;
-            }
-            self.store.remove_unreferenced()?;
-        }
-        Ok(())
     }
 
     /// Nodes, and commands that have ended.
@@ -236,12 +213,7 @@ impl Writer {
     }
 
     pub fn end(&mut self) {
-        for rule in 0..self.files.len() {
-            if let Some(file) = self.files[rule].take() {
-                self.unsealed.push_back(FullFile { rule, file, bytes: None });
-            }
-        }
-        self.seal();
+        self.end_files(|_| true);
         self.nodes_listed = None;
         if let Err(error) = self.list_others().and_then(|()| Ok(self.list_unstored()?)) {
             tracing::warn!(%error, "the archive's catalogue is not up to date");

@@ -9,6 +9,7 @@ mod clock;
 mod folder;
 mod import;
 mod plant;
+mod quotas;
 mod remembered;
 mod rollups;
 mod seam;

@@ -115,6 +115,8 @@ pub fn config(directory: &Path) -> ArchiveConfig {
         commit_ms: 3_600_000,
         segment_bytes: 16 * 1024,
         min_free_bytes: 0,
+        // The samples are of 1970.
+        plausible_past_days: 0,
         ..ArchiveConfig::default()
     }
 }
@@ -259,6 +261,11 @@ impl Plant {
     /// All that is stored from `time` on.
     pub fn past(&self, time: u64, until: Option<u64>) -> Read {
         Read::all(self.archive.history().past_from("plant", "counter", time, until).unwrap())
+    }
+
+    /// All that is stored of another node's counter.
+    pub fn past_of(&self, node: &str) -> Read {
+        Read::all(self.archive.history().past_from(node, "counter", 0, None).unwrap())
     }
 
     /// The newest samples of a time, of those that were received before an offset of this epoch.

@@ -74,7 +74,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "junk-evicts",
         about: "a peer stores 20 MiB of junk in an archive of 4 MiB: a node's samples must stay",
-        is_quick: false,
+        is_quick: true,
         run: junk_evicts,
     },
     Scenario {

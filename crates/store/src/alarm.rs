@@ -1,0 +1,172 @@
+//! Warnings long before samples are lost: a rule that is at least half full and will evict samples earlier than its age says, a node that uses
+//! most of a rule, pins that reach their bound.
+
+use crate::{
+    catalogue::Segment,
+    config::RetentionRule,
+    fair_share::Usage,
+    retention::{DAY, Protected},
+};
+use serde::Serialize;
+
+/// Files from whose times the rate of a rule is estimated: the last ones.
+const RATED: usize = 8;
+const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
+
+/// A retention rule, and how much of its room is used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct RuleState {
+    /// Its pattern.
+    pub instances: String,
+    /// Bytes of its files.
+    pub bytes: u64,
+    /// Its size limit; 0 for none.
+    pub limit: u64,
+    /// Bytes of files that pinned test runs keep from eviction.
+    pub pinned_bytes: u64,
+    /// Most bytes that they can keep.
+    pub pinned_limit: u64,
+    /// Bytes of files that they would keep beyond that.
+    pub pinned_beyond: u64,
+}
+
+/// A warning: all works, and samples will be evicted that somebody may expect to be kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// The pattern of the retention rule.
+    pub instances: String,
+    /// `size_before_age`, `heavy_node` or `pins_at_limit`.
+    pub code: &'static str,
+    /// One sentence for people.
+    pub detail: String,
+}
+
+/// Returns the warnings of a rule. `own` are its sealed files, oldest first.
+pub fn warnings(
+    rule: &RetentionRule,
+    own: &[&Segment],
+    usage: Option<&Usage>,
+    state: &RuleState,
+) -> Vec<Warning> {
+    let warning = |code, detail| Warning { instances: rule.instances.clone(), code, detail };
+    let mut warnings = Vec::new();
+    let is_half_full = state.limit > 0 && state.bytes >= state.limit / 2;
+    if let Some(days) = days_of_room(own, state.limit)
+        && is_half_full
+        && days < rule.days as f64
+    {
+        let detail = format!(
+            "at the present rate the {:.1} GiB of the retention rule {:?} have room for {days:.1} days, and samples are to stay for {} days: raise its bytes, or lower its days",
+            state.limit as f64 / GIB,
+            rule.instances,
+            rule.days
+        );
+        warnings.push(warning("size_before_age", detail));
+    }
+    if let Some((node, percent)) = usage.and_then(heavy_node)
+        && is_half_full
+    {
+        let detail = format!(
+            "node {node:?} has {percent} % of the bytes that the retention rule {:?} keeps: its oldest samples are the first that the size limit evicts",
+            rule.instances
+        );
+        warnings.push(warning("heavy_node", detail));
+    }
+    // Four of five parts, so that there is time to stop a test run.
+    if state.pinned_beyond > 0 || state.pinned_bytes > state.pinned_limit / 5 * 4 {
+        let what = if state.pinned_beyond > 0 { "more than" } else { "nearly" };
+        let detail = format!(
+            "pinned test runs keep {what} the {:.3} GiB that they can keep of the retention rule {:?} (archive.pinned_percent): samples beyond it are evicted as others; stop or unpin test runs",
+            state.pinned_limit as f64 / GIB,
+            rule.instances
+        );
+        warnings.push(warning("pins_at_limit", detail));
+    }
+    warnings
+}
+
+/// Returns the days that a limit has room for at the rate of the last files.
+fn days_of_room(own: &[&Segment], limit: u64) -> Option<f64> {
+    let last = &own[own.len().saturating_sub(RATED)..];
+    let (first, rest) = last.split_first()?;
+    let took = rest.last()?.sealed.0.checked_sub(first.sealed.0).filter(|took| *took > 0)?;
+    let bytes: u64 = rest.iter().map(|segment| segment.bytes).sum();
+    (limit > 0).then(|| limit as f64 / bytes as f64 * took as f64 / DAY as f64)
+}
+
+/// Returns the node that has more than half of all bytes, if there are others, and its part in percent.
+fn heavy_node(usage: &Usage) -> Option<(&str, u64)> {
+    let all: u64 = usage.by_node().map(|(_, bytes)| bytes).sum();
+    let (node, most) = usage.by_node().max_by_key(|(_, bytes)| *bytes)?;
+    (most > all / 2 && most < all).then(|| (&**node, most.saturating_mul(100) / all.max(1)))
+}
+
+impl RuleState {
+    /// The state of a rule with so many bytes.
+    pub fn new(rule: &RetentionRule, bytes: u64, protected: &Protected, pinned_limit: u64) -> Self {
+        Self {
+            instances: rule.instances.clone(),
+            bytes,
+            limit: rule.bytes,
+            pinned_bytes: protected.bytes,
+            pinned_limit,
+            pinned_beyond: protected.beyond,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair_share::FileShare;
+    use oasis_wire::quantity::Nanos;
+
+    fn codes(days: u64, files: u64, nodes: &[(&str, u64)], state: RuleState) -> Vec<&'static str> {
+        let rule = RetentionRule { instances: "*".into(), days, bytes: state.limit };
+        let segment = |number: u64| Segment {
+            number,
+            rule: "*".into(),
+            sealed: Nanos(number * DAY),
+            bytes: 100,
+            samples: 1,
+            min_time: 0,
+            max_time: 0,
+        };
+        let segments: Vec<_> = (0..files).map(segment).collect();
+        let own: Vec<_> = segments.iter().collect();
+        let mut usage = Usage::default();
+        for (node, bytes) in nodes {
+            usage.add(&FileShare { node: (*node).into(), instance: "x".into(), bytes: *bytes });
+        }
+        warnings(&rule, &own, Some(&usage), &state).into_iter().map(|warning| warning.code).collect()
+    }
+
+    fn state(bytes: u64) -> RuleState {
+        RuleState { bytes, limit: 1_000, pinned_limit: 500, ..RuleState::default() }
+    }
+
+    #[test]
+    fn a_rule_that_will_evict_younger_samples_warns_once_it_is_half_full() {
+        // 100 bytes a day, so there is room for ten days.
+        assert_eq!(codes(11, 6, &[], state(600)), ["size_before_age"]);
+        assert!(codes(9, 6, &[], state(600)).is_empty());
+        assert!(codes(0, 6, &[], state(600)).is_empty());
+        assert!(codes(11, 4, &[], state(400)).is_empty());
+        assert!(codes(11, 1, &[], state(600)).is_empty());
+    }
+
+    #[test]
+    fn a_node_with_most_of_the_bytes_is_named_unless_it_is_alone() {
+        assert_eq!(codes(0, 6, &[("a", 400), ("b", 200)], state(600)), ["heavy_node"]);
+        assert!(codes(0, 6, &[("a", 600)], state(600)).is_empty());
+        assert!(codes(0, 6, &[("a", 300), ("b", 300)], state(600)).is_empty());
+    }
+
+    #[test]
+    fn pins_warn_before_they_reach_their_bound() {
+        let pinned = |pinned_bytes, pinned_beyond| RuleState { pinned_bytes, pinned_beyond, ..state(100) };
+        assert!(codes(0, 1, &[], pinned(400, 0)).is_empty());
+        assert_eq!(codes(0, 1, &[], pinned(401, 0)), ["pins_at_limit"]);
+        assert_eq!(codes(0, 1, &[], pinned(300, 300)), ["pins_at_limit"]);
+    }
+}

@@ -187,6 +187,10 @@ bench-fanout: page ## Measure the doors beside other servers, 5 minutes: docs/ev
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/evidence/fanout.md all
 
+bench-attacks: page ## Measure readers beside a client that attacks, 5 minutes: docs/evidence/faults.md
+	cargo build --release --locked -p oasis -p oasis-lab
+	./target/release/oasis-lab attacks
+
 # Under load, beside SQLite, its past, start, queries and replays, and a PostgreSQL of its own; needs 10 GB of disk.
 bench-archive: page postgresql ## Measure the archive, 12 minutes: docs/evidence/archive-measured.md
 	cargo build --release --locked -p oasis-lab -p oasis

@@ -106,7 +106,7 @@ impl Node {
         }
     }
 
-    /// Decides whether a connection may have this node's name. Returns who is displaced by that, if anybody.
+    /// Decides whether a connection may have this node's name. Returns the node that loses the name to it, if any.
     ///
     /// # Errors
     /// `run_secret_wrong` for somebody else's run, `name_taken` for another run while this node is alive.

@@ -160,7 +160,7 @@ fuzz: ## Fuzz each parser for FUZZ_SECONDS (600) (nightly)
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
 	for target in pdl_compile pdl_format; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target crates/pdl/tests/corpus/good crates/pdl/tests/corpus/bad pdl -- -dict=fuzz/pdl.dict $(FUZZ_LIMITS); done
-	for target in batch_decode batch_round_trip eisa_decode mcap_read websocket_decode; do \
+	for target in batch_decode batch_round_trip data_channel eisa_decode http mcap_read segment_file sql websocket_decode websocket_messages; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- $(FUZZ_LIMITS); done
 
 # FAULTS="--only kill-dac --seed 7" chooses; the archive of a full disk needs root, bad syncs need strace.
@@ -186,6 +186,10 @@ bench-spool: page ## Measure the file spool while the DAC is down for half a min
 bench-fanout: page ## Measure the doors beside other servers, 5 minutes: docs/evidence/fanout.md
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/evidence/fanout.md all
+
+bench-attacks: page ## Measure readers beside a client that attacks, 5 minutes: docs/evidence/faults.md
+	cargo build --release --locked -p oasis -p oasis-lab
+	./target/release/oasis-lab attacks
 
 # Under load, beside SQLite, its past, start, queries and replays, and a PostgreSQL of its own; needs 10 GB of disk.
 bench-archive: page postgresql ## Measure the archive, 12 minutes: docs/evidence/archive-measured.md

@@ -1,5 +1,7 @@
 //! What the targets share: the probe types of `vectors/shapes.pdl`, one of which the first byte of an input chooses.
 
+pub mod targets;
+
 use oasis_pdl::compile;
 use oasis_wire::{
     reader::Reader,

@@ -30,6 +30,7 @@ mod ready_made;
 mod recipes;
 mod recorder;
 mod recordings;
+mod registry_deltas;
 mod replay;
 mod replay_again;
 mod sdk;

@@ -1,14 +1,12 @@
 //! A replay has the recorded samples, and is distinguished from live nodes.
 
-use crate::harness::{Oasis, eventually, get, instance, ledger, oasis, post, request};
-use oasis_channel::{
-    Connector, Counters, DacMessage, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
-    RegisteredInstance, tcp::TcpConnector,
+use crate::harness::{
+    Oasis, PlainNode, eventually, get, instance, ledger, oasis,
+    plain_node::{beat, identity, pushed},
+    post, request,
 };
-use oasis_wire::{
-    batch::{Encoder, Fields},
-    schema::ProbeType,
-};
+use oasis_channel::{Counters, DacMessage, Drops, NodeMessage};
+use oasis_wire::batch::{Encoder, Fields};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::{
@@ -16,7 +14,6 @@ use std::{
     path::Path,
     process::{Child, Command, Output, Stdio},
 };
-use uuid::Uuid;
 
 const PROBES: &[&str] = &["--probe", "processor@100", "--probe", "heartbeat@50"];
 
@@ -122,36 +119,12 @@ fn samples_missing_in_a_recording_are_reported_with_their_cause() {
     );
 }
 
-fn beat() -> ProbeType {
-    let json = r#"{"name": "Beat", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": []}"#;
-    serde_json::from_str(json).unwrap()
-}
-
 /// Sends samples 1 to 10, reports three as dropped by its ring, then sends 14 to 20.
 fn node_that_drops(channel: &str) {
-    let (mut sender, mut receiver) = TcpConnector::new(channel).connect().unwrap();
-    let node = NodeIdentity {
-        name: "plant".into(),
-        uuid: Uuid::nil(),
-        run: Uuid::from_u128(1),
-        host: "h".into(),
-        software: "test".into(),
-        pid: 1,
-    };
-    let instance = RegisteredInstance {
-        name: "beat".into(),
-        probe_type: beat().uuid,
-        kind: ProbeKind::Pushed,
-        demand: None,
-        state: InstanceState { hertz: None, enabled: true, recorder: None },
-    };
-    let register = NodeMessage::Register { types: vec![beat()], instances: vec![instance] };
-    sender.send(&[NodeMessage::Hello { protocol: PROTOCOL, node, secret: None }, register], &[]).unwrap();
-    let topic = loop {
-        if let DacMessage::Registered { topics } = receiver.receive().unwrap() {
-            break topics[0].topic;
-        }
-    };
+    let instances = vec![pushed("beat", &beat())];
+    let node = PlainNode::connect(channel, identity("plant", 1), None, (&beat(), instances));
+    let PlainNode { mut sender, mut receiver, topics } = node;
+    let topic = topics[0];
     let mut send = |numbers: std::ops::RangeInclusive<u64>, ring: u32| {
         let mut encoder = Encoder::new(&beat()).unwrap();
         numbers.clone().for_each(|number| encoder.push(number * 1_000_000, &[]).unwrap());

@@ -22,6 +22,7 @@ mod layout_store;
 mod layouts;
 mod page;
 mod read;
+mod registry;
 mod test_runs;
 
 use axum::{
@@ -52,6 +53,8 @@ use utoipa::OpenApi;
         read::instances,
         read::instance,
         read::ledger,
+        registry::changes,
+        registry::schema,
         archive::state,
         archive::flush,
         archive::confirm_retention,
@@ -155,6 +158,8 @@ fn paths() -> Router<Api> {
         .route("/api/v1/nodes", get(read::nodes))
         .route("/api/v1/instances", get(read::instances))
         .route("/api/v1/instances/{id}", get(read::instance))
+        .route("/api/v1/registry", get(registry::changes))
+        .route("/api/v1/schemas/{hash}", get(registry::schema))
         .route("/api/v1/ledger", get(read::ledger))
         .route("/api/v1/audit", get(audit::audit))
         .route("/api/v1/handlers", get(handlers::list))

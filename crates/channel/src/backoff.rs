@@ -4,12 +4,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The first pause between attempts to connect.
 const FIRST: Duration = Duration::from_millis(50);
-/// The pause doubles up to this.
-const LONGEST: Duration = Duration::from_secs(2);
+/// The pause doubles up to this: a DAC that is back has its nodes again within 3 s.
+const LONGEST: Duration = Duration::from_secs(1);
 /// A connection that lasted longer has worked: the next attempt begins with the first pause.
 const LASTED: Duration = Duration::from_millis(200);
 
-/// Backoff between attempts to reach a DAC: 50 ms, then doubling up to 2 s.
+/// Backoff between attempts to reach a DAC: 50 ms, then doubling up to 1 s.
 #[derive(Debug, Clone)]
 pub struct Backoff {
     pause: Duration,
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn pauses_grow_up_to_a_bound_and_restart_after_a_connection_that_lasted() {
         let mut backoff = Backoff::default();
-        for milliseconds in [50, 100, 200, 400, 800, 1_600, 2_000, 2_000] {
+        for milliseconds in [50, 100, 200, 400, 800, 1_000, 1_000] {
             let pause = backoff.after(Duration::from_millis(100));
             assert!(is_about(pause, milliseconds), "{pause:?} instead of {milliseconds} ms");
         }

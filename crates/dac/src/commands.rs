@@ -163,7 +163,7 @@ impl CommandBus {
                     if sent.is_err() && instance.demand.state().is_none() {
                         instance.demand.set_range(Some(range));
                     }
-                    registry.notify_watchers();
+                    registry.instance_changed(&instance);
                 }
                 return sent;
             }
@@ -201,7 +201,7 @@ impl CommandBus {
             return Err(refused);
         }
         instance.demand.set_range(range);
-        registry.notify_watchers();
+        registry.instance_changed(&instance);
         self.finish(id, "done".to_owned());
         Ok(instance.state())
     }

@@ -5,6 +5,7 @@ use crate::{
     demand::{Demand, DemandGuard},
     ledger::Ledger,
     log::TopicLog,
+    schema_hash::SchemaHash,
 };
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
 use oasis_wire::{quantity::TopicId, schema::ProbeType};
@@ -25,6 +26,8 @@ pub struct Instance {
     pub name: Arc<str>,
     /// Its type.
     pub probe_type: Arc<ProbeType>,
+    /// Names its type's schema by content.
+    pub schema_hash: SchemaHash,
     /// Size of its type's schema, in bytes.
     pub(crate) schema_bytes: usize,
     /// What triggers a sample.
@@ -48,7 +51,7 @@ impl Instance {
         topic: TopicId,
         (node, name): &(Arc<str>, Arc<str>),
         announced: RegisteredInstance,
-        probe_type: Arc<ProbeType>,
+        (probe_type, schema_hash): (Arc<ProbeType>, SchemaHash),
         schema_bytes: usize,
         log: TopicLog,
         steer: mpsc::UnboundedSender<TopicId>,
@@ -59,6 +62,7 @@ impl Instance {
             node: node.clone(),
             name: name.clone(),
             probe_type,
+            schema_hash,
             schema_bytes,
             kind: announced.kind,
             log,
@@ -84,6 +88,7 @@ impl Instance {
             topic,
             node: base.node.clone(),
             name: base.name.clone(),
+            schema_hash: SchemaHash::of(&probe_type),
             probe_type,
             schema_bytes: 0,
             kind: base.kind,

@@ -73,6 +73,8 @@ impl Keeping {
 #[derive(Debug, Default)]
 pub struct UnsafeSamples {
     topics: HashMap<TopicId, Received>,
+    /// Up to which number the node knows that the samples of a topic are safe.
+    told: HashMap<TopicId, u64>,
     /// When the session looked last, by the steady clock.
     looked: Nanos,
 }
@@ -82,8 +84,6 @@ pub struct UnsafeSamples {
 struct Received {
     /// The last sequence number.
     last: u64,
-    /// Up to this number the node knows that they are safe.
-    told: u64,
     /// Times, by the steady clock, and the last sequence number received until shortly after each.
     times: VecDeque<(Nanos, u64)>,
 }
@@ -101,11 +101,11 @@ impl Received {
         }
     }
 
-    /// The last sequence number that was received long ago.
+    /// The last sequence number that was received long ago; 0 if none was.
     fn held(&mut self, now: Nanos) -> u64 {
         let is_old = |&(since, _): &(Nanos, u64)| now.0.saturating_sub(since.0) >= HELD + TOGETHER;
         let count = self.times.partition_point(is_old);
-        self.times.drain(..count).next_back().map_or(self.told, |(_, sequence)| sequence)
+        self.times.drain(..count).next_back().map_or(0, |(_, sequence)| sequence)
     }
 }
 
@@ -140,22 +140,24 @@ impl UnsafeSamples {
         self.looked = now.steady;
         let archive = keeping.archive();
         let mut safe: BTreeMap<SafeReason, Vec<(TopicId, u64)>> = BTreeMap::new();
+        let told = &mut self.told;
         self.topics.retain(|&topic, received| {
             let Some(instance) = instances.get(&topic) else { return false };
+            let told = told.entry(topic).or_default();
             let ledger = instance.ledger();
             if ledger.run() != Some(run) {
                 return false;
             }
             let (sequence, reason) = match &archive {
                 Some(stores) if stores(&instance.node, &instance.name) => {
-                    let (sequence, has_loss) = ledger.stored(instance.log.next(), received.told);
+                    let (sequence, has_loss) = ledger.stored(instance.log.next(), *told);
                     (sequence, if has_loss { SafeReason::NotStored } else { SafeReason::Stored })
                 }
                 Some(_) => (received.last, SafeReason::NotStored),
                 None => (received.held(now.steady), SafeReason::Held),
             };
-            if sequence > received.told {
-                received.told = sequence;
+            if sequence > *told {
+                *told = sequence;
                 safe.entry(reason).or_default().push((topic, sequence));
             }
             sequence < received.last

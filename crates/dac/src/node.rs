@@ -106,8 +106,7 @@ impl Node {
         }
     }
 
-    /// Decides whether a connection may have this node's name. Returns the
-    /// node that loses the name by that, if it may want it back.
+    /// Decides whether a connection may have this node's name. Returns the node that loses the name to it, if any.
     ///
     /// # Errors
     /// `run_secret_wrong` for somebody else's run, `name_taken` for another run while this node is alive.

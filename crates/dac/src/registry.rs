@@ -1,9 +1,12 @@
 //! The nodes, their probe instances, and each instance's topic.
 
+mod changes;
+mod delta;
 mod eviction;
 mod remembered;
 mod schemas;
 
+pub use delta::{RegistryCursor, RegistryDelta};
 pub use remembered::{RestoreCounts, StoredInstance, StoredNode};
 
 use crate::{
@@ -14,7 +17,9 @@ use crate::{
     memory::MemoryAccount,
     moment::Moment,
     node::{Link, Node},
+    schema_hash::SchemaHashes,
 };
+use changes::{ChangeLog, Entry};
 use oasis_channel::{Failure, InstanceState, NodeIdentity, Overhead, RegisteredInstance, ResumeSecret};
 use oasis_wire::{
     quantity::{Epoch, Nanos, Offset, TopicId},
@@ -54,6 +59,9 @@ struct Inner {
     by_name: HashMap<(Arc<str>, Arc<str>), TopicId>,
     last_topic: u32,
     schema_bytes: usize,
+    schema_hashes: SchemaHashes,
+    /// The order of changes, for readers that have an earlier state.
+    changes: ChangeLog,
     /// Where the offsets of a new instance begin: after those of every evicted one.
     first_offset: Offset,
     /// What earlier runs of the DAC stored, or evicted instances had: the node's run and last sequence number, by
@@ -147,7 +155,7 @@ impl Registry {
             return Err(Failure::new("too_many_nodes", message));
         }
         let node = Node::new(identity, secret, displaced, link, now);
-        inner.nodes.insert(node.identity.name.clone(), node);
+        inner.add_node(node);
         drop(inner);
         self.notify_watchers();
         Ok(())
@@ -162,15 +170,18 @@ impl Registry {
         }
         known.link = None;
         known.since = now;
+        inner.changes.change(Entry::Node(node.into()));
         drop(inner);
         self.notify_watchers();
     }
 
     /// Marks the node as a replay of a recording.
     pub(crate) fn mark_replay(&self, node: &str) {
-        if let Some(known) = self.lock().nodes.get_mut(node) {
-            known.is_replay = true;
-        }
+        let mut inner = self.lock();
+        let Some(known) = inner.nodes.get_mut(node) else { return };
+        known.is_replay = true;
+        inner.changes.change(Entry::Node(node.into()));
+        drop(inner);
         self.notify_watchers();
     }
 
@@ -218,10 +229,14 @@ impl Registry {
         let known = inner.by_name.get(&key).and_then(|topic| inner.instances.get(topic)).cloned();
         let instance = match known {
             Some(known) if known.probe_type == *probe_type && known.kind == announced.kind => {
-                known.set_state(announced.state);
+                let is_new_run = known.ledger().run() != Some(node.run);
+                let has_changed = known.set_state(announced.state);
                 // Changes by commands last for the node's run; so do changes of demand.
-                if known.ledger().run() != Some(node.run) {
+                if is_new_run {
                     known.demand.set_range(announced.demand);
+                }
+                if is_new_run || has_changed {
+                    inner.changes.change((&*known).into());
                 }
                 known
             }
@@ -250,7 +265,7 @@ impl Registry {
     /// Records that a command has changed the instance.
     pub(crate) fn update_state(&self, instance: &Instance, state: InstanceState) {
         if instance.set_state(state) {
-            self.notify_watchers();
+            self.instance_changed(instance);
         }
     }
 
@@ -297,10 +312,12 @@ impl Registry {
         inner.schema_bytes += schema_bytes;
         let log = TopicLog::starting_at(self.epoch, self.budget.clone(), start);
         let steer = self.steer.clone();
-        let instance = Instance::new(topic, &key, announced, probe_type.clone(), schema_bytes, log, steer);
+        let probe_type = (probe_type.clone(), inner.schema_hashes.of(probe_type));
+        let instance = Instance::new(topic, &key, announced, probe_type, schema_bytes, log, steer);
         instance.ledger().share(self.gaps.clone());
         let instance = Arc::new(instance);
         inner.by_name.insert(key, instance.topic);
+        inner.changes.change((&*instance).into());
         inner.instances.insert(instance.topic, instance.clone());
         self.gaps.divide(inner.instances.len());
         Ok(instance)
@@ -323,9 +340,15 @@ impl Inner {
         Some(TopicId(self.last_topic))
     }
 
+    fn add_node(&mut self, node: Node) {
+        self.changes.change(Entry::Node(node.identity.name.as_str().into()));
+        self.nodes.insert(node.identity.name.clone(), node);
+    }
+
     /// Removes an instance. Another topic replaces it, or none.
     fn remove(&mut self, instance: &Instance) {
         self.instances.remove(&instance.topic);
+        self.changes.remove(instance.into());
         self.schema_bytes -= instance.schema_bytes;
         instance.retire();
     }

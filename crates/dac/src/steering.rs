@@ -43,7 +43,7 @@ async fn steer(dac: Weak<Dac>, instance: Arc<Instance>) {
         let step = {
             let Some(dac) = dac.upgrade() else { return };
             // Demand has changed, and tools show it.
-            dac.registry.notify_watchers();
+            dac.registry.instance_changed(&instance);
             if instance.is_retired() {
                 return;
             }

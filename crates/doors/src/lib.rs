@@ -82,6 +82,7 @@
 
 mod body;
 mod config;
+pub mod delta;
 mod doors;
 mod host;
 mod origin;

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Warnings in one [`PERIOD`]: enough to see who is refused.
+/// Warnings in one [`PERIOD`]: enough to see which origins or hosts are refused.
 const WARNINGS: u32 = 10;
 /// A page that is refused tries again and again, and must not fill the log.
 const PERIOD: Duration = Duration::from_secs(60);

@@ -2,7 +2,9 @@
 
 use oasis_archive::Archive;
 use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
-use oasis_dac::{Delivery, DemandState, DerivedStreams, Instance, Ledger, LogState, Node, Registry};
+use oasis_dac::{
+    Delivery, DemandState, DerivedStreams, Instance, Ledger, LogState, Node, Registry, SchemaHash,
+};
 use oasis_store::Account;
 use oasis_wire::{batch::Batch, loss::Cause, quantity::Epoch, schema::ProbeType, value};
 use serde::Serialize;
@@ -72,7 +74,7 @@ pub struct NodeView {
 }
 
 /// Cost of the instrumentation on a node's host. Shares are of one core.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct OverheadView {
     /// Processor time of the node's threads.
     cpu: f64,
@@ -160,6 +162,17 @@ pub struct InstanceWithSchema {
     schema: Arc<ProbeType>,
 }
 
+/// A subscribed probe instance.
+#[derive(Debug, Clone, Serialize)]
+pub struct SubscribedInstance {
+    #[serde(flatten)]
+    instance: InstanceView,
+    /// Absent for a client that gets schemas once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<Arc<ProbeType>>,
+    schema_sha256: SchemaHash,
+}
+
 /// A probe instance with all that is known of it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct InstanceDetail {
@@ -238,7 +251,7 @@ fn node(node: &Node, instances: usize) -> NodeView {
     }
 }
 
-fn overhead(overhead: &Overhead) -> OverheadView {
+pub(crate) fn overhead(overhead: &Overhead) -> OverheadView {
     let Overhead { cpu, callbacks, budget, lowered } = overhead.clone();
     OverheadView { cpu, callbacks, budget, lowered }
 }
@@ -283,6 +296,15 @@ pub fn instance(registry: &Registry, instance: &Instance) -> InstanceView {
 /// One instance with its schema.
 pub fn with_schema(registry: &Registry, found: &Instance) -> InstanceWithSchema {
     InstanceWithSchema { instance: instance(registry, found), schema: found.probe_type.clone() }
+}
+
+/// One instance for its subscriber.
+pub fn subscribed(registry: &Registry, found: &Instance, has_schema: bool) -> SubscribedInstance {
+    SubscribedInstance {
+        instance: instance(registry, found),
+        schema: has_schema.then(|| found.probe_type.clone()),
+        schema_sha256: found.schema_hash,
+    }
 }
 
 /// One instance with all that is known of it.

@@ -142,7 +142,7 @@ impl Supervisor {
             let name = entry.handler.name();
             entry.handler.warnings().into_iter().map(move |warning| (name, warning)).collect::<Vec<_>>()
         };
-        self.entries.iter().flat_map(|entry| of(entry)).collect()
+        self.entries.iter().flat_map(of).collect()
     }
 
     /// Lists one handler.

@@ -82,6 +82,10 @@ pub struct Attempts {
     pub refusals: u32,
     /// Epoch of the DAC at the last connection.
     epoch: Option<Epoch>,
+    /// Whether the last attempt has reached the DAC.
+    has_connected: bool,
+    /// The last failure that was logged. It is not logged again: a DAC may be away for days.
+    logged: String,
 }
 
 impl Attempts {
@@ -104,7 +108,19 @@ impl Attempts {
             return;
         }
         self.refusals = if is_refused { self.refusals + 1 } else { 0 };
-        tracing::warn!(target = %connector.target(), %error, retry_ms = self.pause.as_millis() as u64, "cannot connect to the DAC");
+        self.log(&connector.target(), &error.to_string());
+    }
+
+    fn log(&mut self, target: &str, error: &str) {
+        let retry_ms = self.pause.as_millis() as u64;
+        if std::mem::take(&mut self.has_connected) {
+            tracing::warn!(target, error, retry_ms, "lost the connection to the DAC");
+        } else if self.logged != error {
+            tracing::warn!(target, error, "cannot connect to the DAC: retrying every second");
+        } else {
+            tracing::debug!(target, error, retry_ms, "cannot connect to the DAC");
+        }
+        error.clone_into(&mut self.logged);
     }
 
     fn converse(
@@ -134,6 +150,7 @@ impl Attempts {
         let index_of = |name: &str| instances.iter().position(|instance| instance.name == name);
         let topics =
             topics.iter().filter_map(|assigned| Some((index_of(&assigned.instance)?, assigned.topic)));
+        self.has_connected = true;
         let met = MetDac { is_new: self.meet(*epoch, orders), safe_when: dac.safe_when };
         outbox.with(|held| {
             held.spool.connected(topics, met);

@@ -47,7 +47,7 @@ pub struct TrustedTime {
 /// A jump of the wall clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ClockJump {
-    /// Seconds by which the wall clock is ahead of the expected time; negative if it is behind; none if the machine was started again since.
+    /// The wall clock minus the expected time, in seconds. `None` if the machine was started again since.
     pub seconds: Option<i64>,
 }
 

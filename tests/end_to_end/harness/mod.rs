@@ -3,6 +3,7 @@
 mod failing_syncs;
 mod http;
 mod native;
+pub mod plain_node;
 mod process;
 mod programs;
 mod small_disk;
@@ -10,6 +11,7 @@ mod small_disk;
 pub use failing_syncs::FailingSyncs;
 pub use http::{get, post, post_from, request};
 pub use native::{Incoming, Native, open, read};
+pub use plain_node::PlainNode;
 pub use process::{Oasis, oasis, program};
 pub use programs::{
     Program, cargo_build, compile, compile_with, finish, generate, has_program, installed, repository,

@@ -91,10 +91,15 @@ impl Native {
 
     /// The next control message of this kind; batches are passed over.
     pub fn control(&mut self, op: &str) -> Value {
+        self.control_of(&[op])
+    }
+
+    /// The next control message of one of these kinds.
+    pub fn control_of(&mut self, ops: &[&str]) -> Value {
         loop {
             match self.next() {
-                Incoming::Control(message) if message["op"] == op => return message,
-                Incoming::Closed(code, reason) => panic!("closed before {op}: {code} {reason}"),
+                Incoming::Control(message) if ops.iter().any(|op| message["op"] == *op) => return message,
+                Incoming::Closed(code, reason) => panic!("closed before {ops:?}: {code} {reason}"),
                 _ => {}
             }
         }

@@ -1,6 +1,6 @@
 import { batch, computed, type Signal, signal } from '@preact/signals';
 import type { LossView } from '../stream/ledger.ts';
-import type { InstanceEntry, NodeEntry, Registry } from '../stream/protocol.ts';
+import type { InstanceEntry, NodeEntry } from '../stream/protocol.ts';
 import type { ViewResult } from '../stream/query.ts';
 import {
   type CommandView,
@@ -15,6 +15,7 @@ import {
 } from '../stream/view.ts';
 import { raise } from './alarms.ts';
 import { shownTargets } from './panels.ts';
+import { applyRegistry, entryOf, nodeOf, registry } from './registry.ts';
 
 /** The state of the page, one signal for each part that changes on its own. */
 
@@ -29,7 +30,6 @@ export const connection = signal<ConnectionView>({
 });
 /** Changes about every second, with each measurement of the clock offset. */
 export const isConnected = computed(() => connection.value.phase === 'connected');
-export const registry = signal<Registry | undefined>(undefined);
 export const filter = signal('');
 /** Whether the DAC has an archive. */
 export const hasArchive = signal(false);
@@ -49,14 +49,6 @@ export interface InstanceCells {
   readonly node: Signal<NodeEntry | undefined>;
 }
 
-/** Computed once for each registry, and not for each panel: there may be hundreds of both. */
-const entries = computed(() => new Map(registry.value?.instances.map((entry) => [keyOf(entry), entry])));
-const nodes = computed(() => new Map(registry.value?.nodes.map((node) => [node.name, node])));
-
-export function nodeOf(name: string): NodeEntry | undefined {
-  return nodes.value.get(name);
-}
-
 const cells = new Map<string, InstanceCells>();
 
 export function cellsOf(target: Target): InstanceCells {
@@ -69,8 +61,8 @@ export function cellsOf(target: Target): InstanceCells {
       flow: signal(undefined),
       loss: signal(undefined),
       command: signal(undefined),
-      entry: computed(() => entries.value.get(key)),
-      node: computed(() => nodes.value.get(target.node)),
+      entry: computed(() => entryOf(target)),
+      node: computed(() => nodeOf(target.node)),
     };
     cells.set(key, found);
   }
@@ -103,7 +95,7 @@ export function offView(id: number): void {
 export function apply(snapshot: Snapshot): void {
   batch(() => {
     if (snapshot.connection) connection.value = snapshot.connection;
-    if (snapshot.registry) registry.value = snapshot.registry;
+    if (snapshot.registry) applyRegistry(snapshot.registry);
     // An instance that is no longer watched has no cells.
     for (const status of snapshot.watches ?? []) set(status.key, 'status', status);
     for (const sample of snapshot.samples ?? []) set(sample.key, 'sample', sample);
@@ -127,3 +119,4 @@ function set<K extends 'status' | 'sample' | 'flow' | 'loss' | 'command'>(
 }
 
 export type { Target };
+export { nodeOf, registry };

@@ -1,11 +1,31 @@
 /** The messages of `oasis.v1` (docs/reference/websocket.md) and their parser. */
 
 import { type DemandRange, parseDemandRange } from '@oasis/wire';
-import { type Fields, isFields, listOf } from '../fields.ts';
+import { type Fields, isFields, listOf, valuesOf } from '../fields.ts';
 
 export const SUBPROTOCOL = 'oasis.v1';
 
-export interface NodeEntry {
+/** What the registry's changes say of a node. */
+export interface NodeFacts {
+  readonly name: string;
+  readonly host: string;
+  readonly software: string;
+  readonly online: boolean;
+  /** Time of the last change of state, milliseconds by the DAC's clock. */
+  readonly since: number;
+  readonly run: string;
+  readonly replay: boolean;
+}
+
+/** What changes of a node while it is connected. */
+export interface NodeStatistics {
+  /** DAC clock minus node clock, and the round trip that it was taken from. */
+  readonly clock_offset_ns: number | null;
+  readonly round_trip_ns: number | null;
+  readonly overhead: OverheadEntry | null;
+}
+
+export interface NodeEntry extends NodeStatistics {
   readonly name: string;
   readonly host: string;
   readonly software: string;
@@ -13,10 +33,6 @@ export interface NodeEntry {
   /** Time of the last change of state, milliseconds by the DAC's clock. */
   readonly since: number;
   readonly run: string;
-  /** DAC clock minus node clock, and the round trip that it was taken from. */
-  readonly clock_offset_ns: number | null;
-  readonly round_trip_ns: number | null;
-  readonly overhead: OverheadEntry | null;
   /** Whether its samples are replayed from a recording. */
   readonly replay: boolean;
 }
@@ -29,6 +45,9 @@ export interface OverheadEntry {
   /** Lowered rates in hertz, by instance. */
   readonly lowered: Readonly<Record<string, number>>;
 }
+
+/** What the registry's changes say of an instance. */
+export type InstanceFacts = Omit<InstanceEntry, 'state' | 'pace' | 'replay'>;
 
 export interface InstanceEntry {
   readonly id: number;
@@ -63,6 +82,18 @@ export interface DemandEntry extends DemandRange {
   readonly asked: number;
 }
 
+/** Changes of the registry, which continue those before. */
+export interface RegistryDelta {
+  /** The revision that they continue; 0 begins a new picture. */
+  readonly from: number;
+  readonly position: string;
+  readonly more: boolean;
+  readonly nodes: readonly NodeFacts[];
+  readonly instances: readonly InstanceFacts[];
+  readonly goneNodes: readonly string[];
+  readonly goneInstances: readonly number[];
+}
+
 export interface Registry {
   readonly nodes: readonly NodeEntry[];
   readonly instances: readonly InstanceEntry[];
@@ -89,7 +120,7 @@ export function isRate(hertz: number): boolean {
 }
 
 export type ClientMessage =
-  | { op: 'watch'; id: number }
+  | { op: 'watch'; id: number; deltas: true; statistics: true; schemas: 'once'; resume?: string }
   | {
       op: 'subscribe';
       id: number;
@@ -105,7 +136,9 @@ export type ClientMessage =
 
 export type ServerMessage =
   | { op: 'welcome'; server: string; epoch: string }
-  | { op: 'registry'; registry: Registry }
+  | { op: 'registry_delta'; delta: RegistryDelta }
+  | { op: 'statistics'; nodes: readonly (readonly [string, NodeStatistics])[] }
+  | { op: 'schema'; hash: string; schema: unknown }
   | {
       op: 'subscribed';
       id: number;
@@ -113,7 +146,9 @@ export type ServerMessage =
       epoch: string;
       offset: number;
       entry: InstanceEntry;
+      /** Undefined if it has come in a message of its own. */
       schema: unknown;
+      schemaHash: string;
     }
   | { op: 'gap'; topic: number; cause: string; count: number | undefined }
   | { op: 'epoch'; topic: number; epoch: string; offset: number }
@@ -136,8 +171,15 @@ export function parseServerMessage(data: string): ServerMessage | undefined {
   switch (fields.op) {
     case 'welcome':
       return { op: 'welcome', server: text(fields.server), epoch: text(fields.epoch) };
-    case 'registry':
-      return { op: 'registry', registry: parseRegistry(fields) };
+    case 'registry_delta':
+      return { op: 'registry_delta', delta: parseDelta(fields) };
+    case 'statistics':
+      return {
+        op: 'statistics',
+        nodes: listOf(fields.nodes).map((node) => [text(node.name), parseStatistics(node)] as const),
+      };
+    case 'schema':
+      return { op: 'schema', hash: text(fields.sha256), schema: fields.schema };
     case 'subscribed':
       return parseSubscribed(fields);
     case 'gap':
@@ -189,33 +231,44 @@ function parseSubscribed(fields: Fields): ServerMessage | undefined {
     offset: number(fields.offset),
     entry: parseInstance(fields.instance),
     schema: fields.instance.schema,
+    schemaHash: text(fields.instance.schema_sha256),
   };
 }
 
-function parseRegistry(fields: Fields): Registry {
-  const nodes = listOf(fields.nodes).map(parseNode);
-  const lowered = new Map(nodes.map((node) => [node.name, node.overhead?.lowered ?? {}]));
-  const instances = listOf(fields.instances)
-    .map(parseInstance)
-    .map((entry) => ({
-      ...entry,
-      pace: entry.pace && (lowered.get(entry.node)?.[entry.instance] ?? entry.pace),
-    }));
-  return { nodes, instances };
+function parseDelta(fields: Fields): RegistryDelta {
+  const types = listOf(fields.types);
+  const removed = isFields(fields.removed) ? fields.removed : {};
+  return {
+    from: number(fields.from),
+    position: text(fields.position),
+    more: fields.more === true,
+    nodes: listOf(fields.nodes).map(parseNode),
+    instances: listOf(fields.instances).map((instance) => {
+      const type = types[number(instance.type)] ?? {};
+      return parseFacts({ ...instance, type: type.type, uuid: type.uuid, version: type.version });
+    }),
+    goneNodes: valuesOf(removed.nodes).map(text),
+    goneInstances: valuesOf(removed.instances).map(number),
+  };
 }
 
-function parseNode(fields: Fields): NodeEntry {
+function parseNode(fields: Fields): NodeFacts {
   return {
     name: text(fields.name),
     host: text(fields.host),
     software: text(fields.software),
-    state: text(fields.state),
+    online: fields.online === true,
     since: number(fields.since) / 1e6,
     run: text(fields.run),
+    replay: fields.replay === true,
+  };
+}
+
+function parseStatistics(fields: Fields): NodeStatistics {
+  return {
     clock_offset_ns: optionalNumber(fields.clock_offset_ns) ?? null,
     round_trip_ns: optionalNumber(fields.round_trip_ns) ?? null,
     overhead: parseOverhead(fields.overhead),
-    replay: fields.replay === true,
   };
 }
 
@@ -231,8 +284,16 @@ function parseOverhead(fields: unknown): OverheadEntry | null {
 }
 
 function parseInstance(fields: Fields): InstanceEntry {
-  const hertz = optionalNumber(fields.hertz) ?? null;
-  const recorder = parseRecorder(fields.recorder);
+  const facts = parseFacts(fields);
+  return {
+    ...facts,
+    state: text(fields.state),
+    pace: facts.recorder ? null : facts.hertz,
+    replay: fields.replay === true,
+  };
+}
+
+function parseFacts(fields: Fields): InstanceFacts {
   return {
     id: number(fields.id),
     node: text(fields.node),
@@ -240,14 +301,11 @@ function parseInstance(fields: Fields): InstanceEntry {
     type: text(fields.type),
     uuid: text(fields.uuid),
     version: text(fields.version),
-    state: text(fields.state),
     enabled: fields.enabled !== false,
-    hertz,
-    pace: recorder ? null : hertz,
+    hertz: optionalNumber(fields.hertz) ?? null,
     demand: parseDemand(fields.demand),
     kind: text(fields.kind),
-    recorder,
-    replay: fields.replay === true,
+    recorder: parseRecorder(fields.recorder),
     run: text(fields.run),
   };
 }

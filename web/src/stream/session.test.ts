@@ -77,8 +77,17 @@ class Bench {
 
   register(lowered: Record<string, number> = {}): void {
     const overhead = { cpu: 0.02, callbacks: 0.01, budget: 0.02, lowered };
-    const node = { name: 'plant-7', state: 'online', run: this.run, clock_offset_ns: 0, overhead };
-    this.say({ op: 'registry', nodes: [node], instances: [this.entry()] });
+    const { run, replay } = this;
+    this.say({ op: 'statistics', nodes: [{ name: 'plant-7', clock_offset_ns: 0, overhead }], instances: [] });
+    this.picture([{ name: 'plant-7', online: true, run, replay }], [{ ...this.entry(), type: 0 }]);
+  }
+
+  /** A whole picture of the registry in one piece. */
+  picture(nodes: object[], instances: object[]): void {
+    const { name: type, uuid, version } = SCHEMA;
+    const position = `${this.epoch}:1`;
+    const types = [{ type, uuid, version }];
+    this.say({ op: 'registry_delta', from: 0, position, more: false, types, nodes, instances, removed: {} });
   }
 
   subscribed(offset = 0): void {
@@ -153,11 +162,52 @@ describe('a session', () => {
     bench.session.watch(PROCESSOR);
     bench.settle();
     bench.welcome();
-    bench.say({ op: 'registry', nodes: [], instances: [] });
+    bench.picture([], []);
     expect(bench.last('subscribe')).toBeUndefined();
     expect(bench.snapshot().watches).toMatchObject([{ status: 'absent' }]);
     bench.register();
     expect(bench.last('subscribe')).toBeDefined();
+  });
+
+  it('continues at its place in the registry when it connects again', () => {
+    bench.connect();
+    expect(bench.last('watch')).toMatchObject({ deltas: true, statistics: true, schemas: 'once' });
+    expect(bench.last('watch')).not.toHaveProperty('resume');
+    bench.session.closed('closed', 1006, bench.now);
+    bench.pass(2000);
+    bench.welcome();
+    expect(bench.last('watch')).toMatchObject({ resume: 'e1:1' });
+  });
+
+  it('gets a schema in a message of its own', () => {
+    bench.session.watch(PROCESSOR);
+    bench.settle();
+    bench.welcome();
+    bench.register();
+    bench.say({ op: 'schema', sha256: 'abc', schema: SCHEMA });
+    const { topic, epoch } = bench;
+    const instance = { ...bench.entry(), schema_sha256: 'abc' };
+    bench.say({ op: 'subscribed', id: bench.last('subscribe')?.id, topic, epoch, offset: 0, instance });
+    expect(bench.snapshot().watches).toMatchObject([{ schema: { version: '1.1' } }]);
+  });
+
+  it('gives the page changes of the registry four times a second at most, and only whole pictures', () => {
+    bench.connect();
+    expect(bench.snapshot().registry).toMatchObject({ isWhole: true, instances: [{ id: 3 }] });
+    const change = (from: number, more: boolean, online: boolean) => {
+      const nodes = [{ name: 'plant-7', online, run: bench.run }];
+      const position = `e1:${from + 1}`;
+      bench.say({ op: 'registry_delta', from, position, more, types: [], nodes, instances: [], removed: {} });
+    };
+    change(1, false, false);
+    expect(bench.snapshot().registry).toBeUndefined();
+    bench.now += 250;
+    expect(bench.snapshot().registry).toMatchObject({ isWhole: false, instances: [{ state: 'offline' }] });
+    bench.now += 250;
+    change(0, true, true);
+    expect(bench.snapshot().registry).toBeUndefined();
+    change(1, false, true);
+    expect(bench.snapshot().registry).toMatchObject({ isWhole: true, goneInstances: [], instances: [] });
   });
 
   it('retries when the DAC does not know an instance of its registry', () => {

@@ -4,7 +4,8 @@ import type { StoredTimes } from '../past/stored.ts';
 import { Commands } from './commands.ts';
 import type { DoorName } from './doors/door.ts';
 import { Link } from './link.ts';
-import { type CommandRequest, parseServerMessage, type Registry, type ServerMessage } from './protocol.ts';
+import { type CommandRequest, parseServerMessage, type ServerMessage } from './protocol.ts';
+import { RegistryBook } from './registry_book.ts';
 import { type OutgoingMessage, Subscriptions } from './subscriptions.ts';
 import { Traffic } from './traffic.ts';
 import type { LossReason, Snapshot, Target } from './view.ts';
@@ -13,6 +14,10 @@ import type { Watch } from './watch.ts';
 
 /** Interval for updates of rates and strips while nothing arrives. */
 const REVIEW_MS = 250;
+/** Pause between changes of the registry for the page, which draws its list anew for each. */
+const REGISTRY_MS = 250;
+/** Remembered schemas. The DAC remembers as many before it sends one again. */
+const SCHEMAS = 1000;
 
 export type Action =
   | { readonly do: 'connect'; readonly isFirst: boolean }
@@ -48,15 +53,17 @@ export class Session {
   private readonly commands = new Commands();
   private readonly traffic = new Traffic();
   private readonly subscriptions = new Subscriptions({
-    registry: () => (this.link.phase === 'connected' ? this.registry : undefined),
+    registry: () => (this.link.phase === 'connected' && this.isRegistryKnown ? this.registry : undefined),
     send: (message) => this.send(message),
     onSubscribed: (target, now) => this.archive.lookUp(target, now),
   });
-  /** DAC clock minus node clock in milliseconds, by node. */
-  private readonly nodeOffsets = new Map<string, number>();
   private actions: Action[] = [];
-  private registry: Registry | undefined;
-  private isRegistryDirty = false;
+  private readonly registry = new RegistryBook();
+  /** Whether the registry is that of the present connection. */
+  private isRegistryKnown = false;
+  private registryAt = 0;
+  /** Schemas by their hashes, which the DAC sends once in a connection. */
+  private readonly schemas = new Map<string, unknown>();
   private door: DoorName = 'websocket';
   private server = '';
   private epoch = '';
@@ -158,7 +165,9 @@ export class Session {
 
   /** Returns when to call {@link tick} next, or when a snapshot can contain something new. */
   nextTick(): number {
-    return Math.min(this.nextDuty(), this.views.nextDue());
+    const isWaiting = this.isRegistryKnown && this.registry.hasChanged;
+    const registry = isWaiting ? this.registryAt : Number.POSITIVE_INFINITY;
+    return Math.min(this.nextDuty(), this.views.nextDue(), registry);
   }
 
   /** The same for a page that is not ready for a snapshot. */
@@ -183,9 +192,9 @@ export class Session {
       snapshot.connection = { phase, reason, code, since, attempts, server, epoch, door, clock: clock.best };
       this.link.isDirty = false;
     }
-    if (this.isRegistryDirty) {
-      snapshot.registry = this.registry;
-      this.isRegistryDirty = false;
+    if (this.isRegistryDue(now)) {
+      snapshot.registry = this.registry.drain();
+      this.registryAt = now + REGISTRY_MS;
     }
     for (const watch of this.subscriptions.watches())
       addParts(snapshot, watch, this.archive.timesOf(watch.target), now);
@@ -209,11 +218,21 @@ export class Session {
       case 'welcome':
         this.welcomed(message.server, message.epoch, now);
         break;
-      case 'registry':
-        this.registered(message.registry);
+      case 'registry_delta':
+        if (message.delta.from === 0) this.isRegistryKnown = false;
+        this.registry.apply(message.delta);
+        if (this.registry.isComplete) this.registered();
+        break;
+      case 'statistics':
+        for (const [node, statistics] of message.nodes) this.registry.applyStatistics(node, statistics);
+        if (this.isRegistryKnown) this.subscriptions.registered(this.registry);
+        break;
+      case 'schema':
+        if (this.schemas.size >= SCHEMAS) this.schemas.clear();
+        this.schemas.set(message.hash, message.schema);
         break;
       case 'subscribed':
-        this.subscriptions.subscribed(message, now);
+        this.subscriptions.subscribed(message, message.schema ?? this.schemas.get(message.schemaHash), now);
         break;
       case 'gap':
         this.subscriptions.ofTopic(message.topic)?.gap(message.cause);
@@ -246,19 +265,23 @@ export class Session {
     this.server = server;
     if (this.epoch !== '' && this.epoch !== epoch) this.archive.reset();
     this.epoch = epoch;
+    this.schemas.clear();
     if (this.lostAt !== undefined) this.subscriptions.reconnected(now, now - this.lostAt);
     this.lostAt = undefined;
-    // The registry is outdated; subscriptions wait for the new one.
-    this.registry = undefined;
-    this.send({ op: 'watch' });
+    // The registry is outdated; subscriptions wait for what has changed.
+    this.isRegistryKnown = false;
+    const resume = this.registry.position === undefined ? {} : { resume: this.registry.position };
+    this.send({ op: 'watch', deltas: true, statistics: true, schemas: 'once', ...resume });
   }
 
-  private registered(registry: Registry): void {
-    this.registry = registry;
-    this.isRegistryDirty = true;
-    this.nodeOffsets.clear();
-    for (const node of registry.nodes) this.nodeOffsets.set(node.name, (node.clock_offset_ns ?? 0) / 1e6);
-    this.subscriptions.registered(registry);
+  private registered(): void {
+    this.isRegistryKnown = true;
+    this.subscriptions.registered(this.registry);
+  }
+
+  /** Whether the page gets the changes of the registry now. An incomplete one would look as if instances were gone. */
+  private isRegistryDue(now: number): boolean {
+    return this.isRegistryKnown && this.registry.hasChanged && now >= this.registryAt;
   }
 
   private failed(message: ServerMessage & { op: 'error' }, now: number): void {
@@ -269,7 +292,7 @@ export class Session {
 
   /** Browser clock minus node clock: converts the time of a sample to the browser's clock. */
   private lagOf(node: string): number {
-    return (this.nodeOffsets.get(node) ?? 0) + this.dacLag;
+    return (this.registry.clockOffset(node) ?? 0) / 1e6 + this.dacLag;
   }
 
   /** Browser clock minus DAC clock. */

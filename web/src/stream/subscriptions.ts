@@ -1,4 +1,5 @@
-import type { ClientMessage, Registry, ServerMessage } from './protocol.ts';
+import type { ClientMessage, ServerMessage } from './protocol.ts';
+import type { RegistryBook } from './registry_book.ts';
 import { keyOf, type Target } from './view.ts';
 import { Watch } from './watch.ts';
 
@@ -15,7 +16,7 @@ export type OutgoingMessage = Distributed<ClientMessage, 'id'>;
 /** The DAC at the other end of the connection. */
 export interface Peer {
   /** Returns the registry; undefined until it has arrived. */
-  registry(): Registry | undefined;
+  registry(): RegistryBook | undefined;
   /** Sends a message and returns its number. */
   send(message: OutgoingMessage): number;
   /** Called when the subscription of an instance starts. */
@@ -83,10 +84,10 @@ export class Subscriptions {
     for (const watch of this.byKey.values()) watch.reconnected(now, interruption);
   }
 
-  registered(registry: Registry): void {
-    for (const entry of registry.instances) {
-      const watch = this.of(entry);
-      if (!watch) continue;
+  registered(registry: RegistryBook): void {
+    for (const watch of this.byKey.values()) {
+      const entry = registry.entry(watch.target);
+      if (!entry) continue;
       watch.updateEntry(entry);
       if (watch.topic === undefined) continue;
       // A name can return with another number or another layout.
@@ -99,12 +100,12 @@ export class Subscriptions {
     this.subscribeAll();
   }
 
-  subscribed(message: ServerMessage & { op: 'subscribed' }, now: number): void {
-    const { topic, epoch, offset, entry, schema } = message;
+  subscribed(message: ServerMessage & { op: 'subscribed' }, schema: unknown, now: number): void {
+    const { topic, epoch, offset, entry } = message;
     const watch = this.answered(message.id);
     watch?.subscribed(topic, epoch, offset, entry, schema, now);
     // Only the registry knows whether the node has lowered the rate.
-    const known = this.peer.registry()?.instances.find((known) => known.id === topic);
+    const known = this.peer.registry()?.entryOf(topic);
     if (known) watch?.updateEntry(known);
     if (watch?.topic === topic) {
       this.byTopic.set(topic, watch);
@@ -154,7 +155,7 @@ export class Subscriptions {
     const known = this.peer.registry();
     if (!known || watch.topic !== undefined) return;
     if (watch.status === 'failed' || [...this.pending.values()].includes(watch.key)) return;
-    if (!known.instances.some((entry) => keyOf(entry) === watch.key)) {
+    if (!known.entry(watch.target)) {
       watch.setStatus('absent');
       return;
     }

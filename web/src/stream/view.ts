@@ -5,7 +5,7 @@ import type { PerSecond } from './counters.ts';
 import type { DoorName } from './doors/door.ts';
 import type { HistoryView } from './history.ts';
 import type { LossView } from './ledger.ts';
-import type { CommandRequest, Registry } from './protocol.ts';
+import type { CommandRequest, InstanceEntry, NodeEntry } from './protocol.ts';
 import type { Query, ViewResult } from './query.ts';
 
 /** Messages between worker and page. All of them can be cloned structurally. */
@@ -91,10 +91,20 @@ export interface CommandView {
   readonly since: number;
 }
 
+/** The changes of the registry since the page was last told. */
+export interface RegistryChange {
+  /** Whether the page forgets everything before it applies the change. */
+  readonly isWhole: boolean;
+  readonly nodes: readonly NodeEntry[];
+  readonly instances: readonly InstanceEntry[];
+  readonly goneNodes: readonly string[];
+  readonly goneInstances: readonly number[];
+}
+
 /** The changes since the last snapshot; unchanged parts are absent. */
 export interface Snapshot {
   connection?: ConnectionView;
-  registry?: Registry;
+  registry?: RegistryChange;
   watches?: WatchStatus[];
   samples?: SampleView[];
   flows?: FlowView[];

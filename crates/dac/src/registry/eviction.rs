@@ -1,6 +1,6 @@
 //! Evicts offline nodes for nodes that connect: a limit is reached only by nodes that are connected.
 
-use super::Inner;
+use super::{Inner, changes::Entry};
 use crate::{listener::counted, node::Node};
 use std::{
     collections::{HashMap, HashSet},
@@ -69,6 +69,7 @@ impl Inner {
     /// Removes a node and its instances.
     fn remove_node(&mut self, name: &str) {
         self.nodes.remove(name);
+        self.changes.remove(Entry::Node(name.into()));
         let its: Vec<_> =
             self.instances.values().filter(|instance| *instance.node == *name).cloned().collect();
         for instance in its {

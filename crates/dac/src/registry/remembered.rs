@@ -2,7 +2,7 @@
 //!
 //! They are evicted for nodes that connect: an offline node never uses up a limit that a connected node needs.
 
-use super::{Inner, Registry};
+use super::{Inner, Registry, changes::Entry};
 use crate::{RunOwner, node::Node};
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
 use oasis_wire::{
@@ -114,7 +114,7 @@ impl Registry {
         inner.remembered.push_front(instance.topic);
         if !is_known {
             let node = Node::remembered(stored, nodes.get(&*stored.node).copied());
-            inner.nodes.insert(node.identity.name.clone(), node);
+            inner.add_node(node);
         }
         true
     }
@@ -134,6 +134,7 @@ impl Inner {
             let is_alone = !self.instances.values().any(|other| other.node == instance.node);
             if is_alone && self.nodes.get(&*instance.node).is_some_and(|node| node.is_remembered) {
                 self.nodes.remove(&*instance.node);
+                self.changes.remove(Entry::Node(instance.node.clone()));
             }
             return true;
         }

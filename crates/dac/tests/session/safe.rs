@@ -69,6 +69,9 @@ fn with_an_archive_samples_are_safe_once_stored_and_not_by_time() {
         "some of them are declared lost"
     );
     assert!(!peer.session.has_unsafe_samples());
+    peer.send_at(&batch(topic, 6, 1, 0), 63 * SECOND);
+    commit(&dac, topic, 6, false);
+    assert_eq!(peer.told(64 * SECOND), safe(SafeReason::Stored, topic, 6), "none of these is lost");
 }
 
 #[test]

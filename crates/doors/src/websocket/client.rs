@@ -1,15 +1,23 @@
 //! State of a client besides its connection, for each protocol.
 
+use super::deltas::DeltaReader;
 use oasis_channel::InstanceState;
-use oasis_dac::CommandError;
+use oasis_dac::{CommandError, SchemaHash};
+use std::collections::HashSet;
 
 /// State of a native client.
 #[derive(Debug, Default)]
 pub struct NativeClient {
-    /// Whether it is notified of changes of the registry.
+    /// Whether it gets whole pictures of the registry.
     pub watches: bool,
     /// Whether the registry has changed since its last picture.
     pub is_behind: bool,
+    /// Where it is in the changes of the registry, if it asked for them.
+    pub deltas: Option<DeltaReader>,
+    /// The round of statistics that it has received, if it asked for them; 0 before the first.
+    pub statistics: Option<u64>,
+    /// Schemas that it has received in messages of their own, if it asked for that.
+    pub schemas: Option<HashSet<SchemaHash>>,
     /// Requests that could not be understood.
     pub nonsense: u32,
     /// Commands under way.

@@ -1,11 +1,13 @@
 //! Messages of `oasis.v1`: requests and answers as JSON, samples as native batches.
 
+use super::statistics::StatisticsView;
 use crate::{
+    delta::{RegistryDeltaView, RegistryPosition},
     past::times::{NotAllowed, Times},
     view,
 };
 use oasis_channel::InstanceState;
-use oasis_dac::{Delivery, Options, Overflow, ProbeRequest, Segment};
+use oasis_dac::{Delivery, Options, Overflow, ProbeRequest, SchemaHash, Segment};
 use oasis_websocket::{Opcode, frame};
 use oasis_wire::{
     batch,
@@ -15,7 +17,7 @@ use oasis_wire::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 /// A message of a client.
 #[derive(Debug, Deserialize)]
@@ -29,7 +31,7 @@ pub struct Request {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub enum What {
-    Watch,
+    Watch(Watch),
     Subscribe(Box<Subscribe>),
     Unsubscribe {
         topic: TopicId,
@@ -43,6 +45,32 @@ pub enum What {
     Ping {
         client_time: f64,
     },
+}
+
+/// How a client wants the registry.
+#[derive(Debug, Default, Deserialize)]
+pub struct Watch {
+    /// Changes instead of whole pictures.
+    #[serde(default)]
+    pub deltas: bool,
+    /// The position of the last change that the client has.
+    pub resume: Option<RegistryPosition>,
+    /// Statistics besides.
+    #[serde(default)]
+    pub statistics: bool,
+    #[serde(default)]
+    pub schemas: SchemaDelivery,
+}
+
+/// How a client gets schemas.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SchemaDelivery {
+    /// In each `subscribed`.
+    #[default]
+    Inline,
+    /// In a message of its own, once in a connection.
+    Once,
 }
 
 /// A requested subscription.
@@ -101,12 +129,18 @@ pub enum Answer {
         nodes: Vec<view::NodeView>,
         instances: Vec<view::InstanceView>,
     },
+    RegistryDelta(Box<RegistryDeltaView>),
+    Statistics(Box<StatisticsView>),
+    Schema {
+        sha256: SchemaHash,
+        schema: Arc<ProbeType>,
+    },
     Subscribed {
         id: i64,
         topic: TopicId,
         epoch: Epoch,
         offset: Offset,
-        instance: Box<view::InstanceWithSchema>,
+        instance: Box<view::SubscribedInstance>,
     },
     Gap {
         topic: TopicId,

@@ -5,6 +5,7 @@
 
 mod client;
 mod connection;
+mod deltas;
 mod eisa;
 mod end;
 mod handshake;
@@ -19,6 +20,7 @@ mod picture;
 mod push;
 mod shard;
 mod shards;
+mod statistics;
 mod topic;
 
 pub use handshake::upgrade;

@@ -16,15 +16,20 @@ use crate::{
     view,
 };
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, ProbeRequest, StartAt, now};
+use oasis_dac::{CommandError, Instance, ProbeRequest, StartAt, now};
 use oasis_websocket::Opcode;
-use oasis_wire::{loss::Cause, quantity::TopicId};
+use oasis_wire::{
+    loss::Cause,
+    quantity::{Position, TopicId},
+};
 use serde::Deserialize;
 
 /// Requests that make no sense before the client is closed.
 const PATIENCE: u32 = 100;
 /// Commands of one client under way at the same time.
 const COMMANDS: u32 = 64;
+/// Schemas of a client that are remembered. Beyond that one may come twice.
+const SCHEMAS: usize = 1_000;
 
 /// The id of an invalid request.
 #[derive(Debug, Deserialize)]
@@ -85,9 +90,9 @@ impl Shard {
 
     fn request(&mut self, key: usize, id: i64, what: What) -> Result<(), End> {
         match what {
-            What::Watch => {
+            What::Watch(wanted) => {
                 // Now, and not only when something changes.
-                self.watch(key);
+                self.watch(key, &wanted);
                 Ok(())
             }
             What::Subscribe(wanted) => {
@@ -137,14 +142,37 @@ impl Shard {
         };
         let is_at_its_log = source.is_none();
         let past = PastState::new(times.until, source, id);
-        let instance = Box::new(view::with_schema(&dac.registry, &stream));
-        let begun = self.subscribe(key, stream, from, options, past).filter(|_| is_at_its_log);
+        let begun = self.subscribe(key, stream.clone(), from, options, past).filter(|_| is_at_its_log);
         let Some((offset, epoch_changed)) = begun else { return Ok(()) };
-        self.answer(key, &Answer::Subscribed { id, topic, epoch: dac.epoch(), offset, instance })?;
+        self.say_subscribed(key, id, &stream, Position { epoch: dac.epoch(), offset })?;
         if epoch_changed {
             self.answer(key, &Answer::gap(topic, None, Cause::EpochChanged))?;
         }
         Ok(())
+    }
+
+    /// Answers a subscription; before that comes the schema, if the client gets schemas once and has not received this one.
+    pub(super) fn say_subscribed(
+        &mut self,
+        key: usize,
+        id: i64,
+        stream: &Instance,
+        begin: Position,
+    ) -> Result<(), End> {
+        let hash = stream.schema_hash;
+        let known = self.connections.get_mut(key).and_then(client).and_then(|client| client.schemas.as_mut());
+        let is_inline = known.is_none();
+        if let Some(known) = known {
+            if known.len() >= SCHEMAS {
+                known.clear();
+            }
+            if known.insert(hash) {
+                self.answer(key, &Answer::Schema { sha256: hash, schema: stream.probe_type.clone() })?;
+            }
+        }
+        let instance = Box::new(view::subscribed(&self.around.dac.registry, stream, is_inline));
+        let Position { epoch, offset } = begin;
+        self.answer(key, &Answer::Subscribed { id, topic: stream.topic, epoch, offset, instance })
     }
 
     fn refuse(&mut self, key: usize, id: i64, refusal: Refusal) -> Result<(), End> {

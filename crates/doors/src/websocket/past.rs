@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     past::{ArchiveAccess, Fetcher, NextStep, Source},
-    view::{self, Integers},
+    view::Integers,
 };
 use oasis_dac::Instance;
 use oasis_wire::quantity::{Position, TopicId};
@@ -159,10 +159,7 @@ impl Shard {
             NextStep::Over => is_over = true,
         }
         if let Some(id) = request {
-            let Position { epoch, offset } = begin;
-            let view = Box::new(view::with_schema(&self.around.dac.registry, &instance));
-            let topic = instance.topic;
-            self.answer(key, &Answer::Subscribed { id, topic, epoch, offset, instance: view })?;
+            self.say_subscribed(key, id, &instance, begin)?;
         }
         if let Some(connection) = self.connections.get_mut(key) {
             connection.write_shared(messages)?;

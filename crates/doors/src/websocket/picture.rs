@@ -6,17 +6,21 @@
 use super::{
     client::NativeClient,
     connection::{Connection, Protocol},
+    deltas::DeltaReader,
     end::End,
-    messages::Answer,
+    messages::{Answer, SchemaDelivery, Watch},
     shard::Shard,
 };
-use crate::view;
+use crate::{delta::RegistryPosition, view};
 use bytes::Bytes;
 use oasis_websocket::{Opcode, frame};
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
 
 /// Bytes of pictures for one client in a second.
-const RATE: u64 = 4 * 1024 * 1024;
+pub(super) const RATE: u64 = 4 * 1024 * 1024;
 
 /// The newest picture of a shard.
 #[derive(Debug, Default)]
@@ -45,15 +49,23 @@ impl Shard {
             }
         }
         self.send_pictures();
+        self.send_deltas();
     }
 
-    /// Lets a client watch from now on.
-    pub(super) fn watch(&mut self, key: usize) {
+    /// Lets a client watch from now on: whole pictures, or changes if it asks for them.
+    pub(super) fn watch(&mut self, key: usize, wanted: &Watch) {
+        let epoch = self.around.dac.epoch();
         if let Some(client) = self.connections.get_mut(key).and_then(native) {
-            client.watches = true;
-            client.is_behind = true;
+            client.watches = !wanted.deltas;
+            client.is_behind = !wanted.deltas;
+            let cursor = RegistryPosition::in_epoch(wanted.resume, epoch);
+            client.deltas = wanted.deltas.then(|| DeltaReader::new(cursor));
+            client.statistics = wanted.statistics.then_some(0);
+            client.schemas = (wanted.schemas == SchemaDelivery::Once).then(HashSet::new);
         }
         self.send_pictures();
+        self.send_deltas();
+        self.send_statistics();
     }
 
     /// Sends the present picture to clients that have an older one, unless the last was sent a moment ago. Those that still have unread answers get it later.
@@ -120,7 +132,7 @@ impl Shard {
     }
 }
 
-fn native(connection: &mut Connection) -> Option<&mut NativeClient> {
+pub(super) fn native(connection: &mut Connection) -> Option<&mut NativeClient> {
     match &mut connection.protocol {
         Protocol::Native(client) => Some(client),
         Protocol::Eisa(_) => None,

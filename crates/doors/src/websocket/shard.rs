@@ -5,10 +5,12 @@
 
 use super::{
     connection::{Connection, ConnectionId, GOODBYE, Protocol},
+    deltas::Deltas,
     end::End,
     inbox::{Event, Inbox, Newcomer},
     pace::Pace,
     picture::Picture,
+    statistics::Statistics,
     topic::Topic,
 };
 use crate::{
@@ -81,6 +83,9 @@ pub struct Shard {
     leaving: VecDeque<(Instant, ConnectionId)>,
     /// The registry, as clients that watch it receive it.
     pub(super) picture: Picture,
+    /// The same as changes.
+    pub(super) deltas: Deltas,
+    pub(super) statistics: Statistics,
     is_ending: bool,
 }
 
@@ -106,6 +111,8 @@ impl Shard {
             last_check: now,
             leaving: VecDeque::new(),
             picture: Picture::default(),
+            deltas: Deltas::default(),
+            statistics: Statistics::default(),
             is_ending: false,
         }
     }
@@ -141,6 +148,8 @@ impl Shard {
             self.inbox.take(&mut inbox);
             inbox.drain(..).for_each(|event| self.on_event(event));
             self.send_due_pictures();
+            self.send_due_deltas();
+            self.send_due_statistics();
             self.round();
             self.close_finished();
             self.check_stalled();
@@ -155,7 +164,8 @@ impl Shard {
         let now = Instant::now();
         let goodbye = self.leaving.front().map(|(due, _)| *due);
         let next_check = self.last_check + CHECK_INTERVAL;
-        let next = [goodbye, self.picture.due()].into_iter().flatten().fold(next_check, Instant::min);
+        let due = [goodbye, self.picture.due(), self.deltas.due(), self.statistics.due()];
+        let next = due.into_iter().flatten().fold(next_check, Instant::min);
         let next = next.saturating_duration_since(now);
         if self.raised.is_empty() && self.queue.is_empty() { next } else { self.pace.wait(now).min(next) }
     }
@@ -207,6 +217,7 @@ impl Shard {
         let outcome = connection.flush();
         self.settle(key, outcome);
         self.send_late_picture(key);
+        self.send_late_deltas(key);
         self.enqueue(key);
     }
 

@@ -101,7 +101,7 @@ impl World {
         self.folder.path()
     }
 
-    /// Leaves the folder behind.
+    /// Keeps the folder when the world is dropped.
     pub fn keep(self) -> PathBuf {
         self.folder.keep()
     }

@@ -4,6 +4,8 @@ import { EventFeed, type Feed, PollFeed } from './feed.ts';
 import { batchOf, type SamplesMessage } from './json_batch.ts';
 
 const REGISTRY_MS = 1000;
+/** Statistics are those of all nodes, so they are read less often. */
+const STATISTICS_MS = 5000;
 /** Subscriptions come in groups; one new stream serves all of them. */
 const REOPEN_MS = 20;
 
@@ -30,7 +32,7 @@ export class TextDoor implements Door {
   private feed: Feed | undefined;
   private reopening: ReturnType<typeof setTimeout> | undefined;
   private watching: ReturnType<typeof setTimeout> | undefined;
-  private registry = '';
+  private statistics: ReturnType<typeof setTimeout> | undefined;
   private isClosed = false;
 
   constructor(
@@ -53,12 +55,14 @@ export class TextDoor implements Door {
     this.feed?.close();
     clearTimeout(this.reopening);
     clearTimeout(this.watching);
+    clearTimeout(this.statistics);
   }
 
   private async answer(message: Fields & { op: string; id: number }): Promise<void> {
     switch (message.op) {
       case 'watch':
-        return this.watch();
+        this.attempt(() => this.readStatistics());
+        return this.watch(message.resume, true);
       case 'subscribe':
         return this.subscribe(message.id, String(message.node), String(message.instance), message.resume);
       case 'unsubscribe':
@@ -83,17 +87,21 @@ export class TextDoor implements Door {
     this.emit({ op: 'welcome', protocol: 1, server: software, epoch });
   }
 
-  private async watch(): Promise<void> {
-    const [nodes, instances] = await Promise.all([
-      this.get(new URL('nodes', this.api)),
-      this.get(new URL('instances', this.api)),
-    ]);
-    const registry = JSON.stringify({ op: 'registry', ...nodes, ...instances });
-    if (registry !== this.registry) {
-      this.registry = registry;
-      this.events.text(registry);
-    }
-    if (!this.isClosed) this.watching = setTimeout(() => this.attempt(() => this.watch()), REGISTRY_MS);
+  /** Reads changes of the registry, as long as there are some; later again. The first answer counts even without any. */
+  private async watch(resume: unknown, isFirst = false): Promise<void> {
+    const query = typeof resume === 'string' ? `?${new URLSearchParams({ resume })}` : '';
+    const delta = await this.get(new URL(`registry${query}`, this.api));
+    if (isFirst || delta.position !== resume) this.emit({ op: 'registry_delta', ...delta });
+    if (this.isClosed) return;
+    const next = () => this.attempt(() => this.watch(delta.position));
+    this.watching = setTimeout(next, delta.more === true ? 0 : REGISTRY_MS);
+  }
+
+  private async readStatistics(): Promise<void> {
+    const { nodes } = await this.get(new URL('nodes', this.api));
+    this.emit({ op: 'statistics', nodes });
+    if (this.isClosed) return;
+    this.statistics = setTimeout(() => this.attempt(() => this.readStatistics()), STATISTICS_MS);
   }
 
   private async subscribe(id: number, node: string, instance: string, resume: unknown): Promise<void> {

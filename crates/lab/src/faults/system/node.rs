@@ -61,7 +61,7 @@ impl NodeProcess {
         process::signal(&self.child, signal)
     }
 
-    /// Ends the samples; the node goes on.
+    /// Stops taking samples. The node's process keeps running.
     pub fn end_samples(&mut self) -> anyhow::Result<()> {
         let orders = self.orders.as_mut().context("the node ends already")?;
         writeln!(orders).context("the node has ended")

@@ -1,0 +1,9 @@
+//! Parsers of outside input that have state, or need a whole DAC or archive around them. Each function takes any bytes.
+//!
+//! `tests/hostile_input` includes this file: the seeds, and variants of them, run in the normal suite too.
+
+pub mod data_channel;
+pub mod http;
+pub mod segment_file;
+pub mod sql;
+pub mod websocket_messages;

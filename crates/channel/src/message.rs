@@ -283,6 +283,9 @@ pub struct Drops {
     /// Their rows did not fit the schema of their type, or were too long.
     #[serde(rename = "invalid", default)]
     pub invalid_row: u64,
+    /// The node did not call their probe for a second or more.
+    #[serde(default)]
+    pub not_taken: u64,
 }
 
 impl Drops {
@@ -293,6 +296,7 @@ impl Drops {
             spool_full: self.spool_full.max(other.spool_full),
             kept_back: self.kept_back.max(other.kept_back),
             invalid_row: self.invalid_row.max(other.invalid_row),
+            not_taken: self.not_taken.max(other.not_taken),
         }
     }
 }

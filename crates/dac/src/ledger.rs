@@ -166,6 +166,8 @@ pub struct NodeCounters {
     pub kept_back: u64,
     /// Dropped because their rows did not fit the schema.
     pub invalid_row: u64,
+    /// Not taken because the node was stopped.
+    pub not_taken: u64,
 }
 
 impl Ledger {
@@ -246,6 +248,7 @@ impl Ledger {
             spool_full: dropped.spool_full,
             kept_back: dropped.kept_back,
             invalid_row: dropped.invalid_row,
+            not_taken: dropped.not_taken,
         };
     }
 
@@ -281,8 +284,8 @@ impl Ledger {
     /// come.
     fn explained_before(&mut self, dropped_before: u64) {
         if dropped_before > 0 {
-            let NodeCounters { ring_full, spool_full, kept_back, invalid_row, .. } = self.node;
-            let told = Drops { ring_full, spool_full, kept_back, invalid_row };
+            let NodeCounters { ring_full, spool_full, kept_back, invalid_row, not_taken, .. } = self.node;
+            let told = Drops { ring_full, spool_full, kept_back, invalid_row, not_taken };
             self.attributed = self.attributed.max(told);
         }
     }
@@ -365,6 +368,7 @@ impl Ledger {
         let spool = explain(self.node.spool_full, &mut self.attributed.spool_full);
         let kept_back = explain(self.node.kept_back, &mut self.attributed.kept_back);
         let invalid = explain(self.node.invalid_row, &mut self.attributed.invalid_row);
+        let not_taken = explain(self.node.not_taken, &mut self.attributed.not_taken);
         self.attributed.ring_full = self.attributed.ring_full.saturating_add(ring);
         let rest = self.cause_of_silence();
         let mut from = self.last_sequence + 1;
@@ -373,6 +377,7 @@ impl Ledger {
             (spool, Cause::SpoolFull),
             (kept_back, Cause::KeptBack),
             (invalid, Cause::InvalidRow),
+            (not_taken, Cause::NotTaken),
             (ring, Cause::RingFull),
         ];
         for (count, cause) in causes {

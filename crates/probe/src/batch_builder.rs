@@ -36,6 +36,8 @@ pub struct NewSample<'a> {
     pub state: ProbeState,
     /// How many of the missing samples before it the flight recorder kept back.
     pub kept_back: u64,
+    /// How many of them the node did not take, because it was stopped.
+    pub not_taken: u64,
     /// Its packed row.
     pub row: &'a [u8],
 }
@@ -98,11 +100,11 @@ impl BatchBuilder {
 
     /// Adds a sample. A gap in the sequence numbers starts a new batch that reports it, and so does another state.
     pub fn take(&mut self, taken: NewSample<'_>, out: &mut Vec<NewBatch>) {
-        let sequence = taken.sequence.unwrap_or(self.next_sequence);
+        let sequence = taken.sequence.unwrap_or(self.next_sequence + taken.not_taken);
         let hole = sequence - self.next_sequence;
         if hole > 0 || taken.state != self.state {
             self.flush(out);
-            self.miss(hole, taken.kept_back);
+            self.miss(hole, taken.kept_back, taken.not_taken);
             self.state = taken.state;
         }
         if self.encoder.bytes_held() + taken.row.len() > self.batching.bytes {
@@ -141,11 +143,15 @@ impl BatchBuilder {
         self.first_sequence = self.next_sequence;
     }
 
-    /// Adds to the samples missing before the next batch, some of which the recorder kept back.
-    fn miss(&mut self, samples: u64, kept_back: u64) {
-        let kept_back = kept_back.min(samples);
+    /// Adds to the samples missing before the next batch, some of which the recorder kept back, or the node did not
+    /// take.
+    fn miss(&mut self, samples: u64, kept_back: u64, not_taken: u64) {
+        let not_taken = not_taken.min(samples);
+        let kept_back = kept_back.min(samples - not_taken);
+        let ring_full = samples - not_taken - kept_back;
+        self.before.not_taken = self.before.not_taken.saturating_add(not_taken);
         self.before.kept_back = self.before.kept_back.saturating_add(kept_back);
-        self.before.ring_full = self.before.ring_full.saturating_add(samples - kept_back);
+        self.before.ring_full = self.before.ring_full.saturating_add(ring_full);
     }
 
     /// Sends the samples if they have waited long enough, or if the stream is idle: nothing was sent within the

@@ -39,6 +39,8 @@ pub enum Source {
         schedule: Schedule,
         /// Keeps only changes, for a probe on change.
         changes: Option<ChangeFilter>,
+        /// Samples that were due since the last one, while the node was stopped.
+        not_taken: u64,
     },
     /// The application pushes into a ring.
     Pushed(Drain),
@@ -162,10 +164,16 @@ impl Instance {
     /// Takes the samples that are due; appends full batches to `out`.
     pub fn collect(&mut self, now: Instant, out: &mut Vec<NewBatch>) {
         match &mut self.source {
-            Source::Periodic { schedule, .. } => {
-                if self.enabled && schedule.due(now) {
-                    self.sample(Keep::ChangeFilter, out);
+            Source::Periodic { schedule, changes, not_taken, .. } => {
+                if !self.enabled {
+                    return;
                 }
+                let Some(due) = schedule.due(now) else { return };
+                // Nobody knows whether anything has changed: a probe on change has numbers for changes only.
+                if changes.is_none() {
+                    *not_taken = not_taken.saturating_add(due.missed);
+                }
+                self.sample(Keep::ChangeFilter, out);
             }
             Source::Pushed(_) => self.drain(out),
         }
@@ -207,7 +215,13 @@ impl Instance {
                 }
                 Source::Pushed(_) => return Err(self.not_periodic("has no rate")),
             },
-            Command::Enable => self.set_enabled(true),
+            Command::Enable => {
+                // The points while it was disabled were not due.
+                if !self.enabled {
+                    self.reschedule(now);
+                }
+                self.set_enabled(true);
+            }
             Command::Disable => self.set_enabled(false),
             Command::SampleNow => match &self.source {
                 Source::Periodic { .. } => {
@@ -252,7 +266,7 @@ impl Instance {
     }
 
     fn sample(&mut self, keep: Keep, out: &mut Vec<NewBatch>) {
-        let Source::Periodic { sample, changes, .. } = &mut self.source else { return };
+        let Source::Periodic { sample, changes, not_taken, .. } = &mut self.source else { return };
         self.row.clear();
         let time = now_ns();
         let began = Instant::now();
@@ -273,7 +287,8 @@ impl Instance {
             }
             changes.keep(&self.row);
         }
-        let taken = NewSample { sequence: None, time, state, kept_back: 0, row: &self.row };
+        let not_taken = std::mem::take(not_taken);
+        let taken = NewSample { sequence: None, time, state, kept_back: 0, not_taken, row: &self.row };
         pass(taken, &mut self.recorder, &mut self.filling, out);
     }
 
@@ -284,7 +299,7 @@ impl Instance {
             let Some(record) = drain.pop() else { return };
             let (sequence, time, state) = (Some(record.sequence), record.time, record.state);
             self.load.samples += 1;
-            let taken = NewSample { sequence, time, state, kept_back: 0, row: record.row };
+            let taken = NewSample { sequence, time, state, kept_back: 0, not_taken: 0, row: record.row };
             pass(taken, &mut self.recorder, &mut self.filling, out);
         }
     }
@@ -313,4 +328,75 @@ enum Keep {
     ChangeFilter,
     /// A command has requested the sample.
     Whatever,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{batch_builder::Batching, flight_recorder::FlightRecorder, spool::Missing};
+    use oasis_wire::{batch::Encoder, schema::ProbeType};
+
+    fn beat() -> ProbeType {
+        let (uuid, version) = (uuid::Uuid::nil(), "1.0".into());
+        ProbeType { name: "Beat".into(), uuid, version, doc: None, rate: None, metrics: Vec::new() }
+    }
+
+    fn periodic(start: Instant) -> Instance {
+        let hertz = Hertz::new(100.0).unwrap();
+        let source = Source::Periodic {
+            sample: Box::new(|_| Ok(ProbeState::NORMAL)),
+            hertz,
+            schedule: Schedule::new(hertz, start),
+            changes: None,
+            not_taken: 0,
+        };
+        let batching = Batching { samples: 100, bytes: 10_000, linger: Duration::ZERO };
+        let filling = BatchBuilder::new(0, "beat".into(), Encoder::new(&beat()).unwrap(), batching, start);
+        Instance::new(0, "beat".into(), source, None, filling)
+    }
+
+    /// First sequence number, samples, and what is missing before each batch.
+    fn batches(instance: &mut Instance, out: &mut Vec<NewBatch>) -> Vec<(u64, u16, Missing)> {
+        instance.finish(out);
+        out.drain(..).map(|batch| (batch.first_sequence, batch.count, batch.before)).collect()
+    }
+
+    fn stopped(not_taken: u64) -> Missing {
+        Missing { not_taken, ..Missing::default() }
+    }
+
+    #[test]
+    fn samples_that_were_due_while_the_node_was_stopped_have_numbers_and_a_cause() {
+        let start = Instant::now();
+        let (mut instance, mut out) = (periodic(start), Vec::new());
+        instance.collect(start, &mut out);
+        instance.collect(start + Duration::from_millis(60_010), &mut out);
+        assert_eq!(instance.progress().taken, 6_002);
+        assert_eq!(batches(&mut instance, &mut out), [(1, 1, stopped(0)), (6_002, 1, stopped(6_000))]);
+    }
+
+    #[test]
+    fn nothing_is_due_while_a_probe_is_disabled() {
+        let start = Instant::now();
+        let (mut instance, mut out) = (periodic(start), Vec::new());
+        instance.collect(start, &mut out);
+        instance.command(&Command::Disable, start, &mut out).unwrap();
+        let later = start + Duration::from_secs(60);
+        instance.collect(later, &mut out);
+        instance.command(&Command::Enable, later, &mut out).unwrap();
+        instance.collect(later, &mut out);
+        assert_eq!(batches(&mut instance, &mut out), [(1, 2, stopped(0))]);
+    }
+
+    #[test]
+    fn a_flight_recorder_numbers_what_was_not_taken_where_it_was_due() {
+        let start = Instant::now();
+        let (mut instance, mut out) = (periodic(start), Vec::new());
+        let config = FlightRecorder { before: Duration::from_secs(3_600), ..FlightRecorder::default() };
+        instance.record(Recorder::new(&beat(), &config).unwrap());
+        instance.collect(start, &mut out);
+        instance.collect(start + Duration::from_millis(60_010), &mut out);
+        instance.command(&Command::Trigger, start, &mut out).unwrap();
+        assert_eq!(batches(&mut instance, &mut out), [(1, 1, stopped(0)), (6_002, 1, stopped(6_000))]);
+    }
 }

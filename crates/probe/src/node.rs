@@ -129,6 +129,7 @@ impl NodeBuilder {
             hertz,
             schedule: Schedule::new(hertz, Instant::now()),
             changes: limits.clone().map(|limits| ChangeFilter::new(limits, 0)),
+            not_taken: 0,
         };
         let kind = if limits.is_some() { ProbeKind::OnChange } else { ProbeKind::Periodic };
         self.add(name, probe_type, source, kind, limits)?;

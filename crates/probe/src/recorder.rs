@@ -29,6 +29,8 @@ pub struct Recorder {
     last_sequence: u64,
     /// Samples evicted unsent since the last sent one.
     kept_back: u64,
+    /// Samples that were not taken before these.
+    not_taken: u64,
     /// Buffer for a row that leaves the memory.
     row: Vec<u8>,
 }
@@ -40,6 +42,8 @@ struct BufferedSample {
     time: u64,
     state: ProbeState,
     row_bytes: u32,
+    /// Samples directly before it that were not taken.
+    not_taken: u64,
 }
 
 impl Recorder {
@@ -56,6 +60,7 @@ impl Recorder {
             open_until: 0,
             last_sequence: 0,
             kept_back: 0,
+            not_taken: 0,
             row: Vec::new(),
         })
     }
@@ -73,7 +78,7 @@ impl Recorder {
 
     /// Handles a sample: keeps it, or sends it if a trigger has fired recently.
     pub fn take(&mut self, taken: NewSample<'_>, filling: &mut BatchBuilder, out: &mut Vec<NewBatch>) {
-        let sequence = taken.sequence.unwrap_or(self.last_sequence + 1);
+        let sequence = taken.sequence.unwrap_or(self.last_sequence + 1 + taken.not_taken);
         self.last_sequence = sequence;
         let fires = self.watches.is_crossed_by(taken.row);
         if fires {
@@ -91,9 +96,9 @@ impl Recorder {
         self.forget(time);
         let mut row = std::mem::take(&mut self.row);
         while let Some(held) = self.pop(&mut row) {
-            let BufferedSample { sequence, time, state, .. } = held;
+            let BufferedSample { sequence, time, state, not_taken, .. } = held;
             self.send(
-                NewSample { sequence: Some(sequence), time, state, kept_back: 0, row: &row },
+                NewSample { sequence: Some(sequence), time, state, kept_back: 0, not_taken, row: &row },
                 filling,
                 out,
             );
@@ -104,15 +109,18 @@ impl Recorder {
 
     fn send(&mut self, taken: NewSample<'_>, filling: &mut BatchBuilder, out: &mut Vec<NewBatch>) {
         let kept_back = std::mem::take(&mut self.kept_back);
-        filling.take(NewSample { kept_back, ..taken }, out);
+        let not_taken = taken.not_taken + std::mem::take(&mut self.not_taken);
+        filling.take(NewSample { kept_back, not_taken, ..taken }, out);
     }
 
     fn hold(&mut self, sequence: u64, taken: NewSample<'_>) {
         let Ok(row_bytes) = u32::try_from(taken.row.len()) else {
             self.kept_back += 1;
+            self.not_taken += taken.not_taken;
             return;
         };
-        self.held.push_back(BufferedSample { sequence, time: taken.time, state: taken.state, row_bytes });
+        let NewSample { time, state, not_taken, .. } = taken;
+        self.held.push_back(BufferedSample { sequence, time, state, row_bytes, not_taken });
         self.rows.extend(taken.row);
         self.forget(taken.time);
     }
@@ -124,6 +132,7 @@ impl Recorder {
             let Some(held) = self.held.pop_front() else { return };
             self.rows.drain(..held.row_bytes as usize);
             self.kept_back += 1;
+            self.not_taken += held.not_taken;
         }
     }
 
@@ -273,6 +282,7 @@ mod tests {
                 time: ms * MS,
                 state: ProbeState::NORMAL,
                 kept_back: 0,
+                not_taken: 0,
                 row: &bytes,
             };
             self.recorder.take(taken, &mut self.filling, &mut self.out);

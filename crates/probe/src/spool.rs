@@ -33,6 +33,8 @@ pub struct Missing {
     pub kept_back: u64,
     /// Their rows did not fit the schema.
     pub invalid_row: u64,
+    /// The node did not take them, because it was stopped.
+    pub not_taken: u64,
 }
 
 /// A batch from the collector.
@@ -137,6 +139,7 @@ impl Place {
         explain(&mut self.dropped.ring_full, batch.before.ring_full);
         explain(&mut self.dropped.kept_back, batch.before.kept_back);
         explain(&mut self.dropped.invalid_row, batch.before.invalid_row);
+        explain(&mut self.dropped.not_taken, batch.before.not_taken);
         self.dropped.spool_full += left;
         self.sequence = batch.last_sequence();
         hole
@@ -200,8 +203,8 @@ impl Spool {
         let mut spool = Self::before_a_file(limit, released.len());
         for (account, &place) in spool.accounts.iter_mut().zip(released) {
             (account.released, account.received, account.sent) = (place, place, place);
-            let Drops { ring_full, kept_back, invalid_row, spool_full: _ } = place.dropped;
-            account.before = Missing { ring_full, kept_back, invalid_row };
+            let Drops { ring_full, kept_back, invalid_row, not_taken, spool_full: _ } = place.dropped;
+            account.before = Missing { ring_full, kept_back, invalid_row, not_taken };
             account.admitted = place.sequence;
         }
         spool.set_lagging(true);
@@ -225,6 +228,7 @@ impl Spool {
         account.before.ring_full += before.ring_full;
         account.before.kept_back += before.kept_back;
         account.before.invalid_row += before.invalid_row;
+        account.before.not_taken += before.not_taken;
         let batch =
             QueuedBatch { instance, first_sequence, count, before: account.before, bytes, stored: None };
         match &mut self.intake {

@@ -25,6 +25,8 @@ pub enum Cause {
     SpoolFull,
     /// `invalid_row`
     InvalidRow,
+    /// `not_taken`
+    NotTaken,
     /// `kept_back`
     KeptBack,
     /// `node_dropped`
@@ -123,11 +125,11 @@ const fn entry(
 }
 
 /// All causes, in the order in which a sample meets them.
-pub const TABLE: [Entry; 21] = {
+pub const TABLE: [Entry; 22] = {
     use Cause::{
         ArchiveLag, ArchiveRetention, ArchiveStopped, BeforeEpoch, Damaged, DiskError, DiskFull,
         EpochChanged, InvalidRow, KeptBack, Latest, LogRetention, Network, NodeDropped, NodeRestart,
-        NotRecorded, ReadError, RingFull, SpoolFull, Unexplained, Unreadable,
+        NotRecorded, NotTaken, ReadError, RingFull, SpoolFull, Unexplained, Unreadable,
     };
     [
         entry(RingFull, "ring_full", &["dropped_ring"], Place::Node, true, "the probe's ring was full"),
@@ -148,6 +150,14 @@ pub const TABLE: [Entry; 21] = {
             "their rows did not fit the schema of the probe type, or were too long for a batch",
         ),
         entry(
+            NotTaken,
+            "not_taken",
+            &[],
+            Place::Node,
+            true,
+            "the node did not call its probe for a second or more: it was stopped, or its host was busy",
+        ),
+        entry(
             KeptBack,
             "kept_back",
             &[],
@@ -161,7 +171,7 @@ pub const TABLE: [Entry; 21] = {
             &[],
             Place::Node,
             true,
-            "the node dropped them; the DAC's ledger says whether by ring_full, spool_full or invalid_row",
+            "the node dropped them; the DAC's ledger says whether by ring_full, spool_full, invalid_row or not_taken",
         ),
         entry(
             NodeRestart,

@@ -5,6 +5,7 @@ export type Cause =
   | 'ring_full'
   | 'spool_full'
   | 'invalid_row'
+  | 'not_taken'
   | 'kept_back'
   | 'node_dropped'
   | 'node_restart'
@@ -56,6 +57,12 @@ export const LOSS_CAUSES: readonly LossCause[] = [
     meaning: 'their rows did not fit the schema of the probe type, or were too long for a batch',
   },
   {
+    cause: 'not_taken',
+    place: 'node',
+    isLoss: true,
+    meaning: 'the node did not call its probe for a second or more: it was stopped, or its host was busy',
+  },
+  {
     cause: 'kept_back',
     place: 'node',
     isLoss: false,
@@ -65,7 +72,7 @@ export const LOSS_CAUSES: readonly LossCause[] = [
     cause: 'node_dropped',
     place: 'node',
     isLoss: true,
-    meaning: "the node dropped them; the DAC's ledger says whether by ring_full, spool_full or invalid_row",
+    meaning: "the node dropped them; the DAC's ledger says whether by ring_full, spool_full, invalid_row or not_taken",
   },
   {
     cause: 'node_restart',

@@ -49,6 +49,7 @@ it('offers the causes of a ledger to filter by, and those that a newer DAC has s
     'ring_full',
     'spool_full',
     'invalid_row',
+    'not_taken',
     'kept_back',
     'node_restart',
     'network',

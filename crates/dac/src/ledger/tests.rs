@@ -70,7 +70,11 @@ fn every_cause_is_found_by_its_word() {
 #[test]
 fn kept_back_and_invalid_rows_are_not_losses_of_the_ring() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
-    ledger.counters(12, 12, Drops { ring_full: 2, spool_full: 1, kept_back: 5, invalid_row: 2 });
+    ledger.counters(
+        12,
+        12,
+        Drops { ring_full: 2, spool_full: 1, kept_back: 5, invalid_row: 2, not_taken: 0 },
+    );
     assert_eq!(ledger.batch(12, 1, 10, NOW), Verdict::New);
     assert_eq!(
         causes(&ledger),
@@ -317,4 +321,16 @@ fn many_ledgers_keep_fewer_gaps_each_and_count_the_others() {
     room.divide(1_000_000);
     lose(&mut ledger, 302..303);
     assert_eq!(ledger.gaps.len(), 8);
+}
+
+#[test]
+fn samples_that_a_stopped_node_did_not_take_are_missing_with_their_cause() {
+    let mut ledger = Ledger::default();
+    ledger.registered(RUN, NOW);
+    ledger.counters(0, 0, Drops::default());
+    assert_eq!(ledger.batch(1, 3, 0, NOW), Verdict::New);
+    ledger.counters(6_010, 6_010, Drops { not_taken: 6_000, ..Drops::default() });
+    assert_eq!(ledger.batch(6_004, 7, 6_000, NOW), Verdict::New);
+    assert_eq!(ledger.causes, [(Cause::NotTaken, 6_000)].into());
+    assert_eq!((ledger.missing, ledger.unexplained, ledger.accounted()), (6_000, 0, 6_010));
 }

@@ -5,9 +5,12 @@ use crate::spool::{Missing, QueuedBatch};
 use oasis_wire::batch::MAX_BATCH;
 
 /// Bytes before a record's batch.
-pub const HEAD: usize = 56;
+pub const HEAD: usize = 64;
 /// Magic number of a record. After damage, a reader searches for it to find the next record.
-const MARK: [u8; 4] = *b"OSPB";
+const MARK: [u8; 4] = *b"OSPC";
+/// The same of earlier releases, whose records have no `not_taken`.
+const EARLIER_HEAD: usize = 56;
+const EARLIER_MARK: [u8; 4] = *b"OSPB";
 
 /// The head of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub struct Head {
     pub before: Missing,
     length: usize,
     crc: u32,
+    /// Bytes of this head.
+    size: usize,
 }
 
 /// Contents at the start of a byte slice.
@@ -53,6 +58,7 @@ pub fn write(batch: &QueuedBatch, out: &mut Vec<u8>) {
     out.extend_from_slice(&batch.before.ring_full.to_le_bytes());
     out.extend_from_slice(&batch.before.kept_back.to_le_bytes());
     out.extend_from_slice(&batch.before.invalid_row.to_le_bytes());
+    out.extend_from_slice(&batch.before.not_taken.to_le_bytes());
     out.extend_from_slice(&u32::from(batch.count).to_le_bytes());
     out.extend_from_slice(&crc32fast::hash(&out[start..]).to_le_bytes());
     out.extend_from_slice(&batch.bytes);
@@ -61,37 +67,43 @@ pub fn write(batch: &QueuedBatch, out: &mut Vec<u8>) {
 /// Returns what is at the start of `bytes`, and its length. With `is_end`, nothing follows them, and the result is
 /// never [`Content::Incomplete`].
 pub fn next(bytes: &[u8], is_end: bool) -> (Content<'_>, usize) {
-    let Some(head) = bytes.first_chunk::<HEAD>() else {
+    let size = if bytes.starts_with(&EARLIER_MARK) { EARLIER_HEAD } else { HEAD };
+    let Some(head) = bytes.get(..size) else {
         return if is_end { (Content::Unreadable, bytes.len()) } else { (Content::Incomplete, 0) };
     };
     let Some(head) = parse(head) else { return (Content::Unreadable, next_record(bytes, is_end)) };
-    match bytes.get(HEAD..HEAD + head.length) {
+    match bytes.get(size..size + head.length) {
         Some(batch) if crc32fast::hash(batch) == head.crc => {
-            (Content::Batch { head, bytes: batch }, HEAD + head.length)
+            (Content::Batch { head, bytes: batch }, size + head.length)
         }
-        Some(_) => (Content::Damaged(head), HEAD + head.length),
+        Some(_) => (Content::Damaged(head), size + head.length),
         None if is_end => (Content::Damaged(head), bytes.len()),
         None => (Content::Incomplete, 0),
     }
 }
 
-fn parse(head: &[u8; HEAD]) -> Option<Head> {
+/// Parses the whole head of a record.
+fn parse(head: &[u8]) -> Option<Head> {
     let field = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     let wide = |at: usize| u64::from(field(at)) | u64::from(field(at + 4)) << 32;
-    if head[..4] != MARK || crc32fast::hash(&head[..HEAD - 4]) != field(HEAD - 4) {
+    let (size, is_earlier) = (head.len(), head.starts_with(&EARLIER_MARK));
+    let is_marked = is_earlier || head.starts_with(&MARK);
+    if !is_marked || crc32fast::hash(&head[..size - 4]) != field(size - 4) {
         return None;
     }
     let (length, first_sequence) = (field(4) as usize, wide(16));
-    let count = u16::try_from(field(48)).ok().filter(|&count| count > 0)?;
+    let count = u16::try_from(field(size - 8)).ok().filter(|&count| count > 0)?;
     first_sequence.checked_add(u64::from(count))?;
-    let before = Missing { ring_full: wide(24), kept_back: wide(32), invalid_row: wide(40) };
-    let head = Head { instance: field(12), first_sequence, count, before, length, crc: field(8) };
+    let not_taken = if is_earlier { 0 } else { wide(48) };
+    let before = Missing { ring_full: wide(24), kept_back: wide(32), invalid_row: wide(40), not_taken };
+    let head = Head { instance: field(12), first_sequence, count, before, length, crc: field(8), size };
     (length <= MAX_BATCH && first_sequence > 0).then_some(head)
 }
 
 /// Returns the number of bytes before the next possible record.
 fn next_record(bytes: &[u8], is_end: bool) -> usize {
-    let mark = bytes[1..].windows(MARK.len()).position(|window| window == MARK);
+    let is_mark = |window: &[u8]| window == MARK || window == EARLIER_MARK;
+    let mark = bytes[1..].windows(MARK.len()).position(is_mark);
     // Without one, the last three bytes may be the start of a magic number.
     let none = if is_end { bytes.len() } else { bytes.len() - (MARK.len() - 1) };
     mark.map_or(none, |at| at + 1)
@@ -101,5 +113,36 @@ impl Head {
     /// Returns the sequence number of the batch's last sample.
     pub fn last_sequence(&self) -> u64 {
         self.first_sequence + u64::from(self.count) - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn records_of_this_and_earlier_releases_are_read() {
+        let before = Missing { ring_full: 1, kept_back: 2, invalid_row: 3, not_taken: 4 };
+        let bytes = Arc::new(b"a batch".to_vec());
+        let batch = QueuedBatch { instance: 5, first_sequence: 6, count: 7, before, bytes, stored: None };
+        let mut record = Vec::new();
+        write(&batch, &mut record);
+        let (Content::Batch { head, bytes }, length) = next(&record, true) else { panic!("no batch") };
+        assert_eq!((head.before, head.last_sequence(), bytes), (before, 12, &b"a batch"[..]));
+        assert_eq!(length, record.len());
+
+        let mut earlier = [&EARLIER_MARK[..], &record[4..48], &record[56..60]].concat();
+        let crc = crc32fast::hash(&earlier);
+        earlier.extend_from_slice(&crc.to_le_bytes());
+        assert_eq!(earlier.len(), EARLIER_HEAD);
+        earlier.extend_from_slice(b"a batch");
+        let mut both = b"damage".to_vec();
+        both.extend_from_slice(&earlier);
+        both.extend_from_slice(&record);
+        assert_eq!(next(&both, true), (Content::Unreadable, 6));
+        let (Content::Batch { head, bytes }, length) = next(&both[6..], true) else { panic!("no batch") };
+        assert_eq!((head.before, head.count), (Missing { not_taken: 0, ..before }, 7));
+        assert_eq!((bytes, length), (&b"a batch"[..], earlier.len()));
     }
 }

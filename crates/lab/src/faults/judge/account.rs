@@ -64,6 +64,8 @@ struct Found {
     declared: Vec<Declared>,
     duplicates: u64,
     altered: u64,
+    /// Sequence numbers of samples that the node did not take, so that nobody generated them.
+    not_taken: u64,
 }
 
 impl Account {
@@ -110,6 +112,9 @@ impl Account {
             declared += real;
             both += stored;
         }
+        if found.not_taken > 0 {
+            *self.declared.entry(Cause::NotTaken.to_string()).or_default() += found.not_taken;
+        }
         let tail = generated - found.stored.greatest();
         let unreported = if life.was_killed { tail.min(missing.saturating_sub(declared)) } else { 0 };
         if unreported > 0 {
@@ -138,6 +143,8 @@ fn read(history: &History, node: &str, instance: &str) -> anyhow::Result<HashMap
     let mut samples = Samples::new(history, (node, instance), 0, None, READ);
     let mut found: HashMap<u64, Found> = HashMap::new();
     let mut lives: HashMap<Uuid, u64> = HashMap::new();
+    // Sequence numbers of a run that nobody generated, up to here.
+    let mut not_taken: HashMap<Uuid, u64> = HashMap::new();
     let mut missing = Vec::new();
     while let Some(item) = samples.next()? {
         match item {
@@ -145,16 +152,29 @@ fn read(history: &History, node: &str, instance: &str) -> anyhow::Result<HashMap
                 let Some((number, life)) = named(&sample) else { continue };
                 let life = *lives.entry(series.run).or_insert(life);
                 let of_life = found.entry(life).or_default();
-                of_life.altered += u64::from(number != sample.sequence);
-                of_life.duplicates += u64::from(!of_life.stored.add(sample.sequence));
+                let skipped = not_taken.get(&series.run).copied().unwrap_or_default();
+                of_life.altered += u64::from(number + skipped != sample.sequence);
+                of_life.duplicates += u64::from(!of_life.stored.add(sample.sequence.saturating_sub(skipped)));
             }
-            SampleOrMissing::Missing(of_run) => missing.push(of_run),
+            SampleOrMissing::Missing(mut of_run) => {
+                let skipped = not_taken.entry(of_run.run).or_default();
+                of_run.numbers = of_run.numbers.map(|numbers| {
+                    numbers.start().saturating_sub(*skipped)..=numbers.end().saturating_sub(*skipped)
+                });
+                if of_run.cause == Cause::NotTaken {
+                    *skipped += of_run.count;
+                }
+                missing.push(of_run);
+            }
         }
     }
     for Missing { run, count, cause, numbers } in missing {
         // Without any sample of the run nobody knows which process it was.
         let Some(found) = lives.get(&run).and_then(|life| found.get_mut(life)) else { continue };
-        found.declared.push((cause, count, numbers));
+        match cause {
+            Cause::NotTaken => found.not_taken += count,
+            _ => found.declared.push((cause, count, numbers)),
+        }
     }
     Ok(found)
 }

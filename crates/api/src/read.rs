@@ -5,7 +5,7 @@ use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
     http::StatusCode,
 };
-use oasis_dac::{AdmissionCounters, Instance};
+use oasis_dac::{AdmissionCounters, Evicted, Instance};
 use oasis_doors::{
     Doors, Problem,
     view::{self, DerivedView, InstanceDetail, InstanceLedger, InstanceView, NodeView},
@@ -117,6 +117,9 @@ pub struct LedgerBook {
     readers: BTreeMap<&'static str, usize>,
     /// Derived streams.
     derived: Vec<DerivedView>,
+    /// Offline nodes and instances that were evicted for others.
+    #[schema(value_type = Object)]
+    evicted: Evicted,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -158,6 +161,7 @@ pub async fn ledger(
         doors: doors.admission.counters(),
         readers: doors.readers(),
         derived: view::derived(&doors.dac.derived),
+        evicted: doors.dac.registry.evicted(),
     }))
 }
 

@@ -26,11 +26,11 @@ fn random(below: u64) -> u64 {
     RandomState::new().build_hasher().finish() % below
 }
 
-fn at(folder: &Path) -> [&str; 2] {
+pub fn at(folder: &Path) -> [&str; 2] {
     ["--archive", folder.to_str().unwrap()]
 }
 
-fn history(folder: &Path) -> History {
+pub fn history(folder: &Path) -> History {
     let directory = folder.to_str().unwrap().to_owned();
     let opened = oasis_store::open(ArchiveConfig { directory, ..ArchiveConfig::default() }).unwrap();
     opened.history()
@@ -38,10 +38,10 @@ fn history(folder: &Path) -> History {
 
 /// Samples reported as stored: by epoch and instance, the offset before which all are stored.
 #[derive(Debug, Default)]
-struct Promises(BTreeMap<(String, String), u64>);
+pub struct Promises(BTreeMap<(String, String), u64>);
 
 impl Promises {
-    fn note(&mut self, book: &Value) {
+    pub fn note(&mut self, book: &Value) {
         for entry in book["instances"].as_array().expect("instances") {
             if let Some(stored) = entry["ledger"]["archive"]["stored_offset"].as_u64() {
                 let epoch = book["epoch"].as_str().expect("an epoch").to_owned();
@@ -51,7 +51,7 @@ impl Promises {
     }
 
     /// Checks each promise: every offset from 0 on is stored.
-    fn check(&self, history: &History) {
+    pub fn check(&self, history: &History) {
         assert!(!self.0.is_empty());
         for ((epoch, instance), stored) in &self.0 {
             let epoch: Epoch = epoch.parse().unwrap();
@@ -84,7 +84,7 @@ impl Promises {
 }
 
 /// All stored sequence numbers of an instance, in order.
-fn sequences(history: &History, instance: &str) -> Vec<(u64, u64)> {
+pub fn sequences(history: &History, instance: &str) -> Vec<(u64, u64)> {
     let mut past = history.past_from("plant", instance, 0, None).unwrap().expect("something is stored");
     let mut ranges = Vec::new();
     loop {
@@ -406,51 +406,6 @@ fn nobody_waits_for_a_disk_that_hangs() {
     eventually("the end of the DAC", || dac.has_ended().then_some(()));
     drop(hanging);
     assert!(!dac.stop().success(), "it reports that samples are not stored");
-}
-
-#[test]
-fn a_dac_whose_folder_is_gone_reports_nothing_as_stored_until_it_is_back() {
-    let around = tempfile::tempdir().unwrap();
-    let (folder, away) = (around.path().join("archive"), around.path().join("away"));
-    let dac = Oasis::up(&[&at(&folder)[..], &["--name", "plant", "--probe", "heartbeat@200"]].concat());
-    let archive = || get(&dac, "/api/v1/archive");
-    let flush = || post(&dac, "/api/v1/archive/flush", &json!({}));
-    let stored_offset = || {
-        let book = get(&dac, "/api/v1/ledger?node=plant&instance=heartbeat");
-        book["instances"][0]["ledger"]["archive"]["stored_offset"].as_u64()
-    };
-    eventually("a stored sample", || stored_offset().filter(|&stored| stored > 0));
-    assert_eq!(flush().0, 200);
-    fs::rename(&folder, &away).unwrap();
-    let (status, problem) = flush();
-    assert_eq!((status, &problem["type"]), (507, &json!("/problems/archive_gone")), "{problem}");
-    let before = stored_offset();
-    for (path, body) in
-        [("/api/v1/test-runs", json!({"name": "lost"})), ("/api/v1/annotations", json!({"text": "lost"}))]
-    {
-        let (status, problem) = post(&dac, path, &body);
-        assert_eq!((status, &problem["type"]), (507, &json!("/problems/archive_gone")), "{path} {problem}");
-    }
-    assert_eq!(archive()["condition"], "gone");
-    let health = get(&dac, "/api/v1/health");
-    assert_eq!((&health["status"], &health["reasons"][0]["part"]), (&json!("degraded"), &json!("archive")));
-    // Samples go on coming, and none counts as stored.
-    ledger(&dac, "plant", "heartbeat", "more received samples", |ledger| {
-        ledger["received"].as_u64().unwrap() > before.unwrap() + 100
-    });
-    assert_eq!(stored_offset(), before);
-    assert!(!folder.exists(), "a folder is made");
-    fs::rename(&away, &folder).unwrap();
-    eventually("an archive that stores again", || (flush().0 == 200).then_some(()));
-    assert_eq!(archive()["condition"], "storing");
-    assert_eq!(post(&dac, "/api/v1/test-runs", &json!({"name": "kept"})).0, 201);
-    let mut promises = Promises::default();
-    promises.note(&get(&dac, "/api/v1/ledger"));
-    assert!(dac.stop().success());
-    let history = history(&folder);
-    promises.check(&history);
-    let ranges = sequences(&history, "heartbeat");
-    assert!(ranges.windows(2).all(|pair| pair[0].1 == pair[1].0), "each sample once: {ranges:?}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod api;
 mod archive;
 mod archive_commands;
+mod archive_gone;
 mod audit;
 mod command_line;
 mod commands;

@@ -101,6 +101,23 @@ const UNFINISHED: &str = "POST /api/v1/commands HTTP/1.1\r\nHost: 127.0.0.1\r\nC
 /// A whole request, after which the connection stays open.
 const WHOLE: &str = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 
+/// Connects and sends this.
+fn request(dac: &Oasis, text: &str) -> TcpStream {
+    let mut stream = connect(dac.listen());
+    let _ = stream.write_all(text.as_bytes());
+    stream
+}
+
+/// The answer to a request on a connection of its own.
+fn get_status(dac: &Oasis, path: &str) -> String {
+    rest(request(dac, &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")))
+}
+
+/// Whether a new connection gets the health of the DAC.
+fn is_served(dac: &Oasis) -> bool {
+    get_status(dac, "/healthz").starts_with("HTTP/1.1 200 ")
+}
+
 #[test]
 fn a_request_that_stops_is_answered_408_and_an_idle_connection_is_closed() {
     let (dac, _folder) = dac("[doors]\nhead_timeout_ms = 300\nbody_timeout_ms = 300\n");
@@ -132,11 +149,7 @@ fn one_address_has_a_limited_number_of_connections_and_websockets_are_some_of_th
     assert!(answer.contains("/problems/too_many_from_address"), "{answer}");
     assert!(answer.contains("doors.max_connections_per_address"), "{answer}");
     drop(websocket);
-    eventually("a free place", || {
-        let mut stream = connect(dac.listen());
-        let _ = stream.write_all(WHOLE.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n").as_bytes());
-        rest(stream).starts_with("HTTP/1.1 200 ").then_some(())
-    });
+    eventually("a free place", || is_served(&dac).then_some(()));
     assert!(refused(&dac, "doors", "too_many_from_address") >= 1);
 }
 
@@ -224,6 +237,9 @@ fn hellos_of_nodes_that_never_send_a_sample_keep_no_other_node_away() {
     let kept = ledger(&dac, "plant", "processor", "its ledger", |_| true);
     assert_ne!(kept["received"], 0);
     assert_eq!(get(&dac, "/api/v1/nodes")["nodes"].as_array().unwrap().len(), 20);
+    // 101 nodes were there.
+    let evicted = &get(&dac, "/api/v1/ledger")["evicted"];
+    assert_eq!(evicted, &json!({"nodes": 81, "instances": 0}));
 }
 
 /// The limit of open files of a process, soft and hard.
@@ -269,6 +285,11 @@ fn connections_leave_descriptors_for_the_archive() {
     );
     let answer = welcomed(&dac, "late").unwrap_err();
     assert!(answer.contains("out_of_descriptors"), "{answer}");
+    eventually("a monitor that sees the DAC", || is_served(&dac).then_some(()));
+    assert!(
+        rest(request(&dac, "GET /api/v1/nodes HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
+            .starts_with("HTTP/1.1 503 ")
+    );
     early
         .write_all(b"POST /api/v1/archive/flush HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
         .unwrap();
@@ -276,9 +297,7 @@ fn connections_leave_descriptors_for_the_archive() {
     assert!(answers.contains("{\"status\":\"stored\"}"), "{answers}");
     drop(idle);
     eventually("free descriptors", || {
-        let mut stream = connect(dac.listen());
-        let _ = stream.write_all(WHOLE.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n").as_bytes());
-        rest(stream).starts_with("HTTP/1.1 200 ").then_some(())
+        get_status(&dac, "/api/v1/nodes").starts_with("HTTP/1.1 200 ").then_some(())
     });
     assert!(refused(&dac, "doors", "out_of_descriptors") >= 1);
 }

@@ -6,7 +6,7 @@ use axum::{
     http::StatusCode,
     response::Response,
 };
-use oasis_dac::{AdmissionCounters, Instance};
+use oasis_dac::{AdmissionCounters, Evicted, Instance};
 use oasis_doors::{
     Doors, Problem, streamed_list,
     view::{self, DerivedView, InstanceDetail, InstanceLedger, InstanceView, NodeView},
@@ -118,6 +118,9 @@ pub struct LedgerBook {
     readers: BTreeMap<&'static str, usize>,
     /// Derived streams.
     derived: Vec<DerivedView>,
+    /// Offline nodes and instances that were evicted for others.
+    #[schema(value_type = Object)]
+    evicted: Evicted,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -157,6 +160,7 @@ pub async fn ledger(
         doors: doors.admission.counters(),
         readers: doors.readers(),
         derived: view::derived(&doors.dac.derived),
+        evicted: doors.dac.registry.evicted(),
     };
     // Ledgers are copied one after another, when the client takes them: together they can have hundreds of megabytes.
     let archive = doors.archived.archive.clone();

@@ -101,7 +101,9 @@ pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use memory::{HeldMemory, MemoryAccount};
 pub use moment::{Moment, now};
 pub use node::{Link, Node};
-pub use registry::{Registry, RegistryCursor, RegistryDelta, RestoreCounts, StoredInstance, StoredNode};
+pub use registry::{
+    Evicted, Registry, RegistryCursor, RegistryDelta, RestoreCounts, StoredInstance, StoredNode,
+};
 pub use run_owner::RunOwner;
 pub use schema_hash::{SchemaHash, SchemaHashError};
 pub use segment::{Pieces, Segment};

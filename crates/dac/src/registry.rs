@@ -7,6 +7,7 @@ mod remembered;
 mod schemas;
 
 pub use delta::{RegistryCursor, RegistryDelta};
+pub use eviction::Evicted;
 pub use remembered::{RestoreCounts, StoredInstance, StoredNode};
 
 use crate::{
@@ -70,6 +71,7 @@ struct Inner {
     /// Topics of instances known only from the archive; the first is evicted first. Some may have registered since,
     /// or are gone.
     remembered: VecDeque<TopicId>,
+    evicted: Evicted,
 }
 
 impl Registry {
@@ -107,6 +109,11 @@ impl Registry {
     /// Returns all nodes by name.
     pub fn nodes(&self) -> Vec<Node> {
         self.lock().nodes.values().cloned().collect()
+    }
+
+    /// Returns how many offline nodes and instances were evicted in this epoch.
+    pub fn evicted(&self) -> Evicted {
+        self.lock().evicted
     }
 
     /// Returns a node by name.

@@ -1,6 +1,6 @@
 //! Changes of the registry in JSON, the same over HTTP and WebSocket: structure without statistics.
 
-use crate::view::{DemandView, RecorderView};
+use crate::view::{DemandView, RecorderView, known_pid, known_uuid};
 use oasis_channel::ProbeKind;
 use oasis_dac::{Instance, Node, Registry, RegistryCursor, SchemaHash};
 use oasis_wire::quantity::{Epoch, TopicId};
@@ -215,11 +215,11 @@ fn node(node: &Node) -> NodeStructure {
     let identity = &node.identity;
     NodeStructure {
         name: identity.name.clone(),
-        uuid: Some(identity.uuid).filter(|uuid| !(node.is_remembered && uuid.is_nil())),
+        uuid: known_uuid(node),
         run: identity.run,
         host: identity.host.clone(),
         software: identity.software.clone(),
-        pid: Some(identity.pid).filter(|_| !node.is_remembered),
+        pid: known_pid(node),
         online: node.is_online(),
         since: node.since.0,
         replay: node.is_replay,

@@ -23,12 +23,19 @@ use std::{
 };
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::watch,
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    time::timeout,
 };
 use tower_service::Service;
 
 /// Most bytes of the head of a request: a URL with a thousand instances fits.
 const HEAD: usize = 128 * 1024;
+/// Connections without a regular descriptor that may ask for the health of the DAC at the same time.
+const HEALTH_PLACES: usize = 4;
+/// How long the first bytes of such a connection may take.
+const FIRST_BYTES: Duration = Duration::from_millis(500);
+/// Requests that are answered on reserved descriptors.
+const HEALTH: [&[u8]; 2] = [b"GET /healthz ", b"GET /readyz "];
 /// Code of clients that do not complete a request in time.
 const LATE: &str = "request_timeout";
 
@@ -41,6 +48,7 @@ pub async fn serve(doors: &Doors, router: Router, listener: TcpListener, ended: 
         connections: Admission::new(config.max_connections),
         gate: Gate::new("doors", config.max_connections_per_address, USUAL_PER_ADDRESS),
         farewell: Farewell::default(),
+        health_places: Arc::new(Semaphore::new(HEALTH_PLACES)),
     });
     let (ending, is_ending) = watch::channel(false);
     let mut acceptor = Acceptor::new(listener);
@@ -65,6 +73,7 @@ struct Server {
     connections: Admission,
     gate: Gate,
     farewell: Farewell,
+    health_places: Arc<Semaphore>,
 }
 
 impl Server {
@@ -72,30 +81,64 @@ impl Server {
         match self.gate.admit(&self.connections, &stream, peer.ip()) {
             Ok(place) => {
                 bound(&stream, self.doors.config.send_buffer_bytes);
-                tokio::spawn(self.clone().converse(stream, peer, Arc::new(place), is_ending.clone()));
+                tokio::spawn(self.clone().converse(stream, peer, Some(Arc::new(place)), is_ending.clone()));
             }
-            Err(refusal) => {
-                self.gate.note_refused(&self.doors.admission, peer.ip(), refusal);
-                self.farewell.say(stream, problem(refusal).to_http());
+            Err(Refusal::OutOfDescriptors) => {
+                // A monitor must see the DAC at work when other clients have all descriptors.
+                let server = self.clone();
+                match self.health_places.clone().try_acquire_owned() {
+                    Ok(permit) => {
+                        drop(tokio::spawn(server.tell_health(stream, peer, permit, is_ending.clone())))
+                    }
+                    Err(_) => self.refuse(stream, peer, Refusal::OutOfDescriptors),
+                }
             }
+            Err(refusal) => self.refuse(stream, peer, refusal),
         }
     }
 
-    /// Serves one connection until it ends. An unfinished request is answered; an idle connection is closed without an answer.
+    /// Serves a request for the health of the DAC, and refuses everything else.
+    async fn tell_health(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        _permit: OwnedSemaphorePermit,
+        is_ending: watch::Receiver<bool>,
+    ) {
+        let mut first = [0; 16];
+        let seen = timeout(FIRST_BYTES, stream.peek(&mut first)).await;
+        let first = seen.ok().and_then(Result::ok).and_then(|length| first.get(..length)).unwrap_or_default();
+        if HEALTH.iter().any(|request| first.starts_with(request)) {
+            self.converse(stream, peer, None, is_ending).await;
+        } else {
+            self.refuse(stream, peer, Refusal::OutOfDescriptors);
+        }
+    }
+
+    fn refuse(&self, stream: TcpStream, peer: SocketAddr, refusal: Refusal) {
+        self.gate.note_refused(&self.doors.admission, peer.ip(), refusal);
+        self.farewell.say(stream, problem(refusal).to_http());
+    }
+
+    /// Serves one connection until it ends; without a place only one request. An unfinished request is answered; an idle connection is closed without an answer.
     async fn converse(
         self: Arc<Self>,
         stream: TcpStream,
         peer: SocketAddr,
-        place: Arc<Connection>,
+        place: Option<Arc<Connection>>,
         mut is_ending: watch::Receiver<bool>,
     ) {
+        let is_regular = place.is_some();
         let server = self.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
-            request.extensions_mut().insert(place.clone());
+            if let Some(place) = &place {
+                request.extensions_mut().insert(place.clone());
+            }
             server.clone().answer(request)
         });
-        let mut connection = self.http().serve_connection(TokioIo::new(stream), service).with_upgrades();
+        let mut connection =
+            self.http(is_regular).serve_connection(TokioIo::new(stream), service).with_upgrades();
         let ended = tokio::select! {
             ended = &mut connection => Some(ended),
             _ = is_ending.changed() => None,
@@ -117,11 +160,11 @@ impl Server {
         }
     }
 
-    fn http(&self) -> http1::Builder {
+    fn http(&self, has_more: bool) -> http1::Builder {
         let mut http = http1::Builder::new();
         let head = Duration::from_millis(self.doors.config.head_timeout_ms);
         // From the start of the connection, and from the end of each answer.
-        http.timer(TokioTimer::new()).header_read_timeout(head).max_buf_size(HEAD);
+        http.timer(TokioTimer::new()).header_read_timeout(head).max_buf_size(HEAD).keep_alive(has_more);
         http
     }
 

@@ -232,15 +232,26 @@ pub fn nodes(registry: &Registry) -> Vec<NodeView> {
     registry.nodes().iter().map(|known| node(known, count(&known.identity.name))).collect()
 }
 
+/// The identity of a node over runs, if it was configured or recorded.
+pub(crate) fn known_uuid(node: &Node) -> Option<Uuid> {
+    let uuid = node.identity.uuid;
+    Some(uuid).filter(|uuid| !(node.is_remembered && uuid.is_nil()))
+}
+
+/// The process of a node that has connected in this epoch.
+pub(crate) fn known_pid(node: &Node) -> Option<u32> {
+    Some(node.identity.pid).filter(|_| !node.is_remembered)
+}
+
 fn node(node: &Node, instances: usize) -> NodeView {
     let identity = &node.identity;
     NodeView {
         name: identity.name.clone(),
-        uuid: Some(identity.uuid).filter(|uuid| !(node.is_remembered && uuid.is_nil())),
+        uuid: known_uuid(node),
         run: identity.run,
         host: identity.host.clone(),
         software: identity.software.clone(),
-        pid: Some(identity.pid).filter(|_| !node.is_remembered),
+        pid: known_pid(node),
         state: presence(node),
         since: node.since.0,
         clock_offset_ns: node.clock_offset_ns,

@@ -1,8 +1,10 @@
+use super::eventually;
 use oasis_channel::{
     Connector, DacMessage, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, Receiver,
     RegisteredInstance, ResumeSecret, Sender, tcp::TcpConnector,
 };
 use oasis_wire::{quantity::TopicId, schema::ProbeType};
+use std::io::ErrorKind;
 use uuid::Uuid;
 
 /// A node of a test that speaks the data channel itself.
@@ -54,15 +56,13 @@ impl PlainNode {
         let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret };
         let register = NodeMessage::Register { types: vec![probe_type.clone()], instances };
         sender.send(&[hello, register], &[]).expect("the DAC reads");
-        loop {
-            let message = receiver.receive().expect("an answer of the DAC");
-            if let DacMessage::Registered { topics } = message {
-                return Self {
-                    sender,
-                    receiver,
-                    topics: topics.iter().map(|assigned| assigned.topic).collect(),
-                };
-            }
-        }
+        // A read has a short deadline; thousands of instances take longer on a busy machine.
+        let topics = eventually("the topics of the instances", || match receiver.receive() {
+            Ok(DacMessage::Registered { topics }) => Some(topics),
+            Ok(_) => None,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => None,
+            Err(error) => panic!("the DAC closed the connection: {error}"),
+        });
+        Self { sender, receiver, topics: topics.iter().map(|assigned| assigned.topic).collect() }
     }
 }

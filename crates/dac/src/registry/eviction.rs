@@ -2,6 +2,7 @@
 
 use super::{Inner, changes::Entry};
 use crate::{listener::counted, node::Node};
+use serde::Serialize;
 use std::{
     collections::{HashMap, HashSet},
     net::IpAddr,
@@ -10,6 +11,15 @@ use std::{
 
 /// Evicted instances whose last sequence number is kept, so that samples that their node sends again are recognized.
 const KEPT: usize = 16_384;
+
+/// Offline nodes and instances that were evicted for others, since the epoch began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Evicted {
+    /// Nodes.
+    pub nodes: u64,
+    /// Instances, including those of evicted nodes.
+    pub instances: u64,
+}
 
 impl Inner {
     /// Evicts offline nodes: those that never sent a sample, or else one of the address that has the most of them.
@@ -69,9 +79,11 @@ impl Inner {
     /// Removes a node and its instances.
     fn remove_node(&mut self, name: &str) {
         self.nodes.remove(name);
+        self.evicted.nodes += 1;
         self.changes.remove(Entry::Node(name.into()));
         let its: Vec<_> =
             self.instances.values().filter(|instance| *instance.node == *name).cloned().collect();
+        self.evicted.instances += its.len() as u64;
         for instance in its {
             let key = (instance.node.clone(), instance.name.clone());
             self.by_name.remove(&key);

@@ -131,9 +131,11 @@ impl Inner {
             }
             self.by_name.remove(&(instance.node.clone(), instance.name.clone()));
             self.remove(&instance);
+            self.evicted.instances += 1;
             let is_alone = !self.instances.values().any(|other| other.node == instance.node);
             if is_alone && self.nodes.get(&*instance.node).is_some_and(|node| node.is_remembered) {
                 self.nodes.remove(&*instance.node);
+                self.evicted.nodes += 1;
                 self.changes.remove(Entry::Node(instance.node.clone()));
             }
             return true;

@@ -34,7 +34,7 @@ pub fn piece(text: &[u8]) -> Bytes {
 }
 
 /// The stream of one answer.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Splice {
     checksum: Hasher,
     /// Of the text, modulo 2^32.

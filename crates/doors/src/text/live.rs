@@ -78,13 +78,21 @@ struct Writer<D> {
     to: mpsc::Sender<Bytes>,
 }
 
-/// The client is gone, or does not read.
-struct Gone;
+/// Why a stream ends before its time.
+enum Gone {
+    /// The client is gone, or does not read.
+    Client,
+    /// There is no memory for what the client has not taken.
+    MemoryLimit,
+}
 
 impl<D: Dialect> Writer<D> {
     async fn run(mut self) {
-        if self.converse().await.is_err() {
-            return;
+        match self.converse().await {
+            Ok(()) => {}
+            Err(Gone::Client) => return,
+            // The last message says so.
+            Err(Gone::MemoryLimit) => {}
         }
         self.out.finish();
         let _ = self.flush().await;
@@ -95,23 +103,48 @@ impl<D: Dialect> Writer<D> {
         let mut ended = pin!(doors.ended());
         loop {
             self.reader.fetch().await;
-            self.collect();
+            // A greeting or a keep-alive message.
             self.flush().await?;
+            self.send_next().await?;
             if self.reader.is_over() {
                 return Ok(());
             }
             tokio::select! {
                 () = &mut ended => {
-                    let end = Message::Event("end", json::end("shutting_down"));
-                    self.dialect.message(&end, &self.reader.positions(), &mut self.out);
+                    self.say_end("shutting_down", &self.reader.positions());
                     return Ok(());
                 }
-                () = self.to.closed() => return Err(Gone),
+                () = self.to.closed() => return Err(Gone::Client),
                 () = std::future::ready(()), if self.reader.has_more() => {}
                 () = self.reader.raised() => {}
                 () = tokio::time::sleep(KEEP_ALIVE) => self.dialect.keep_alive(&mut self.out),
             }
         }
+    }
+
+    /// Writes the last message, which says why the stream ends.
+    fn say_end(&mut self, cause: &str, after: &Positions) {
+        let end = Message::Event("end", json::end(cause));
+        self.dialect.message(&end, after, &mut self.out);
+    }
+
+    /// Sends the next messages. If there is no memory for them, the stream ends before them, at the position that the client has.
+    async fn send_next(&mut self) -> Result<(), Gone> {
+        let (mark, before) = (self.out.mark(), self.reader.positions());
+        self.collect();
+        if self.has_room() {
+            return self.flush().await;
+        }
+        self.doors.admission.count_refused("memory_limit");
+        self.out.discard(mark);
+        self.say_end("memory_limit", &before);
+        Err(Gone::MemoryLimit)
+    }
+
+    /// Returns whether the collected messages may wait for the client. A few always may.
+    fn has_room(&mut self) -> bool {
+        let bytes = self.out.len();
+        self.unread.set(bytes) || bytes <= 2 * TURN_BYTES
     }
 
     fn collect(&mut self) {
@@ -122,13 +155,7 @@ impl<D: Dialect> Writer<D> {
     }
 
     async fn flush(&mut self) -> Result<(), Gone> {
-        let parts = self.out.take();
-        let bytes = parts.iter().map(Bytes::len).sum();
-        if !self.unread.set(bytes) && bytes > 2 * TURN_BYTES {
-            self.doors.admission.count_refused("memory_limit");
-            return Err(Gone);
-        }
-        for part in parts {
+        for part in self.out.take() {
             let began = Instant::now();
             let sent = tokio::time::timeout(STALL, self.to.send(part)).await;
             if !matches!(sent, Ok(Ok(()))) {
@@ -136,7 +163,7 @@ impl<D: Dialect> Writer<D> {
                 if began.elapsed() > STALL / 2 {
                     self.doors.admission.count_refused("stalled");
                 }
-                return Err(Gone);
+                return Err(Gone::Client);
             }
         }
         self.unread.set(0);

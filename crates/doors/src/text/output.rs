@@ -12,13 +12,17 @@ use std::ops::Range;
 const COPY: usize = 4096;
 
 /// How pieces become one body.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Seam {
     Identity,
     Gzip(gzip::Splice),
     /// Whether anything was written.
     Zstd(bool),
 }
+
+/// The state of an answer at a moment.
+#[derive(Debug)]
+pub struct Mark(Seam);
 
 /// Collects what is written next.
 #[derive(Debug)]
@@ -48,6 +52,19 @@ impl Output {
             Seam::Gzip(_) => Coding::Gzip,
             Seam::Zstd(_) => Coding::Zstd,
         }
+    }
+
+    /// Returns the state of the answer now that nothing is collected.
+    pub fn mark(&self) -> Mark {
+        Mark(self.seam.clone())
+    }
+
+    /// Discards everything that was collected since the mark.
+    pub fn discard(&mut self, Mark(seam): Mark) {
+        self.seam = seam;
+        self.parts.clear();
+        self.tail.clear();
+        self.bytes = 0;
     }
 
     /// Bytes collected since the last [`Output::take`].

@@ -1,7 +1,7 @@
 //! Collects the content of a scrape: the state of the DAC, and the newest samples.
 
 use crate::exposition::{Exposition, Kind};
-use oasis_dac::{Dac, Instance, SOFTWARE};
+use oasis_dac::{Dac, Evicted, Instance, SOFTWARE};
 use oasis_format::table::{Cell, Column, Table};
 use oasis_store::{History, matches};
 use oasis_wire::{
@@ -28,6 +28,12 @@ pub fn dac(dac: &Dac, out: &mut Exposition) {
     out.sample(nodes, &[], &online.to_string(), None);
     let bytes = ("oasis_dac_log_bytes", Kind::Gauge, "Memory that topic logs use, in bytes.");
     out.sample(bytes, &[], &dac.budget.used().to_string(), None);
+    let Evicted { nodes, instances } = dac.registry.evicted();
+    let evicted = ("oasis_dac_nodes_evicted", Kind::Counter, "Offline nodes that were evicted for others.");
+    out.sample(evicted, &[], &nodes.to_string(), None);
+    let evicted =
+        ("oasis_dac_instances_evicted", Kind::Counter, "Offline instances that were evicted for others.");
+    out.sample(evicted, &[], &instances.to_string(), None);
     for instance in present(dac) {
         ledger(&instance, out);
     }

@@ -30,6 +30,8 @@ use tokio::{
 
 /// Timeout for browsers to disconnect when the DAC ends.
 const LAST_CALL: Duration = Duration::from_secs(1);
+/// Pause before a listener is tried again.
+const RETRY: Duration = Duration::from_millis(200);
 
 /// Everything in one process.
 pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
@@ -194,9 +196,10 @@ fn open_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option<
 }
 
 async fn serve_channel(dac: Arc<Dac>, listener: std::net::TcpListener) {
+    let listener = Arc::new(listener);
     let served = revive(dac.health.clone(), "data channel", || {
-        let (dac, listener) = (dac.clone(), listener.try_clone());
-        async move { oasis_dac::ingest::serve(dac, TcpListener::from_std(listener?)?).await }
+        let (dac, listener) = (dac.clone(), listener.clone());
+        async move { oasis_dac::ingest::serve(dac, another(&listener).await).await }
     });
     if let Err(error) = served.await {
         tracing::error!(%error, "the data channel accepts no more nodes");
@@ -209,14 +212,28 @@ async fn serve_doors(
     listener: std::net::TcpListener,
     ended: watch::Receiver<bool>,
 ) -> std::io::Result<()> {
+    let listener = Arc::new(listener);
     revive(health, "http server", || {
-        let (api, listener, mut ended) = (api.clone(), listener.try_clone(), ended.clone());
+        let (api, listener, mut ended) = (api.clone(), listener.clone(), ended.clone());
         let ended = async move {
             let _ = ended.wait_for(|&ended| ended).await;
         };
-        async move { oasis_api::serve(api, TcpListener::from_std(listener?)?, ended).await }
+        async move { oasis_api::serve(api, another(&listener).await, ended).await }
     })
     .await
+}
+
+/// Another descriptor of a listener. Without free descriptors it waits: connections that end meanwhile give theirs back.
+async fn another(listener: &std::net::TcpListener) -> TcpListener {
+    loop {
+        match listener.try_clone().and_then(TcpListener::from_std) {
+            Ok(listener) => return listener,
+            Err(error) => {
+                tracing::warn!(%error, listener = ?listener.local_addr().ok(), "a listener cannot be served, retrying")
+            }
+        }
+        tokio::time::sleep(RETRY).await;
+    }
 }
 
 async fn listen(address: &str, what: &str, setting: &str) -> anyhow::Result<TcpListener> {

@@ -1,8 +1,12 @@
 //! The wall clock of the DAC jumps.
 
 use super::Scenario;
-use crate::faults::{system::clock::ShiftedClock, world::World};
-use std::{thread, time::Duration};
+use crate::faults::{
+    system::clock::ShiftedClock,
+    waiting::{PATIENCE, until},
+    world::World,
+};
+use std::{fs, io, path::Path, thread, time::Duration};
 
 pub const SCENARIOS: &[Scenario] = &[
     Scenario {
@@ -40,9 +44,20 @@ fn with_clock(world: &mut World) -> anyhow::Result<Option<ShiftedClock>> {
     world.settings.more = "segment_bytes = 65536\n".into();
     world.start_pair()?;
     // Some files must be sealed: only these are deleted as a whole.
-    thread::sleep(Duration::from_secs(5));
+    let archive = world.settings.archive.clone();
+    until("three segment files", PATIENCE, || match segment_files(&archive) {
+        Ok(files) if files >= 3 => Ok(()),
+        other => Err(format!("{other:?}")),
+    })?;
     world.settle()?;
     Ok(Some(clock))
+}
+
+/// Counts the segment files of an archive; all but one for each writer are sealed.
+fn segment_files(archive: &Path) -> io::Result<usize> {
+    let names = fs::read_dir(archive)?.map(|entry| Ok(entry?.path()));
+    let names = names.collect::<io::Result<Vec<_>>>()?;
+    Ok(names.iter().filter(|path| path.extension().is_some_and(|extension| extension == "oseg")).count())
 }
 
 fn jump(world: &mut World, jump: impl FnOnce(&ShiftedClock) -> anyhow::Result<()>) -> anyhow::Result<()> {

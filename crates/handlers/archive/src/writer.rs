@@ -251,7 +251,7 @@ impl Writer {
     }
 
     /// Stores one round of samples. With a target, stores as many rounds as it takes to reach the newest sample at the start.
-    fn store_all(&mut self, to_the_end: bool, pulse: &Pulse) -> Result<Left, NotStored> {
+    pub(crate) fn store_all(&mut self, to_the_end: bool, pulse: &Pulse) -> Result<Left, NotStored> {
         if self.registry.has_changed().unwrap_or(false) {
             self.registry.mark_unchanged();
             self.follow_instances();
@@ -461,7 +461,7 @@ impl Writer {
 
 /// State that a round leaves to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
+pub(crate) enum Left {
     Nothing,
     Something,
 }

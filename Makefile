@@ -172,6 +172,17 @@ faults-full: page ## Run the fault lab unscaled: hours, 1,000 kills
 	cargo build --release --locked -p oasis -p oasis-lab
 	./target/release/oasis-lab faults --scale 1 $(FAULTS)
 
+# SIM="--seed 4711 --trace" repeats a seed; SIM="--planted missing-sync" shows that a planted bug is found.
+SIM ?= --minutes 1
+sim: ## Simulate node, DAC and archive under faults, a minute: docs/evidence/simulation.md
+	cargo build --release --locked -p oasis-sim
+	./target/release/oasis-sim $(SIM)
+
+SIM_NIGHT ?= --seeds 1000000..1080000 --keep-going
+sim-night: ## Simulate 80,000 seeds, a night on one core
+	cargo build --release --locked -p oasis-sim
+	./target/release/oasis-sim $(SIM_NIGHT)
+
 ##@ Measurements
 
 bench: ## Measure the codec, the PDL compiler and events: docs/evidence/performance.md

@@ -75,6 +75,8 @@ mod ring;
 mod schedule;
 mod shared;
 mod shipper;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod spool;
 mod spooler;
 mod state;

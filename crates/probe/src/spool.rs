@@ -396,7 +396,8 @@ impl Spool {
         }
         // A connection keeps order and the DAC acknowledges all it has read, so the front is never stuck for long.
         while let Some(front) = self.batches.first_in_transit() {
-            let account = &mut self.accounts[front.instance];
+            let instance = front.instance;
+            let account = &mut self.accounts[instance];
             if front.last_sequence() > account.acknowledged {
                 break;
             }
@@ -411,6 +412,8 @@ impl Spool {
                 continue;
             }
             self.batches.take_acknowledged(|_| true);
+            // It may be safe already: a lost datagram of another instance was before it in the queue.
+            self.release_from_file(instance);
         }
         self.release(topic);
     }
@@ -427,7 +430,13 @@ impl Spool {
     /// Removes batches that are received and safe.
     fn release(&mut self, topic: TopicId) {
         while self.release_first(|batch, account| batch.last_sequence() <= account.safe) {}
-        let Some(&instance) = self.instances.get(&topic) else { return };
+        if let Some(&instance) = self.instances.get(&topic) {
+            self.release_from_file(instance);
+        }
+    }
+
+    /// Releases the received batches of an instance that are in the file alone and safe.
+    fn release_from_file(&mut self, instance: usize) {
         let account = &mut self.accounts[instance];
         if !account.in_file.is_empty()
             && let Some(place) = account.in_file.take_up_to(account.safe)

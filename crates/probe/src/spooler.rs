@@ -9,14 +9,18 @@ use crate::{
     spool::{FilePlace, QueuedBatch},
     survive,
 };
-use std::time::{Duration, Instant};
+use std::{
+    ops::Deref,
+    time::{Duration, Instant},
+};
 
 /// How often segments that are not needed any more are removed, and a failed write is retried.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The thread's state.
-struct Spooler<'a> {
-    outbox: &'a Outbox,
+#[derive(Debug)]
+pub struct Spooler<O: Deref<Target = Outbox>> {
+    outbox: O,
     journal: Journal,
     /// While the file cannot be written: when to retry.
     retry: Option<Instant>,
@@ -28,7 +32,7 @@ struct Spooler<'a> {
 
 /// Runs until the outbox has ended; by then all batches that are not safe are in the file.
 pub fn run(outbox: &Outbox, journal: Journal) {
-    let mut spooler = Spooler { outbox, journal, retry: None, is_full: false, rewinds: 0 };
+    let mut spooler = Spooler::new(outbox, journal);
     let mut next_look = Instant::now() + LOOK;
     let mut time = outbox.cpu.this_thread();
     loop {
@@ -47,16 +51,17 @@ pub fn run(outbox: &Outbox, journal: Journal) {
             None => spooler.begin_again(),
         }
     }
-    if outbox.with(|held| held.spool.is_finished())
-        && let Err(error) = spooler.journal.remove()
-    {
-        tracing::warn!(%error, "cannot remove the file spool of a run that is safe");
-    }
+    spooler.end();
 }
 
-impl Spooler<'_> {
+impl<O: Deref<Target = Outbox>> Spooler<O> {
+    /// Creates the state for a journal of this outbox.
+    pub fn new(outbox: O, journal: Journal) -> Self {
+        Self { outbox, journal, retry: None, is_full: false, rewinds: 0 }
+    }
+
     /// Waits for work until `deadline`, and does it. Returns whether it was the last time.
-    fn turn(&mut self, deadline: Instant) -> bool {
+    pub fn turn(&mut self, deadline: Instant) -> bool {
         let may_write = |now: Instant| self.retry.is_none_or(|retry| now >= retry);
         let wait = deadline.saturating_duration_since(Instant::now());
         let could_write = may_write(Instant::now());
@@ -162,6 +167,15 @@ impl Spooler<'_> {
         });
     }
 
+    /// Removes the run if nothing of it can be lost any more.
+    pub fn end(self) {
+        if self.outbox.with(|held| held.spool.is_finished())
+            && let Err(error) = self.journal.remove()
+        {
+            tracing::warn!(%error, "cannot remove the file spool of a run that is safe");
+        }
+    }
+
     /// After a panic: reads the file again, because some batches may be in the hands of nobody. Those that no file has are
     /// missing in the numbers of their samples, and so are counted.
     fn begin_again(&mut self) {
@@ -173,7 +187,7 @@ impl Spooler<'_> {
     }
 
     /// Records what has left the spool and removes segments that are no longer needed.
-    fn settle(&mut self) {
+    pub fn settle(&mut self) {
         let (released, in_queue, is_lagging) = self
             .outbox
             .with(|held| (held.spool.released(), held.spool.oldest_segment(), held.spool.is_lagging()));

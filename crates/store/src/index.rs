@@ -132,6 +132,8 @@ pub struct ScannedFile {
     pub end: u64,
     /// Whether it ends with its index.
     pub is_sealed: bool,
+    /// Where its index begins, if it ends with it.
+    pub index_position: u64,
 }
 
 /// Reads all of a file's bytes.
@@ -176,7 +178,11 @@ pub fn build(mut walk: Walk<'_>) -> ScannedFile {
                 .map(|(series, entry)| series.push(entry))
                 .is_some(),
             Kind::Gap => series.zip(Gap::parse(payload)).map(|(series, gap)| series.gaps.push(gap)).is_some(),
-            Kind::Index | Kind::Directory => true,
+            Kind::Index => {
+                found.index_position = position;
+                true
+            }
+            Kind::Directory => true,
         };
         found.orphans += u64::from(!is_known);
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     index::{self, ScannedFile},
-    record::{FileHeader, NotASegment},
+    record::{self, FileHeader, NotASegment},
     segment_file,
     walk::Walk,
 };
@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::{
     fs::{self, OpenOptions},
     io,
+    os::unix::fs::FileExt,
     path::{Path, PathBuf},
 };
 
@@ -57,15 +58,29 @@ pub enum Unreadable {
 /// # Errors
 /// If it cannot be read or sealed. The file is unchanged then.
 pub fn recover(path: &Path) -> Result<RecoveredFile, Unreadable> {
-    let length = fs::metadata(path)?.len();
-    let (header, found) = look(path)?;
+    let bytes = fs::read(path)?;
+    let (header, found) = look_at(&bytes)?;
+    let length = bytes.len() as u64;
     if found.is_sealed {
-        return Ok(RecoveredFile { header, found, bytes: length, torn: 0 });
+        let trailer = record::trailer(found.index_position);
+        if bytes[found.end as usize..] != trailer {
+            complete(path, &found, &trailer)?;
+        }
+        let sealed = found.end + trailer.len() as u64;
+        return Ok(RecoveredFile { header, found, bytes: sealed, torn: 0 });
     }
     let file = OpenOptions::new().write(true).open(path)?;
     let sealed = segment_file::seal(&file, &header, found.end, &found.index)?;
     let torn = length - found.end;
     Ok(RecoveredFile { header, found, bytes: sealed, torn })
+}
+
+/// Writes the trailer of a file that was not sealed to its last byte.
+fn complete(path: &Path, found: &ScannedFile, trailer: &[u8]) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).open(path)?;
+    file.write_all_at(trailer, found.end)?;
+    file.set_len(found.end + trailer.len() as u64)?;
+    file.sync_all()
 }
 
 /// Reads a file without changing it.
@@ -140,4 +155,26 @@ pub fn segment_files(directory: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
 /// A file's name without its folder.
 pub fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment_file::SegmentFile;
+    use oasis_wire::quantity::Epoch;
+
+    #[test]
+    fn a_seal_that_was_interrupted_anywhere_is_completed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = SegmentFile::create(folder.path(), 1, Epoch(1)).unwrap();
+        let header = fs::metadata(file.path()).unwrap().len() as usize;
+        file.seal().unwrap();
+        let sealed = fs::read(file.path()).unwrap();
+        for length in header..sealed.len() {
+            fs::write(file.path(), &sealed[..length]).unwrap();
+            let recovered = recover(file.path()).unwrap();
+            assert_eq!(recovered.bytes, sealed.len() as u64, "cut at {length}");
+            assert_eq!(fs::read(file.path()).unwrap(), sealed, "cut at {length}");
+        }
+    }
 }

@@ -27,6 +27,8 @@
 
 mod reopening;
 mod restore;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod writer;
 
 pub use restore::restore;

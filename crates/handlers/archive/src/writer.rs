@@ -13,7 +13,7 @@ use oasis_dac::{Dac, Instance, Signal, Wake, now};
 use oasis_handler::Stopping;
 use oasis_health::Pulse;
 use oasis_store::{
-    FolderGone,
+    CatalogueError, FolderGone,
     account::Condition,
     config::ArchiveConfig,
     gap::Gap,
@@ -79,6 +79,13 @@ impl From<io::Error> for NotStored {
     fn from(error: io::Error) -> Self {
         let detail = error.to_string();
         if is_disk_full(&error) { Self::DiskFull(detail) } else { Self::DiskError(detail) }
+    }
+}
+
+impl From<CatalogueError> for NotStored {
+    fn from(error: CatalogueError) -> Self {
+        let detail = error.to_string();
+        if error.is_disk_full() { Self::DiskFull(detail) } else { Self::DiskError(detail) }
     }
 }
 
@@ -215,7 +222,11 @@ impl Writer {
     }
 
     /// Stores everything received so far, seals all files, and answers the requests that wait.
-    fn finish(&mut self, requests: &mut mpsc::Receiver<Flush>, pulse: &Pulse) -> Result<(), NotStored> {
+    pub(crate) fn finish(
+        &mut self,
+        requests: &mut mpsc::Receiver<Flush>,
+        pulse: &Pulse,
+    ) -> Result<(), NotStored> {
         requests.close();
         let stored = self.store_all(true, pulse).map(drop);
         let _call = pulse.begin("ending the archive's files");
@@ -240,7 +251,7 @@ impl Writer {
     }
 
     /// Stores one round of samples. With a target, stores as many rounds as it takes to reach the newest sample at the start.
-    fn store_all(&mut self, to_the_end: bool, pulse: &Pulse) -> Result<Left, NotStored> {
+    pub(crate) fn store_all(&mut self, to_the_end: bool, pulse: &Pulse) -> Result<Left, NotStored> {
         if self.registry.has_changed().unwrap_or(false) {
             self.registry.mark_unchanged();
             self.follow_instances();
@@ -312,10 +323,7 @@ impl Writer {
         let mut left = Left::Nothing;
         let mut is_first = true;
         for lane in Lane::all(self.config.retention.len()) {
-            let lags = |(tracked, wanted): &(&TopicProgress, &Offset)| {
-                tracked.lane == lane && tracked.next < **wanted
-            };
-            if !self.tracked.iter().zip(wanted).any(|pair| lags(&pair)) {
+            if self.lagging(lane, wanted).next().is_none() {
                 continue;
             }
             is_first = false;
@@ -334,6 +342,15 @@ impl Writer {
             counters.longest_commit_ns = counters.longest_commit_ns.max(took);
         }
         Ok(left)
+    }
+
+    /// Returns the topics of a lane that have samples before `wanted` to store, by index.
+    fn lagging(&self, lane: Lane, wanted: &[Offset]) -> impl Iterator<Item = usize> {
+        let topics = self.tracked.iter().zip(wanted).enumerate();
+        let lags = move |(_, (tracked, wanted)): &(usize, (&TopicProgress, &Offset))| {
+            tracked.lane == lane && tracked.next < **wanted
+        };
+        topics.filter(lags).map(|(at, _)| at)
     }
 
     /// Reports it if the folder is gone.
@@ -366,6 +383,9 @@ impl Writer {
     }
 
     fn round_of(&mut self, lane: Lane, wanted: &[Offset]) -> Result<Left, NotStored> {
+        // Listed before their neighbors are written: a gap in a file has its cause even if this process ends now.
+        let lagging: Vec<_> = self.lagging(lane, wanted).collect();
+        self.list_losses_of(&lagging)?;
         let slot = lane.slot();
         let mut file = match self.files[slot].take() {
             Some(file) => file,
@@ -382,9 +402,6 @@ impl Writer {
                 return Err(error.into());
             }
         };
-        // Listed first: a gap in a file has its cause even if this process ends now. If this fails, it is retried with the other lists.
-        let read: Vec<_> = progress.iter().map(|progress| progress.at).collect();
-        let _ = self.list_losses_of(&read);
         let before = file.samples;
         if let Err(error) = file.commit() {
             // The system may have dropped data that it could not write, so this file is not written again. The next start reads and ends it.
@@ -444,7 +461,7 @@ impl Writer {
 
 /// State that a round leaves to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
+pub(crate) enum Left {
     Nothing,
     Something,
 }

@@ -88,6 +88,7 @@ impl Directory {
         Ok(Self { path: path.to_owned(), limit, last_run, _lock: file })
     }
 
+    /// Returns where it is.
     #[cfg(test)]
     pub fn path(&self) -> &Path {
         &self.path

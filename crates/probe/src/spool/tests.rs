@@ -200,3 +200,22 @@ fn drops_before_batches_that_a_new_dac_receives_again_are_reported_again() {
     assert_eq!(take(&mut spool)[0].dropped_before, 4);
     assert_eq!(spool.sent(0).dropped, Drops { ring_full: 4, ..Drops::default() });
 }
+
+#[test]
+fn a_batch_in_the_file_that_is_safe_before_one_ahead_of_it_is_acknowledged_is_released() {
+    let mut spool = Spool::before_a_file(100_000, 2);
+    spool.connected(TOPICS.into_iter(), SAME_THAT_STORES);
+    for (offset, instance) in [(0, 0), (100, 1)] {
+        let NewBatch { first_sequence, count, before, bytes, .. } = batch(instance, 1, 1);
+        let stored = Some(FilePlace { segment: 1, offset });
+        spool.admit(QueuedBatch { instance, first_sequence, count, before, bytes, stored });
+    }
+    assert_eq!(take(&mut spool).len(), 2);
+    // Datagrams: the first is lost, which the DAC notices only after it has stored the second.
+    spool.acknowledge(TOPICS[1].1, 1);
+    spool.safe(TOPICS[1].1, 1);
+    spool.acknowledge(TOPICS[0].1, 1);
+    spool.safe(TOPICS[0].1, 1);
+    assert_eq!(spool.released().iter().map(|place| place.sequence).collect::<Vec<_>>(), [1, 1]);
+    assert!(spool.is_finished());
+}

@@ -136,7 +136,7 @@ impl Model {
         }
     }
 
-    fn run(&mut self, events: Vec<Event>, spooler: &mut Spooler<'_>) {
+    fn run(&mut self, events: Vec<Event>, spooler: &mut Spooler<&Outbox>) {
         for event in events {
             match event {
                 Event::Batch(instance, count, bytes, dropped) => self.batch(instance, count, bytes, dropped),
@@ -186,10 +186,10 @@ impl Model {
     }
 }
 
-fn spooler<'a>(model: &'a Arc<Outbox>, folder: &std::path::Path) -> Spooler<'a> {
+fn spooler<'a>(model: &'a Arc<Outbox>, folder: &std::path::Path) -> Spooler<&'a Outbox> {
     let directory = Arc::new(Directory::open(folder, 1024 * 1024).unwrap());
     let journal = Journal::begin(directory, announcement(INSTANCES));
-    Spooler { outbox: model, journal, retry: None, is_full: false, rewinds: 0 }
+    Spooler::new(&**model, journal)
 }
 
 proptest! {

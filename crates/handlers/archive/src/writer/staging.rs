@@ -71,7 +71,8 @@ impl Writer {
                 if read.segments.is_empty() {
                     break;
                 }
-                for segment in &read.segments {
+                // No further: the losses before later ones are not listed yet.
+                for segment in read.segments.iter().take_while(|segment| segment.first() < wanted) {
                     stage_segment(tracked, segment, file, &mut progress)?;
                     pace.did(record::size_of(segment.batch().len()));
                 }

@@ -1,0 +1,77 @@
+//! What really happened to each sample, as far as the simulation knows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
+
+/// How a run of a node ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// It has delivered everything.
+    Delivered,
+    /// It ended on purpose, and could not deliver everything.
+    Left,
+    /// It was killed.
+    Killed,
+    /// Its host lost its power.
+    PowerCut,
+}
+
+/// A run of a node: one life of its process.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Number of the node.
+    pub node: usize,
+    /// Its run.
+    pub run: Uuid,
+    /// What each instance has taken.
+    pub instances: Vec<Taken>,
+    /// How it ended; none while it lives.
+    pub end: Option<End>,
+}
+
+/// The samples of one instance in one run.
+#[derive(Debug, Clone, Default)]
+pub struct Taken {
+    /// Sequence number of the last one.
+    pub last: u64,
+    /// Numbers that the ring dropped.
+    pub dropped: BTreeSet<u64>,
+    /// Up to this number they were given to the spool.
+    pub spooled: u64,
+    /// Up to this number they were in the file spool when the process was killed.
+    pub in_file: u64,
+    /// Up to this number the archive had stored them, or the ledger had declared them lost.
+    pub settled: u64,
+    /// Numbers that the archive had stored.
+    pub stored: BTreeSet<u64>,
+}
+
+impl Taken {
+    /// Notes that everything up to a number is stored, except some.
+    pub fn store(&mut self, up_to: u64, is_lost: impl Fn(u64) -> bool) {
+        let new = self.settled + 1..=up_to.min(self.last);
+        self.stored.extend(new.filter(|number| !is_lost(*number)));
+        self.settled = self.settled.max(up_to.min(self.last));
+    }
+}
+
+/// All runs.
+#[derive(Debug, Default)]
+pub struct Oracle {
+    /// In the order in which they began.
+    pub runs: Vec<Run>,
+    places: BTreeMap<Uuid, usize>,
+}
+
+impl Oracle {
+    /// Notes that a run begins.
+    pub fn begin(&mut self, node: usize, run: Uuid, instances: usize) {
+        self.places.insert(run, self.runs.len());
+        self.runs.push(Run { node, run, instances: vec![Taken::default(); instances], end: None });
+    }
+
+    /// Returns a run; none for one of a liar.
+    pub fn run(&mut self, run: Uuid) -> Option<&mut Run> {
+        self.runs.get_mut(*self.places.get(&run)?)
+    }
+}

@@ -113,9 +113,9 @@ export class SequenceLedger {
       this.addMissing(expected, first, dropped, at);
       this.received += count;
     } else {
-      // After a restart of the DAC, the node sends unacknowledged samples again; the page may have them.
+      // After a restart of the DAC, the node sends again what was not safe, in many batches; the page may have them.
       this.received += Math.max(0, next - expected);
-      this.clearAnnouncements(false);
+      if (next >= expected) this.clearAnnouncements(false);
       this.expected = Math.max(expected, next);
       return true;
     }

@@ -23,7 +23,7 @@ use std::{
 };
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore, watch},
+    sync::{Semaphore, watch},
     time::timeout,
 };
 use tower_service::Service;
@@ -48,7 +48,8 @@ pub async fn serve(doors: &Doors, router: Router, listener: TcpListener, ended: 
         connections: Admission::new(config.max_connections),
         gate: Gate::new("doors", config.max_connections_per_address, USUAL_PER_ADDRESS),
         farewell: Farewell::default(),
-        health_places: Arc::new(Semaphore::new(HEALTH_PLACES)),
+        health_places: Semaphore::new(HEALTH_PLACES),
+        unplaced: watch::Sender::new(0),
     });
     let (ending, is_ending) = watch::channel(false);
     let mut acceptor = Acceptor::new(listener);
@@ -73,7 +74,9 @@ struct Server {
     connections: Admission,
     gate: Gate,
     farewell: Farewell,
-    health_places: Arc<Semaphore>,
+    health_places: Semaphore,
+    /// Connections without a regular descriptor so far.
+    unplaced: watch::Sender<usize>,
 }
 
 impl Server {
@@ -83,35 +86,36 @@ impl Server {
                 bound(&stream, self.doors.config.send_buffer_bytes);
                 tokio::spawn(self.clone().converse(stream, peer, Some(Arc::new(place)), is_ending.clone()));
             }
+            // A monitor must see the DAC at work when other clients have all descriptors.
             Err(Refusal::OutOfDescriptors) => {
-                // A monitor must see the DAC at work when other clients have all descriptors.
-                let server = self.clone();
-                match self.health_places.clone().try_acquire_owned() {
-                    Ok(permit) => {
-                        drop(tokio::spawn(server.tell_health(stream, peer, permit, is_ending.clone())))
-                    }
-                    Err(_) => self.refuse(stream, peer, Refusal::OutOfDescriptors),
-                }
+                self.unplaced.send_modify(|count| *count += 1);
+                let number = *self.unplaced.borrow();
+                drop(tokio::spawn(self.clone().tell_health(stream, peer, number, is_ending.clone())));
             }
             Err(refusal) => self.refuse(stream, peer, refusal),
         }
     }
 
-    /// Serves a request for the health of the DAC, and refuses everything else.
+    /// Serves a request for the health of the DAC, and refuses everything else. The connection with this number gives way to later ones until it has sent
+    /// something: idle connections must not keep monitors away.
     async fn tell_health(
         self: Arc<Self>,
         stream: TcpStream,
         peer: SocketAddr,
-        _permit: OwnedSemaphorePermit,
+        number: usize,
         is_ending: watch::Receiver<bool>,
     ) {
         let mut first = [0; 16];
-        let seen = timeout(FIRST_BYTES, stream.peek(&mut first)).await;
-        let first = seen.ok().and_then(Result::ok).and_then(|length| first.get(..length)).unwrap_or_default();
-        if HEALTH.iter().any(|request| first.starts_with(request)) {
-            self.converse(stream, peer, None, is_ending).await;
-        } else {
-            self.refuse(stream, peer, Refusal::OutOfDescriptors);
+        let mut unplaced = self.unplaced.subscribe();
+        let length = tokio::select! {
+            seen = timeout(FIRST_BYTES, stream.peek(&mut first)) => seen.ok().and_then(Result::ok),
+            _ = unplaced.wait_for(|latest| *latest >= number + HEALTH_PLACES) => None,
+        };
+        let first = length.and_then(|length| first.get(..length)).unwrap_or_default();
+        let is_health = HEALTH.iter().any(|request| first.starts_with(request));
+        match self.health_places.try_acquire() {
+            Ok(_permit) if is_health => self.clone().converse(stream, peer, None, is_ending).await,
+            _ => self.refuse(stream, peer, Refusal::OutOfDescriptors),
         }
     }
 

@@ -134,7 +134,7 @@ fn pages_of_other_sites_change_neither_test_runs_nor_annotations() {
 fn retention_leaves_a_pinned_run_alone_until_it_is_unpinned() {
     let folder = tempfile::tempdir().unwrap();
     let (config, archive) = (folder.path().join("oasis.toml"), folder.path().join("archive"));
-    let little = "[archive]\nsegment_bytes = 4096\nretention = [{ instances = \"*\", bytes = 40960 }]\n";
+    let little = "[archive]\nsegment_bytes = 4096\npinned_percent = 90\nretention = [{ instances = \"*\", bytes = 40960 }]\n";
     fs::write(&config, little).unwrap();
     let archive = archive.to_str().unwrap();
     let dac = Oasis::dac(&["--config", config.to_str().unwrap(), "--archive", archive]);

@@ -83,6 +83,7 @@ mod segment;
 pub mod session;
 mod signal;
 mod steering;
+mod stored;
 mod turn;
 mod wake_flag;
 
@@ -101,13 +102,12 @@ pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use memory::{HeldMemory, MemoryAccount};
 pub use moment::{Moment, now};
 pub use node::{Link, Node};
-pub use registry::{
-    Evicted, Registry, RegistryCursor, RegistryDelta, RestoreCounts, StoredInstance, StoredNode,
-};
+pub use registry::{Evicted, Registry, RegistryCursor, RegistryDelta, RestoreCounts};
 pub use run_owner::RunOwner;
 pub use schema_hash::{SchemaHash, SchemaHashError};
 pub use segment::{Pieces, Segment};
 pub use signal::{Signal, Wake};
+pub use stored::{StoredInstance, StoredNode};
 pub use turn::{SkippedRange, Turn};
 pub use wake_flag::WakeFlag;
 

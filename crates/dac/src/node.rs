@@ -2,8 +2,8 @@
 
 use crate::{
     moment::Moment,
-    registry::{StoredInstance, StoredNode},
     run_owner::RunOwner,
+    stored::{StoredInstance, StoredNode},
 };
 use oasis_channel::{DacMessage, Failure, NodeIdentity, Overhead, REPLAY_PREFIX, ResumeSecret};
 use oasis_wire::quantity::Nanos;

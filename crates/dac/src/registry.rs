@@ -8,7 +8,7 @@ mod schemas;
 
 pub use delta::{RegistryCursor, RegistryDelta};
 pub use eviction::Evicted;
-pub use remembered::{RestoreCounts, StoredInstance, StoredNode};
+pub use remembered::RestoreCounts;
 
 use crate::{
     config::ChannelConfig,

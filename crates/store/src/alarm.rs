@@ -3,15 +3,14 @@
 
 use crate::{
     catalogue::Segment,
-    config::RetentionRule,
+    config::{DAY, RetentionRule},
     fair_share::Usage,
-    retention::{DAY, Protected},
+    retention::Protected,
 };
 use serde::Serialize;
 
 /// Files from whose times the rate of a rule is estimated: the last ones.
 const RATED: usize = 8;
-const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 
 /// A retention rule, and how much of its room is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -56,9 +55,10 @@ pub fn warnings(
         && days < rule.days as f64
     {
         let detail = format!(
-            "at the present rate the {:.1} GiB of the retention rule {:?} have room for {days:.1} days, and samples are to stay for {} days: raise its bytes, or lower its days",
-            state.limit as f64 / GIB,
+            "at the present rate the {} of the retention rule {:?} have room for {}, and samples are to stay for {} days: raise its bytes, or lower its days",
+            size(state.limit),
             rule.instances,
+            time(days),
             rule.days
         );
         warnings.push(warning("size_before_age", detail));
@@ -76,13 +76,29 @@ pub fn warnings(
     if state.pinned_beyond > 0 || state.pinned_bytes > state.pinned_limit / 5 * 4 {
         let what = if state.pinned_beyond > 0 { "more than" } else { "nearly" };
         let detail = format!(
-            "pinned test runs keep {what} the {:.3} GiB that they can keep of the retention rule {:?} (archive.pinned_percent): samples beyond it are evicted as others; stop or unpin test runs",
-            state.pinned_limit as f64 / GIB,
+            "pinned test runs keep {what} the {} that they can keep of the retention rule {:?} (archive.pinned_percent): samples beyond it are evicted as others; stop or unpin test runs",
+            size(state.pinned_limit),
             rule.instances
         );
         warnings.push(warning("pins_at_limit", detail));
     }
     warnings
+}
+
+/// Formats bytes for people.
+fn size(bytes: u64) -> String {
+    const KIB: f64 = 1024.0;
+    let bytes = bytes as f64;
+    match bytes {
+        _ if bytes >= KIB * KIB * KIB => format!("{:.1} GiB", bytes / (KIB * KIB * KIB)),
+        _ if bytes >= KIB * KIB => format!("{:.1} MiB", bytes / (KIB * KIB)),
+        _ => format!("{:.1} KiB", bytes / KIB),
+    }
+}
+
+/// Formats days for people.
+fn time(days: f64) -> String {
+    if days >= 2.0 { format!("{days:.1} days") } else { format!("{:.1} hours", days * 24.0) }
 }
 
 /// Returns the days that a limit has room for at the rate of the last files.

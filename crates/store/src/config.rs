@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
+/// Nanoseconds of a day.
+pub const DAY: u64 = 24 * 3_600 * 1_000_000_000;
+
 /// Folder and bounds of the archive (`[archive]`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -1,7 +1,7 @@
 //! Which times of samples are plausible: those around the time at which they were received. A node's clock may say anything. Samples with other
 //! times are stored, but neither pins nor the range of an instance take them into account.
 
-use crate::{config::ArchiveConfig, retention::DAY};
+use crate::config::{ArchiveConfig, DAY};
 use oasis_wire::quantity::Nanos;
 
 /// How far times may be from the time of receipt, in nanoseconds.

@@ -2,14 +2,11 @@
 
 use crate::{
     catalogue::Segment,
-    config::RetentionRule,
+    config::{DAY, RetentionRule},
     fair_share::{FairShares, FileShare},
 };
 use oasis_wire::quantity::Nanos;
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
-
-/// Nanoseconds of a day.
-pub const DAY: u64 = 24 * 3_600 * 1_000_000_000;
 
 /// The files that pins keep from eviction.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -3,52 +3,13 @@
 //! They are evicted for nodes that connect: an offline node never uses up a limit that a connected node needs.
 
 use super::{Inner, Registry, changes::Entry};
-use crate::{RunOwner, node::Node};
-use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
-use oasis_wire::{
-    quantity::{Nanos, Offset},
-    schema::ProbeType,
+use crate::{
+    node::Node,
+    stored::{StoredInstance, StoredNode},
 };
-use std::{collections::HashMap, sync::Arc};
-use uuid::Uuid;
-
-/// What the archive contains of an instance.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoredInstance {
-    /// Node name.
-    pub node: Arc<str>,
-    /// Instance name.
-    pub instance: Arc<str>,
-    /// Its last type.
-    pub probe_type: Arc<ProbeType>,
-    /// What triggered its samples.
-    pub kind: ProbeKind,
-    /// The node's run that the sequence number belongs to.
-    pub run: Uuid,
-    /// Sequence number of the newest archived sample; 0 if none of this run is left.
-    pub last_sequence: u64,
-    /// Time of the newest archived sample, in nanoseconds since 1970 on the node's clock; 0 if none is left.
-    pub last_time: u64,
-}
-
-/// What the archive contains of a node.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredNode {
-    /// Its name.
-    pub name: String,
-    /// Its identity across runs.
-    pub uuid: Uuid,
-    /// Host name.
-    pub host: String,
-    /// Name and version.
-    pub software: String,
-    /// When it was last connected.
-    pub last_seen: Nanos,
-    /// Its last run.
-    pub run: Option<Uuid>,
-    /// Who may resume that run.
-    pub owner: Option<RunOwner>,
-}
+use oasis_channel::{InstanceState, RegisteredInstance};
+use oasis_wire::quantity::Offset;
+use std::collections::HashMap;
 
 /// Result of [`Registry::restore`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! State of a client besides its connection, for each protocol.
 
-use super::deltas::DeltaReader;
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, SchemaHash};
+use oasis_dac::{CommandError, RegistryCursor, SchemaHash};
 use std::collections::HashSet;
 
 /// State of a native client.
@@ -22,6 +21,27 @@ pub struct NativeClient {
     pub nonsense: u32,
     /// Commands under way.
     pub commands: u32,
+}
+
+/// A client that reads changes.
+#[derive(Debug, Clone, Copy)]
+pub struct DeltaReader {
+    /// Where it is.
+    pub cursor: RegistryCursor,
+    /// Whether it has received no message yet.
+    pub is_new: bool,
+}
+
+impl DeltaReader {
+    /// Continues here. The first message comes even if nothing has changed.
+    pub fn new(cursor: RegistryCursor) -> Self {
+        Self { cursor, is_new: true }
+    }
+
+    /// Returns whether a message is to be sent.
+    pub fn lags(&self, revision: u64) -> bool {
+        self.is_new || self.cursor.revision < revision
+    }
 }
 
 /// State of a client of 2012.

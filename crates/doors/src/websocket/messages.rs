@@ -1,6 +1,6 @@
 //! Messages of `oasis.v1`: requests and answers as JSON, samples as native batches.
 
-use super::statistics::StatisticsView;
+use super::statistics_rows::StatisticsView;
 use crate::{
     delta::{RegistryDeltaView, RegistryPosition},
     past::times::{NotAllowed, Times},

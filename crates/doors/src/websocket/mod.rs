@@ -21,7 +21,9 @@ mod push;
 mod shard;
 mod shards;
 mod statistics;
+mod statistics_rows;
 mod topic;
+mod watching;
 
 pub use handshake::upgrade;
 pub use shard::Surroundings;

@@ -1,0 +1,45 @@
+//! What an archive contains of nodes and instances.
+
+use crate::run_owner::RunOwner;
+use oasis_channel::ProbeKind;
+use oasis_wire::{quantity::Nanos, schema::ProbeType};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// What the archive contains of an instance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredInstance {
+    /// Node name.
+    pub node: Arc<str>,
+    /// Instance name.
+    pub instance: Arc<str>,
+    /// Its last type.
+    pub probe_type: Arc<ProbeType>,
+    /// What triggered its samples.
+    pub kind: ProbeKind,
+    /// The node's run that the sequence number belongs to.
+    pub run: Uuid,
+    /// Sequence number of the newest archived sample; 0 if none of this run is left.
+    pub last_sequence: u64,
+    /// Time of the newest archived sample, in nanoseconds since 1970 on the node's clock; 0 if none is left.
+    pub last_time: u64,
+}
+
+/// What the archive contains of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredNode {
+    /// Its name.
+    pub name: String,
+    /// Its identity across runs.
+    pub uuid: Uuid,
+    /// Host name.
+    pub host: String,
+    /// Name and version.
+    pub software: String,
+    /// When it was last connected.
+    pub last_seen: Nanos,
+    /// Its last run.
+    pub run: Option<Uuid>,
+    /// Who may resume that run.
+    pub owner: Option<RunOwner>,
+}

@@ -51,6 +51,9 @@ pub enum Unreadable {
     /// Not a segment file.
     #[error("{0}")]
     Header(#[from] NotASegment),
+    /// It can be read, but not sealed.
+    #[error("cannot be sealed: {0}")]
+    NotSealed(io::Error),
 }
 
 /// Reads a file, cuts off an incomplete record at its end, and seals it if necessary.
@@ -64,13 +67,16 @@ pub fn recover(path: &Path) -> Result<RecoveredFile, Unreadable> {
     if found.is_sealed {
         let trailer = record::trailer(found.index_position);
         if bytes[found.end as usize..] != trailer {
-            complete(path, &found, &trailer)?;
+            complete(path, &found, &trailer).map_err(Unreadable::NotSealed)?;
         }
         let sealed = found.end + trailer.len() as u64;
         return Ok(RecoveredFile { header, found, bytes: sealed, torn: 0 });
     }
-    let file = OpenOptions::new().write(true).open(path)?;
-    let sealed = segment_file::seal(&file, &header, found.end, &found.index)?;
+    let sealed = OpenOptions::new()
+        .write(true)
+        .open(path)
+        .and_then(|file| segment_file::seal(&file, &header, found.end, &found.index))
+        .map_err(Unreadable::NotSealed)?;
     let torn = length - found.end;
     Ok(RecoveredFile { header, found, bytes: sealed, torn })
 }

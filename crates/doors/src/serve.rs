@@ -32,6 +32,8 @@ use tower_service::Service;
 const HEAD: usize = 128 * 1024;
 /// Connections without a regular descriptor that may ask for the health of the DAC at the same time.
 const HEALTH_PLACES: usize = 4;
+/// Most bytes of such a request.
+const HEALTH_HEAD: usize = 2_048;
 /// How long the first bytes of such a connection may take.
 const FIRST_BYTES: Duration = Duration::from_millis(500);
 /// Requests that are answered on reserved descriptors.
@@ -105,14 +107,16 @@ impl Server {
         number: usize,
         is_ending: watch::Receiver<bool>,
     ) {
-        let mut first = [0; 16];
+        let mut first = [0; HEALTH_HEAD];
         let mut unplaced = self.unplaced.subscribe();
         let length = tokio::select! {
             seen = timeout(FIRST_BYTES, stream.peek(&mut first)) => seen.ok().and_then(Result::ok),
             _ = unplaced.wait_for(|latest| *latest >= number + HEALTH_PLACES) => None,
         };
         let first = length.and_then(|length| first.get(..length)).unwrap_or_default();
-        let is_health = HEALTH.iter().any(|request| first.starts_with(request));
+        // Only whole requests: one that stops would keep its place.
+        let is_health =
+            HEALTH.iter().any(|request| first.starts_with(request)) && first.ends_with(b"\r\n\r\n");
         match self.health_places.try_acquire() {
             Ok(_permit) if is_health => self.clone().converse(stream, peer, None, is_ending).await,
             _ => self.refuse(stream, peer, Refusal::OutOfDescriptors),

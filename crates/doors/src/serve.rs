@@ -32,6 +32,10 @@ use tower_service::Service;
 const HEAD: usize = 128 * 1024;
 /// Connections without a regular descriptor that may ask for the health of the DAC at the same time.
 const HEALTH_PLACES: usize = 4;
+/// Pause before an unfinished head is looked at again.
+const AGAIN: Duration = Duration::from_millis(10);
+/// Most bytes of such a request.
+const HEALTH_HEAD: usize = 2_048;
 /// How long the first bytes of such a connection may take.
 const FIRST_BYTES: Duration = Duration::from_millis(500);
 /// Requests that are answered on reserved descriptors.
@@ -105,14 +109,16 @@ impl Server {
         number: usize,
         is_ending: watch::Receiver<bool>,
     ) {
-        let mut first = [0; 16];
+        let mut first = [0; HEALTH_HEAD];
         let mut unplaced = self.unplaced.subscribe();
         let length = tokio::select! {
-            seen = timeout(FIRST_BYTES, stream.peek(&mut first)) => seen.ok().and_then(Result::ok),
+            seen = timeout(FIRST_BYTES, whole_head(&stream, &mut first)) => seen.ok().flatten(),
             _ = unplaced.wait_for(|latest| *latest >= number + HEALTH_PLACES) => None,
         };
         let first = length.and_then(|length| first.get(..length)).unwrap_or_default();
-        let is_health = HEALTH.iter().any(|request| first.starts_with(request));
+        // Only whole requests: one that stops would keep its place.
+        let is_health =
+            HEALTH.iter().any(|request| first.starts_with(request)) && first.ends_with(b"\r\n\r\n");
         match self.health_places.try_acquire() {
             Ok(_permit) if is_health => self.clone().converse(stream, peer, None, is_ending).await,
             _ => self.refuse(stream, peer, Refusal::OutOfDescriptors),
@@ -188,6 +194,18 @@ impl Server {
         let mut answer = late("body", "doors.body_timeout_ms").into_response();
         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         Ok(answer)
+    }
+}
+
+/// Waits until a head of a request has arrived, and returns its length; the bytes stay in the socket.
+async fn whole_head(stream: &TcpStream, head: &mut [u8]) -> Option<usize> {
+    loop {
+        let length = stream.peek(head).await.ok()?;
+        if length == 0 || length == head.len() || head.get(..length)?.ends_with(b"\r\n\r\n") {
+            return Some(length);
+        }
+        // A head may come in several pieces, and the system reports only that there is one.
+        tokio::time::sleep(AGAIN).await;
     }
 }
 

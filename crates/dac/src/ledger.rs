@@ -149,6 +149,8 @@ struct Stored {
     sequence: u64,
     /// Samples before this number were declared lost. 0 if none were.
     loss_before: u64,
+    /// The causes of gaps up to this number are listed.
+    listed: u64,
 }
 
 /// The node's own counters for the present run.
@@ -214,13 +216,20 @@ impl Ledger {
         }
     }
 
+    /// Records that the archive has listed the causes of all gaps of a run up to a sequence number.
+    pub fn note_listed(&mut self, run: Option<Uuid>, sequence: u64) {
+        if run == self.run {
+            self.stored.listed = sequence;
+        }
+    }
+
     /// Returns up to which sequence number of the present run samples are stored or declared lost, and whether some after
     /// `since` are lost. The log ends at `end`.
     pub fn stored(&self, end: Offset, since: u64) -> (u64, bool) {
-        let is_all = end.0 > 0 && self.stored.offset >= end;
-        // What was lost on the way after the last batch has no offset.
-        let sequence = if is_all { self.last_sequence } else { self.stored.sequence.max(self.stored_before) };
-        (sequence, self.stored.loss_before > since)
+        let Stored { offset, sequence, loss_before, listed } = self.stored;
+        // What was lost on the way after the last batch has no offset, and is in no file.
+        let lost = if end.0 > 0 && offset >= end { listed.min(self.last_sequence) } else { 0 };
+        (sequence.max(self.stored_before).max(lost), loss_before > since)
     }
 
     /// Records that an earlier run of the DAC has stored this run's samples up to a sequence number. If these are sent again, they are duplicates. Missing

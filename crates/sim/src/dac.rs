@@ -5,8 +5,8 @@ use crate::{
     network::{ConnectionId, Side},
     oracle::End,
     planted::Planted,
+    shared::{DacEvent, Event, Shared},
     system::{self, SECOND},
-    world::{Event, Shared},
 };
 use anyhow::{Context as _, bail};
 use oasis_archive::simulation::Recorder;
@@ -41,21 +41,6 @@ const MAINTENANCE: u64 = SECOND;
 const LOOK: u64 = 50 * MILLISECOND;
 /// How long a planted bug waits between its two halves.
 const HALVES: u64 = 200 * MILLISECOND;
-
-/// What a process of the DAC does next.
-#[derive(Debug)]
-pub enum DacEvent {
-    /// The archive stores what was received.
-    Store,
-    /// The archive's maintenance.
-    Maintain,
-    /// Sessions look at their deadlines.
-    Look,
-    /// Planted: a session handles a frame that it has acknowledged.
-    TakeLate(ConnectionId),
-    /// Planted: the topic log gets a batch that the ledger has counted.
-    AppendLate(ConnectionId, TopicId, Vec<u8>),
-}
 
 /// The DAC's host.
 #[derive(Debug)]

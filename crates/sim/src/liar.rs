@@ -3,8 +3,8 @@
 use crate::{
     network::{ConnectionId, Side},
     sample,
+    shared::{Event, Shared},
     system::SECOND,
-    world::{Event, Shared},
 };
 use oasis_channel::{
     Counters, DacMessage, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,

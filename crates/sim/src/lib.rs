@@ -22,6 +22,7 @@ pub mod plan;
 pub mod planted;
 pub mod run;
 pub mod sample;
+pub mod shared;
 pub mod system;
 pub mod trace;
 pub mod world;

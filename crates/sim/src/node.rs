@@ -5,8 +5,8 @@ use crate::{
     oracle::End,
     plan::NodePlan,
     sample,
+    shared::{AWAY, Event, NodeEvent, Shared},
     system::{self, SECOND},
-    world::{AWAY, Event, Shared},
 };
 use anyhow::Context as _;
 use oasis_channel::{
@@ -44,21 +44,6 @@ const SILENCE: u64 = 5 * SECOND;
 const BATCHES: usize = 256;
 const MAX_REFUSALS: u32 = 10;
 const DATAGRAM: usize = 1_380;
-
-/// What a process of a node does next.
-#[derive(Debug)]
-pub enum NodeEvent {
-    /// A probe takes a sample.
-    Sample(usize),
-    /// The collector looks for batches that are due.
-    Flush,
-    /// The spooler looks for work.
-    Spool,
-    /// The shipper connects.
-    Connect,
-    /// The shipper looks for something to send over this connection.
-    Ship(ConnectionId),
-}
 
 /// A node's host.
 #[derive(Debug)]

@@ -1,13 +1,14 @@
 //! The simulated world: hosts, the network between them, and the queue of events.
 
 use crate::{
-    dac::{DacEvent, DacHost},
+    dac::DacHost,
     liar::Liar,
-    network::{ConnectionId, Delivery, Network, Side},
-    node::{NodeEvent, NodeHost},
+    network::{Delivery, Network, Side},
+    node::NodeHost,
     oracle::{End, Oracle},
     plan::{Fault, Plan},
     planted::Planted,
+    shared::{AWAY, Event, Scheduled, Shared},
     system::{
         self, SECOND,
         disk::{self, Faults},
@@ -23,124 +24,8 @@ use std::{
 
 /// Longest that an armed crash waits for changes of the disk.
 const ARMED: u64 = 2 * SECOND;
-/// Longest that a process is away.
-pub const AWAY: u64 = 5 * SECOND;
 /// How long nodes may take to deliver everything once all faults have ended.
 const DRAIN: u64 = 240 * SECOND;
-
-/// What happens at a time.
-#[derive(Debug)]
-pub enum Event {
-    /// At a node, if its process is still this one.
-    Node(usize, u64, NodeEvent),
-    /// At the DAC, if its process is still this one.
-    Dac(u64, DacEvent),
-    /// On the network.
-    Delivery(Delivery),
-    /// A fault begins.
-    Fault(Fault),
-    /// A disk works again.
-    Repair(usize),
-    /// The crash that a host is armed for happens now at the latest.
-    Crash(usize),
-    /// A node starts.
-    StartNode(usize),
-    /// The DAC starts.
-    StartDac,
-    /// A liar says more, or leaves.
-    Liar(usize),
-}
-
-#[derive(Debug)]
-struct Scheduled(u64, u64, Event);
-
-impl PartialEq for Scheduled {
-    fn eq(&self, other: &Self) -> bool {
-        (self.0, self.1) == (other.0, other.1)
-    }
-}
-
-impl Eq for Scheduled {}
-
-impl PartialOrd for Scheduled {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Scheduled {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.0, self.1).cmp(&(other.0, other.1))
-    }
-}
-
-/// What all hosts share.
-#[derive(Debug)]
-pub struct Shared {
-    /// Nanoseconds since the simulation began.
-    pub now: u64,
-    /// All decisions after the plan.
-    pub random: fastrand::Rng,
-    /// The network.
-    pub network: Network,
-    /// What happened.
-    pub trace: Trace,
-    /// What is true.
-    pub oracle: Oracle,
-    /// The planted bug.
-    pub planted: Option<Planted>,
-    /// The plan.
-    pub plan: Plan,
-    /// Whether the DAC accepts connections.
-    pub is_dac_up: bool,
-    /// Whether probes still take samples.
-    pub is_sampling: bool,
-    /// Whether processes that end are not started again.
-    pub is_over: bool,
-    /// Connections that the DAC has to accept.
-    pub opened: Vec<ConnectionId>,
-    /// What is wrong, found on the way.
-    pub findings: Vec<String>,
-    queue: BinaryHeap<Reverse<Scheduled>>,
-    order: u64,
-}
-
-impl Shared {
-    /// Schedules an event.
-    pub fn at(&mut self, time: u64, event: Event) {
-        self.order += 1;
-        self.queue.push(Reverse(Scheduled(time.max(self.now), self.order, event)));
-    }
-
-    /// Schedules an event after a delay.
-    pub fn after(&mut self, delay: u64, event: Event) {
-        self.at(self.now + delay, event);
-    }
-
-    /// Schedules deliveries.
-    pub fn deliver(&mut self, deliveries: impl IntoIterator<Item = (u64, Delivery)>) {
-        for (time, delivery) in deliveries {
-            self.at(time, Event::Delivery(delivery));
-        }
-    }
-
-    /// Sends bytes.
-    pub fn send(&mut self, id: ConnectionId, to: Side, bytes: &[u8]) {
-        let deliveries = self.network.send(id, to, bytes, self.now);
-        self.deliver(deliveries);
-    }
-
-    /// Closes an end of a connection.
-    pub fn close(&mut self, id: ConnectionId, from: Side) {
-        let delivery = self.network.close(id, from, self.now);
-        self.deliver(delivery);
-    }
-
-    /// Notes an event in the trace.
-    pub fn note(&mut self, event: impl AsRef<str>) {
-        self.trace.note(self.now, event.as_ref());
-    }
-}
 
 /// How a host's process is about to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -108,13 +108,19 @@ fn a_node_that_connects_again_hears_what_is_safe_of_its_earlier_connection() {
 }
 
 #[test]
-fn samples_lost_on_the_way_after_the_last_batch_are_safe_with_it() {
+fn samples_lost_on_the_way_after_the_last_batch_are_safe_once_their_cause_is_listed() {
     let dac = dac();
     dac.keeping.set_archive(Some(Arc::new(|_, _| true)));
     let (mut peer, topic, _) = keeping(&dac, 0);
     peer.send_at(&batch(topic, 1, 3, 0), SECOND);
-    dac.registry.instance(topic).unwrap().ledger().lost_on_the_way(5, Nanos(SECOND));
+    let instance = dac.registry.instance(topic).unwrap();
+    instance.ledger().lost_on_the_way(5, Nanos(SECOND));
+    // A repeated batch: its acknowledgement covers what is lost.
+    peer.send_at(&batch(topic, 1, 3, 0), SECOND);
     commit(&dac, topic, 3, false);
+    assert_eq!(peer.told(SECOND), safe(SafeReason::Stored, topic, 3));
+    // The file has the batch, and nothing yet says why the others are missing.
+    instance.ledger().note_listed(Some(Uuid::from_u128(1)), 5);
     assert_eq!(peer.told(SECOND), safe(SafeReason::Stored, topic, 5));
 }
 

@@ -181,7 +181,7 @@ impl Writer {
             forgotten += new.saturating_sub(ledger.gaps.len()) as u64;
             let loss = |gap: &Gap| (instance.node.clone(), instance.name.clone(), gap.clone());
             losses.extend(ledger.gaps.range(listed..).map(loss));
-            reported.push((at, gaps));
+            reported.push((at, gaps, ledger.run(), ledger.last_sequence));
         }
         if !losses.is_empty() {
             let mut catalogue = self.store.catalogue();
@@ -206,8 +206,10 @@ impl Writer {
             forgotten += catalogue.add_losses(rows.into_iter())?;
         }
         self.store.counters.lock().losses_forgotten += forgotten;
-        for (at, gaps) in reported {
-            self.tracked[at].losses_listed = gaps;
+        for (at, gaps, run, last) in reported {
+            let tracked = &mut self.tracked[at];
+            tracked.losses_listed = gaps;
+            tracked.instance.ledger().note_listed(run, last);
         }
         Ok(())
     }

@@ -171,7 +171,7 @@ pub const TABLE: [Entry; 22] = {
             &[],
             Place::Node,
             true,
-            "the node dropped them; the DAC's ledger says whether by ring_full, spool_full, invalid_row or not_taken",
+            "the node did not take or dropped them; the DAC's ledger has the cause",
         ),
         entry(
             NodeRestart,

@@ -72,7 +72,7 @@ export const LOSS_CAUSES: readonly LossCause[] = [
     cause: 'node_dropped',
     place: 'node',
     isLoss: true,
-    meaning: "the node dropped them; the DAC's ledger says whether by ring_full, spool_full, invalid_row or not_taken",
+    meaning: "the node did not take or dropped them; the DAC's ledger has the cause",
   },
   {
     cause: 'node_restart',

@@ -128,7 +128,7 @@ impl UnsafeSamples {
         (!self.is_empty()).then_some(Nanos(self.looked.0.saturating_add(LOOK)))
     }
 
-    /// Removes the samples of a run that are safe now, and appends what the node is told of them.
+    /// Removes the samples of a run that are safe now, and appends the messages that say so.
     pub fn tell(
         &mut self,
         keeping: &Keeping,

@@ -4,8 +4,8 @@ use oasis_channel::ResumeSecret;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// The SHA-256 of a run's secret. It is enough to recognize the owner, and who reads the DAC's memory or archive does not
-/// learn the secret, which has 122 random bits.
+/// The SHA-256 of a run's secret. The DAC recognizes the owner by it. Nobody can derive the secret, which has 122 random bits,
+/// from the DAC's memory or archive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RunOwner([u8; 32]);
 

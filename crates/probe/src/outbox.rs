@@ -157,7 +157,7 @@ impl Outbox {
         self.held.lock().unwrap_or_else(|poison| self.mend(poison))
     }
 
-    /// A thread that held the lock has panicked, and goes on. The state is consistent after each statement.
+    /// Removes the poison of the lock: a thread has panicked while it held it. Each statement leaves the state consistent.
     fn mend<T>(&self, poison: PoisonError<T>) -> T {
         self.held.clear_poison();
         poison.into_inner()

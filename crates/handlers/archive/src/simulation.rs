@@ -10,7 +10,7 @@ use oasis_store::{WritableStore, opening::FolderLock, store::Store};
 use std::sync::{Arc, atomic::AtomicU64};
 use tokio::sync::mpsc;
 
-/// Stores what a DAC receives when it is told to.
+/// Stores what a DAC has received, at each call of a method.
 #[derive(Debug)]
 pub struct Recorder {
     writer: Writer,

@@ -98,7 +98,7 @@ fn a_node_that_stores_much_loses_its_own_oldest_samples() {
     assert_eq!(junk.numbers.last().unwrap().1, peer.node.taken());
     plant.stop();
 
-    // A restart knows who has how much.
+    // After a restart the archive knows the bytes of each instance.
     let mut plant = Plant::start(limited(folder.path()), &node, ROOM);
     let mut peer = Peer::connect(&plant, "mill");
     flood(&mut plant, &mut node, &mut peer, 80);

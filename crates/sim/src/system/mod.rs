@@ -1,6 +1,6 @@
 //! The machine that the code under test believes it runs on: its clock, its random numbers and its disk.
 //!
-//! [`calls`] replaces the functions of the C library that the standard library and SQLite use, so the code under test
+//! `calls` replaces the functions of the C library that the standard library and SQLite use, so the code under test
 //! needs no seams. A thread sees the simulated machine between [`enter`] and the drop of its [`Guard`]; all other threads
 //! see the real one.
 

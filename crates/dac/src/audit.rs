@@ -93,12 +93,16 @@ mod tests {
             steps in prop::collection::vec((0_u8..4, 1_u64..20, 0_u64..5), 1..60),
         ) {
             let (mut ledger, mut run, mut taken, mut dropped, mut received) = (Ledger::default(), 1_u128, 0, 0, 0);
+            let mut runs = BTreeMap::new();
             ledger.registered(Uuid::from_u128(run), NOW);
             for (step, count, lost) in steps {
                 match step {
                     0 => {
-                        run += 1;
-                        (taken, dropped) = (0, 0);
+                        // A new run, or an earlier one that goes on.
+                        let next = if count < 10 { runs.len() as u128 + 1 } else { u128::from(count - 9).min(run) };
+                        runs.insert(run, (taken, dropped));
+                        (taken, dropped) = runs.get(&next).copied().unwrap_or_default();
+                        run = next;
                         ledger.registered(Uuid::from_u128(run), NOW);
                     }
                     1 => ledger.counters(taken, taken, Drops { ring_full: dropped, ..Drops::default() }),

@@ -2,6 +2,10 @@
 //!
 //! Pure bookkeeping: it receives batches and the node's reports, in the order of the channel.
 
+mod ended_runs;
+
+pub use ended_runs::CameAfterAll;
+use ended_runs::EndedRuns;
 use oasis_channel::Drops;
 use oasis_wire::{
     loss::Cause,
@@ -118,7 +122,9 @@ pub struct Ledger {
     pub gaps_forgotten: u64,
     /// Sequence numbers of ended runs that were received or recorded as missing.
     #[serde(skip)]
-    ended_runs: u64,
+    settled_of_ended: u64,
+    #[serde(skip)]
+    ended_runs: EndedRuns,
     #[serde(skip)]
     run: Option<Uuid>,
     /// When the present run's last batch arrived, or its last gap was recorded.
@@ -145,7 +151,13 @@ pub struct Ledger {
 struct Stored {
     /// All samples before this offset are stored, or declared lost.
     offset: Offset,
-    /// The same as a sequence number of the present run.
+    of_run: StoredOfRun,
+}
+
+/// What the archive has of a run.
+#[derive(Debug, Clone, Copy, Default)]
+struct StoredOfRun {
+    /// All samples up to this number are stored, or declared lost.
     sequence: u64,
     /// Samples before this number were declared lost. 0 if none were.
     loss_before: u64,
@@ -178,67 +190,51 @@ impl Ledger {
         self.room = room;
     }
 
-    /// The node registered the instance in this run. A new run settles the account of the one before.
+    /// The node registered the instance in this run. Another run settles the account of the one before. An earlier run goes on where it stopped.
     pub fn registered(&mut self, run: Uuid, now: Nanos) {
         if self.run == Some(run) {
             return;
         }
         if let Some(ended) = self.run {
-            let lost = self.node.taken.saturating_sub(self.last_sequence);
-            let numbers = (self.last_sequence - self.stored_before).saturating_add(lost);
-            self.ended_runs = self.ended_runs.saturating_add(numbers);
-            if lost > 0 {
-                self.miss(self.last_sequence + 1, lost, Cause::NodeRestart, ended, now);
-            }
+            self.end_run(ended, now);
         }
-        // A node that this DAC never met may have been running for days, its samples taken by an earlier DAC.
-        self.joined_late = self.run.is_none();
-        self.has_baseline = false;
-        self.run = Some(run);
-        self.first_sequence = 0;
-        self.last_sequence = 0;
-        self.stored_before = 0;
-        self.last_settled = None;
-        self.node = NodeCounters::default();
-        self.attributed = Drops::default();
-        self.stored = Stored { offset: self.stored.offset, ..Stored::default() };
+        self.begin_run(run);
     }
 
     /// Records that the archive has stored, or declared lost, all samples before an offset. The last of them has this number
     /// in the node's run.
     pub fn note_stored(&mut self, offset: Offset, last: Option<(Uuid, u64)>, has_loss: bool) {
         self.stored.offset = self.stored.offset.max(offset);
-        if let Some((_, sequence)) = last.filter(|(run, _)| self.run == Some(*run)) {
-            self.stored.sequence = self.stored.sequence.max(sequence);
+        let Some((run, sequence)) = last else { return };
+        if let Some(stored) = self.stored_of(run) {
+            stored.sequence = stored.sequence.max(sequence);
             if has_loss {
-                self.stored.loss_before = self.stored.sequence;
+                stored.loss_before = stored.sequence;
             }
         }
     }
 
     /// Records that the archive has listed the causes of all gaps of a run up to a sequence number.
     pub fn note_listed(&mut self, run: Option<Uuid>, sequence: u64) {
-        if run == self.run {
-            self.stored.listed = sequence;
+        if let Some(stored) = run.and_then(|run| self.stored_of(run)) {
+            stored.listed = stored.listed.max(sequence);
+        }
+    }
+
+    fn stored_of(&mut self, run: Uuid) -> Option<&mut StoredOfRun> {
+        match self.run == Some(run) {
+            true => Some(&mut self.stored.of_run),
+            false => self.ended_runs.get_mut(run).map(|ended| &mut ended.stored),
         }
     }
 
     /// Returns up to which sequence number of the present run samples are stored or declared lost, and whether some after
     /// `since` are lost. The log ends at `end`.
     pub fn stored(&self, end: Offset, since: u64) -> (u64, bool) {
-        let Stored { offset, sequence, loss_before, listed } = self.stored;
+        let Stored { offset, of_run: StoredOfRun { sequence, loss_before, listed } } = self.stored;
         // What was lost on the way after the last batch has no offset, and is in no file.
         let lost = if end.0 > 0 && offset >= end { listed.min(self.last_sequence) } else { 0 };
         (sequence.max(self.stored_before).max(lost), loss_before > since)
-    }
-
-    /// Records that an earlier run of the DAC has stored this run's samples up to a sequence number. If these are sent again, they are duplicates. Missing
-    /// samples count from there. Ignored for another run, and after the first sample.
-    pub fn resume(&mut self, run: Uuid, last_sequence: u64) {
-        if self.run == Some(run) && self.last_sequence == 0 {
-            self.last_sequence = last_sequence;
-            self.stored_before = last_sequence;
-        }
     }
 
     /// Records the node's counts of samples taken, the last number sent, and drops before the next batch. A report before the first batch of a run covers gaps that another DAC has
@@ -350,7 +346,7 @@ impl Ledger {
 
     /// Returns how many sequence numbers are settled: received here, or recorded as missing.
     pub fn accounted(&self) -> u64 {
-        self.ended_runs.saturating_add(self.last_sequence - self.stored_before)
+        self.settled_of_ended.saturating_add(self.last_sequence - self.stored_before)
     }
 
     /// The run of the node that sequence numbers count in.

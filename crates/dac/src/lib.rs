@@ -97,7 +97,7 @@ pub use derived::{DeriveError, DerivedStreams};
 pub use encodings::EncodingId;
 pub use instance::Instance;
 pub use keeping::{Keeping, Stores};
-pub use ledger::{Gap, GapRoom, Ledger, NodeCounters, Verdict};
+pub use ledger::{CameAfterAll, Gap, GapRoom, Ledger, NodeCounters, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use memory::{HeldMemory, MemoryAccount};
 pub use moment::{Moment, now};
@@ -107,7 +107,7 @@ pub use run_owner::RunOwner;
 pub use schema_hash::{SchemaHash, SchemaHashError};
 pub use segment::{Pieces, Segment};
 pub use signal::{Signal, Wake};
-pub use stored::{StoredInstance, StoredNode};
+pub use stored::{StoredInstance, StoredNode, StoredRun};
 pub use turn::{SkippedRange, Turn};
 pub use wake_flag::WakeFlag;
 

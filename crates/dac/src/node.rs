@@ -11,6 +11,8 @@ use std::{net::IpAddr, sync::Arc};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+/// Ended runs of a name whose owners are remembered.
+const CLAIMS: usize = 16;
 /// A node heard within this time, in nanoseconds, is alive: no other node may take its name.
 const ALIVE: u64 = 3_000_000_000;
 
@@ -41,15 +43,52 @@ pub struct Node {
     pub(crate) link: Option<Link>,
     /// Who may resume the run. Unknown for programs that send no secret, and for archives of earlier versions.
     pub owner: Option<RunOwner>,
-    /// Who had the name before, if that was another node that had fallen silent.
-    displaced: Option<Displaced>,
+    former: Former,
 }
 
-/// A node whose name another one has taken.
-#[derive(Debug, Clone)]
-pub(crate) struct Displaced {
+/// Who had a node's name before.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Former {
+    /// Another node that had fallen silent: it may take the name back.
+    displaced: Option<Claim>,
+    /// The last ended runs, oldest first. Their samples may still come, from their owners alone.
+    ended: Vec<Claim>,
+}
+
+impl Former {
+    /// Returns who had a name before, for a connection that takes it.
+    fn of(claims: Vec<Claim>, identity: &NodeIdentity) -> Self {
+        let mut ended = claims;
+        ended.retain(|claim| claim.run != identity.run);
+        ended.drain(..ended.len().saturating_sub(CLAIMS));
+        Self { displaced: None, ended }
+    }
+
+    /// Decides whether a connection may have a name that no known node has, and that had these runs before.
+    ///
+    /// # Errors
+    /// `run_secret_wrong` for somebody else's run.
+    pub(crate) fn of_unlisted(
+        claims: &[Claim],
+        identity: &NodeIdentity,
+        secret: Option<ResumeSecret>,
+    ) -> Result<Self, Failure> {
+        check_claims(claims, identity, secret)?;
+        Ok(Self::of(claims.to_vec(), identity))
+    }
+}
+
+/// A run and who may resume it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claim {
     run: Uuid,
     owner: RunOwner,
+}
+
+impl Claim {
+    fn knows(&self, secret: Option<ResumeSecret>) -> bool {
+        secret.is_some_and(|secret| self.owner.knows(secret))
+    }
 }
 
 impl Node {
@@ -57,7 +96,7 @@ impl Node {
     pub(crate) fn new(
         identity: NodeIdentity,
         secret: Option<ResumeSecret>,
-        displaced: Option<Displaced>,
+        former: Former,
         link: Link,
         now: Moment,
     ) -> Self {
@@ -74,7 +113,7 @@ impl Node {
             address: link.address,
             link: Some(link),
             owner: secret.map(RunOwner::of),
-            displaced,
+            former,
         }
     }
 
@@ -83,12 +122,13 @@ impl Node {
         let identity = NodeIdentity {
             name: stored.node.as_ref().into(),
             uuid: known.map(|node| node.uuid).unwrap_or_default(),
-            run: stored.run,
+            run: known.and_then(|node| node.run).unwrap_or(stored.run),
             host: known.map(|node| node.host.clone()).unwrap_or_default(),
             software: known.map(|node| node.software.clone()).unwrap_or_default(),
             pid: 0,
         };
         let last = known.map_or(Nanos(stored.last_time), |node| node.last_seen);
+        let ended = known.map(|node| former_claims(node).collect()).unwrap_or_default();
         Self {
             identity: Arc::new(identity),
             since: last,
@@ -101,12 +141,12 @@ impl Node {
             is_remembered: true,
             address: None,
             link: None,
-            owner: known.filter(|node| node.run == Some(stored.run)).and_then(|node| node.owner),
-            displaced: None,
+            owner: known.and_then(|node| node.owner),
+            former: Former { displaced: None, ended },
         }
     }
 
-    /// Decides whether a connection may have this node's name. Returns the node that loses the name to it, if any.
+    /// Decides whether a connection may have this node's name. Returns who had it before.
     ///
     /// # Errors
     /// `run_secret_wrong` for somebody else's run, `name_taken` for another run while this node is alive.
@@ -115,20 +155,15 @@ impl Node {
         identity: &NodeIdentity,
         secret: Option<ResumeSecret>,
         now: Moment,
-    ) -> Result<Option<Displaced>, Failure> {
+    ) -> Result<Former, Failure> {
         if self.identity.run == identity.run {
-            return if self.is_owner(secret) {
-                Ok(self.displaced.clone())
-            } else {
-                Err(wrong_secret(identity))
-            };
+            return if self.is_owner(secret) { Ok(self.former.clone()) } else { Err(wrong_secret(identity)) };
         }
-        let is_back = |before: &Displaced| {
-            before.run == identity.run && secret.is_some_and(|secret| before.owner.knows(secret))
-        };
-        if self.displaced.as_ref().is_some_and(is_back) {
+        check_claims(&self.former.ended, identity, secret)?;
+        let is_back = |before: &Claim| before.run == identity.run && before.knows(secret);
+        if self.former.displaced.as_ref().is_some_and(is_back) {
             // Once only: two nodes must not take the name from each other forever.
-            return Ok(None);
+            return Ok(self.former_of(identity, None));
         }
         if self.is_online() && now.steady.0.saturating_sub(self.heard.0) < ALIVE {
             let message = format!(
@@ -139,8 +174,21 @@ impl Node {
         }
         // A new process of the same node replaces the one before for good.
         let is_another = self.is_online() && self.identity.uuid != identity.uuid;
-        let displaced = || Some(Displaced { run: self.identity.run, owner: self.owner? });
-        Ok(is_another.then(displaced).flatten())
+        Ok(self.former_of(identity, self.claim().filter(|_| is_another)))
+    }
+
+    fn claim(&self) -> Option<Claim> {
+        Some(Claim { run: self.identity.run, owner: self.owner? })
+    }
+
+    /// Returns who had the name before, for a connection that takes it over.
+    fn former_of(&self, identity: &NodeIdentity, displaced: Option<Claim>) -> Former {
+        Former { displaced, ..Former::of(self.claims(), identity) }
+    }
+
+    /// Returns the runs of this name whose samples may still come, with their owners, oldest first.
+    pub(crate) fn claims(&self) -> Vec<Claim> {
+        self.former.ended.iter().copied().chain(self.claim()).collect()
     }
 
     fn is_owner(&self, secret: Option<ResumeSecret>) -> bool {
@@ -151,6 +199,11 @@ impl Node {
             (None, None) => true,
             _ => false,
         }
+    }
+
+    /// Returns the earlier runs of this name whose samples may still come, with their owners, oldest first.
+    pub fn former_runs(&self) -> impl Iterator<Item = (Uuid, RunOwner)> {
+        self.former.ended.iter().map(|claim| (claim.run, claim.owner))
     }
 
     /// Returns whether its channel is open.
@@ -191,6 +244,25 @@ pub struct Link {
     pub outbound: mpsc::Sender<DacMessage>,
     /// Whether the node has registered.
     pub accepts_commands: bool,
+}
+
+/// Returns the runs of a node that the archive knows, with their owners, oldest first.
+pub(crate) fn archived_claims(node: &StoredNode) -> Vec<Claim> {
+    let last = node.run.zip(node.owner).map(|(run, owner)| Claim { run, owner });
+    former_claims(node).chain(last).collect()
+}
+
+fn former_claims(node: &StoredNode) -> impl Iterator<Item = Claim> {
+    node.former.iter().map(|&(run, owner)| Claim { run, owner })
+}
+
+fn check_claims(
+    claims: &[Claim],
+    identity: &NodeIdentity,
+    secret: Option<ResumeSecret>,
+) -> Result<(), Failure> {
+    let claim = claims.iter().find(|claim| claim.run == identity.run);
+    if claim.is_some_and(|claim| !claim.knows(secret)) { Err(wrong_secret(identity)) } else { Ok(()) }
 }
 
 fn wrong_secret(identity: &NodeIdentity) -> Failure {

@@ -17,8 +17,9 @@ use crate::{
     log::{LogBudget, TopicLog},
     memory::MemoryAccount,
     moment::Moment,
-    node::{Link, Node},
+    node::{Claim, Former, Link, Node},
     schema_hash::SchemaHashes,
+    stored::StoredRun,
 };
 use changes::{ChangeLog, Entry};
 use oasis_channel::{Failure, InstanceState, NodeIdentity, Overhead, RegisteredInstance, ResumeSecret};
@@ -31,7 +32,6 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use tokio::sync::{mpsc, watch};
-use uuid::Uuid;
 
 /// All nodes and instances of a DAC.
 #[derive(Debug)]
@@ -53,11 +53,16 @@ pub struct Registry {
     gaps: GapRoom,
 }
 
+/// The names of a node and of one of its instances.
+type Names = (Arc<str>, Arc<str>);
+
 #[derive(Debug, Default)]
 struct Inner {
     nodes: BTreeMap<String, Node>,
+    /// Nodes that were evicted, or of which the archive has no samples: who may resume their runs.
+    unlisted: HashMap<String, Box<[Claim]>>,
     instances: BTreeMap<TopicId, Arc<Instance>>,
-    by_name: HashMap<(Arc<str>, Arc<str>), TopicId>,
+    by_name: HashMap<Names, TopicId>,
     last_topic: u32,
     schema_bytes: usize,
     schema_hashes: SchemaHashes,
@@ -65,9 +70,9 @@ struct Inner {
     changes: ChangeLog,
     /// Where the offsets of a new instance begin: after those of every evicted one.
     first_offset: Offset,
-    /// What earlier runs of the DAC stored, or evicted instances had: the node's run and last sequence number, by
-    /// names. Each entry is used once.
-    stored: HashMap<(Arc<str>, Arc<str>), (Uuid, u64)>,
+    /// What earlier runs of the DAC stored, or evicted instances had: the node's runs with their last sequence numbers,
+    /// oldest first, by names. Each entry is used once.
+    stored: HashMap<Names, Box<[StoredRun]>>,
     /// Topics of instances known only from the archive; the first is evicted first. Some may have registered since,
     /// or are gone.
     remembered: VecDeque<TopicId>,
@@ -153,16 +158,21 @@ impl Registry {
         now: Moment,
     ) -> Result<(), Failure> {
         let mut inner = self.lock();
-        let known = inner.nodes.get(&identity.name).map(|known| known.give_way(&identity, secret, now));
-        let is_new = known.is_none();
-        let displaced = known.transpose()?.flatten();
+        let is_new = !inner.nodes.contains_key(&identity.name);
+        let former = match inner.nodes.get(&identity.name) {
+            Some(known) => known.give_way(&identity, secret, now)?,
+            None => {
+                let claims = inner.unlisted.get(&identity.name).map_or(&[][..], |claims| claims);
+                Former::of_unlisted(claims, &identity, secret)?
+            }
+        };
         if is_new && inner.nodes.len() >= self.max_nodes && !inner.evict_oldest_node() {
             let message =
                 format!("node limit reached: the DAC knows {} nodes (channel.max_nodes)", self.max_nodes);
             return Err(Failure::new("too_many_nodes", message));
         }
-        let node = Node::new(identity, secret, displaced, link, now);
-        inner.add_node(node);
+        inner.unlisted.remove(&identity.name);
+        inner.add_node(Node::new(identity, secret, former, link, now));
         drop(inner);
         self.notify_watchers();
         Ok(())
@@ -258,10 +268,10 @@ impl Registry {
         };
         let stored = inner.stored.remove(&(instance.node.clone(), instance.name.clone()));
         let mut ledger = instance.ledger();
-        ledger.registered(node.run, now);
-        if let Some((run, last_sequence)) = stored {
-            ledger.resume(run, last_sequence);
+        if let Some(runs) = stored {
+            ledger.restore_runs(&runs);
         }
+        ledger.registered(node.run, now);
         drop(ledger);
         instance.log.begin_run(node.run);
         drop(inner);
@@ -295,7 +305,7 @@ impl Registry {
     fn add(
         &self,
         inner: &mut Inner,
-        key: (Arc<str>, Arc<str>),
+        key: Names,
         announced: RegisteredInstance,
         probe_type: &Arc<ProbeType>,
         start: Offset,

@@ -17,12 +17,23 @@ pub struct StoredInstance {
     pub probe_type: Arc<ProbeType>,
     /// What triggered its samples.
     pub kind: ProbeKind,
-    /// The node's run that the sequence number belongs to.
+    /// The node's last run.
     pub run: Uuid,
-    /// Sequence number of the newest archived sample; 0 if none of this run is left.
-    pub last_sequence: u64,
+    /// The newest runs with archived samples, oldest first.
+    pub runs: Vec<StoredRun>,
     /// Time of the newest archived sample, in nanoseconds since 1970 on the node's clock; 0 if none is left.
     pub last_time: u64,
+}
+
+/// What the archive contains of an instance in one run of its node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredRun {
+    /// The run.
+    pub run: Uuid,
+    /// Sequence number of the newest archived sample.
+    pub last_sequence: u64,
+    /// The last sequence number that was taken, as far as it is known; 0 if it is not.
+    pub taken: u64,
 }
 
 /// What the archive contains of a node.
@@ -42,4 +53,6 @@ pub struct StoredNode {
     pub run: Option<Uuid>,
     /// Who may resume that run.
     pub owner: Option<RunOwner>,
+    /// Its runs before and who may resume them, oldest first.
+    pub former: Vec<(Uuid, RunOwner)>,
 }

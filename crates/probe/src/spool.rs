@@ -339,23 +339,22 @@ impl Spool {
 
     /// Goes back to the oldest batch that is not safe.
     fn begin_again(&mut self) {
-        if self.intake.is_none() {
-            self.batches.send_all_again();
-        } else if self.batches.iter().all(|batch| batch.stored.is_some()) {
+        let is_all_in_file = self.intake.is_some() && self.batches.iter().all(|batch| batch.stored.is_some());
+        if is_all_in_file {
             self.batches.clear();
             self.set_lagging(true);
             self.rewinds += 1;
         } else {
-            // While the file cannot be written, some batches are in memory alone. They cannot wait for those that the file
-            // has, so only the batches in this queue are sent again.
-            return;
+            // While the file cannot be written, some batches are in memory alone. They cannot wait for older ones that only the
+            // file has: those count as dropped.
+            self.batches.send_all_again();
         }
         self.waiting_in_file = 0;
         for account in &mut self.accounts {
             (account.received, account.acknowledged) = (account.released, account.released.sequence);
-            if self.intake.is_some() {
+            account.in_file = ReceivedPlaces::default();
+            if is_all_in_file {
                 account.admitted = account.released.sequence;
-                account.in_file = ReceivedPlaces::default();
             }
         }
     }

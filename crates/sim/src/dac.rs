@@ -15,7 +15,8 @@ use oasis_channel::{
     frame::{DEFAULT_MAX_BODY, Frame, Reader, write_control},
 };
 use oasis_dac::{
-    Audit, Config, Dac, Gap, Moment, StoredInstance, Verdict, config::LogConfig, now, session::NodeSession,
+    Audit, Config, Dac, Gap, Moment, StoredInstance, StoredRun, Verdict, config::LogConfig, now,
+    session::NodeSession,
 };
 use oasis_store::{ArchiveConfig, Clock, WritableStore, open_with};
 use oasis_wire::{
@@ -60,6 +61,8 @@ pub struct DacProcess {
     dac: Arc<Dac>,
     recorder: Recorder,
     sessions: BTreeMap<ConnectionId, Session>,
+    /// Gaps whose causes the archive could not list, as it has counted until now.
+    forgotten: u64,
 }
 
 #[derive(Debug)]
@@ -140,7 +143,7 @@ impl DacHost {
         self.generation += 1;
         shared.note("the DAC starts");
         let recorder = Recorder::new(dac.clone(), writable);
-        self.process = Some(DacProcess { dac, recorder, sessions: BTreeMap::new() });
+        self.process = Some(DacProcess { dac, recorder, sessions: BTreeMap::new(), forgotten: 0 });
         shared.is_dac_up = true;
         shared.after(shared.plan.commit, self.event(DacEvent::Store));
         shared.after(MAINTENANCE, self.event(DacEvent::Maintain));
@@ -306,6 +309,8 @@ impl DacProcess {
             })
             .collect();
         let stored = if is_end { self.recorder.finish().map(|()| true) } else { self.recorder.store(false) };
+        let forgotten = self.recorder.archive().counters.lock().losses_forgotten;
+        shared.oracle.causes_forgotten += forgotten - std::mem::replace(&mut self.forgotten, forgotten);
         if stored == Ok(true) {
             for (name, run, sequence, gaps) in received {
                 let number = name.rsplit(' ').next().and_then(|number| number.parse::<usize>().ok());
@@ -481,13 +486,18 @@ fn answer(id: ConnectionId, answers: &[DacMessage], shared: &mut Shared) {
 fn restore_wrongly(writable: &WritableStore, dac: &Dac) -> anyhow::Result<()> {
     let catalogue = writable.store.catalogue();
     let instances = catalogue.stored().context("cannot read the catalogue")?;
+    let wrongly = |oasis_store::catalogue::StoredRun { run, last_sequence, taken }| StoredRun {
+        run,
+        last_sequence: last_sequence + 1,
+        taken,
+    };
     let instances = instances.into_iter().map(|stored| StoredInstance {
         node: stored.node,
         instance: stored.instance,
         probe_type: stored.probe_type,
         kind: stored.kind,
         run: stored.run,
-        last_sequence: stored.last_sequence + 1,
+        runs: stored.runs.into_iter().map(wrongly).collect(),
         last_time: stored.last_time,
     });
     dac.registry.restore(&[], instances.collect());

@@ -50,10 +50,6 @@ struct Arguments {
     #[arg(long)]
     trace: bool,
 
-    /// Simulates too what is known to fail: the open findings of docs/evidence/simulation.md
-    #[arg(long)]
-    open_findings: bool,
-
     /// Keeps the files of the disks, and says where
     #[arg(long)]
     keep_files: bool,
@@ -96,12 +92,8 @@ fn main() -> ExitCode {
         (None, None, None) => Seeds(1, 1_001),
     };
     let limit = arguments.minutes.map(|minutes| Duration::from_secs_f64(minutes.clamp(0.0, 1e6) * 60.0));
-    let options = Options {
-        planted: arguments.planted,
-        is_shown: arguments.trace,
-        keeps_files: arguments.keep_files,
-        open_findings: arguments.open_findings,
-    };
+    let options =
+        Options { planted: arguments.planted, is_shown: arguments.trace, keeps_files: arguments.keep_files };
     let began = Instant::now();
     let mut progress = Progress::default();
     for seed in first..end {
@@ -129,7 +121,7 @@ fn main() -> ExitCode {
 fn report(outcome: &Outcome, options: Options, began: Instant, progress: &Progress) {
     println!("seed {} failed at step {}; the last events:", outcome.seed, outcome.steps);
     outcome.last.iter().for_each(|event| println!("  {event}"));
-    let plan = Plan::of(outcome.seed, options.open_findings);
+    let plan = Plan::of(outcome.seed);
     plan.nodes.iter().for_each(|node| println!("plan: {node:?}"));
     plan.faults.iter().for_each(|(at, fault)| println!("plan: {:>13.6} {fault:?}", *at as f64 / 1e9));
     outcome.findings.iter().for_each(|finding| println!("FOUND {finding}"));

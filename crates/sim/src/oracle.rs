@@ -58,6 +58,8 @@ impl Taken {
 /// All runs.
 #[derive(Debug, Default)]
 pub struct Oracle {
+    /// Gaps whose causes could not be listed in time, as the counters of the archives say: a ledger keeps the latest gaps only.
+    pub causes_forgotten: u64,
     /// In the order in which they began.
     pub runs: Vec<Run>,
     places: BTreeMap<Uuid, usize>,

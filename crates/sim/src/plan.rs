@@ -24,8 +24,6 @@ pub struct Plan {
     pub topic_bytes: usize,
     /// Shortest and longest delay of a message, in nanoseconds.
     pub delay: (u64, u64),
-    /// Whether a power cut keeps any sectors of the writes that were not synced, or only the first ones.
-    pub reorders: bool,
     /// Lost datagrams, in percent.
     pub lost: u8,
 }
@@ -129,20 +127,17 @@ impl Fault {
 }
 
 impl Plan {
-    /// Decides everything for a seed. `open` adds what is known to fail.
-    pub fn of(seed: u64, open: bool) -> Self {
+    /// Decides everything for a seed.
+    pub fn of(seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
         let duration = random.u64(4..20) * SECOND;
-        let mut nodes: Vec<_> = (0..random.usize(1..=3)).map(|_| NodePlan::of(&mut random)).collect();
+        let nodes: Vec<_> = (0..random.usize(1..=3)).map(|_| NodePlan::of(&mut random)).collect();
         let kinds = Kinds::of(&mut random);
         let count = random.usize(1..10);
         let mut faults: Vec<_> = (0..count)
             .map(|_| (random.u64(SECOND / 10..duration), kinds.fault(nodes.len(), &mut random)))
             .collect();
         faults.sort_by_key(|(at, _)| *at);
-        if !open {
-            leave_out_what_fails(&mut faults, &mut nodes);
-        }
         let fastest = random.u64(1..20) * MILLISECOND / 10;
         Self {
             duration,
@@ -151,8 +146,7 @@ impl Plan {
             commit: random.u64(10..300) * MILLISECOND,
             segment_bytes: 1 << random.u32(12..18),
             segment_seconds: random.u64(1..20),
-            topic_bytes: if open && random.u8(0..6) == 0 { 32 * 1024 } else { 8 * 1024 * 1024 },
-            reorders: open,
+            topic_bytes: if random.u8(0..6) == 0 { 32 * 1024 } else { 8 * 1024 * 1024 },
             delay: (fastest, fastest * random.u64(1..40)),
             lost: random.u8(0..30),
         }
@@ -161,31 +155,6 @@ impl Plan {
     /// Returns whether any fault matches.
     pub fn has(&self, is_it: impl Fn(&Fault) -> bool) -> bool {
         self.faults.iter().any(|(_, fault)| is_it(fault))
-    }
-}
-
-/// Replaces the combinations of faults that are known to fail: the open findings of `docs/evidence/simulation.md`.
-fn leave_out_what_fails(faults: &mut [(u64, Fault)], nodes: &mut [NodePlan]) {
-    let ends_dac = faults.iter().any(|(_, fault)| fault.ends_dac());
-    let fails = faults.iter().any(|(_, fault)| fault.is_of_disk());
-    // The loss of a last datagram is safe for the node before the catalogue has its cause.
-    nodes.iter_mut().for_each(|node| node.udp &= !fails);
-    let lies = faults.iter().any(|(_, fault)| matches!(fault, Fault::Liar { .. }));
-    for (_, fault) in faults {
-        match *fault {
-            // A DAC that knows a run only from its archive believes the first peer that claims it.
-            Fault::Liar { node, .. } if ends_dac => *fault = Fault::BreakLink { node },
-            // A ledger forgets a run when another one registers.
-            Fault::Liar { node, .. } => *fault = Fault::Liar { node, claims_run: true },
-            Fault::KillNode { node, .. } | Fault::CutNode { node, .. } | Fault::StopNode { node }
-                if fails || lies =>
-            {
-                *fault = Fault::BreakLink { node };
-            }
-            // A sync that failed, and then a power cut.
-            Fault::CutDac { after } if fails => *fault = Fault::KillDac { after },
-            _ => {}
-        }
     }
 }
 

@@ -26,8 +26,6 @@ pub struct Options {
     pub planted: Option<Planted>,
     /// Prints each event.
     pub is_shown: bool,
-    /// Simulates what is known to fail too.
-    pub open_findings: bool,
     /// Keeps the files of the disks.
     pub keeps_files: bool,
 }
@@ -85,7 +83,7 @@ fn simulate(seed: u64, options: Options, folder: &Path) -> Outcome {
     // The DAC's steady clock counts from its first use in the process.
     let _ = Moment::now();
     let mut outcome = Outcome { seed, ..Outcome::default() };
-    match World::new(Plan::of(seed, options.open_findings), seed, options.planted, options.is_shown) {
+    match World::new(Plan::of(seed), seed, options.planted, options.is_shown) {
         Ok(mut world) => {
             finish(&mut world, &mut outcome);
             outcome.changes = system::disk(|disk| disk.all_changes());

@@ -9,10 +9,7 @@ use crate::{
     plan::{Fault, Plan},
     planted::Planted,
     shared::{AWAY, Event, Scheduled, Shared},
-    system::{
-        self, SECOND,
-        disk::{self, Faults},
-    },
+    system::{self, SECOND, disk::Faults},
     trace::Trace,
 };
 use anyhow::{Context as _, bail};
@@ -65,9 +62,6 @@ impl World {
         }
         if planted == Some(Planted::MissingSync) {
             system::disk(|disk| disk.ignore_syncs_of("oseg"));
-        }
-        if plan.reorders {
-            system::disk(disk::Disk::reorder);
         }
         let shared = Shared {
             now: 0,

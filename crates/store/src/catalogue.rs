@@ -34,7 +34,7 @@ pub use expired::Expired;
 pub use listing::Share;
 pub use losses::{Loss, LossRow, MOST_LOSSES};
 pub use ranges::TimeRange;
-pub use remembered::{StoredInstance, StoredNode};
+pub use remembered::{MOST_RUNS, StoredInstance, StoredNode, StoredRun};
 use uuid::Uuid;
 use versions::{SAME_TABLES, VERSION, VERSIONS};
 
@@ -115,6 +115,9 @@ impl Catalogue {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        // After a failed sync the system may show what never reached the disk. What is copied to the database is written again, and later
+        // changes do not follow something that a power cut would remove.
+        connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
         let mut catalogue = Self(connection, None);
         catalogue.bring_up_to_date()?;
         Ok(catalogue)
@@ -161,6 +164,24 @@ impl Catalogue {
         let schema = serde_json::to_string(probe_type).unwrap_or_default();
         let names = statement.query_map([schema], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(names.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Makes changes, all or none, and durable. An import has begun a transaction: then they are part of it.
+    fn change<T, E: From<rusqlite::Error>>(
+        &mut self,
+        change: impl FnOnce(&Connection) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        // Not always a savepoint: one that cannot be released would stay open, and later changes would not be durable.
+        if self.0.is_autocommit() {
+            let transaction = self.0.transaction()?;
+            let changed = change(&transaction)?;
+            transaction.commit()?;
+            return Ok(changed);
+        }
+        let part = self.0.savepoint()?;
+        let changed = change(&part)?;
+        part.commit()?;
+        Ok(changed)
     }
 
     fn bring_up_to_date(&mut self) -> Result<()> {
@@ -266,8 +287,9 @@ impl Catalogue {
     /// Adds nodes, or updates those that it has.
     pub fn add_nodes(&mut self, nodes: &[StoredNode]) -> Result<()> {
         let transaction = self.0.transaction()?;
-        for StoredNode { name, uuid, host, software, last_seen, run, owner } in nodes {
+        for StoredNode { name, uuid, host, software, last_seen, run, owner, former } in nodes {
             let run = run.map(|run| run.to_string());
+            remembered::note_former_runs(&transaction, name, former)?;
             let values = params![name, uuid.to_string(), host, software, signed(last_seen.0), run, owner];
             // Unchanged rows are not written.
             transaction.execute(

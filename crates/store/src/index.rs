@@ -130,10 +130,19 @@ pub struct ScannedFile {
     pub orphans: u64,
     /// End of the last valid record.
     pub end: u64,
+    /// All bytes before this position were synced; later ones may be, too.
+    pub synced: u64,
     /// Whether it ends with its index.
     pub is_sealed: bool,
     /// Where its index begins, if it ends with it.
     pub index_position: u64,
+}
+
+impl ScannedFile {
+    /// Returns where the first damage begins that a power cut may have left: it loses any of the bytes that were not synced.
+    pub fn first_unsynced_damage(&self) -> Option<u64> {
+        self.damage.iter().map(|damage| damage.start).find(|start| *start >= self.synced)
+    }
 }
 
 /// Reads all of a file's bytes.
@@ -154,6 +163,9 @@ pub fn build(mut walk: Walk<'_>) -> ScannedFile {
                 continue;
             }
         };
+        if head.follows_sync {
+            found.synced = position;
+        }
         let series = numbers.get(&head.number).and_then(|&place| found.index.series.get_mut(place));
         let is_known = match head.kind {
             Kind::Type => serde_json::from_slice::<ProbeType>(payload)

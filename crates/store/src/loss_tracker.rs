@@ -67,7 +67,7 @@ impl LossTracker {
 
     /// Skips offsets that were not stored.
     pub fn skip(&mut self, count: u64, cause: Cause) {
-        if self.at.is_none() {
+        if self.at.is_none() && self.is_cut {
             return;
         }
         match self.not_stored.back_mut().filter(|(last, _)| *last == cause) {
@@ -94,10 +94,7 @@ impl LossTracker {
         let names = (&*series.node, &*series.instance);
         let last = self.at.replace(Consecutive { run, numbers: sequence..sequence.saturating_add(1) });
         let Some(Consecutive { run: last, numbers }) = last else {
-            if self.is_cut {
-                self.account_for(run, 0..sequence);
-            }
-            return self.known(names, run, 0..sequence);
+            return self.before_first(names, run, sequence);
         };
         self.account_for(last, numbers.clone());
         let not_stored = std::mem::take(&mut self.not_stored);
@@ -105,8 +102,55 @@ impl LossTracker {
             return self.between(names, run, numbers.end..sequence, not_stored);
         }
         let mut missing = self.at_end(names, last)?;
+        let mut not_stored = not_stored;
+        let of_this_run = self.not_stored_before(names, run, sequence, &mut not_stored)?;
         missing.extend(uncounted(last, not_stored));
+        missing.extend(of_this_run);
         missing.extend(self.known(names, run, 0..sequence)?);
+        Ok(missing)
+    }
+
+    /// Returns the samples missing before the first one.
+    fn before_first(
+        &mut self,
+        names: (&str, &str),
+        run: Uuid,
+        sequence: u64,
+    ) -> Result<Vec<Missing>, ReadError> {
+        if self.is_cut {
+            self.account_for(run, 0..sequence);
+        }
+        let mut not_stored = std::mem::take(&mut self.not_stored);
+        let mut missing = self.not_stored_before(names, run, sequence, &mut not_stored)?;
+        missing.extend(self.known(names, run, 0..sequence)?);
+        missing.extend(uncounted(run, not_stored));
+        Ok(missing)
+    }
+
+    /// Explains numbers of a run before its next sample: those nearest to it were not stored, as far as that count goes.
+    fn not_stored_before(
+        &mut self,
+        names: (&str, &str),
+        run: Uuid,
+        sequence: u64,
+        not_stored: &mut NotStored,
+    ) -> Result<Vec<Missing>, ReadError> {
+        let mut missing = Vec::new();
+        if not_stored.is_empty() || sequence <= 1 {
+            return Ok(missing);
+        }
+        let accounted = self.accounted.entry(run).or_default().missing_in(&(1..sequence));
+        for numbers in accounted.into_iter().rev() {
+            let losses = self.losses(names, run, &(numbers.start..=numbers.end - 1))?;
+            for numbers in without(numbers, &losses).into_iter().rev() {
+                explain_backwards(run, numbers, not_stored, &mut missing);
+            }
+        }
+        missing.reverse();
+        let explained: Vec<_> = missing.iter().filter_map(|missing| missing.numbers.clone()).collect();
+        for numbers in explained {
+            self.account_for(run, *numbers.start()..numbers.end().saturating_add(1));
+        }
         Ok(missing)
     }
 
@@ -237,6 +281,34 @@ fn explain(
         next = to.saturating_add(1);
     }
     rest(run, next..=*numbers.end(), not_stored, missing);
+}
+
+/// Returns the numbers that no loss contains, in order.
+fn without(numbers: Range<u64>, losses: &[Loss]) -> Vec<Range<u64>> {
+    let mut left = Vec::new();
+    let mut next = numbers.start;
+    for loss in losses {
+        left.push(next..*loss.numbers.start());
+        next = next.max(loss.numbers.end().saturating_add(1));
+    }
+    left.push(next..numbers.end);
+    left.retain(|numbers| !numbers.is_empty());
+    left
+}
+
+/// Explains the last of these numbers as not stored, as far as that count goes. Adds them from the last to the first.
+fn explain_backwards(run: Uuid, numbers: Range<u64>, not_stored: &mut NotStored, missing: &mut Vec<Missing>) {
+    let mut end = numbers.end;
+    while end > numbers.start
+        && let Some((cause, all)) = not_stored.pop_back()
+    {
+        let count = all.min(end - numbers.start);
+        if all > count {
+            not_stored.push_back((cause, all - count));
+        }
+        missing.push(Missing { run, count, cause, numbers: Some(end - count..=end - 1) });
+        end -= count;
+    }
 }
 
 /// Explains numbers without a loss in the ledgers.

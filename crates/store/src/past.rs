@@ -91,11 +91,16 @@ impl Past {
         time: u64,
         until: Option<u64>,
     ) -> Result<Option<Self>, ReadError> {
-        let found = Self::from_stored_time(store, node, instance, time, until)?;
+        let mut found = Self::from_stored_time(store, node, instance, time, until)?;
         let is_wanted =
             |(least, greatest): (u64, u64)| greatest >= time && until.is_none_or(|until| least < until);
         let expired = store.expired(node, instance)?.filter(|expired| is_wanted(expired.times));
-        let Some(expired) = expired else { return Ok(found) };
+        let Some(expired) = expired else {
+            if let (0, Some(past)) = (time, &mut found) {
+                past.include_unstored_start()?;
+            }
+            return Ok(found);
+        };
         let extents = store.extents(node, instance, 0)?;
         // Files of pinned times, or of small instances, stay: then what is stored begins before what was evicted.
         let begins_before = |extent: &Extent| match extent.series.epoch == expired.epoch {
@@ -117,6 +122,16 @@ impl Past {
         let mut past = Self::new(store, node, instance, at, segment, until);
         past.expired = Some(expired);
         Ok(Some(past))
+    }
+
+    /// Moves the start of the whole history to what was received before the first stored sample, and could not be stored.
+    fn include_unstored_start(&mut self) -> Result<(), ReadError> {
+        let Position { epoch, offset } = self.at;
+        let first = self.store.next_gap(&self.node, &self.instance, epoch, Offset(0))?;
+        if let Some(gap) = first.filter(|gap| gap.from < offset) {
+            self.at.offset = gap.from;
+        }
+        Ok(())
     }
 
     fn from_stored_time(

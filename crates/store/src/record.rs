@@ -31,6 +31,8 @@ pub struct FileHeader {
     pub created: Nanos,
     /// The epoch of the DAC that wrote it.
     pub epoch: Epoch,
+    /// Whether its records say that what precedes them was synced. Those of earlier releases do not.
+    pub marks_syncs: bool,
 }
 
 /// Errors of a file header.
@@ -56,6 +58,7 @@ impl FileHeader {
         let mut bytes = [0; FILE_HEADER];
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..10].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[10] = self.marks_syncs.into();
         for (at, field) in [(16, self.number), (24, self.nonce), (32, self.created.0), (40, self.epoch.0)] {
             bytes[at..at + 8].copy_from_slice(&field.to_le_bytes());
         }
@@ -85,6 +88,7 @@ impl FileHeader {
             nonce: u64_at(bytes, 24),
             created: Nanos(u64_at(bytes, 32)),
             epoch: Epoch(u64_at(bytes, 40)),
+            marks_syncs: bytes[10] != 0,
         })
     }
 }
@@ -124,6 +128,8 @@ pub struct Head {
     pub number: u32,
     /// Bytes of payload.
     pub length: usize,
+    /// Whether all bytes before it were synced when it was written.
+    pub follows_sync: bool,
     /// Least time of the samples in a batch.
     pub min_time: u64,
     /// Greatest time of the samples in a batch.
@@ -150,11 +156,21 @@ pub fn size_of(payload: usize) -> usize {
     RECORD_HEADER + payload.next_multiple_of(ALIGN)
 }
 
-/// Appends a record for `position` of its file.
+/// Where a record begins.
+#[derive(Debug, Clone, Copy)]
+pub struct Start {
+    /// The nonce of its file.
+    pub nonce: u64,
+    /// Its first byte in the file.
+    pub position: u64,
+    /// Whether all bytes before it are synced.
+    pub follows_sync: bool,
+}
+
+/// Appends a record.
 pub fn put(
     out: &mut Vec<u8>,
-    nonce: u64,
-    position: u64,
+    Start { nonce, position, follows_sync }: Start,
     (kind, number): (Kind, u32),
     (min_time, max_time): (u64, u64),
     payload: &[u8],
@@ -163,6 +179,7 @@ pub fn put(
     head[..4].copy_from_slice(&MARK);
     head[4..8].copy_from_slice(&(payload.len() as u32).to_le_bytes()); // MAX_PAYLOAD is far below 4 GiB
     head[12] = kind as u8;
+    head[13] = follows_sync.into();
     head[16..20].copy_from_slice(&number.to_le_bytes());
     head[24..32].copy_from_slice(&min_time.to_le_bytes());
     head[32..40].copy_from_slice(&max_time.to_le_bytes());
@@ -213,6 +230,7 @@ pub fn parse_head(bytes: &[u8], nonce: u64, position: u64) -> Result<Head, BadRe
             kind,
             number: u32_at(head, 16),
             length,
+            follows_sync: head[13] != 0,
             min_time: u64_at(head, 24),
             max_time: u64_at(head, 32),
             payload_checksum: u32_at(head, 20),
@@ -261,7 +279,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const HEADER: FileHeader = FileHeader { number: 7, nonce: 0x1234, created: Nanos(9), epoch: Epoch(0xab) };
+    const START: Start = Start { nonce: 5, position: 64, follows_sync: true };
+    const HEADER: FileHeader =
+        FileHeader { number: 7, nonce: 0x1234, created: Nanos(9), epoch: Epoch(0xab), marks_syncs: true };
 
     proptest! {
         #[test]
@@ -270,10 +290,11 @@ mod tests {
             number: u32, times: (u64, u64), bit: prop::sample::Index,
         ) {
             let mut bytes = Vec::new();
-            put(&mut bytes, 5, 64, (Kind::Batch, number), times, &payload);
+            put(&mut bytes, START, (Kind::Batch, number), times, &payload);
             prop_assert_eq!(bytes.len(), size_of(payload.len()));
             let (head, read, size) = parse(&bytes, 5, 64).unwrap();
             prop_assert_eq!((head.number, (head.min_time, head.max_time)), (number, times));
+            prop_assert!(head.follows_sync);
             prop_assert_eq!((read, size), (&payload[..], bytes.len()));
             let bit = bit.index(bytes.len() * 8);
             bytes[bit / 8] ^= 1 << (bit % 8);
@@ -292,7 +313,7 @@ mod tests {
     #[test]
     fn a_record_of_another_file_or_position_is_rejected() {
         let mut bytes = Vec::new();
-        put(&mut bytes, 5, 64, (Kind::Gap, 1), (0, 0), &[1, 2, 3]);
+        put(&mut bytes, START, (Kind::Gap, 1), (0, 0), &[1, 2, 3]);
         assert!(parse(&bytes, 5, 64).is_ok());
         assert_eq!(parse(&bytes, 6, 64), Err(BadRecord::Head));
         assert_eq!(parse(&bytes, 5, 72), Err(BadRecord::Head));

@@ -8,7 +8,7 @@ use crate::{
 };
 use serde::Serialize;
 use std::{
-    fs::{self, OpenOptions},
+    fs::{self, File, OpenOptions},
     io,
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
@@ -63,30 +63,34 @@ pub enum Unreadable {
 pub fn recover(path: &Path) -> Result<RecoveredFile, Unreadable> {
     let bytes = fs::read(path)?;
     let (header, found) = look_at(&bytes)?;
-    let length = bytes.len() as u64;
-    if found.is_sealed {
-        let trailer = record::trailer(found.index_position);
-        if bytes[found.end as usize..] != trailer {
-            complete(path, &found, &trailer).map_err(Unreadable::NotSealed)?;
+    let sealed = OpenOptions::new().write(true).open(path).and_then(|file| {
+        make_durable(&file, &bytes, &found)?;
+        match found.is_sealed {
+            true => complete(&file, &found),
+            false => segment_file::seal(&file, &header, found.end, &found.index),
         }
-        let sealed = found.end + trailer.len() as u64;
-        return Ok(RecoveredFile { header, found, bytes: sealed, torn: 0 });
-    }
-    let sealed = OpenOptions::new()
-        .write(true)
-        .open(path)
-        .and_then(|file| segment_file::seal(&file, &header, found.end, &found.index))
-        .map_err(Unreadable::NotSealed)?;
-    let torn = length - found.end;
+    });
+    let sealed = sealed.map_err(Unreadable::NotSealed)?;
+    let torn = if found.is_sealed { 0 } else { bytes.len() as u64 - found.end };
     Ok(RecoveredFile { header, found, bytes: sealed, torn })
 }
 
-/// Writes the trailer of a file that was not sealed to its last byte.
-fn complete(path: &Path, found: &ScannedFile, trailer: &[u8]) -> io::Result<()> {
-    let file = OpenOptions::new().write(true).open(path)?;
-    file.write_all_at(trailer, found.end)?;
-    file.set_len(found.end + trailer.len() as u64)?;
-    file.sync_all()
+/// Makes sure that the records are on the disk. A killed process has not synced its last ones; and after a failed sync the system may show
+/// bytes that it will never write, so they are written again.
+fn make_durable(file: &File, bytes: &[u8], found: &ScannedFile) -> io::Result<()> {
+    let unsynced = &bytes[found.synced as usize..found.end as usize];
+    file.write_all_at(unsynced, found.synced)?;
+    file.sync_data()
+}
+
+/// Writes the trailer of a file that was perhaps not sealed to its last byte. Returns its size.
+fn complete(file: &File, found: &ScannedFile) -> io::Result<u64> {
+    let trailer = record::trailer(found.index_position);
+    file.write_all_at(&trailer, found.end)?;
+    let length = found.end + trailer.len() as u64;
+    file.set_len(length)?;
+    file.sync_all()?;
+    Ok(length)
 }
 
 /// Reads a file without changing it.
@@ -104,6 +108,13 @@ pub fn look(path: &Path) -> Result<(FileHeader, ScannedFile), Unreadable> {
 pub fn look_at(bytes: &[u8]) -> Result<(FileHeader, ScannedFile), Unreadable> {
     let header = FileHeader::parse(bytes)?;
     let found = index::build(Walk::new(bytes, &header));
+    // Records after such a hole were not stored either. If they were kept, what the hole had would count as stored: sequence numbers of
+    // an instance only grow.
+    let hole = found.first_unsynced_damage().filter(|_| header.marks_syncs && !found.is_sealed);
+    let found = match hole {
+        Some(hole) => index::build(Walk::new(&bytes[..hole as usize], &header)),
+        None => found,
+    };
     Ok((header, found))
 }
 

@@ -6,7 +6,7 @@ use crate::{
     gap::Gap,
     index::{self, Entry, FileIndex, SeriesIndex},
     plausible::TimeWindow,
-    record::{self, FileHeader, Kind},
+    record::{self, FileHeader, Kind, Start},
     series::{Series, SeriesRecord},
 };
 use oasis_wire::{
@@ -79,7 +79,11 @@ pub struct SegmentFile {
     buffer: Vec<u8>,
     /// By their schemas in JSON.
     types: HashMap<Vec<u8>, u32>,
-    series: HashMap<SeriesKey, u32>,
+    /// The last series of each topic, with its number. A run that goes on after another one gets a new number, so that the offsets of
+    /// a number follow those of the one before.
+    series: HashMap<TopicId, (Uuid, u32)>,
+    /// Numbers of series given.
+    series_count: u32,
     staged: StagedRecords,
     /// Samples committed.
     pub samples: u64,
@@ -90,7 +94,7 @@ pub struct SegmentFile {
 
 #[derive(Debug, Default)]
 struct StagedRecords {
-    series: Vec<(SeriesKey, Arc<Series>)>,
+    series: Vec<(TopicId, Arc<Series>)>,
     entries: Vec<(u32, Entry)>,
     gaps: Vec<(u32, Gap)>,
     /// Types known before.
@@ -105,9 +109,11 @@ impl SegmentFile {
     pub fn create(directory: &Path, number: u64, epoch: Epoch) -> io::Result<Self> {
         let path = path(directory, number);
         let nonce = Uuid::new_v4().as_u64_pair().0 ^ Uuid::new_v4().as_u64_pair().1;
-        let header = FileHeader { number, nonce, created: now(), epoch };
+        let header = FileHeader { number, nonce, created: now(), epoch, marks_syncs: true };
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-        let made = file.write_all_at(&header.write(), 0).and_then(|()| sync_directory(directory));
+        // Synced before the first record, so that a file without a valid header has none that was stored.
+        let made = file.write_all_at(&header.write(), 0);
+        let made = made.and_then(|()| file.sync_data()).and_then(|()| sync_directory(directory));
         if let Err(error) = made {
             // Not shared with other threads yet.
             let _ = std::fs::remove_file(&path);
@@ -123,6 +129,7 @@ impl SegmentFile {
             buffer: Vec::new(),
             types: HashMap::new(),
             series: HashMap::new(),
+            series_count: 0,
             staged: StagedRecords::default(),
             samples: 0,
             begun: Instant::now(),
@@ -189,16 +196,18 @@ impl SegmentFile {
     }
 
     fn number_of(&mut self, key: SeriesKey, series: impl FnOnce() -> Series) -> u32 {
-        if let Some(number) = self.series.get(&key) {
+        let (topic, run) = key;
+        if let Some((_, number)) = self.series.get(&topic).filter(|(last, _)| *last == run) {
             return *number;
         }
         let series = series();
         let type_number = self.type_number(&series.probe_type);
-        let number = self.series.len() as u32 + 1;
+        self.series_count += 1;
+        let number = self.series_count;
         let json = serde_json::to_vec(&SeriesRecord::new(&series, type_number)).unwrap_or_default();
         self.put((Kind::Series, number), (0, 0), &json);
-        self.series.insert(key, number);
-        self.staged.series.push((key, Arc::new(series)));
+        self.series.insert(topic, (run, number));
+        self.staged.series.push((topic, Arc::new(series)));
         number
     }
 
@@ -215,7 +224,8 @@ impl SegmentFile {
 
     fn put(&mut self, what: (Kind, u32), times: (u64, u64), payload: &[u8]) -> u64 {
         let position = self.length();
-        record::put(&mut self.buffer, self.open.header.nonce, position, what, times, payload);
+        let (nonce, follows_sync) = (self.open.header.nonce, position == self.committed);
+        record::put(&mut self.buffer, Start { nonce, position, follows_sync }, what, times, payload);
         position
     }
 
@@ -268,9 +278,10 @@ impl SegmentFile {
         self.written = self.committed;
         self.buffer.clear();
         let staged = std::mem::take(&mut self.staged);
-        for (key, _) in &staged.series {
-            self.series.remove(key);
+        for (topic, _) in &staged.series {
+            self.series.remove(topic);
         }
+        self.series_count -= staged.series.len() as u32;
         self.types.retain(|_, number| *number as usize <= staged.types_before);
         self.staged.types_before = staged.types_before;
     }
@@ -308,13 +319,14 @@ impl SegmentFile {
     }
 }
 
-/// Writes the index at `end`, truncates and syncs the file. Returns its size.
+/// Writes the index at `end`, truncates and syncs the file. All before `end` must be synced. Returns its size.
 ///
 /// # Errors
 /// If the disk is full or fails.
 pub fn seal(file: &File, header: &FileHeader, end: u64, index: &FileIndex) -> io::Result<u64> {
     let mut bytes = Vec::new();
-    record::put(&mut bytes, header.nonce, end, (Kind::Index, 0), (0, 0), &index::write(index));
+    let start = Start { nonce: header.nonce, position: end, follows_sync: true };
+    record::put(&mut bytes, start, (Kind::Index, 0), (0, 0), &index::write(index));
     bytes.extend_from_slice(&record::trailer(end));
     file.write_all_at(&bytes, end)?;
     let length = end + bytes.len() as u64;

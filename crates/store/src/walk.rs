@@ -92,10 +92,16 @@ impl<'a> Iterator for Walk<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Start;
     use oasis_wire::quantity::{Epoch, Nanos};
     use proptest::prelude::*;
 
-    const HEADER: FileHeader = FileHeader { number: 1, nonce: 99, created: Nanos(0), epoch: Epoch(1) };
+    const HEADER: FileHeader =
+        FileHeader { number: 1, nonce: 99, created: Nanos(0), epoch: Epoch(1), marks_syncs: true };
+
+    fn start(position: u64) -> Start {
+        Start { nonce: HEADER.nonce, position, follows_sync: false }
+    }
 
     /// A file with these payloads, and the start of each record.
     fn file(payloads: &[Vec<u8>]) -> (Vec<u8>, Vec<usize>) {
@@ -104,7 +110,7 @@ mod tests {
         for payload in payloads {
             positions.push(bytes.len());
             let position = bytes.len() as u64;
-            record::put(&mut bytes, HEADER.nonce, position, (Kind::Batch, 1), (0, 0), payload);
+            record::put(&mut bytes, start(position), (Kind::Batch, 1), (0, 0), payload);
         }
         (bytes, positions)
     }
@@ -167,7 +173,7 @@ mod tests {
     #[test]
     fn a_record_image_within_a_damaged_payload_is_not_taken_for_one() {
         let mut image = Vec::new();
-        record::put(&mut image, 1, 0, (Kind::Batch, 1), (0, 0), b"made up");
+        record::put(&mut image, Start { nonce: 1, ..start(0) }, (Kind::Batch, 1), (0, 0), b"made up");
         let (mut bytes, positions) = file(&[image, b"good".to_vec()]);
         bytes[positions[0] + 4] ^= 1;
         assert_eq!(records(&bytes).0, [b"good".to_vec()]);

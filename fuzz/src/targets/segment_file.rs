@@ -5,7 +5,7 @@
 
 use oasis_store::{
     ArchiveConfig, History, Piece, check,
-    record::{self, FILE_HEADER, FileHeader, Kind},
+    record::{self, FILE_HEADER, FileHeader, Kind, Start},
     segment_file,
 };
 use oasis_wire::quantity::{Epoch, Nanos};
@@ -68,7 +68,8 @@ fn count(piece: &Piece) -> usize {
 }
 
 fn file(mut records: &[u8]) -> Vec<u8> {
-    let header = FileHeader { number: 1, nonce: NONCE, created: Nanos(1), epoch: Epoch(1) };
+    let header =
+        FileHeader { number: 1, nonce: NONCE, created: Nanos(1), epoch: Epoch(1), marks_syncs: true };
     let mut bytes = header.write().to_vec();
     let mut index = None;
     while let Some((&[kind, number, low, high], rest)) = records.split_first_chunk() {
@@ -77,8 +78,9 @@ fn file(mut records: &[u8]) -> Vec<u8> {
         records = rest;
         let kind = KINDS[usize::from(kind) % KINDS.len()];
         let position = bytes.len() as u64;
+        let start = Start { nonce: NONCE, position, follows_sync: kind as u8 == number };
         index = (kind == Kind::Index).then_some(position);
-        record::put(&mut bytes, NONCE, position, (kind, number.into()), (1, u64::from(number)), payload);
+        record::put(&mut bytes, start, (kind, number.into()), (1, u64::from(number)), payload);
     }
     // A file that ends with an index is sealed.
     bytes.extend(index.map(record::trailer).into_iter().flatten());

@@ -1,4 +1,5 @@
 use super::*;
+use crate::StoredRun;
 use proptest::prelude::*;
 
 const RUN: Uuid = Uuid::from_u128(1);
@@ -10,6 +11,13 @@ fn ledger_that_met_the_node_from_its_start() -> Ledger {
     ledger.registered(RUN, NOW);
     ledger.counters(0, 0, Drops::default());
     assert_eq!(ledger.batch(1, 1, 0, NOW), Verdict::New);
+    ledger
+}
+
+/// A ledger of a DAC that starts, whose archive has samples of a run up to a number.
+fn restored(run: Uuid, last_sequence: u64) -> Ledger {
+    let mut ledger = Ledger::default();
+    ledger.restore_runs(&[StoredRun { run, last_sequence, taken: 0 }]);
     ledger
 }
 
@@ -50,9 +58,8 @@ fn losses_of_a_recording_that_are_repeated_after_a_reconnect_count_once() {
 
 #[test]
 fn samples_of_a_replay_that_an_earlier_dac_had_are_not_missing() {
-    let mut ledger = Ledger::default();
+    let mut ledger = restored(RUN, 20);
     ledger.registered(RUN, NOW);
-    ledger.resume(RUN, 20);
     ledger.not_in_recording(15..=18, Cause::Network, NOW);
     ledger.not_in_recording(31..=33, Cause::RingFull, NOW);
     assert_eq!(causes(&ledger), [(21, 30, Cause::BeforeEpoch), (31, 33, Cause::RingFull)]);
@@ -131,14 +138,65 @@ fn a_dac_that_starts_late_reports_samples_before_its_epoch() {
 
 #[test]
 fn samples_that_an_earlier_dac_has_stored_are_duplicates() {
-    let mut ledger = Ledger::default();
+    let mut ledger = restored(RUN, 90);
+    ledger.registered(NEXT_RUN, NOW);
+    assert_eq!(ledger.batch(1, 10, 0, NOW), Verdict::New);
     ledger.registered(RUN, NOW);
-    ledger.resume(NEXT_RUN, 7);
-    ledger.resume(RUN, 90);
     assert_eq!(ledger.batch(81, 10, 0, NOW), Verdict::Duplicate);
     assert_eq!(ledger.batch(101, 10, 0, NOW), Verdict::New);
     assert_eq!(causes(&ledger), [(91, 100, Cause::BeforeEpoch)]);
-    assert_eq!(ledger.received + ledger.missing + ledger.stored_before, ledger.last_sequence);
+    assert_eq!(ledger.received - 10 + ledger.missing + ledger.stored_before, ledger.last_sequence);
+}
+
+#[test]
+fn a_run_that_returns_goes_on_where_it_stopped() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    ledger.counters(20, 20, Drops::default());
+    ledger.batch(2, 9, 0, NOW);
+    ledger.registered(NEXT_RUN, NOW);
+    ledger.batch(1, 5, 0, NOW);
+    assert_eq!(causes(&ledger), [(11, 20, Cause::NodeRestart)]);
+    assert_eq!(ledger.accounted(), 25);
+    ledger.registered(RUN, NOW);
+    assert_eq!((causes(&ledger), ledger.missing, ledger.accounted()), (vec![], 0, 15));
+    assert_eq!(ledger.batch(1, 10, 0, NOW), Verdict::Duplicate);
+    assert_eq!(ledger.batch(11, 5, 0, NOW), Verdict::New);
+    ledger.registered(NEXT_RUN, NOW);
+    assert_eq!(ledger.batch(1, 5, 0, NOW), Verdict::Duplicate);
+    assert_eq!(causes(&ledger), [(16, 20, Cause::NodeRestart)]);
+    assert_eq!((ledger.received, ledger.missing, ledger.accounted()), (20, 5, 25));
+}
+
+#[test]
+fn the_archive_learns_what_came_though_it_had_listed_it_as_lost() {
+    let mut ledger = Ledger::default();
+    ledger.restore_runs(&[StoredRun { run: RUN, last_sequence: 10, taken: 20 }]);
+    ledger.registered(RUN, NOW);
+    assert_eq!(ledger.came_after_all(), []);
+    ledger.batch(11, 2, 0, NOW);
+    let came =
+        |numbers: &[_], last_sequence| CameAfterAll { run: RUN, numbers: numbers.to_vec(), last_sequence };
+    assert_eq!(ledger.came_after_all(), [came(&[11..=12], 12)]);
+    ledger.note_retracted(&came(&[11..=12], 12), true);
+    ledger.counters(14, 14, Drops { ring_full: 1, ..Drops::default() });
+    ledger.batch(14, 2, 1, NOW);
+    ledger.registered(NEXT_RUN, NOW);
+    // What the archive had listed for its end is lost again, but not more.
+    assert_eq!(causes(&ledger), [(13, 13, Cause::RingFull), (16, 20, Cause::NodeRestart)]);
+    assert_eq!(ledger.came_after_all(), [came(&[14..=15], 15)]);
+    ledger.note_retracted(&came(&[14..=15], 15), false);
+    assert_eq!(ledger.came_after_all(), []);
+}
+
+#[test]
+fn a_ledger_forgets_the_oldest_of_many_ended_runs() {
+    let mut ledger = Ledger::default();
+    for run in 1..=40 {
+        ledger.registered(Uuid::from_u128(run), NOW);
+        ledger.batch(1, 1, 0, NOW);
+    }
+    let known: Vec<_> = ledger.known_runs().iter().map(|known| known.run.as_u128()).collect();
+    assert_eq!(known, (24..=40).collect::<Vec<_>>());
 }
 
 #[test]
@@ -280,11 +338,8 @@ proptest! {
                 // Batches are stored whole, in order.
                 let stored = pieces[..received / 2].iter().rev().find(|(is_batch, _)| *is_batch);
                 let stored = stored.map_or(0, |(_, numbers)| *numbers.end());
-                ledger = Ledger::default();
+                ledger = if has_archive { restored(RUN, stored) } else { Ledger::default() };
                 ledger.registered(RUN, NOW);
-                if has_archive {
-                    ledger.resume(RUN, stored);
-                }
             } else {
                 ledger.registered(RUN, NOW);
             }

@@ -1,7 +1,10 @@
 //! Evicts offline nodes for nodes that connect: a limit is reached only by nodes that are connected.
 
 use super::{Inner, changes::Entry};
-use crate::{listener::counted, node::Node};
+use crate::{
+    listener::counted,
+    node::{Claim, Node},
+};
 use serde::Serialize;
 use std::{
     collections::{HashMap, HashSet},
@@ -9,7 +12,8 @@ use std::{
     sync::Arc,
 };
 
-/// Evicted instances whose last sequence number is kept, so that samples that their node sends again are recognized.
+/// Evicted instances whose last sequence numbers are kept, so that samples that their node sends again are recognized; and nodes whose
+/// owners are.
 const KEPT: usize = 16_384;
 
 /// Offline nodes and instances that were evicted for others, since the epoch began.
@@ -76,14 +80,22 @@ impl Inner {
         by_address.into_values().max_by_key(Vec::len).unwrap_or_default()
     }
 
+    /// Remembers who may resume the runs of a node.
+    pub(super) fn note_unlisted(&mut self, name: &str, claims: Vec<Claim>) {
+        if !claims.is_empty() && self.unlisted.len() < KEPT {
+            self.unlisted.insert(name.to_owned(), claims.into());
+        }
+    }
+
     /// Removes a node and its instances.
     fn remove_node(&mut self, name: &str) {
-        self.nodes.remove(name);
+        let node = self.nodes.remove(name);
         self.evicted.nodes += 1;
         self.changes.remove(Entry::Node(name.into()));
         let its: Vec<_> =
             self.instances.values().filter(|instance| *instance.node == *name).cloned().collect();
         self.evicted.instances += its.len() as u64;
+        let mut has_sent = false;
         for instance in its {
             let key = (instance.node.clone(), instance.name.clone());
             self.by_name.remove(&key);
@@ -91,9 +103,15 @@ impl Inner {
             // An offset must not identify two different samples, even if the node comes back.
             self.first_offset = self.first_offset.max(instance.log.next());
             let ledger = instance.ledger();
-            if let Some(run) = ledger.run().filter(|_| ledger.last_sequence > 0 && self.stored.len() < KEPT) {
-                self.stored.insert(key, (run, ledger.last_sequence));
+            let runs = ledger.known_runs();
+            has_sent |= !runs.is_empty();
+            if !runs.is_empty() && self.stored.len() < KEPT {
+                self.stored.insert(key, runs.into());
             }
+        }
+        // Nobody can harm a run without samples: a flood of nodes must not use up the room.
+        if let Some(node) = node.filter(|_| has_sent) {
+            self.note_unlisted(name, node.claims());
         }
     }
 }

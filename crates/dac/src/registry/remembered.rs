@@ -4,7 +4,7 @@
 
 use super::{Inner, Registry, changes::Entry};
 use crate::{
-    node::Node,
+    node::{Node, archived_claims},
     stored::{StoredInstance, StoredNode},
 };
 use oasis_channel::{InstanceState, RegisteredInstance};
@@ -25,19 +25,24 @@ impl Registry {
     /// again are recognized. Above a limit, the instances with the oldest newest samples are left out. Call this
     /// before the first node connects.
     pub fn restore(&self, nodes: &[StoredNode], mut stored: Vec<StoredInstance>) -> RestoreCounts {
-        let nodes = nodes.iter().map(|node| (node.name.as_str(), node)).collect();
+        let by_name = nodes.iter().map(|node| (node.name.as_str(), node)).collect();
         stored.sort_by(|a, b| b.last_time.cmp(&a.last_time).then_with(|| a.instance.cmp(&b.instance)));
         let mut inner = self.lock();
         let mut remembered = RestoreCounts::default();
         for stored in stored {
-            if self.restore_one(&mut inner, &nodes, &stored) {
+            if self.restore_one(&mut inner, &by_name, &stored) {
                 remembered.instances += 1;
             } else {
                 remembered.left_out += 1;
             }
-            if stored.last_sequence > 0 {
+            if !stored.runs.is_empty() {
                 let names = (stored.node, stored.instance);
-                inner.stored.insert(names, (stored.run, stored.last_sequence));
+                inner.stored.insert(names, stored.runs.into());
+            }
+        }
+        for node in nodes {
+            if !inner.nodes.contains_key(&node.name) {
+                inner.note_unlisted(&node.name, archived_claims(node));
             }
         }
         drop(inner);
@@ -95,7 +100,9 @@ impl Inner {
             self.evicted.instances += 1;
             let is_alone = !self.instances.values().any(|other| other.node == instance.node);
             if is_alone && self.nodes.get(&*instance.node).is_some_and(|node| node.is_remembered) {
-                self.nodes.remove(&*instance.node);
+                if let Some(node) = self.nodes.remove(&*instance.node) {
+                    self.note_unlisted(&instance.node, node.claims());
+                }
                 self.evicted.nodes += 1;
                 self.changes.remove(Entry::Node(instance.node.clone()));
             }

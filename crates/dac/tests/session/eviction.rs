@@ -1,7 +1,7 @@
 //! Offline nodes make room for nodes that connect.
 
 use super::*;
-use oasis_dac::{StoredInstance, config::ChannelConfig};
+use oasis_dac::{StoredInstance, StoredRun, config::ChannelConfig};
 use std::net::IpAddr;
 
 fn limited(max_nodes: usize, max_topics: usize) -> Arc<Dac> {
@@ -57,7 +57,7 @@ fn one_address_does_not_evict_what_the_archive_remembers() {
         probe_type: Arc::new(beat()),
         kind: ProbeKind::Pushed,
         run: Uuid::from_u128(1),
-        last_sequence: 10,
+        runs: vec![StoredRun { run: Uuid::from_u128(1), last_sequence: 10, taken: 0 }],
         last_time: 1,
     };
     dac.registry.restore(&[], vec![stored("archived a"), stored("archived b")]);

@@ -1,7 +1,7 @@
 //! Nodes and instances that are restored from the archive of earlier runs of the DAC.
 
 use super::*;
-use oasis_dac::{RestoreCounts, StoredInstance, StoredNode, config::ChannelConfig};
+use oasis_dac::{RestoreCounts, StoredInstance, StoredNode, StoredRun, config::ChannelConfig};
 use oasis_wire::quantity::Offset;
 
 pub(super) fn stored(node: &str, instance: &str, last_time: u64) -> StoredInstance {
@@ -11,7 +11,7 @@ pub(super) fn stored(node: &str, instance: &str, last_time: u64) -> StoredInstan
         probe_type: Arc::new(beat()),
         kind: ProbeKind::Pushed,
         run: Uuid::from_u128(1),
-        last_sequence: 10,
+        runs: vec![StoredRun { run: Uuid::from_u128(1), last_sequence: 10, taken: 0 }],
         last_time,
     }
 }
@@ -40,6 +40,7 @@ fn they_are_offline_and_have_their_archived_identity() {
         last_seen: Nanos(70),
         run: None,
         owner: None,
+        former: Vec::new(),
     };
     let mut watch = dac.registry.watch();
     let remembered =

@@ -56,6 +56,7 @@ fn a_dac_that_starts_again_knows_the_owner_of_an_archived_run() {
         last_seen: Nanos(0),
         run: Some(run),
         owner,
+        former: Vec::new(),
     };
     let restarted = |node| {
         let dac = dac();

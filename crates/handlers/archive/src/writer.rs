@@ -104,12 +104,24 @@ struct TopicProgress {
     next: Offset,
     /// Gaps after that offset, while storing failed: counted, and in no file. Neighbors with one cause are merged.
     lost: Vec<Gap>,
-    /// Runs of the node that sent samples while storing failed, in order, with the sequence numbers.
-    received: Vec<(Uuid, RangeInclusive<u64>)>,
+    /// What came while storing failed, in order.
+    received: Vec<Came>,
     /// Run and number of the last sample that was stored.
     last: Option<(Uuid, u64)>,
     /// Gaps of its ledger that are in the catalogue, or too old to get there.
     losses_listed: u64,
+    /// The run whose owner is in the catalogue.
+    owner_listed: Option<Uuid>,
+}
+
+/// Samples of one run of a node that came while storing failed.
+#[derive(Debug)]
+struct Came {
+    run: Uuid,
+    /// Their sequence numbers.
+    numbers: RangeInclusive<u64>,
+    /// The offset after the last of them.
+    end: Offset,
 }
 
 /// The thread's own.
@@ -310,6 +322,7 @@ impl Writer {
                     received: Vec::new(),
                     last: None,
                     losses_listed: 0,
+                    owner_listed: None,
                 });
             }
         }
@@ -386,6 +399,7 @@ impl Writer {
         // Listed before their neighbors are written: a gap in a file has its cause even if this process ends now.
         let lagging: Vec<_> = self.lagging(lane, wanted).collect();
         self.list_losses_of(&lagging)?;
+        self.list_owners_of(&lagging)?;
         let slot = lane.slot();
         let mut file = match self.files[slot].take() {
             Some(file) => file,

@@ -6,7 +6,7 @@
 
 use libc::{EEXIST, EIO, ENOSPC, O_ACCMODE, O_CREAT, O_EXCL, O_RDONLY, O_TRUNC, c_int};
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     fs,
     ops::Range,
     path::{Path, PathBuf},
@@ -14,6 +14,8 @@ use std::{
 
 /// A disk writes this many bytes at once, or none of them.
 const SECTOR: u64 = 512;
+/// What a system writes at once, at least.
+const PAGE: u64 = 4_096;
 /// Of so many calls on a full disk, one succeeds: other programs free a little space now and then.
 const FULL: u32 = 20;
 
@@ -26,8 +28,6 @@ pub struct Disk {
     files: HashMap<u64, FileState>,
     opened: HashMap<c_int, Opened>,
     last_file: u64,
-    /// Whether a power cut keeps any sectors of unsynced writes, or only the first ones.
-    reorders: bool,
     /// Planted: syncs of files with this extension do nothing.
     unsynced: Option<&'static str>,
 }
@@ -130,7 +130,6 @@ impl Disk {
             files: HashMap::new(),
             opened: HashMap::new(),
             last_file: 0,
-            reorders: false,
             unsynced: None,
         }
     }
@@ -154,11 +153,6 @@ impl Disk {
     /// Sets how a disk fails.
     pub fn set_faults(&mut self, host: usize, faults: Faults) {
         self.hosts[host].faults = faults;
-    }
-
-    /// Lets power cuts keep any sectors of the writes that were not synced, not only the first ones.
-    pub fn reorder(&mut self) {
-        self.reorders = true;
     }
 
     /// Lets syncs of files with this extension do nothing, which is wrong.
@@ -218,8 +212,7 @@ impl Disk {
                 Name::File(number) => {
                     let Some(file) = self.files.get_mut(number) else { continue };
                     lost.extend(
-                        file.forget(&mut self.random, self.reorders)
-                            .map(|what| format!("{}: {what}", file_name(path))),
+                        file.forget(&mut self.random).map(|what| format!("{}: {what}", file_name(path))),
                     );
                     fs::write(path, &file.durable)?;
                 }
@@ -540,21 +533,36 @@ impl FileState {
         self.pending.push(Change { kind, is_dropped: false });
     }
 
-    /// Makes all changes durable, except those that a failed sync has dropped.
+    /// Makes all changes durable, except the bytes that a failed sync has dropped: they are written only with the rest of their page,
+    /// if something has changed it since.
     fn sync(&mut self) {
-        let durable = &mut self.durable;
-        self.pending.retain(|change| {
-            if !change.is_dropped {
-                change.kind.apply(durable, |_| true);
+        let pending = std::mem::take(&mut self.pending);
+        let dirty: HashSet<u64> = pending.iter().flat_map(Change::dirty_pages).collect();
+        let is_written = |sector: u64| dirty.contains(&(sector * SECTOR / PAGE));
+        for change in pending {
+            match change {
+                Change { kind: ChangeKind::Write(at, bytes), is_dropped: true } => {
+                    for (sector, range) in sectors(at, bytes.len()) {
+                        let part = ChangeKind::Write(at + range.start as u64, bytes[range].to_vec());
+                        match is_written(sector) {
+                            true => part.apply(&mut self.durable, |_| true),
+                            false => self.pending.push(Change { kind: part, is_dropped: true }),
+                        }
+                    }
+                }
+                Change { kind: ChangeKind::Length(length), .. } => {
+                    self.durable.resize(length as usize, 0);
+                    self.pending.iter_mut().for_each(|dropped| dropped.kind.cut(length));
+                }
+                Change { kind, is_dropped: false } => kind.apply(&mut self.durable, |_| true),
             }
-            change.is_dropped
-        });
+        }
     }
 
     /// Decides which changes have reached the disk. Describes those that have not.
-    fn forget(&mut self, random: &mut fastrand::Rng, reorders: bool) -> Option<String> {
+    fn forget(&mut self, random: &mut fastrand::Rng) -> Option<String> {
         let pending = std::mem::take(&mut self.pending);
-        let (mode, kept) = (random.u8(0..if reorders { 4 } else { 3 }), random.usize(0..=pending.len()));
+        let (mode, kept) = (random.u8(0..4), random.usize(0..=pending.len()));
         let mut lost = 0;
         for (at, change) in pending.iter().enumerate() {
             match mode {
@@ -580,7 +588,26 @@ impl FileState {
     }
 }
 
+impl Change {
+    /// Pages that differ from the disk because of it. Those that a failed sync has dropped do not count as such any more.
+    fn dirty_pages(&self) -> Range<u64> {
+        match &self.kind {
+            ChangeKind::Write(at, bytes) if !self.is_dropped => {
+                at / PAGE..(at + bytes.len() as u64).div_ceil(PAGE)
+            }
+            _ => 0..0,
+        }
+    }
+}
+
 impl ChangeKind {
+    /// Removes what is not in the file any more after it was truncated.
+    fn cut(&mut self, length: u64) {
+        if let Self::Write(at, bytes) = self {
+            bytes.truncate(length.saturating_sub(*at) as usize);
+        }
+    }
+
     fn first_sector(&self) -> u64 {
         match self {
             Self::Write(at, _) => at / SECTOR,

@@ -10,29 +10,28 @@ type Result<T> = std::result::Result<T, AnnotationError>;
 impl Catalogue {
     /// Adds an annotation.
     pub fn add_annotation(&mut self, note: Note, who: &str, written: Nanos) -> Result<Annotation> {
-        // Starts a transaction, or joins an open one.
-        let transaction = self.0.savepoint()?;
-        let there = transaction.query_row("SELECT count(*) FROM annotation", [], |row| unsigned(row, 0));
-        if there? >= MOST_ANNOTATIONS {
-            return Err(AnnotationError::TooMany);
-        }
-        transaction.execute(
-            "INSERT INTO annotation (time, until, text, who, written) VALUES (?, ?, ?, ?, ?)",
-            params![
-                signed(note.time.0),
-                note.until.map(|until| signed(until.0)),
-                note.text,
-                who,
-                signed(written.0)
-            ],
-        )?;
-        let id = transaction.last_insert_rowid();
-        for (number, target) in (0..).zip(&note.targets) {
-            let values: (i64, i64, _, _) = (id, number, &target.node, &target.instance);
-            transaction.execute("INSERT INTO annotation_target VALUES (?, ?, ?, ?)", values)?;
-        }
-        transaction.commit()?;
-        Ok(Annotation { id: id as u64, note, who: who.into(), written })
+        self.change(|transaction| {
+            let there = transaction.query_row("SELECT count(*) FROM annotation", [], |row| unsigned(row, 0));
+            if there? >= MOST_ANNOTATIONS {
+                return Err(AnnotationError::TooMany);
+            }
+            transaction.execute(
+                "INSERT INTO annotation (time, until, text, who, written) VALUES (?, ?, ?, ?, ?)",
+                params![
+                    signed(note.time.0),
+                    note.until.map(|until| signed(until.0)),
+                    note.text,
+                    who,
+                    signed(written.0)
+                ],
+            )?;
+            let id = transaction.last_insert_rowid();
+            for (number, target) in (0..).zip(&note.targets) {
+                let values: (i64, i64, _, _) = (id, number, &target.node, &target.instance);
+                transaction.execute("INSERT INTO annotation_target VALUES (?, ?, ?, ?)", values)?;
+            }
+            Ok(Annotation { id: id as u64, note, who: who.into(), written })
+        })
     }
 
     /// Returns at most `most` annotations, by time.

@@ -57,30 +57,32 @@ impl Catalogue {
 
     /// Lists a file that is sealed and synced.
     pub fn add(&mut self, sealed: &SealedFile<'_>) -> Result<()> {
-        // Starts a transaction, or joins an open one.
-        let transaction = self.0.savepoint()?;
         let entries = || sealed.index.series.iter().flat_map(|series| &series.entries);
         let plausible: Vec<_> =
             sealed.index.series.iter().map(|series| plausible_times(series, sealed.window)).collect();
         let of_file = plausible.iter().copied().fold(None, joined).unwrap_or(NO_TIME);
-        transaction.execute(
-            "INSERT OR REPLACE INTO segment VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            params![
-                signed(sealed.number),
-                sealed.rule,
-                signed(sealed.created.0),
-                signed(sealed.sealed.0),
-                signed(sealed.bytes),
-                signed(entries().map(|entry| u64::from(entry.count)).sum()),
-                signed(of_file.0),
-                signed(of_file.1),
-            ],
-        )?;
-        let bytes = sealed.index.bytes_by_series(sealed.bytes);
-        for (((number, series), bytes), times) in (1..).zip(&sealed.index.series).zip(bytes).zip(plausible) {
-            add_series(&transaction, sealed.number, (number, series), (bytes, times))?;
-        }
-        Ok(transaction.commit()?)
+        self.change(|transaction| {
+            transaction.execute(
+                "INSERT OR REPLACE INTO segment VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                params![
+                    signed(sealed.number),
+                    sealed.rule,
+                    signed(sealed.created.0),
+                    signed(sealed.sealed.0),
+                    signed(sealed.bytes),
+                    signed(entries().map(|entry| u64::from(entry.count)).sum()),
+                    signed(of_file.0),
+                    signed(of_file.1),
+                ],
+            )?;
+            let bytes = sealed.index.bytes_by_series(sealed.bytes);
+            for (((number, series), bytes), times) in
+                (1..).zip(&sealed.index.series).zip(bytes).zip(plausible)
+            {
+                add_series(transaction, sealed.number, (number, series), (bytes, times))?;
+            }
+            Ok(())
+        })
     }
 
     /// Removes a file from the list.

@@ -2,13 +2,16 @@
 
 use super::{Catalogue, CatalogueError, Result, parsed, read_kind, read_type, signed, unsigned};
 use oasis_channel::ProbeKind;
-use oasis_wire::{quantity::Nanos, schema::ProbeType};
-use rusqlite::{Row, params};
+use oasis_wire::{loss::Cause, quantity::Nanos, schema::ProbeType};
+use rusqlite::{Connection, Row, Rows, params};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
 };
 use uuid::Uuid;
+
+/// Runs of an instance that a DAC restores: a node may send the samples of so many of its earlier processes again.
+pub const MOST_RUNS: usize = 16;
 
 /// An instance with stored data.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,12 +24,23 @@ pub struct StoredInstance {
     pub probe_type: Arc<ProbeType>,
     /// Periodic or pushed.
     pub kind: ProbeKind,
-    /// The run of the sequence number.
+    /// The newest run.
     pub run: Uuid,
-    /// Sequence number of the newest sample stored, 0 if none of this run is left.
-    pub last_sequence: u64,
+    /// The newest runs with samples, [`MOST_RUNS`] at most, oldest first.
+    pub runs: Vec<StoredRun>,
     /// Time of the newest sample stored, nanoseconds since 1970 on the node's clock; 0 if none is left.
     pub last_time: u64,
+}
+
+/// What is stored of an instance in one run of its node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredRun {
+    /// The run.
+    pub run: Uuid,
+    /// Sequence number of the newest sample.
+    pub last_sequence: u64,
+    /// The last sequence number that was declared lost with the end of the run; 0 if none was.
+    pub taken: u64,
 }
 
 /// A node, as last seen.
@@ -46,15 +60,19 @@ pub struct StoredNode {
     pub run: Option<Uuid>,
     /// SHA-256 of the secret that its owner resumes that run with, if it is known.
     pub owner: Option<[u8; 32]>,
+    /// Its earlier runs whose samples may still come, oldest first.
+    pub former: Vec<FormerRun>,
 }
 
+/// A run, and the SHA-256 of its owner's secret.
+pub type FormerRun = (Uuid, [u8; 32]);
+
 impl Catalogue {
-    /// Returns all stored instances. Without samples, only roll-ups, sequence number and time are 0.
+    /// Returns all stored instances. Without samples, only roll-ups, there are no runs and the time is 0.
     pub fn stored(&self) -> Result<Vec<StoredInstance>> {
-        // The newest series of an instance has the greatest id; its run may have begun in an earlier epoch, as another series.
+        // The newest series of an instance has the greatest id.
         let mut statement = self.0.prepare(
-            "SELECT instance.node, instance.name, newest.kind, newest.run, newest.type,
-                    coalesce(max(extent.last_sequence) FILTER (WHERE series.run = newest.run), 0),
+            "SELECT instance.node, instance.name, newest.kind, newest.run, newest.type, instance.id,
                     coalesce(max(extent.max_time), 0)
              FROM instance
              JOIN series AS newest
@@ -64,12 +82,41 @@ impl Catalogue {
              GROUP BY instance.id",
         )?;
         let types = self.types_by_number()?;
+        let mut runs = self.runs_by_instance()?;
         let mut rows = statement.query([])?;
         let mut stored = Vec::new();
         while let Some(row) = rows.next()? {
-            stored.push(read_stored(row, &types)?);
+            let of_instance = runs.remove(&row.get(5)?).unwrap_or_default();
+            stored.push(read_stored(row, &types, of_instance)?);
         }
         Ok(stored)
+    }
+
+    /// Returns the newest runs with samples, by the number of the instance.
+    fn runs_by_instance(&self) -> Result<HashMap<i64, Vec<StoredRun>>> {
+        let mut statement = self.0.prepare(
+            "SELECT series.instance, series.run, max(extent.last_sequence),
+                    coalesce((SELECT max(loss.to_sequence) FROM loss
+                              WHERE loss.node = instance.node AND loss.instance = instance.name
+                                AND loss.run = series.run AND loss.cause = ?), 0)
+             FROM series
+             JOIN instance ON instance.id = series.instance
+             JOIN extent ON extent.series = series.id
+             GROUP BY series.instance, series.run
+             ORDER BY max(series.id)",
+        )?;
+        let mut rows = statement.query([Cause::NodeRestart.word()])?;
+        let mut runs: HashMap<i64, Vec<StoredRun>> = HashMap::new();
+        while let Some(row) = rows.next()? {
+            let run: String = row.get(1)?;
+            let (last_sequence, taken) = (unsigned(row, 2)?, unsigned(row, 3)?);
+            let of_instance = runs.entry(row.get(0)?).or_default();
+            if of_instance.len() == MOST_RUNS {
+                of_instance.remove(0);
+            }
+            of_instance.push(StoredRun { run: parsed(&run, "run")?, last_sequence, taken });
+        }
+        Ok(runs)
     }
 
     /// All types by number, shared between instances.
@@ -85,7 +132,7 @@ impl Catalogue {
 
     /// Adds a node; an existing one stays unchanged.
     pub fn add_stored_node(&self, node: &StoredNode) -> Result<()> {
-        let StoredNode { name, uuid, host, software, last_seen, run: _, owner: _ } = node;
+        let StoredNode { name, uuid, host, software, last_seen, run: _, owner: _, former: _ } = node;
         self.0.execute(
             "INSERT OR IGNORE INTO node (name, uuid, host, software, last_seen) VALUES (?, ?, ?, ?, ?)",
             params![name, uuid.to_string(), host, software, signed(last_seen.0)],
@@ -95,15 +142,23 @@ impl Catalogue {
 
     /// All known nodes.
     pub fn nodes(&self) -> Result<Vec<StoredNode>> {
+        // A reader may have a catalogue of an earlier version, without this table.
+        let mut former =
+            self.0.prepare("SELECT run, owner FROM former_run WHERE node = ? ORDER BY place").ok();
         let mut statement = self.0.prepare("SELECT * FROM node")?;
         let mut rows = statement.query([])?;
         let mut nodes = Vec::new();
         while let Some(row) = rows.next()? {
             let uuid: String = row.get("uuid")?;
+            let name: String = row.get("name")?;
             // A reader may have a catalogue of an earlier version, without these columns.
             let run: Option<String> = row.get("run").unwrap_or_default();
             nodes.push(StoredNode {
-                name: row.get("name")?,
+                former: match &mut former {
+                    Some(former) => read_former(former.query([&name])?)?,
+                    None => Vec::new(),
+                },
+                name,
                 // Only informative: skip unreadable rows.
                 uuid: uuid.parse().unwrap_or_default(),
                 host: row.get("host")?,
@@ -146,7 +201,35 @@ impl Catalogue {
     }
 }
 
-fn read_stored(row: &Row<'_>, types: &HashMap<i64, Arc<ProbeType>>) -> Result<StoredInstance> {
+/// Notes the earlier runs of a node and their owners. Unchanged rows are not written.
+pub(super) fn note_former_runs(connection: &Connection, node: &str, former: &[FormerRun]) -> Result<()> {
+    let mut noted =
+        connection.prepare_cached("SELECT run, owner FROM former_run WHERE node = ? ORDER BY place")?;
+    if read_former(noted.query([node])?)? == former {
+        return Ok(());
+    }
+    connection.execute("DELETE FROM former_run WHERE node = ?", [node])?;
+    let mut insert = connection.prepare_cached("INSERT INTO former_run VALUES (?, ?, ?, ?)")?;
+    for (place, (run, owner)) in (0_i64..).zip(former) {
+        insert.execute(params![node, run.to_string(), owner, place])?;
+    }
+    Ok(())
+}
+
+fn read_former(mut rows: Rows<'_>) -> Result<Vec<FormerRun>> {
+    let mut former = Vec::new();
+    while let Some(row) = rows.next()? {
+        let run: String = row.get("run")?;
+        former.push((parsed(&run, "run")?, row.get("owner")?));
+    }
+    Ok(former)
+}
+
+fn read_stored(
+    row: &Row<'_>,
+    types: &HashMap<i64, Arc<ProbeType>>,
+    runs: Vec<StoredRun>,
+) -> Result<StoredInstance> {
     let number = row.get(4)?;
     let probe_type =
         types.get(&number).ok_or_else(|| CatalogueError::Damaged(format!("no type {number}")))?;
@@ -158,7 +241,7 @@ fn read_stored(row: &Row<'_>, types: &HashMap<i64, Arc<ProbeType>>) -> Result<St
         probe_type: probe_type.clone(),
         kind: read_kind(kind)?,
         run: parsed(&run, "run")?,
-        last_sequence: unsigned(row, 5)?,
+        runs,
         last_time: unsigned(row, 6)?,
     })
 }

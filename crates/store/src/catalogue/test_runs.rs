@@ -14,31 +14,30 @@ const COLUMNS: &str = "id, name, started, stopped, notes, pinned, who,
 impl Catalogue {
     /// Starts a test run.
     pub fn add_test_run(&mut self, run: &Description, who: &str, started: Nanos) -> Result<TestRun> {
-        // Starts a transaction, or joins an open one.
-        let transaction = self.0.savepoint()?;
-        let there = transaction.query_row("SELECT count(*) FROM test_run", [], |row| unsigned(row, 0));
-        if there? >= MOST_TEST_RUNS {
-            return Err(TestRunError::TooMany);
-        }
-        let values = params![run.name, signed(started.0), run.notes, run.pinned, who];
-        transaction
-            .execute(
-                "INSERT INTO test_run (name, started, notes, pinned, who) VALUES (?, ?, ?, ?, ?)",
-                values,
-            )
-            .map_err(|error| taken(error, &run.name))?;
-        let id = transaction.last_insert_rowid();
-        set_tags(&transaction, id, &run.tags)?;
-        transaction.commit()?;
-        Ok(TestRun {
-            id: id as u64,
-            name: run.name.clone(),
-            started,
-            stopped: None,
-            notes: run.notes.clone(),
-            tags: run.tags.clone(),
-            pinned: run.pinned,
-            who: who.into(),
+        self.change(|transaction| {
+            let there = transaction.query_row("SELECT count(*) FROM test_run", [], |row| unsigned(row, 0));
+            if there? >= MOST_TEST_RUNS {
+                return Err(TestRunError::TooMany);
+            }
+            let values = params![run.name, signed(started.0), run.notes, run.pinned, who];
+            transaction
+                .execute(
+                    "INSERT INTO test_run (name, started, notes, pinned, who) VALUES (?, ?, ?, ?, ?)",
+                    values,
+                )
+                .map_err(|error| taken(error, &run.name))?;
+            let id = transaction.last_insert_rowid();
+            set_tags(transaction, id, &run.tags)?;
+            Ok(TestRun {
+                id: id as u64,
+                name: run.name.clone(),
+                started,
+                stopped: None,
+                notes: run.notes.clone(),
+                tags: run.tags.clone(),
+                pinned: run.pinned,
+                who: who.into(),
+            })
         })
     }
 

@@ -6,7 +6,7 @@ use crate::{
     cells::{Level, Plan},
     clock::now,
     points::{Missing, Reach},
-    record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
+    record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, Start, TRAILER},
     recovery::{self, Finding},
     segment_file::sync_directory,
 };
@@ -126,15 +126,20 @@ impl Draft {
     pub fn new(level: Level, segments: Vec<u64>, sealed: u64) -> Self {
         let nonce = Uuid::new_v4().as_u64_pair().0 ^ Uuid::new_v4().as_u64_pair().1;
         let number = segments.first().copied().unwrap_or_default();
-        let header = FileHeader { number, nonce, created: now(), epoch: Epoch(0) };
+        let header = FileHeader { number, nonce, created: now(), epoch: Epoch(0), marks_syncs: false };
         let directory = Directory { level, segments, sealed, types: Vec::new(), series: Vec::new() };
         Self { nonce, bytes: header.write().to_vec(), directory }
+    }
+
+    fn start(&self, position: u64) -> Start {
+        Start { nonce: self.nonce, position, follows_sync: false }
     }
 
     /// Appends a batch.
     pub fn put(&mut self, batch: &[u8], times: (u64, u64)) -> Place {
         let position = self.bytes.len() as u64;
-        record::put(&mut self.bytes, self.nonce, position, (Kind::Batch, 0), times, batch);
+        let start = self.start(position);
+        record::put(&mut self.bytes, start, (Kind::Batch, 0), times, batch);
         let length = u32::try_from(self.bytes.len() as u64 - position).unwrap_or(u32::MAX);
         Place { position, length, min_time: times.0, max_time: times.1 }
     }
@@ -155,7 +160,8 @@ impl Draft {
     pub fn finish(mut self, folder: &Path) -> io::Result<RollupFile> {
         let position = self.bytes.len() as u64;
         let json = serde_json::to_vec(&self.directory)?;
-        record::put(&mut self.bytes, self.nonce, position, (Kind::Directory, 0), (0, 0), &json);
+        let start = self.start(position);
+        record::put(&mut self.bytes, start, (Kind::Directory, 0), (0, 0), &json);
         self.bytes.extend_from_slice(&record::trailer(position));
         let path = folder.join(name(&self.directory));
         let part = path.with_extension("part");

@@ -116,9 +116,11 @@ fn read_batch(file: &File, header: &FileHeader, entry: &Entry) -> Result<Bytes, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Start;
     use oasis_wire::quantity::{Epoch, Nanos, Offset};
 
-    const HEADER: FileHeader = FileHeader { number: 1, nonce: 99, created: Nanos(0), epoch: Epoch(1) };
+    const HEADER: FileHeader =
+        FileHeader { number: 1, nonce: 99, created: Nanos(0), epoch: Epoch(1), marks_syncs: true };
 
     fn entry(position: u64) -> Entry {
         Entry { position, first: Offset(0), count: 1, min_time: 0, max_time: 0, last_sequence: 1 }
@@ -127,9 +129,10 @@ mod tests {
     #[test]
     fn read_errors_are_distinguished_from_damage() {
         let mut bytes = Vec::new();
-        record::put(&mut bytes, HEADER.nonce, 0, (Kind::Batch, 1), (0, 0), b"good");
+        let start = Start { nonce: HEADER.nonce, position: 0, follows_sync: false };
+        record::put(&mut bytes, start, (Kind::Batch, 1), (0, 0), b"good");
         let damaged = bytes.len() as u64;
-        record::put(&mut bytes, HEADER.nonce, 0, (Kind::Batch, 1), (0, 0), b"elsewhere");
+        record::put(&mut bytes, start, (Kind::Batch, 1), (0, 0), b"elsewhere");
         let path = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(path.path(), &bytes).unwrap();
         let read = |file: &File, position| {

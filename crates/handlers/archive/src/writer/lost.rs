@@ -1,6 +1,6 @@
 //! Counts losses while the archive cannot store samples, and lists them when the DAC ends in that state.
 
-use super::{TopicProgress, Writer};
+use super::{Came, TopicProgress, Writer};
 use oasis_dac::now;
 use oasis_store::{
     account::Condition,
@@ -35,24 +35,36 @@ impl TopicProgress {
         }
         let ledger = self.instance.ledger();
         let Some(run) = ledger.run() else { return };
-        let numbers = ledger.first_sequence.max(1)..=ledger.last_sequence;
+        let (first, last) = (ledger.first_sequence.max(1), ledger.last_sequence);
+        // Under the ledger's lock: a session appends under it.
+        let end = self.instance.log.next();
         drop(ledger);
-        self.received.pop_if(|(last, _)| *last == run);
+        if let Some(came) = self.received.last_mut().filter(|came| came.run == run) {
+            came.numbers = *came.numbers.start()..=last;
+            came.end = end;
+            return;
+        }
+        // A run that went on after another one has samples of both times.
+        let before = self.received.iter().rev().find(|came| came.run == run).map(|came| *came.numbers.end());
+        let before = before.or(self.stored_of(run));
         if self.received.len() < MOST {
-            self.received.push((run, numbers));
+            let first = before.map_or(first, |before| first.max(before.saturating_add(1)));
+            self.received.push(Came { run, numbers: first..=last, end });
         }
     }
 
     /// Received numbers that were not stored, by run. Numbers that were never received may be among them.
     fn unstored(&self) -> Vec<(Uuid, RangeInclusive<u64>)> {
-        let stored = |run: Uuid| self.last.filter(|(last, _)| *last == run).map(|(_, number)| number);
-        // Runs before the one that was stored last are stored.
-        let begun = self.received.iter().position(|(run, _)| stored(*run).is_some()).unwrap_or_default();
-        let unstored = self.received[begun..].iter().map(|(run, received)| {
-            let first = stored(*run).map_or(*received.start(), |number| number.saturating_add(1));
-            (*run, first..=*received.end())
+        let unstored = self.received.iter().filter(|came| came.end > self.next).map(|came| {
+            let stored = self.stored_of(came.run).map_or(0, |number| number.saturating_add(1));
+            (came.run, stored.max(*came.numbers.start())..=*came.numbers.end())
         });
         unstored.filter(|(_, numbers)| !numbers.is_empty()).collect()
+    }
+
+    /// The number of the last stored sample, if it is of this run.
+    fn stored_of(&self, run: Uuid) -> Option<u64> {
+        self.last.filter(|(last, _)| *last == run).map(|(_, number)| number)
     }
 }
 
@@ -90,10 +102,8 @@ impl Writer {
         for tracked in &self.tracked {
             let (node, instance) = (&*tracked.instance.node, &*tracked.instance.name);
             for (run, numbers) in tracked.unstored() {
-                let unstored = catalogue.without_cause(node, instance, run, numbers)?;
-                let rows =
-                    unstored.into_iter().map(|numbers| LossRow { node, instance, run, numbers, cause, time });
-                let forgotten = catalogue.add_losses(rows)?;
+                let row = LossRow { node, instance, run, numbers, cause, time };
+                let forgotten = catalogue.add_losses([row].into_iter())?;
                 self.store.counters.lock().losses_forgotten += forgotten;
             }
         }

@@ -7,8 +7,7 @@ use oasis_store::{
     reserve,
     segment_file::SegmentFile,
 };
-use oasis_wire::loss::Cause;
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 use tokio::time::Instant;
 
 /// Commands listed between two checks of their number.
@@ -171,6 +170,7 @@ impl Writer {
         let mut forgotten = 0;
         let mut reported = Vec::with_capacity(which.len());
         for &at in which {
+            self.retract_losses_of(at)?;
             let tracked = &self.tracked[at];
             let instance = &tracked.instance;
             let ledger = instance.ledger();
@@ -184,32 +184,60 @@ impl Writer {
             reported.push((at, gaps, ledger.run(), ledger.last_sequence));
         }
         if !losses.is_empty() {
-            let mut catalogue = self.store.catalogue();
-            let mut rows = Vec::with_capacity(losses.len());
-            for (node, instance, gap) in &losses {
-                let (run, numbers) = (gap.run, gap.from_sequence..=gap.to_sequence);
-                // The earlier run may have recorded why it did not store samples that it received.
-                let numbers = match gap.cause {
-                    Cause::BeforeEpoch => catalogue.without_cause(node, instance, run, numbers)?,
-                    _ => vec![numbers],
-                };
-                let (cause, time) = (gap.cause, gap.time);
-                rows.extend(numbers.into_iter().map(|numbers| LossRow {
-                    node,
-                    instance,
-                    run,
-                    numbers,
-                    cause,
-                    time,
-                }));
-            }
-            forgotten += catalogue.add_losses(rows.into_iter())?;
+            let rows = losses.iter().map(|(node, instance, gap)| LossRow {
+                node,
+                instance,
+                run: gap.run,
+                numbers: gap.from_sequence..=gap.to_sequence,
+                cause: gap.cause,
+                time: gap.time,
+            });
+            forgotten += self.store.catalogue().add_losses(rows)?;
         }
         self.store.counters.lock().losses_forgotten += forgotten;
         for (at, gaps, run, last) in reported {
             let tracked = &mut self.tracked[at];
             tracked.losses_listed = gaps;
             tracked.instance.ledger().note_listed(run, last);
+        }
+        Ok(())
+    }
+
+    /// Lists who owns the present runs of some topics' nodes, if that has not been done: without, a DAC that starts again would believe the
+    /// first peer that claims such a run.
+    pub(super) fn list_owners_of(&mut self, which: &[usize]) -> Result<(), CatalogueError> {
+        let mut nodes = BTreeMap::new();
+        let mut runs = Vec::new();
+        for &at in which {
+            let tracked = &self.tracked[at];
+            let run = tracked.instance.ledger().run();
+            if tracked.owner_listed != run {
+                runs.push((at, run));
+                let name = &tracked.instance.node;
+                nodes.entry(name.clone()).or_insert_with(|| self.dac.registry.node(name));
+            }
+        }
+        if !runs.is_empty() {
+            let rows: Vec<_> = nodes.values().flatten().map(node_row).collect();
+            self.store.catalogue().add_nodes(&rows)?;
+        }
+        for (at, run) in runs {
+            self.tracked[at].owner_listed = run;
+        }
+        Ok(())
+    }
+
+    /// Removes the causes of samples that came after all: their run had ended and went on, or an earlier run of the DAC could not store
+    /// them and the node has kept them.
+    fn retract_losses_of(&self, at: usize) -> Result<(), CatalogueError> {
+        let instance = &self.tracked[at].instance;
+        let names = (&*instance.node, &*instance.name);
+        let all = instance.ledger().came_after_all();
+        for came in all {
+            let mut catalogue = self.store.catalogue();
+            let are_left = catalogue.retract_losses(names, came.run, &came.numbers, came.last_sequence)?;
+            drop(catalogue);
+            instance.ledger().note_retracted(&came, are_left);
         }
         Ok(())
     }
@@ -233,6 +261,7 @@ fn node_row(node: &Node) -> StoredNode {
         last_seen: node.last_heard,
         run: Some(identity.run),
         owner: node.owner.map(|owner| *owner.as_bytes()),
+        former: node.former_runs().map(|(run, owner)| (run, *owner.as_bytes())).collect(),
     }
 }
 

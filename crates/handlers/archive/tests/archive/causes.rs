@@ -5,6 +5,7 @@ use crate::{
     plant::{Node, Plant, STEP, config, counter_of},
     rollups::{eventually, small_files, wait_for_rollups},
 };
+use oasis_history::{SampleOrMissing, Samples};
 use oasis_store::{ArchiveConfig, History, Level, LossTracker, Missing, RetentionRule, points::Span};
 use std::{collections::BTreeMap, fs, ops::RangeInclusive, path::Path, sync::atomic::AtomicBool};
 use uuid::Uuid;
@@ -79,22 +80,66 @@ fn old_gaps_keep_their_causes_when_ledger_and_files_are_gone() {
     check(&plant, 10_000, Level::Second);
 }
 
+/// What is missing by cause, as one who reads every sample finds it.
+fn missing(plant: &Plant) -> Lost {
+    let mut samples = Samples::new(&plant.archive.history(), ("plant", "counter"), 0, None, 4_096);
+    let mut lost = Lost::new();
+    while let Some(item) = samples.next().unwrap() {
+        if let SampleOrMissing::Missing(missing) = item {
+            *lost.entry(missing.cause.word().to_owned()).or_default() += missing.count;
+        }
+    }
+    lost
+}
+
+#[test]
+fn samples_that_came_after_the_end_of_their_run_are_not_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    node.take(40);
+    plant.send(&mut node, true);
+    plant.flush().unwrap();
+    // Its process ends, and another one begins before the file spool of the first was sent.
+    let mut other = Node::new(2);
+    plant.restart_node(node.taken() + 60, &other);
+    other.take(10);
+    plant.send(&mut other, true);
+    plant.flush().unwrap();
+    assert_eq!(missing(&plant), Lost::from([("node_restart".into(), 60)]));
+    plant.stop();
+    // Another run of the DAC knows both runs, and the first goes on.
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    node.take(40);
+    plant.send(&mut node, true);
+    plant.flush().unwrap();
+    assert_eq!(missing(&plant), Lost::from([("node_restart".into(), 20)]));
+    plant.restart_node(0, &other);
+    other.take(1);
+    plant.send(&mut other, true);
+    plant.flush().unwrap();
+    assert_eq!(missing(&plant), Lost::from([("node_restart".into(), 20)]));
+}
+
 #[test]
 fn damage_in_a_recovered_file_has_that_cause() {
     let folder = tempfile::tempdir().unwrap();
     let mut node = Node::new(1);
     let one_file = |folder: &Path| ArchiveConfig { segment_bytes: 1 << 30, ..config(folder) };
     let mut plant = Plant::start(one_file(folder.path()), &node, ROOM);
-    for _ in 0..40 {
-        node.take(40);
-        plant.send(&mut node, true);
+    // The second commit shows that the first was synced.
+    for _ in 0..2 {
+        for _ in 0..20 {
+            node.take(40);
+            plant.send(&mut node, true);
+        }
+        plant.flush().unwrap();
     }
-    plant.flush().unwrap();
     let copy = copy_of(folder.path());
     let file = &segment_files(copy.path())[0];
     let mut bytes = fs::read(file).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
+    let in_first = bytes.len() / 4;
+    bytes[in_first] ^= 1;
     fs::write(file, bytes).unwrap();
     let plant = Plant::start(one_file(copy.path()), &node, ROOM);
     let gaps = plant.past(0, None).gaps;

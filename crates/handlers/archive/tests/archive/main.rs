@@ -17,7 +17,7 @@ mod sql;
 mod test_runs;
 
 use oasis_archive::NotStored;
-use oasis_store::{Condition, OpenError, RetentionRule};
+use oasis_store::{ArchiveConfig, Condition, OpenError, RetentionRule};
 use oasis_wire::quantity::{Offset, Position};
 use plant::{Node, Plant, STEP, config};
 use proptest::prelude::*;
@@ -242,6 +242,51 @@ fn a_flipped_bit_costs_one_batch_and_is_located() {
     let findings = plant.archive.counters().findings;
     assert_eq!((findings.len(), findings[0].kind), (1, "damaged"));
     assert!(findings[0].from <= middle as u64);
+}
+
+/// As a power cut may leave it: a sector is lost, and later ones are not.
+fn lose_sector(directory: &Path, at: u64) {
+    let file = &segment_files(directory)[0];
+    let mut bytes = fs::read(file).unwrap();
+    let at = at as usize / 8 * 8;
+    bytes[at..at + 512].fill(0);
+    fs::write(file, &bytes).unwrap();
+}
+
+#[test]
+fn samples_behind_a_hole_that_a_power_cut_left_are_not_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let one_file = ArchiveConfig { segment_bytes: 1 << 20, ..config(folder.path()) };
+    let mut plant = Plant::start(one_file, &node, ROOM);
+    let mut ends = vec![0];
+    for _ in 0..3 {
+        (0..10).for_each(|_| node.take(40));
+        plant.send(&mut node, false);
+        plant.flush().unwrap();
+        ends.push(fs::metadata(&segment_files(folder.path())[0]).unwrap().len());
+    }
+    let middle_of = |commit: usize| (ends[commit] + ends[commit + 1]) / 2;
+
+    let unsynced = copy_of(folder.path());
+    lose_sector(unsynced.path(), middle_of(2));
+    let mut again = Plant::start(config(unsynced.path()), &node, ROOM);
+    let read = again.past(0, None);
+    let stored = read.numbers[0].1;
+    assert!(800 < stored && stored < 1_200, "{read:?}");
+    assert_eq!((read.numbers, read.gaps.len()), (numbers(0..stored), 0));
+    again.send(&mut node, false);
+    again.flush().unwrap();
+    assert_eq!(again.past(0, None).numbers, numbers(0..1_200));
+
+    // A later commit shows that these bytes were synced, so this is damage: only what it hit is lost.
+    let synced = copy_of(folder.path());
+    lose_sector(synced.path(), middle_of(1));
+    let again = Plant::start(config(synced.path()), &node, ROOM);
+    let read = again.past(0, None);
+    let [(from, to, "damaged")] = read.gaps[..] else { panic!("{read:?}") };
+    assert!(400 < from && to < 800);
+    assert_eq!(read.numbers, [numbers(0..from), numbers(to..1_200)].concat());
 }
 
 #[test]

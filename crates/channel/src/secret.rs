@@ -1,8 +1,12 @@
 //! The secret that binds a node's run to the process that began it.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::fmt;
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
+
+/// What runs are derived from, besides the secret.
+const PURPOSE: &[u8] = b"OASIS run of a node";
 
 /// A random value that a node sends with each `hello` of a run. The run itself is public (pages show it); only the
 /// owner of the run knows the secret, and so can resume it.
@@ -14,6 +18,20 @@ impl ResumeSecret {
     /// Returns a new one: 122 random bits of the operating system.
     pub fn random() -> Self {
         Self(Uuid::new_v4())
+    }
+
+    /// Returns the run that only the owner of this secret can begin and resume: a UUID of version 8 (RFC 9562, section 5.8) with 122 bits of a
+    /// SHA-256. Nobody can derive the secret from it.
+    pub fn run(&self) -> Uuid {
+        let digest = Sha256::new().chain_update(PURPOSE).chain_update(self.as_bytes()).finalize();
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&digest[..16]);
+        Builder::from_custom_bytes(bytes).into_uuid()
+    }
+
+    /// Returns whether a run proves its owner: it is derived from a secret.
+    pub fn is_derived(run: Uuid) -> bool {
+        run.get_version_num() == 8
     }
 
     /// Returns the secret itself, to derive from.
@@ -38,6 +56,16 @@ impl PartialEq for ResumeSecret {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_that_is_derived_belongs_to_one_secret() {
+        let secret: ResumeSecret = serde_json::from_str(r#""00000000-0000-0000-0000-000000000001""#).unwrap();
+        assert_eq!(secret.run(), secret.run());
+        assert_ne!(secret.run(), ResumeSecret::random().run());
+        assert!(ResumeSecret::is_derived(secret.run()) && !ResumeSecret::is_derived(Uuid::new_v4()));
+        // Written down, so that nodes and DACs of all releases agree.
+        assert_eq!(secret.run().to_string(), "cb8c9558-d2d6-8bd9-ae19-3fb9300a5b34");
+    }
 
     #[test]
     fn a_secret_survives_json_and_is_not_printed() {

@@ -256,6 +256,15 @@ fn former_claims(node: &StoredNode) -> impl Iterator<Item = Claim> {
     node.former.iter().map(|&(run, owner)| Claim { run, owner })
 }
 
+/// Checks that a run derived from a secret is claimed with this secret. Then nobody needs to know the owner.
+///
+/// # Errors
+/// `run_secret_wrong` without it.
+pub(crate) fn check_derived(identity: &NodeIdentity, secret: Option<ResumeSecret>) -> Result<(), Failure> {
+    let is_proven = secret.is_some_and(|secret| secret.run() == identity.run);
+    if ResumeSecret::is_derived(identity.run) && !is_proven { Err(wrong_secret(identity)) } else { Ok(()) }
+}
+
 fn check_claims(
     claims: &[Claim],
     identity: &NodeIdentity,

@@ -17,7 +17,7 @@ use crate::{
     log::{LogBudget, TopicLog},
     memory::MemoryAccount,
     moment::Moment,
-    node::{Claim, Former, Link, Node},
+    node::{Claim, Former, Link, Node, check_derived},
     schema_hash::SchemaHashes,
     stored::StoredRun,
 };
@@ -157,6 +157,7 @@ impl Registry {
         link: Link,
         now: Moment,
     ) -> Result<(), Failure> {
+        check_derived(&identity, secret)?;
         let mut inner = self.lock();
         let is_new = !inner.nodes.contains_key(&identity.name);
         let former = match inner.nodes.get(&identity.name) {

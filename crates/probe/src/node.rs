@@ -233,7 +233,8 @@ impl NodeBuilder {
             return Err(NodeError::Budget(budget));
         }
         let directory = self.directory()?;
-        let identity = self.identity();
+        let secret = ResumeSecret::random();
+        let identity = self.identity(secret.run());
         let progress: Vec<_> = self.instances.iter().map(Instance::progress).collect();
         let NodeConfig { spool_bytes, .. } = self.config;
         let spool = match &directory {
@@ -243,7 +244,7 @@ impl NodeBuilder {
         let outbox = Outbox::new(spool, progress);
         let announcement = Arc::new(Announcement {
             identity,
-            secret: Some(ResumeSecret::random()),
+            secret: Some(secret),
             types: self.types,
             instances: self.announced,
         });
@@ -326,14 +327,14 @@ impl NodeBuilder {
         Ok(())
     }
 
-    fn identity(&self) -> NodeIdentity {
+    fn identity(&self, run: Uuid) -> NodeIdentity {
         let host = host_name();
         let derived =
             || Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("oasis node {host}/{}", self.name).as_bytes());
         NodeIdentity {
             name: self.name.clone(),
             uuid: self.config.uuid.unwrap_or_else(derived),
-            run: Uuid::new_v4(),
+            run,
             software: concat!("oasis ", env!("CARGO_PKG_VERSION")).into(),
             pid: std::process::id(),
             host,

@@ -210,7 +210,8 @@ impl NodeHost {
             }
         };
         self.generation += 1;
-        let run = Uuid::from_u128(shared.random.u128(..));
+        let secret = ResumeSecret::random();
+        let run = secret.run();
         let count = self.plan.periods.len();
         shared.oracle.begin(self.index, run, count);
         shared.note(format!("{} starts", self.name()));
@@ -221,7 +222,7 @@ impl NodeHost {
             None => Spool::new(self.plan.spool_bytes, count),
         };
         let outbox = Outbox::new(spool, progress);
-        let announcement = Arc::new(self.announcement(run, state));
+        let announcement = Arc::new(self.announcement(secret, state));
         let spooler = directory.as_ref().map(|directory| {
             Spooler::new(outbox.clone(), Journal::begin(directory.clone(), announcement.clone()))
         });
@@ -256,7 +257,7 @@ impl NodeHost {
         Ok(BatchBuilder::new(instance, instance_name(instance), encoder, batching, Instant::now()))
     }
 
-    fn announcement(&self, run: Uuid, state: InstanceState) -> Announcement {
+    fn announcement(&self, secret: ResumeSecret, state: InstanceState) -> Announcement {
         let instance = |number| RegisteredInstance {
             name: instance_name(number),
             probe_type: self.probe_type.uuid,
@@ -269,12 +270,12 @@ impl NodeHost {
             identity: NodeIdentity {
                 name,
                 uuid,
-                run,
+                run: secret.run(),
                 host: "host".into(),
                 software: "simulated".into(),
                 pid: 1,
             },
-            secret: Some(ResumeSecret::random()),
+            secret: Some(secret),
             types: vec![self.probe_type.clone()],
             instances: (0..self.plan.periods.len()).map(instance).collect(),
         }

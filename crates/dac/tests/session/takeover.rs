@@ -137,3 +137,20 @@ fn no_report_moves_the_account_far_ahead() {
     let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
     assert_eq!((ledger.last_sequence, ledger.missing), (3, 0));
 }
+
+#[test]
+fn a_run_derived_from_its_secret_is_safe_from_the_first_peer_that_claims_it() {
+    let own = ResumeSecret::random();
+    let hello = |secret| {
+        let NodeMessage::Hello { protocol, mut node, .. } = hello("a", 1) else {
+            unreachable!("it is a hello")
+        };
+        node.run = own.run();
+        NodeMessage::Hello { protocol, node, secret }
+    };
+    // The DAC was started again, without an archive: it never heard of the run.
+    let dac = dac();
+    assert_eq!(refusal(joined(&dac, &hello(None), 0)), "run_secret_wrong");
+    assert_eq!(refusal(joined(&dac, &hello(Some(ResumeSecret::random())), 0)), "run_secret_wrong");
+    assert_eq!(refusal(joined(&dac, &hello(Some(own)), 0)), "accepted");
+}

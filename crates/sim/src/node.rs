@@ -1,7 +1,10 @@
 //! A node's host: the real batches, spool, file spool and messages of a node; this module takes the place of its threads.
 
+mod connection;
+mod process;
+
 use crate::{
-    network::{ConnectionId, Delivery, Side},
+    network::{ConnectionId, Side},
     oracle::End,
     plan::NodePlan,
     sample,
@@ -9,25 +12,16 @@ use crate::{
     system::{self, SECOND},
 };
 use anyhow::Context as _;
-use oasis_channel::{
-    Backoff, DacMessage, DatagramOffer, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
-    RegisteredInstance, ResumeSecret, SafeWhen, TopicAssignment,
-    frame::{DEFAULT_MAX_BODY, Frame, Reader, batch_header, write_control},
-};
+use oasis_channel::{Backoff, InstanceState, NodeIdentity, ProbeKind, RegisteredInstance, ResumeSecret};
 use oasis_probe::{
     ProbeState,
     simulation::{
-        Announcement, BatchBuilder, Batching, Directory, Journal, MetDac, NewBatch, NewSample, Outbox,
-        Progress, Spool, Spooler,
+        Announcement, BatchBuilder, Batching, Directory, Journal, NewSample, Outbox, Progress, Spool, Spooler,
     },
 };
-use oasis_wire::{
-    batch::{Encoder, Header},
-    quantity::{Epoch, TopicId},
-    schema::ProbeType,
-};
+use oasis_wire::{batch::Encoder, schema::ProbeType};
+use process::{Carrier, Process};
 use std::{
-    collections::VecDeque,
     path::PathBuf,
     sync::Arc,
     time::{Duration, Instant},
@@ -59,58 +53,6 @@ pub struct NodeHost {
     uuid: Uuid,
     generation: u64,
     probe_type: ProbeType,
-}
-
-/// A process of a node.
-pub struct Process {
-    run: Uuid,
-    builders: Vec<BatchBuilder>,
-    /// Last sequence number of each instance.
-    taken: Vec<u64>,
-    live: Carrier,
-    directory: Option<Arc<Directory>>,
-    earlier: VecDeque<PathBuf>,
-    replay: Option<Carrier>,
-    link: Option<Link>,
-    backoff: Backoff,
-    refusals: u32,
-    is_closing: bool,
-    /// Whether a DAC has registered its own run.
-    is_known: bool,
-    next_settle: u64,
-}
-
-impl std::fmt::Debug for Process {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Process").field("run", &self.run).field("taken", &self.taken).finish_non_exhaustive()
-    }
-}
-
-/// What carries the batches of one run.
-#[derive(Debug)]
-struct Carrier {
-    announcement: Arc<Announcement>,
-    outbox: Arc<Outbox>,
-    spooler: Option<Spooler<Arc<Outbox>>>,
-    /// The DAC at the last connection.
-    epoch: Option<Epoch>,
-}
-
-/// A connection.
-#[derive(Debug)]
-struct Link {
-    id: ConnectionId,
-    reader: Reader,
-    since: u64,
-    heard: u64,
-    dac: Option<(Epoch, Option<SafeWhen>)>,
-    is_live: bool,
-    next_ping: u64,
-    farewell: Option<u64>,
-    has_left: bool,
-    offer: Option<DatagramOffer>,
-    has_announced: bool,
-    is_answered: bool,
 }
 
 impl NodeHost {
@@ -374,143 +316,6 @@ impl NodeHost {
         shared.after(pause, self.event(NodeEvent::Spool));
     }
 
-    fn connect(&mut self, shared: &mut Shared) -> anyhow::Result<()> {
-        let Some(process) = &mut self.process else { return Ok(()) };
-        process.begin_replay(self.plan.spool_bytes)?;
-        if !shared.is_dac_up || !shared.network.passes(self.index, shared.now) {
-            self.disconnected(false, shared);
-            return Ok(());
-        }
-        let id = shared.network.open(self.index);
-        shared.opened.push(id);
-        let link = Link {
-            id,
-            reader: Reader::new(DEFAULT_MAX_BODY),
-            since: shared.now,
-            heard: shared.now,
-            dac: None,
-            is_live: false,
-            next_ping: 0,
-            farewell: None,
-            has_left: false,
-            offer: None,
-            has_announced: false,
-            is_answered: false,
-        };
-        let Announcement { identity, secret, .. } = &*process.carrier().announcement;
-        let hello = NodeMessage::Hello { protocol: PROTOCOL, node: identity.clone(), secret: *secret };
-        process.link = Some(link);
-        process.send(&[hello], &[], shared);
-        shared.after(MILLISECOND, self.event(NodeEvent::Ship(id)));
-        Ok(())
-    }
-
-    /// The connection has ended, or there was none.
-    fn disconnected(&mut self, is_refused: bool, shared: &mut Shared) {
-        let Some(process) = &mut self.process else { return };
-        let link = process.link.take();
-        if let Some(link) = &link {
-            shared.close(link.id, Side::Node);
-        }
-        process.refusals = if is_refused { process.refusals + 1 } else { 0 };
-        let lasted = link.map_or(0, |link| shared.now - link.since);
-        if process.replay.as_ref().is_some_and(Carrier::is_sent) || process.refusals >= MAX_REFUSALS {
-            process.end_replay(shared);
-        }
-        let lasted = if is_refused { 0 } else { lasted };
-        let pause = process.backoff.after(Duration::from_nanos(lasted));
-        shared.after(pause.as_nanos() as u64, self.event(NodeEvent::Connect));
-    }
-
-    /// Handles bytes from the DAC.
-    ///
-    /// # Errors
-    /// If the simulation itself fails.
-    pub fn on_bytes(&mut self, bytes: &[u8], shared: &mut Shared) -> anyhow::Result<()> {
-        self.enter(shared);
-        let Some(link) = self.process.as_mut().and_then(|process| process.link.as_mut()) else {
-            return Ok(());
-        };
-        link.heard = shared.now;
-        link.reader.extend(bytes);
-        let mut messages = Vec::new();
-        while let Some(frame) = link.reader.next().context("the DAC sent no frame")? {
-            let Frame::Control(json) = frame else { anyhow::bail!("the DAC sent a batch") };
-            messages.push(serde_json::from_slice::<DacMessage>(json).context("the DAC sent no message")?);
-        }
-        for message in messages {
-            if let DacMessage::Refused(failure) = &message {
-                shared.note(format!("{} is refused: {}", self.name(), failure.code));
-                self.disconnected(true, shared);
-                break;
-            }
-            self.on_message(message, shared);
-        }
-        self.end_if_done(shared);
-        Ok(())
-    }
-
-    fn on_message(&mut self, message: DacMessage, shared: &mut Shared) {
-        let name = self.name();
-        let Some(process) = &mut self.process else { return };
-        let outbox = process.carrier().outbox.clone();
-        match message {
-            DacMessage::Welcome { datagrams, epoch, safe, .. } => {
-                if let Some(link) = &mut process.link {
-                    link.offer = datagrams.filter(|_| self.plan.udp);
-                    link.dac = Some((epoch, safe));
-                }
-                let Announcement { types, instances, .. } = &*process.carrier().announcement;
-                let register = NodeMessage::Register { types: types.clone(), instances: instances.clone() };
-                let keep = safe.map(|_| NodeMessage::KeepUntilSafe);
-                process.send(&keep.into_iter().chain([register]).collect::<Vec<_>>(), &[], shared);
-            }
-            DacMessage::Registered { topics } => {
-                shared.note(format!("{name} is registered"));
-                process.registered(&topics, shared);
-            }
-            DacMessage::Ack { topics } => outbox.with(|held| {
-                topics.iter().for_each(|&(topic, sequence)| held.spool.acknowledge(topic, sequence));
-            }),
-            DacMessage::Safe { topics, .. } => outbox.with(|held| {
-                topics.iter().for_each(|&(topic, sequence)| held.spool.safe(topic, sequence));
-            }),
-            DacMessage::Pong { .. } => {
-                if let Some(link) = &mut process.link {
-                    link.is_answered = true;
-                }
-            }
-            DacMessage::Command { .. } | DacMessage::Refused(_) => {}
-        }
-    }
-
-    /// Handles the end of the connection.
-    ///
-    /// # Errors
-    /// If the simulation itself fails.
-    pub fn on_end(&mut self, shared: &mut Shared) -> anyhow::Result<()> {
-        self.enter(shared);
-        self.disconnected(false, shared);
-        self.end_if_done(shared);
-        Ok(())
-    }
-
-    /// One step of the shipper's loop.
-    fn ship(&mut self, shared: &mut Shared) -> anyhow::Result<()> {
-        let now = shared.now;
-        let Some(process) = &mut self.process else { return Ok(()) };
-        let Some(link) = &process.link else { return Ok(()) };
-        let (id, is_silent) = (link.id, now - link.heard > SILENCE);
-        let is_late = link.is_live && !link.has_left && process.ship(shared);
-        if is_silent || is_late {
-            self.disconnected(false, shared);
-            return Ok(());
-        }
-        let pause = shared.random.u64(MILLISECOND..15 * MILLISECOND);
-        shared.after(pause, self.event(NodeEvent::Ship(id)));
-        Ok(())
-    }
-
     /// Begins to end the process on purpose.
     pub fn leave(&mut self, shared: &mut Shared) {
         if self.process.as_ref().is_none_or(|process| process.is_closing) {
@@ -575,198 +380,6 @@ impl NodeHost {
         {
             shared.close(link.id, Side::Node);
         }
-    }
-}
-
-impl Process {
-    fn carrier(&self) -> &Carrier {
-        self.replay.as_ref().unwrap_or(&self.live)
-    }
-
-    /// Returns whether nothing is left to do for a process that ends.
-    fn has_ended(&self) -> bool {
-        self.is_closing && self.link.as_ref().is_none_or(|link| link.has_left)
-    }
-
-    fn deliver(&mut self, batches: Vec<NewBatch>, shared: &mut Shared) {
-        for batch in batches {
-            let (instance, last) = (batch.instance, batch.first_sequence + u64::from(batch.count) - 1);
-            if let Some(run) = shared.oracle.run(self.run) {
-                run.instances[instance].spooled = last;
-            }
-            let taken = self.taken[instance];
-            self.live.outbox.with(|held| {
-                held.progress[instance].taken = taken;
-                held.spool.push(batch);
-            });
-        }
-    }
-
-    /// Everything that the spool has is in the file too.
-    fn note_filed(&self, shared: &mut Shared) {
-        if let Some(run) = shared.oracle.run(self.run) {
-            run.instances.iter_mut().for_each(|taken| taken.in_file = taken.spooled);
-        }
-    }
-
-    /// Opens the next earlier run, if none is being sent.
-    fn begin_replay(&mut self, spool_bytes: usize) -> anyhow::Result<()> {
-        while self.replay.is_none()
-            && !self.is_closing
-            && let Some(path) = self.earlier.pop_front()
-        {
-            let Some(directory) = &self.directory else { continue };
-            let Ok(journal) = Journal::earlier_run(directory.clone(), path.clone()) else { continue };
-            let Some(journal) = journal else {
-                // No head is readable.
-                let _ = std::fs::remove_dir_all(path);
-                continue;
-            };
-            let head = journal.head();
-            let announcement = head.announcement.clone();
-            let states = announcement.instances.iter().map(|instance| instance.state);
-            let progress =
-                head.taken.iter().zip(states).map(|(&taken, state)| Progress { taken, state }).collect();
-            let outbox = Outbox::finite(Spool::for_earlier_run(spool_bytes, &head.released), progress);
-            let mut spooler = Spooler::new(outbox.clone(), journal);
-            spooler.turn(Instant::now());
-            self.backoff = Backoff::default();
-            self.refusals = 0;
-            self.replay = Some(Carrier { announcement, outbox, spooler: Some(spooler), epoch: None });
-        }
-        Ok(())
-    }
-
-    fn end_replay(&mut self, shared: &mut Shared) {
-        let Some(mut carrier) = self.replay.take() else { return };
-        shared.note(format!("an earlier run is over, delivered: {}", carrier.is_sent()));
-        carrier.outbox.with(|held| held.ended = true);
-        if let Some(mut spooler) = carrier.spooler.take() {
-            spooler.turn(Instant::now());
-            spooler.settle();
-            spooler.end();
-        }
-        self.refusals = 0;
-    }
-
-    fn registered(&mut self, topics: &[TopicAssignment], shared: &mut Shared) {
-        let now = shared.now;
-        let Some((epoch, safe_when)) = self.link.as_ref().and_then(|link| link.dac) else { return };
-        self.is_known |= self.replay.is_none();
-        let carrier = self.replay.as_mut().unwrap_or(&mut self.live);
-        let is_new = carrier.epoch.replace(epoch).is_some_and(|before| before != epoch);
-        let instances = &carrier.announcement.instances;
-        let index_of = |name: &str| instances.iter().position(|instance| instance.name == name);
-        let topics: Vec<(usize, TopicId)> = topics
-            .iter()
-            .filter_map(|assigned| Some((index_of(&assigned.instance)?, assigned.topic)))
-            .collect();
-        let counters = carrier.outbox.with(|held| {
-            held.spool.connected(topics.into_iter(), MetDac { is_new, safe_when });
-            held.has_waited = false;
-            held.messages.clear();
-            held.counters()
-        });
-        self.send(&[NodeMessage::Counters { instances: counters }], &[], shared);
-        if let Some(link) = &mut self.link {
-            (link.is_live, link.next_ping) = (true, now);
-        }
-    }
-
-    /// Sends what there is, as the shipper does in one turn. Returns whether it has waited too long for the last samples.
-    fn ship(&mut self, shared: &mut Shared) -> bool {
-        let now = shared.now;
-        let Some(link) = &mut self.link else { return false };
-        let carrier = self.replay.as_ref().unwrap_or(&self.live);
-        let ping_due = now >= link.next_ping;
-        let mut batches = Vec::new();
-        let (control, is_done, is_late) = carrier.outbox.with(|held| {
-            let mut control: Vec<NodeMessage> = held.messages.drain(..).collect();
-            let tells_of_drops = held.spool.take(BATCHES, &mut batches);
-            let begins_to_close = held.closing && link.farewell.is_none();
-            if held.is_ending() && (held.closing || held.spool.is_received()) {
-                held.has_waited = now >= *link.farewell.get_or_insert(now + FAREWELL);
-            }
-            let is_done = held.is_ending() && held.is_sent();
-            if tells_of_drops || ping_due || is_done || begins_to_close {
-                control.push(NodeMessage::Counters { instances: held.counters() });
-            }
-            (control, is_done, held.closing && held.has_waited)
-        });
-        self.finish_turn(control, batches, is_done, ping_due, shared);
-        is_late && !is_done
-    }
-
-    fn finish_turn(
-        &mut self,
-        mut control: Vec<NodeMessage>,
-        batches: Vec<Arc<Vec<u8>>>,
-        is_done: bool,
-        ping_due: bool,
-        shared: &mut Shared,
-    ) {
-        if is_done {
-            control.push(NodeMessage::Goodbye { reason: "shutdown".into() });
-        } else if ping_due {
-            control.push(NodeMessage::Ping {
-                node_time: oasis_probe::now_ns(),
-                clock_offset_ns: None,
-                round_trip_ns: None,
-                overhead: None,
-            });
-        }
-        self.send(&control, &batches, shared);
-        if let Some(link) = &mut self.link {
-            link.has_left = is_done;
-            if ping_due {
-                link.next_ping = shared.now + PING;
-            }
-        }
-    }
-
-    /// Sends as the node's channels do: by stream, or small batches as datagrams.
-    fn send(&mut self, control: &[NodeMessage], batches: &[Arc<Vec<u8>>], shared: &mut Shared) {
-        let Some(link) = &mut self.link else { return };
-        let mut bytes = Vec::new();
-        if link.offer.is_some() && !std::mem::replace(&mut link.has_announced, true) {
-            write_control(&NodeMessage::Datagrams, &mut bytes);
-        }
-        for message in control {
-            shared.trace.detail(shared.now, || format!("from {}: {message:?}", link.id));
-            write_control(message, &mut bytes);
-        }
-        let fits = |batch: &Vec<u8>| {
-            link.offer.is_some()
-                && link.is_answered
-                && batch.len() <= DATAGRAM
-                && Header::parse(batch).is_ok_and(|header| header.dropped_before == 0)
-        };
-        let (small, rest): (Vec<_>, Vec<_>) = batches.iter().partition(|batch| fits(batch));
-        for batch in batches {
-            shared.trace.detail(shared.now, || format!("from {}: {:?}", link.id, Header::parse(batch)));
-        }
-        for batch in rest {
-            bytes.extend_from_slice(&batch_header(batch.len()));
-            bytes.extend_from_slice(batch);
-        }
-        let id = link.id;
-        shared.send(id, Side::Dac, &bytes);
-        let now = shared.now;
-        let datagrams: Vec<(u64, Delivery)> =
-            small.into_iter().flat_map(|batch| shared.network.datagram(id, batch, now)).collect();
-        shared.deliver(datagrams);
-    }
-}
-
-impl Carrier {
-    /// Returns whether nothing of it can be lost any more.
-    fn is_done(&self) -> bool {
-        self.outbox.with(|held| held.spool.is_finished())
-    }
-
-    /// Returns whether there is nothing more to send, and nothing to wait for.
-    fn is_sent(&self) -> bool {
-        self.outbox.with(|held| held.is_sent())
     }
 }
 

@@ -4,18 +4,17 @@
 //! of the writes that were not synced, cut at sectors; and of each folder a prefix of the changes of names, because file
 //! systems journal these in order. Each host has a folder of its own; its disk can fail and freeze without the others'.
 
+use super::{
+    names::{Name, NameChange, file_name},
+    page_cache::{ChangeKind, FileState},
+};
 use libc::{EEXIST, EIO, ENOSPC, O_ACCMODE, O_CREAT, O_EXCL, O_RDONLY, O_TRUNC, c_int};
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashMap},
     fs,
-    ops::Range,
     path::{Path, PathBuf},
 };
 
-/// A disk writes this many bytes at once, or none of them.
-const SECTOR: u64 = 512;
-/// What a system writes at once, at least.
-const PAGE: u64 = 4_096;
 /// Of so many calls on a full disk, one succeeds: other programs free a little space now and then.
 const FULL: u32 = 20;
 
@@ -52,41 +51,6 @@ pub struct Faults {
     pub is_full: bool,
     /// Every second sync fails, and drops what it should have written.
     pub fails_syncs: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Name {
-    Folder,
-    File(u64),
-}
-
-#[derive(Debug)]
-enum NameChange {
-    Add(PathBuf, Name),
-    Remove(PathBuf),
-    Rename(PathBuf, PathBuf),
-}
-
-/// A file: what is on the disk, and the changes in the page cache.
-#[derive(Debug, Default)]
-struct FileState {
-    durable: Vec<u8>,
-    pending: Vec<Change>,
-    /// Bytes in the page cache's view.
-    length: u64,
-}
-
-#[derive(Debug)]
-struct Change {
-    kind: ChangeKind,
-    /// A failed sync has dropped it: no later one writes it.
-    is_dropped: bool,
-}
-
-#[derive(Debug)]
-enum ChangeKind {
-    Write(u64, Vec<u8>),
-    Length(u64),
 }
 
 #[derive(Debug)]
@@ -495,161 +459,6 @@ impl HostDisk {
             !is_here
         });
     }
-}
-
-impl NameChange {
-    fn describe(&self) -> String {
-        match self {
-            Self::Add(path, _) => format!("new name {}", file_name(path)),
-            Self::Remove(path) => format!("removal of {}", file_name(path)),
-            Self::Rename(from, to) => format!("renaming of {} to {}", file_name(from), file_name(to)),
-        }
-    }
-
-    fn folder(&self) -> &Path {
-        let (Self::Add(path, _) | Self::Remove(path) | Self::Rename(path, _)) = self;
-        path.parent().unwrap_or(path)
-    }
-
-    fn apply(&self, names: &mut BTreeMap<PathBuf, Name>) {
-        match self {
-            Self::Add(path, name) => drop(names.insert(path.clone(), *name)),
-            Self::Remove(path) => drop(names.remove(path)),
-            Self::Rename(from, to) => {
-                if let Some(name) = names.remove(from) {
-                    names.insert(to.clone(), name);
-                }
-            }
-        }
-    }
-}
-
-impl FileState {
-    fn change(&mut self, kind: ChangeKind) {
-        self.length = match &kind {
-            ChangeKind::Write(at, bytes) => self.length.max(at + bytes.len() as u64),
-            ChangeKind::Length(length) => *length,
-        };
-        self.pending.push(Change { kind, is_dropped: false });
-    }
-
-    /// Makes all changes durable, except the bytes that a failed sync has dropped: they are written only with the rest of their page,
-    /// if something has changed it since.
-    fn sync(&mut self) {
-        let pending = std::mem::take(&mut self.pending);
-        let dirty: HashSet<u64> = pending.iter().flat_map(Change::dirty_pages).collect();
-        let is_written = |sector: u64| dirty.contains(&(sector * SECTOR / PAGE));
-        for change in pending {
-            match change {
-                Change { kind: ChangeKind::Write(at, bytes), is_dropped: true } => {
-                    for (sector, range) in sectors(at, bytes.len()) {
-                        let part = ChangeKind::Write(at + range.start as u64, bytes[range].to_vec());
-                        match is_written(sector) {
-                            true => part.apply(&mut self.durable, |_| true),
-                            false => self.pending.push(Change { kind: part, is_dropped: true }),
-                        }
-                    }
-                }
-                Change { kind: ChangeKind::Length(length), .. } => {
-                    self.durable.resize(length as usize, 0);
-                    self.pending.iter_mut().for_each(|dropped| dropped.kind.cut(length));
-                }
-                Change { kind, is_dropped: false } => kind.apply(&mut self.durable, |_| true),
-            }
-        }
-    }
-
-    /// Decides which changes have reached the disk. Describes those that have not.
-    fn forget(&mut self, random: &mut fastrand::Rng) -> Option<String> {
-        let pending = std::mem::take(&mut self.pending);
-        let (mode, kept) = (random.u8(0..4), random.usize(0..=pending.len()));
-        let mut lost = 0;
-        for (at, change) in pending.iter().enumerate() {
-            match mode {
-                0 => lost += 1,
-                1 => change.kind.apply(&mut self.durable, |_| true),
-                2 if at < kept => change.kind.apply(&mut self.durable, |_| true),
-                2 if at == kept => {
-                    lost += 1;
-                    let sectors = random.u64(0..16);
-                    let first = change.kind.first_sector();
-                    change.kind.apply(&mut self.durable, |sector| sector < first + sectors);
-                }
-                2 => lost += 1,
-                _ => {
-                    lost += 1;
-                    change.kind.apply(&mut self.durable, |_| random.bool());
-                }
-            }
-        }
-        self.length = self.durable.len() as u64;
-        let (all, left) = (pending.len(), self.length);
-        (lost > 0).then(|| format!("{lost} of {all} changes, in mode {mode}; {left} bytes are left"))
-    }
-}
-
-impl Change {
-    /// Pages that differ from the disk because of it. Those that a failed sync has dropped do not count as such any more.
-    fn dirty_pages(&self) -> Range<u64> {
-        match &self.kind {
-            ChangeKind::Write(at, bytes) if !self.is_dropped => {
-                at / PAGE..(at + bytes.len() as u64).div_ceil(PAGE)
-            }
-            _ => 0..0,
-        }
-    }
-}
-
-impl ChangeKind {
-    /// Removes what is not in the file any more after it was truncated.
-    fn cut(&mut self, length: u64) {
-        if let Self::Write(at, bytes) = self {
-            bytes.truncate(length.saturating_sub(*at) as usize);
-        }
-    }
-
-    fn first_sector(&self) -> u64 {
-        match self {
-            Self::Write(at, _) => at / SECTOR,
-            Self::Length(_) => 0,
-        }
-    }
-
-    /// Applies the sectors that are kept.
-    fn apply(&self, to: &mut Vec<u8>, mut is_kept: impl FnMut(u64) -> bool) {
-        match self {
-            Self::Length(length) => {
-                if is_kept(0) {
-                    to.resize(*length as usize, 0);
-                }
-            }
-            Self::Write(at, bytes) => {
-                for (sector, range) in sectors(*at, bytes.len()) {
-                    if !is_kept(sector) {
-                        continue;
-                    }
-                    let (from, end) = (*at as usize + range.start, *at as usize + range.end);
-                    if to.len() < end {
-                        to.resize(end, 0);
-                    }
-                    to[from..end].copy_from_slice(&bytes[range]);
-                }
-            }
-        }
-    }
-}
-
-/// The sectors of a write, and which of its bytes are in each.
-fn sectors(at: u64, length: usize) -> impl Iterator<Item = (u64, Range<usize>)> {
-    let end = at + length as u64;
-    (at / SECTOR..end.div_ceil(SECTOR)).map(move |sector| {
-        let (from, to) = ((sector * SECTOR).max(at), ((sector + 1) * SECTOR).min(end));
-        (sector, (from - at) as usize..(to - at) as usize)
-    })
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Where write(2) would write.

@@ -6,6 +6,8 @@
 
 mod calls;
 pub mod disk;
+mod names;
+mod page_cache;
 
 use disk::Disk;
 use std::{cell::RefCell, marker::PhantomData, path::Path, time::Duration};

@@ -72,7 +72,8 @@ impl Keeping {
 /// The samples of one session that its node keeps.
 #[derive(Debug, Default)]
 pub struct UnsafeSamples {
-    topics: HashMap<TopicId, Received>,
+    /// In order, so that equal events have equal messages.
+    topics: BTreeMap<TopicId, Received>,
     /// Up to which number the node knows that the samples of a topic are safe.
     told: HashMap<TopicId, u64>,
     /// When the session looked last, by the steady clock.

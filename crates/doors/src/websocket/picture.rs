@@ -139,3 +139,61 @@ fn put(list: &mut Vec<u8>, element: &impl Serialize) {
     // Views contain only text, numbers and lists, so JSON cannot fail.
     let _ = serde_json::to_writer(list, element);
 }
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use oasis_channel::ProbeKind;
+    use oasis_dac::{Config, Dac, StoredInstance};
+    use oasis_wire::schema::ProbeType;
+    use serde_json::Value;
+
+    /// A DAC with offline nodes, so many instances each.
+    pub fn registry_of(nodes: usize, instances: usize) -> Arc<Dac> {
+        let _guard = tokio::runtime::Handle::try_current().is_err().then(|| RUNTIME.enter());
+        let dac = Dac::new(Config::default());
+        let schema = r#"{"name": "X", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": []}"#;
+        let probe_type: Arc<ProbeType> = Arc::new(serde_json::from_str(schema).unwrap());
+        let stored = |number: usize| StoredInstance {
+            node: format!("node-{}", number / instances).into(),
+            instance: format!("instance-{}", number % instances).into(),
+            probe_type: probe_type.clone(),
+            kind: ProbeKind::Pushed,
+            run: Default::default(),
+            last_sequence: 0,
+            last_time: 0,
+        };
+        let counts = dac.registry.restore(&[], (0..nodes * instances).map(stored).collect());
+        assert_eq!(counts.instances, nodes * instances);
+        dac
+    }
+
+    static RUNTIME: std::sync::LazyLock<tokio::runtime::Runtime> =
+        std::sync::LazyLock::new(|| tokio::runtime::Runtime::new().unwrap());
+
+    #[test]
+    fn a_picture_is_written_a_page_a_turn_and_then_shared() {
+        let dac = registry_of(100, 10);
+        let mut picture = Picture::default();
+        let turns = (1..).find(|_| picture.present(&dac.registry).is_some()).unwrap();
+        assert!(turns >= 1_000 / PAGE + 100 / PAGE, "{turns}");
+        let (version, frame) = picture.present(&dac.registry).unwrap();
+        assert_eq!(version, dac.registry.version());
+        assert_eq!(picture.present(&dac.registry).unwrap().1.as_ptr(), frame.as_ptr(), "the same memory");
+        let text = frame.iter().position(|&byte| byte == b'{').unwrap();
+        let json: Value = serde_json::from_slice(&frame[text..]).unwrap();
+        assert_eq!(json["op"], "registry");
+        assert_eq!(json["instances"].as_array().unwrap().len(), 1_000);
+        assert_eq!(json["nodes"].as_array().unwrap().len(), 100);
+        assert!(json["nodes"].as_array().unwrap().iter().all(|node| node["instances"] == 10));
+    }
+
+    #[test]
+    fn a_picture_of_nothing_is_a_message_too() {
+        let dac = registry_of(0, 1);
+        let mut picture = Picture::default();
+        while picture.present(&dac.registry).is_none() {}
+        let (_, frame) = picture.present(&dac.registry).unwrap();
+        assert!(frame.ends_with(br#"{"op":"registry","nodes":[],"instances":[]}"#), "{frame:?}");
+    }
+}

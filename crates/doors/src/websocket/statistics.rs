@@ -248,3 +248,59 @@ fn instance_row(instance: &Instance, known: Option<InstanceRow>) -> InstanceRow 
     };
     InstanceRow(instance.topic.0, received, missing, arrived)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::websocket::picture::tests::registry_of;
+    use serde_json::Value;
+
+    fn rows(message: &Bytes) -> (usize, usize) {
+        let text = message.iter().position(|&byte| byte == b'{').unwrap();
+        let json: Value = serde_json::from_slice(&message[text..]).unwrap();
+        let count = |key: &str| json[key].as_array().unwrap().len();
+        (count("nodes"), count("instances"))
+    }
+
+    /// Compares all of a registry, and returns in how many turns.
+    fn round(statistics: &mut Statistics, registry: &Registry) -> usize {
+        (1..).find(|_| statistics.compare_some(registry)).unwrap()
+    }
+
+    /// The rows of the messages that a client gets.
+    fn read(statistics: &mut Statistics, reader: &mut StatisticsReader) -> Vec<(usize, usize)> {
+        let mut messages = Vec::new();
+        while reader.follow(statistics.round()) {
+            let (piece, _) = statistics.next(reader).unwrap();
+            messages.extend(piece.frame.as_ref().map(rows));
+            reader.took(&piece);
+        }
+        messages
+    }
+
+    #[test]
+    fn a_round_takes_many_turns_and_its_messages_have_a_bounded_number_of_rows() {
+        let dac = registry_of(300, 10);
+        let (mut statistics, mut reader) = (Statistics::default(), StatisticsReader::default());
+        assert!(read(&mut statistics, &mut reader).is_empty(), "nothing is known yet");
+        assert!(round(&mut statistics, &dac.registry) >= 300 / COMPARED + 3_000 / COMPARED);
+        let messages = read(&mut statistics, &mut reader);
+        assert!(messages.iter().all(|(nodes, instances)| nodes + instances <= ROWS), "{messages:?}");
+        let sum = messages.iter().fold((0, 0), |sum, rows| (sum.0 + rows.0, sum.1 + rows.1));
+        assert_eq!(sum, (300, 3_000));
+        // A round in which nothing changed has no message, but a new client gets everything.
+        round(&mut statistics, &dac.registry);
+        assert!(read(&mut statistics, &mut reader).is_empty());
+        assert_eq!(read(&mut statistics, &mut StatisticsReader::default()), messages);
+    }
+
+    #[test]
+    fn what_is_gone_is_forgotten() {
+        let (many, few) = (registry_of(250, 2), registry_of(3, 2));
+        let mut statistics = Statistics::default();
+        round(&mut statistics, &many.registry);
+        round(&mut statistics, &few.registry);
+        assert_eq!((statistics.nodes.len(), statistics.instances.len()), (3, 6));
+        assert_eq!(read(&mut statistics, &mut StatisticsReader::default()), [(3, 6)]);
+    }
+}

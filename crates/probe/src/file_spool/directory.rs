@@ -202,7 +202,9 @@ pub fn segments(run: &Path) -> io::Result<Vec<SegmentFile>> {
         let is_segment = path.extension().is_some_and(|it| it == SEGMENT);
         if let Some(number) = number.filter(|&number| is_segment && number <= LAST_NUMBER) {
             // Removed meanwhile: another thread has sent it.
-            let Some(metadata) = entry.metadata().ok().filter(|metadata| metadata.is_file()) else { continue };
+            let Some(metadata) = entry.metadata().ok().filter(|metadata| metadata.is_file()) else {
+                continue;
+            };
             found.push(SegmentFile { path, number, bytes: metadata.len() });
         }
     }

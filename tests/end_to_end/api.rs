@@ -1,6 +1,6 @@
 //! The OpenAPI document, and the headers of every response.
 
-use crate::harness::{Oasis, PATIENCE, get, ledger, post};
+use crate::harness::{Oasis, PATIENCE, eventually, get, ledger, post};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -134,6 +134,34 @@ fn the_ledger_can_be_filtered_by_node_instance_and_cause() {
     let (head, body) = raw(&up, "GET /api/v1/ledger?cause=bad%20luck", "");
     assert!(head.starts_with("http/1.1 400"), "{head}");
     assert!(body.contains("bad luck") && body.contains("ring_full"), "{body}");
+}
+
+#[test]
+fn instances_come_in_pages() {
+    let up =
+        Oasis::up(&["--name", "plant", "--probe", "processor", "--probe", "memory", "--probe", "heartbeat"]);
+    eventually("three instances", || (get(&up, "/api/v1/instances")["total"] == 3).then_some(()));
+    let names = |answer: &Value| -> Vec<String> {
+        let instances = answer["instances"].as_array().unwrap();
+        instances.iter().map(|known| known["instance"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = get(&up, "/api/v1/instances");
+    assert_eq!(all["next"], Value::Null);
+    let first = get(&up, "/api/v1/instances?limit=2");
+    let next = first["next"].as_str().unwrap();
+    let second = get(&up, &format!("/api/v1/instances?limit=2&after={next}"));
+    assert_eq!([names(&first), names(&second)].concat(), names(&all));
+    assert_eq!((&first["total"], &second["total"], &second["next"]), (&3.into(), &3.into(), &Value::Null));
+    let rest = get(&up, &format!("/api/v1/instances?after={next}"));
+    assert_eq!(names(&rest), names(&second), "without a limit all that follow");
+    assert_eq!(get(&up, "/api/v1/instances?node=plant&instance=memory&limit=1000")["total"], 1);
+    let (_, topic) = next.split_once(':').unwrap();
+    for (after, word) in
+        [("x", "next of an earlier answer"), (&format!("0000000000000001:{topic}"), "earlier run")]
+    {
+        let (head, body) = raw(&up, &format!("GET /api/v1/instances?limit=1&after={after}"), "");
+        assert!(head.starts_with("http/1.1 400") && body.contains(word), "{head} {body}");
+    }
 }
 
 #[test]

@@ -93,7 +93,8 @@ fn a_client_that_sends_pongs_without_pause_delays_no_other_reader_of_its_shard()
         reader.next();
         assert!(start.elapsed() < PATIENCE, "only {messages} messages");
     }
-    assert!(flood.sent() > before, "the flood is served, too");
+    // At a bounded rate: its system waits until a part of what was sent is read.
+    eventually("the flood is served, too", || (flood.sent() > before).then_some(()));
 }
 
 /// A POST whose body never arrives.

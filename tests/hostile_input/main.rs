@@ -20,6 +20,22 @@ fn run_target(name: &str, run: fn(&[u8])) {
 }
 
 #[test]
+fn any_configuration_gives_settings_or_an_error_with_its_place() {
+    run_target("configuration", targets::configuration::run);
+}
+
+#[test]
+fn any_file_spool_is_sent_or_reported() {
+    run_target("file_spool", targets::file_spool::run);
+}
+
+#[test]
+fn the_batches_of_a_seed_are_sent() {
+    let seed = include_bytes!("../../fuzz/seeds/file_spool/two-runs");
+    assert_eq!(targets::file_spool::batches(seed), 5);
+}
+
+#[test]
 fn any_stream_of_a_node_is_taken_or_refused() {
     run_target("data_channel", targets::data_channel::run);
 }

@@ -58,7 +58,7 @@ pub async fn audit(
 ) -> Result<Json<AuditReport>, Problem> {
     let Query(filter) = super::understood(filter)?;
     let doors = &api.doors;
-    let instances: Vec<_> = chosen(doors, filter.node(), filter.instance())
+    let instances: Vec<_> = chosen(doors, &filter)
         .iter()
         .map(|instance| InstanceAudit {
             node: instance.node.as_ref().into(),

@@ -18,6 +18,7 @@ mod commands;
 mod comparison;
 mod handlers;
 mod health;
+mod instances;
 mod layout_store;
 mod layouts;
 mod page;
@@ -50,7 +51,7 @@ use utoipa::OpenApi;
         health::readyz,
         health::health,
         read::nodes,
-        read::instances,
+        instances::instances,
         read::instance,
         read::ledger,
         registry::changes,
@@ -156,7 +157,7 @@ fn paths() -> Router<Api> {
         .route("/openapi.json", get(|| async { Json(openapi()) }))
         .route("/api/v1/health", get(health::health))
         .route("/api/v1/nodes", get(read::nodes))
-        .route("/api/v1/instances", get(read::instances))
+        .route("/api/v1/instances", get(instances::instances))
         .route("/api/v1/instances/{id}", get(read::instance))
         .route("/api/v1/registry", get(registry::changes))
         .route("/api/v1/schemas/{hash}", get(registry::schema))

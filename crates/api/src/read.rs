@@ -9,7 +9,7 @@ use axum::{
 use oasis_dac::{AdmissionCounters, Evicted, Instance};
 use oasis_doors::{
     Doors, Problem, streamed_list,
-    view::{self, DerivedView, InstanceDetail, InstanceLedger, InstanceView, NodeView},
+    view::{self, DerivedView, InstanceDetail, InstanceLedger, NodeView},
 };
 use oasis_wire::loss::Cause;
 use oasis_wire::quantity::{Epoch, TopicId};
@@ -40,14 +40,9 @@ pub struct InstanceFilter {
 }
 
 impl InstanceFilter {
-    /// The requested node.
-    pub fn node(&self) -> Option<&str> {
-        self.node.as_deref()
-    }
-
-    /// The requested instance.
-    pub fn instance(&self) -> Option<&str> {
-        self.instance.as_deref()
+    /// A filter by node and name.
+    pub fn of(node: Option<String>, instance: Option<String>) -> Self {
+        Self { node, instance }
     }
 
     /// Node and name, if a single instance is requested.
@@ -60,24 +55,6 @@ impl InstanceFilter {
         self.node.as_deref().is_none_or(|wanted| wanted == node)
             && self.instance.as_deref().is_none_or(|wanted| wanted == instance)
     }
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Instances {
-    instances: Vec<InstanceView>,
-}
-
-/// All probe instances.
-#[utoipa::path(get, path = "/api/v1/instances", params(InstanceFilter),
-    responses((status = 200, body = Instances), (status = 400, body = Problem)))]
-pub async fn instances(
-    State(doors): State<Doors>,
-    query: Result<Query<InstanceFilter>, QueryRejection>,
-) -> Result<Response, Problem> {
-    let Query(filter) = super::understood(query)?;
-    let chosen = chosen(&doors, filter.node.as_deref(), filter.instance.as_deref());
-    let views = chosen.into_iter().map(move |known| view::instance(&doors.dac.registry, &known));
-    Ok(streamed_list(serde_json::Map::new(), "instances", views))
 }
 
 /// One instance: schema, latest sample, ledger.
@@ -151,7 +128,7 @@ pub async fn ledger(
 ) -> Result<Response, Problem> {
     let Query(filter) = super::understood(query)?;
     let cause = filter.cause()?;
-    let chosen = chosen(&doors, filter.node.as_deref(), filter.instance.as_deref());
+    let chosen = chosen(&doors, &InstanceFilter::of(filter.node, filter.instance));
     let book = LedgerBook {
         epoch: doors.dac.epoch(),
         log_bytes: doors.dac.budget.used(),
@@ -180,10 +157,9 @@ fn fields_besides(answer: &impl Serialize, list: &str) -> serde_json::Map<String
     }
 }
 
-/// Returns the instances of a node, those with a name, or all.
-pub fn chosen(doors: &Doors, node: Option<&str>, instance: Option<&str>) -> Vec<Arc<Instance>> {
-    let wanted = |asked: Option<&str>, name: &str| asked.is_none_or(|asked| asked == name);
+/// Returns the instances that a filter wants, by topic.
+pub fn chosen(doors: &Doors, filter: &InstanceFilter) -> Vec<Arc<Instance>> {
     let mut instances = doors.dac.registry.instances();
-    instances.retain(|known| wanted(node, &known.node) && wanted(instance, &known.name));
+    instances.retain(|known| filter.wants(&known.node, &known.name));
     instances
 }

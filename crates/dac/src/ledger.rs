@@ -232,8 +232,8 @@ impl Ledger {
     /// `since` are lost. The log ends at `end`.
     pub fn stored(&self, end: Offset, since: u64) -> (u64, bool) {
         let Stored { offset, of_run: StoredOfRun { sequence, loss_before, listed } } = self.stored;
-        // What was lost on the way after the last batch has no offset, and is in no file.
-        let lost = if end.0 > 0 && offset >= end { listed.min(self.last_sequence) } else { 0 };
+        // What was lost on the way after the last batch, or instead of it, has no offset, and is in no file.
+        let lost = if offset >= end { listed.min(self.last_sequence) } else { 0 };
         (sequence.max(self.stored_before).max(lost), loss_before > since)
     }
 

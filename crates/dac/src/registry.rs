@@ -3,6 +3,7 @@
 mod changes;
 mod delta;
 mod eviction;
+mod pages;
 mod remembered;
 mod schemas;
 

@@ -243,7 +243,8 @@ pub(crate) fn known_pid(node: &Node) -> Option<u32> {
     Some(node.identity.pid).filter(|_| !node.is_remembered)
 }
 
-fn node(node: &Node, instances: usize) -> NodeView {
+/// A node with so many instances.
+pub(crate) fn node(node: &Node, instances: usize) -> NodeView {
     let identity = &node.identity;
     NodeView {
         name: identity.name.clone(),
@@ -276,15 +277,14 @@ fn presence_on(node: &Node, instance: &Instance) -> Presence {
     if instance.ledger().run() == Some(node.identity.run) { presence(node) } else { Presence::Offline }
 }
 
-/// All instances.
-pub fn instances(registry: &Registry) -> Vec<InstanceView> {
-    registry.instances().iter().map(|known| instance(registry, known)).collect()
-}
-
 /// One instance.
 pub fn instance(registry: &Registry, instance: &Instance) -> InstanceView {
+    instance_of(registry.node(&instance.node).as_ref(), instance)
+}
+
+/// One instance of a node.
+pub(crate) fn instance_of(node: Option<&Node>, instance: &Instance) -> InstanceView {
     let state = instance.state();
-    let node = registry.node(&instance.node);
     InstanceView {
         id: instance.topic.0,
         node: instance.node.as_ref().into(),
@@ -292,7 +292,7 @@ pub fn instance(registry: &Registry, instance: &Instance) -> InstanceView {
         probe_type: instance.probe_type.name.clone(),
         uuid: instance.probe_type.uuid,
         version: instance.probe_type.version.clone(),
-        state: node.as_ref().map_or(Presence::Offline, |node| presence_on(node, instance)),
+        state: node.map_or(Presence::Offline, |node| presence_on(node, instance)),
         replay: node.is_some_and(|node| node.is_replay),
         enabled: state.enabled,
         hertz: state.hertz.map(|hertz| hertz.get()),

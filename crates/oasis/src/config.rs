@@ -1,24 +1,68 @@
 //! The configuration file: TOML, with the names of the flags. `docs/reference/oasis.toml` documents every key by being the default.
 
+mod file;
 #[cfg(feature = "live")]
-mod live;
+mod flags;
 #[cfg(not(feature = "live"))]
 mod offline;
-
+mod ranges;
 #[cfg(feature = "live")]
-pub use live::Config;
+mod sections;
+
 #[cfg(not(feature = "live"))]
 pub use offline::Config;
+#[cfg(feature = "live")]
+pub use sections::Config;
 
 use anyhow::Context;
-use std::{fs, path::Path};
+use std::{fs::File, io::Read, path::Path};
 
 impl Config {
     /// A file, or the defaults.
     pub fn read(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(Self::default()) };
-        let text = fs::read_to_string(path)
+        let mut bytes = Vec::new();
+        File::open(path)
+            .and_then(|file| file.take(file::LONGEST + 1).read_to_end(&mut bytes))
             .with_context(|| format!("cannot read the configuration {}", path.display()))?;
-        toml::from_str(&text).with_context(|| format!("in the configuration {}", path.display()))
+        file::parse(&bytes).with_context(|| format!("in the configuration {}", path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(bytes: &[u8]) -> String {
+        format!("{:#}", file::parse::<Config>(bytes).unwrap_err())
+    }
+
+    #[test]
+    fn an_error_names_the_place() {
+        assert!(refused(b"[archive]\n# caf\xe9\n").contains("line 2 is not UTF-8"));
+        assert!(refused(b"[archive]\ncommit = 1\n").contains("line 2"));
+        assert!(refused(&vec![b'#'; 1024 * 1024 + 1]).contains("longer than 1 MiB"));
+        assert!(
+            refused(b"[archive]\npinned_percent = 101").contains("line 2: archive.pinned_percent is 101")
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let error = format!("{:#}", Config::read(Some(folder.path())).unwrap_err());
+        assert!(error.contains(&folder.path().display().to_string()), "{error}");
+    }
+
+    #[cfg(feature = "live")]
+    #[test]
+    fn every_number_of_the_file_has_a_range_that_its_default_is_in() {
+        let documented = include_str!("../../../docs/reference/oasis.toml");
+        ranges::check(documented).unwrap();
+        let all = toml::Table::try_from(Config::default()).unwrap();
+        let mut keys: Vec<String> = vec!["memory_bytes".into()];
+        for (section, values) in all.iter().filter_map(|(name, value)| Some((name, value.as_table()?))) {
+            let integers = values.iter().filter(|(_, value)| value.is_integer());
+            keys.extend(integers.map(|(key, _)| format!("{section}.{key}")));
+        }
+        for key in keys {
+            assert!(ranges::RANGES.iter().any(|(known, _)| *known == key), "{key} has no range");
+        }
     }
 }

@@ -305,21 +305,23 @@ impl DacProcess {
                 let ledger = instance.ledger();
                 let of_run = |gap: &&Gap| ledger.run() == Some(gap.run);
                 let gaps = ledger.gaps.iter().filter(of_run).map(|gap| gap.from_sequence..=gap.to_sequence);
-                (instance.name.clone(), ledger.run(), ledger.last_sequence, gaps.collect::<Vec<_>>())
+                // What an earlier run of the DAC has not stored is in its ledger alone.
+                let numbers = (ledger.stored_before, ledger.last_sequence);
+                (instance.name.clone(), ledger.run(), numbers, gaps.collect::<Vec<_>>())
             })
             .collect();
         let stored = if is_end { self.recorder.finish().map(|()| true) } else { self.recorder.store(false) };
         let forgotten = self.recorder.archive().counters.lock().losses_forgotten;
         shared.oracle.causes_forgotten += forgotten - std::mem::replace(&mut self.forgotten, forgotten);
         if stored == Ok(true) {
-            for (name, run, sequence, gaps) in received {
+            for (name, run, (before, sequence), gaps) in received {
                 let number = name.rsplit(' ').next().and_then(|number| number.parse::<usize>().ok());
                 let taken = run
                     .and_then(|run| shared.oracle.run(run))
                     .zip(number)
                     .and_then(|(run, number)| run.instances.get_mut(number));
                 if let Some(taken) = taken {
-                    taken.store(sequence, |number| gaps.iter().any(|gap| gap.contains(&number)));
+                    taken.store(before, sequence, |number| gaps.iter().any(|gap| gap.contains(&number)));
                 }
             }
         }

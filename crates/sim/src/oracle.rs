@@ -47,9 +47,9 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Notes that everything up to a number is stored, except some.
-    pub fn store(&mut self, up_to: u64, is_lost: impl Fn(u64) -> bool) {
-        let new = self.settled + 1..=up_to.min(self.last);
+    /// Notes that everything after a number, up to another, is stored, except some.
+    pub fn store(&mut self, after: u64, up_to: u64, is_lost: impl Fn(u64) -> bool) {
+        let new = self.settled.max(after) + 1..=up_to.min(self.last);
         self.stored.extend(new.filter(|number| !is_lost(*number)));
         self.settled = self.settled.max(up_to.min(self.last));
     }

@@ -1,9 +1,12 @@
-//! Warnings long before samples are lost: a rule that is at least half full and will evict samples earlier than its age says, a node that uses
+//! Warnings long before samples are lost: a rule that is at least half full and will evict samples earlier than somebody expects, a node that uses
 //! most of a rule, pins that reach their bound.
+//!
+//! Nobody has chosen the days and bytes of the default rule, and the bytes are less than 30 days of most systems. So this rule warns only if it has room for
+//! less than a day: what was recorded in the evening would be gone in the morning.
 
 use crate::{
     catalogue::Segment,
-    config::{DAY, RetentionRule},
+    config::{ArchiveConfig, DAY, RetentionRule},
     fair_share::Usage,
     retention::Protected,
 };
@@ -11,6 +14,9 @@ use serde::Serialize;
 
 /// Files from whose times the rate of a rule is estimated: the last ones.
 const RATED: usize = 8;
+
+/// Days that the default rule has room for at least, without a warning.
+const EXPECTED_DAYS: u64 = 1;
 
 /// A retention rule, and how much of its room is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -52,14 +58,22 @@ pub fn warnings(
     let is_half_full = state.limit > 0 && state.bytes >= state.limit / 2;
     if let Some(days) = days_of_room(own, state.limit)
         && is_half_full
-        && days < rule.days as f64
+        && days < expected_days(rule) as f64
     {
+        let what = match is_default(rule) {
+            true => {
+                "only: raise its bytes, or give the instances that need them rules of their own (archive.retention)"
+                    .into()
+            }
+            false => format!(
+                "and samples are to stay for {} days: raise its bytes, or lower its days (archive.retention)",
+                rule.days
+            ),
+        };
+        let (limit, room) = (size(state.limit), time(days));
+        let pattern = &rule.instances;
         let detail = format!(
-            "at the present rate the {} of the retention rule {:?} have room for {}, and samples are to stay for {} days: raise its bytes, or lower its days",
-            size(state.limit),
-            rule.instances,
-            time(days),
-            rule.days
+            "at the present rate the {limit} of the retention rule {pattern:?} have room for {room} {what}"
         );
         warnings.push(warning("size_before_age", detail));
     }
@@ -67,7 +81,7 @@ pub fn warnings(
         && is_half_full
     {
         let detail = format!(
-            "node {node:?} has {percent} % of the bytes that the retention rule {:?} keeps: its oldest samples are the first that the size limit evicts",
+            "node {node:?} has {percent} % of the bytes that the retention rule {:?} keeps: its oldest samples are the first that the size limit evicts; give it a rule of its own (archive.retention), or lower its rates",
             rule.instances
         );
         warnings.push(warning("heavy_node", detail));
@@ -83,6 +97,15 @@ pub fn warnings(
         warnings.push(warning("pins_at_limit", detail));
     }
     warnings
+}
+
+fn is_default(rule: &RetentionRule) -> bool {
+    ArchiveConfig::default().retention.contains(rule)
+}
+
+/// Returns for how many days a rule is expected to keep samples.
+fn expected_days(rule: &RetentionRule) -> u64 {
+    if is_default(rule) { EXPECTED_DAYS } else { rule.days }
 }
 
 /// Formats bytes for people.
@@ -169,6 +192,34 @@ mod tests {
         assert!(codes(0, 6, &[], state(600)).is_empty());
         assert!(codes(11, 4, &[], state(400)).is_empty());
         assert!(codes(11, 1, &[], state(600)).is_empty());
+    }
+
+    #[test]
+    fn the_default_rule_warns_only_if_it_keeps_less_than_a_day() {
+        let rule = &ArchiveConfig::default().retention[0];
+        // Half full, with files of so many seconds that have the size of a hundredth of the limit.
+        let detail = |seconds: u64| {
+            let segment = |number: u64| Segment {
+                number,
+                rule: rule.instances.clone(),
+                sealed: Nanos(number * seconds * 1_000_000_000),
+                bytes: rule.bytes / 100,
+                samples: 1,
+                min_time: 0,
+                max_time: 0,
+            };
+            let segments: Vec<_> = (0..60).map(segment).collect();
+            let own: Vec<_> = segments.iter().collect();
+            let state = RuleState { bytes: rule.bytes / 2, limit: rule.bytes, ..RuleState::default() };
+            warnings(rule, &own, None, &state).pop().map(|warning| warning.detail)
+        };
+        assert_eq!(detail(3 * 3_600), None, "12.5 days of the 30");
+        assert_eq!(detail(900), None, "25 hours");
+        let warned = detail(600).unwrap();
+        assert!(
+            warned.contains("the 10.0 GiB") && warned.contains("have room for 16.7 hours only"),
+            "{warned}"
+        );
     }
 
     #[test]

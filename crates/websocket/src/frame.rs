@@ -116,7 +116,7 @@ fn length(short: u8, rest: &[u8]) -> Result<Option<(usize, u64)>, Error> {
 }
 
 /// Appends the header of a frame.
-pub(crate) fn write_header(
+pub fn write_header(
     opcode: Opcode,
     is_final: bool,
     mask: Option<[u8; 4]>,

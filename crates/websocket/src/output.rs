@@ -101,28 +101,50 @@ impl Output {
         Ok(self.write(&[message.into()], socket)?)
     }
 
+    /// Adds frames as [`Output::write_extra`] does, and writes nothing yet: see [`Output::flush_some`].
+    pub fn queue_extra(&mut self, piece: Bytes) {
+        if self.waiting.is_empty() {
+            self.extra = 0;
+        }
+        if !piece.is_empty() {
+            self.extra += piece.len();
+            self.waiting.push_back(piece);
+        }
+    }
+
     /// Writes what waits, as far as the socket has room.
     ///
     /// # Errors
     /// As [`Output::write`].
     pub fn flush(&mut self, socket: &mut impl Write) -> io::Result<()> {
-        while !self.waiting.is_empty() {
-            let (front, _) = self.waiting.as_slices();
-            let pieces: Vec<Bytes> = front.iter().take(PIECES).cloned().collect();
-            let mut written = self.write_now(&pieces, socket)?;
-            if written == 0 {
-                return Ok(());
-            }
-            while let Some(front) = self.waiting.front_mut().filter(|_| written > 0) {
-                let taken = written.min(front.len());
-                front.advance(taken);
-                written -= taken;
-                if front.is_empty() {
-                    self.waiting.pop_front();
-                }
+        while self.flush_some(usize::MAX, socket)? {}
+        Ok(())
+    }
+
+    /// Writes at most so many bytes of what waits, in one call. Returns whether more waits and the socket may have room for it.
+    ///
+    /// # Errors
+    /// As [`Output::write`].
+    pub fn flush_some(&mut self, most: usize, socket: &mut impl Write) -> io::Result<bool> {
+        let (front, _) = self.waiting.as_slices();
+        let mut room = most;
+        let pieces = front.iter().take(PIECES).map_while(|piece| {
+            let length = piece.len().min(room);
+            room -= length;
+            (length > 0).then(|| piece.slice(..length))
+        });
+        let pieces: Vec<Bytes> = pieces.collect();
+        let mut written = self.write_now(&pieces, socket)?;
+        let has_room = written > 0;
+        while let Some(front) = self.waiting.front_mut().filter(|_| written > 0) {
+            let taken = written.min(front.len());
+            front.advance(taken);
+            written -= taken;
+            if front.is_empty() {
+                self.waiting.pop_front();
             }
         }
-        Ok(())
+        Ok(has_room && !self.waiting.is_empty())
     }
 
     /// Returns how many bytes the socket took.
@@ -226,6 +248,24 @@ mod tests {
         assert_eq!(say(&mut output), Ok(()));
         assert_eq!(say(&mut output), Err(Failure::Rule(Error::OutputFull(100))));
         assert_eq!(output.written(), 0);
+    }
+
+    #[test]
+    fn what_waits_is_written_in_parts_of_a_bounded_size() {
+        let (mut output, mut socket) = (Output::new(100), Socket { room: 1_000, ..Socket::default() });
+        output.queue_extra(vec![7; 250].into());
+        output.queue_extra(vec![8; 10].into());
+        assert!(output.flush_some(100, &mut socket).unwrap());
+        assert_eq!((socket.taken.len(), output.is_empty()), (100, false));
+        socket.room = 100;
+        assert!(output.flush_some(100, &mut socket).unwrap());
+        assert!(!output.flush_some(100, &mut socket).unwrap(), "the socket is full");
+        assert!(output.is_blocked());
+        socket.room = 1_000;
+        // This socket takes one piece of a call.
+        assert!(output.flush_some(100, &mut socket).unwrap());
+        assert!(!output.flush_some(100, &mut socket).unwrap(), "nothing more waits");
+        assert_eq!(socket.taken, [vec![7; 250], vec![8; 10]].concat());
     }
 
     #[test]

@@ -2,7 +2,9 @@
 //!
 //! `tests/hostile_input` includes this file: the seeds, and variants of them, run in the normal suite too.
 
+pub mod configuration;
 pub mod data_channel;
+pub mod file_spool;
 pub mod http;
 pub mod segment_file;
 pub mod sql;

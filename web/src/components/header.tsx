@@ -2,6 +2,7 @@ import { formatOffset } from '../format/time.ts';
 import { connection } from '../state/store.ts';
 import { strings } from '../strings.ts';
 import { ArchiveTrouble } from './archive_trouble.tsx';
+import { ArchiveWarning } from './archive_warning.tsx';
 import { Dot } from './dot.tsx';
 import { HealthWarning } from './health_warning.tsx';
 import { Toolbar } from './toolbar.tsx';
@@ -24,6 +25,7 @@ export function Header() {
       </div>
       <ArchiveTrouble />
       <HealthWarning />
+      <ArchiveWarning />
       <dl class="facts">
         <Fact name={words.door} value={words.doors[door]} testId="door" />
         <Fact

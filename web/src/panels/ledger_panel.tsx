@@ -2,7 +2,7 @@ import { useComputed, useSignalEffect } from '@preact/signals';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import { formatBytes } from '../format/unit.ts';
-import { archiveTrouble } from '../state/archive_condition.ts';
+import { archiveTrouble, archiveWarnings } from '../state/archive_condition.ts';
 import { healthProblems, problemsBesides } from '../state/dac_health.ts';
 import { followDacLedger, ledgerCauses, ledgerFilter, ledgerTargets } from '../state/dac_ledger.ts';
 import { ageOf } from '../state/freshness.ts';
@@ -50,6 +50,11 @@ export function LedgerPanel() {
       {problemsBesides(archiveTrouble.value !== undefined, healthProblems.value).map(({ reason }) => (
         <p key={reason} class="card-problem" data-testid="ledger-health-problem">
           {reason}
+        </p>
+      ))}
+      {archiveWarnings.value.map(({ detail }) => (
+        <p key={detail} class="card-problem card-warning" data-testid="ledger-archive-warning">
+          {words.archiveWarning(detail)}
         </p>
       ))}
       <HandlerList />

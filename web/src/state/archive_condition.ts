@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import { isFields } from '../fields.ts';
+import { isFields, listOf } from '../fields.ts';
 import { ask } from './api.ts';
 import { reread } from './reread.ts';
 import { hasArchive, isConnected } from './store.ts';
@@ -12,24 +12,38 @@ export interface ArchiveTrouble {
   readonly detail: string;
 }
 
+/** Samples will be evicted that somebody may expect to be kept. */
+export interface ArchiveWarning {
+  /** `size_before_age`, `heavy_node`, `pins_at_limit`, or a word of a newer DAC. */
+  readonly code: string;
+  /** One sentence with what to do. */
+  readonly detail: string;
+}
+
 /** Undefined while the archive stores samples, or without an archive. */
 export const archiveTrouble = signal<ArchiveTrouble | undefined>(undefined);
+/** Empty without an archive. */
+export const archiveWarnings = signal<readonly ArchiveWarning[]>([]);
 
 const REREAD_MS = 5000;
+const MAX_WARNINGS = 100;
 
-/** Keeps {@link archiveTrouble} up to date. */
+/** Keeps {@link archiveTrouble} and {@link archiveWarnings} up to date. */
 export function followArchiveCondition(): void {
   effect(() => {
     // The banner reports the lost connection.
     if (!isConnected.value) return;
     if (!hasArchive.value) {
       archiveTrouble.value = undefined;
+      archiveWarnings.value = [];
       return;
     }
     return reread(async (signal) => {
       const answer = await ask('GET', 'archive', { signal }).catch(() => undefined);
       // Without a response the state stays as it was.
-      if (answer !== undefined) archiveTrouble.value = troubleIn(answer);
+      if (answer === undefined) return;
+      archiveTrouble.value = troubleIn(answer);
+      archiveWarnings.value = warningsIn(answer);
     }, REREAD_MS);
   });
 }
@@ -41,4 +55,13 @@ function troubleIn(answer: unknown): ArchiveTrouble | undefined {
     condition: answer.condition,
     detail: typeof answer.detail === 'string' ? answer.detail : '',
   };
+}
+
+function warningsIn(answer: unknown): readonly ArchiveWarning[] {
+  if (!isFields(answer)) return [];
+  return listOf(answer.warnings)
+    .slice(0, MAX_WARNINGS)
+    .flatMap(({ code, detail }) =>
+      typeof code === 'string' && typeof detail === 'string' ? [{ code, detail }] : [],
+    );
 }

@@ -8,6 +8,12 @@ const archiveTroubles = new Map([
   ['stopped', 'it was stopped (oasis handlers start archive)'],
 ]);
 
+const archiveWarnings = new Map([
+  ['size_before_age', 'The archive will evict samples early'],
+  ['heavy_node', 'One node fills most of the archive'],
+  ['pins_at_limit', 'Pinned test runs reach their limit'],
+]);
+
 /** The connection to the DAC. */
 export const connectionStrings = {
   connection: {
@@ -28,6 +34,10 @@ export const connectionStrings = {
     unknown: '\u2013',
     archiveTrouble: (condition: string) =>
       `The archive stores nothing: ${archiveTroubles.get(condition) ?? condition}. Live data continues.`,
+    archiveWarning: (code: string, more: number) => {
+      const words = archiveWarnings.get(code) ?? 'The archive has a warning';
+      return more > 0 ? `${words} (and ${more} more)` : words;
+    },
     healthProblem: (reason: string, more: number) => (more > 0 ? `${reason} (and ${more} more)` : reason),
   },
 

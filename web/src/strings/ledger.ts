@@ -6,6 +6,7 @@ const samples = (count: string, isOne: boolean) => (isOne ? `${count} sample` : 
 /** Missing samples and their causes. */
 export const ledgerStrings = {
   ledger: {
+    archiveWarning: (detail: string) => `The archive will evict samples: ${detail}.`,
     door: 'Door',
     bandwidth: 'Received per second',
     messages: 'Messages',

@@ -1,5 +1,6 @@
 //! State of a client besides its connection, for each protocol.
 
+use super::statistics::StatisticsReader;
 use oasis_channel::InstanceState;
 use oasis_dac::{CommandError, RegistryCursor, SchemaHash};
 use std::collections::HashSet;
@@ -13,8 +14,8 @@ pub struct NativeClient {
     pub is_behind: bool,
     /// Where it is in the changes of the registry, if it asked for them.
     pub deltas: Option<DeltaReader>,
-    /// The round of statistics that it has received, if it asked for them; 0 before the first.
-    pub statistics: Option<u64>,
+    /// Where it is in the statistics, if it asked for them.
+    pub statistics: Option<StatisticsReader>,
     /// Schemas that it has received in messages of their own, if it asked for that.
     pub schemas: Option<HashSet<SchemaHash>>,
     /// Requests that could not be understood.

@@ -4,6 +4,7 @@ use super::{
     client::{EisaClient, NativeClient},
     end::{End, STALL},
     past_state::{PastState, Reading},
+    read_allowance::ReadAllowance,
 };
 use bytes::Bytes;
 use mio::net::TcpStream;
@@ -97,6 +98,10 @@ pub struct Connection {
     pub is_queued: bool,
     /// Whether it is in the list of connections to read from.
     pub is_readable: bool,
+    /// Whether it is in the list of connections whose unsent bytes are written.
+    pub is_flushing: bool,
+    /// How much may be read from it.
+    pub allowance: ReadAllowance,
     /// Whether the decoder keeps whole frames, for the next turn.
     pub has_frames: bool,
     /// Pings since the shard last looked around.
@@ -124,6 +129,8 @@ impl Connection {
             reading: None,
             is_queued: false,
             is_readable: false,
+            is_flushing: false,
+            allowance: ReadAllowance::new(Instant::now()),
             has_frames: false,
             pings: 0,
             output: Output::new(LIMITS.output),
@@ -158,9 +165,14 @@ impl Connection {
         self.write_with(|output, stream| Ok(output.write(pieces, stream)?))
     }
 
-    /// Writes a piece of the past, or a picture of the registry. Its unsent part is no unread answer, because the client did not request it at once.
+    /// Writes a piece of the past, or of what changed in the registry. Its unsent part is no unread answer, because the client did not request it at once.
     pub fn write_shared(&mut self, piece: Bytes) -> Result<(), End> {
         self.write_with(|output, stream| Ok(output.write_extra(piece, stream)?))
+    }
+
+    /// Adds a picture of the registry to what waits; [`Connection::flush_some`] writes it.
+    pub fn queue_shared(&mut self, piece: Bytes) {
+        self.output.queue_extra(piece);
     }
 
     /// Writes a control message after what waits.
@@ -168,20 +180,20 @@ impl Connection {
         self.write_with(|output, stream| output.message(opcode, payload, stream))
     }
 
-    /// Writes unsent bytes, as far as the socket accepts them.
-    pub fn flush(&mut self) -> Result<(), End> {
-        self.write_with(|output, stream| Ok(output.flush(stream)?))?;
+    /// Writes at most so many unsent bytes, as far as the socket accepts them. Returns whether it may accept more.
+    pub fn flush_some(&mut self, most: usize) -> Result<bool, End> {
+        let has_more = self.write_with(|output, stream| Ok(output.flush_some(most, stream)?))?;
         if self.output.is_empty() {
             self.end_writing();
         }
-        Ok(())
+        Ok(has_more)
     }
 
     /// Writes, and notes since when the socket takes nothing.
-    fn write_with(
+    fn write_with<T>(
         &mut self,
-        write: impl FnOnce(&mut Output, &mut TcpStream) -> Result<(), End>,
-    ) -> Result<(), End> {
+        write: impl FnOnce(&mut Output, &mut TcpStream) -> Result<T, End>,
+    ) -> Result<T, End> {
         let before = self.output.written();
         let outcome = write(&mut self.output, &mut self.stream);
         if !self.output.is_blocked() {

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use oasis_dac::{Dac, RegistryCursor};
 use oasis_websocket::{Opcode, frame};
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     time::{Duration, Instant},
 };
 
@@ -23,6 +23,10 @@ const FRESH: Duration = Duration::from_secs(1);
 pub struct Deltas {
     /// By the place of the reader.
     made: HashMap<RegistryCursor, Message>,
+    /// Keys of the clients that get one before the next rest.
+    pub(super) turn: VecDeque<usize>,
+    /// Bytes of the longest one since the last rest.
+    pub(super) longest: usize,
     /// When the next ones may be sent.
     pub(super) not_before: Option<Instant>,
     /// Whether a client waits for one.
@@ -41,16 +45,17 @@ pub(super) struct Message {
 impl Deltas {
     /// Returns when a client that waits for changes can get them.
     pub fn due(&self) -> Option<Instant> {
-        self.not_before.filter(|_| self.is_due)
+        let due = if self.turn.is_empty() { self.not_before } else { None };
+        self.is_due.then(|| due.unwrap_or_else(Instant::now))
     }
 
-    /// Returns the changes after a place, made at most once in a while.
-    pub(super) fn after(&mut self, dac: &Dac, cursor: RegistryCursor, now: Instant) -> Message {
+    /// Returns the changes after a place, made at most once in a while, and whether they had to be made now.
+    pub(super) fn after(&mut self, dac: &Dac, cursor: RegistryCursor, now: Instant) -> (Message, bool) {
         let made = &mut self.made;
         // A message without changes leads nowhere once there are some.
         let is_useful = |message: &&Message| now < message.made + FRESH && message.next != cursor;
         if let Some(message) = made.get(&cursor).filter(is_useful) {
-            return message.clone();
+            return (message.clone(), false);
         }
         made.retain(|_, message| now < message.made + FRESH);
         if made.len() >= KEPT {
@@ -61,6 +66,6 @@ impl Deltas {
         frame::write_message(Opcode::Text, &Answer::RegistryDelta(Box::new(delta)).json(), &mut out);
         let message = Message { frame: out.into(), next, made: now };
         made.insert(cursor, message.clone());
-        message
+        (message, true)
     }
 }

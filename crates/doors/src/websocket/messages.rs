@@ -125,10 +125,6 @@ pub enum Answer {
         epoch: Epoch,
         dac_time: u64,
     },
-    Registry {
-        nodes: Vec<view::NodeView>,
-        instances: Vec<view::InstanceView>,
-    },
     RegistryDelta(Box<RegistryDeltaView>),
     Statistics(Box<StatisticsView>),
     Schema {

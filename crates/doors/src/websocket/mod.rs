@@ -18,6 +18,7 @@ mod past;
 mod past_state;
 mod picture;
 mod push;
+mod read_allowance;
 mod shard;
 mod shards;
 mod statistics;

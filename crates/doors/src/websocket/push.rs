@@ -15,7 +15,7 @@ use oasis_wire::quantity::{Offset, TopicId};
 use std::{mem, sync::Arc, time::Instant};
 
 /// Bytes written to a socket in one round. A connection that lags more continues in the next rounds, after the others.
-const WRITE: usize = 64 * 1024;
+pub(super) const WRITE: usize = 64 * 1024;
 
 impl Shard {
     /// Adds a subscription; answers where it begins and whether the position belonged to another epoch. One that has a past begins with that.

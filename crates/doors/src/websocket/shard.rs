@@ -10,6 +10,7 @@ use super::{
     inbox::{Event, Inbox, Newcomer},
     pace::Pace,
     picture::Picture,
+    push::WRITE,
     statistics::Statistics,
     topic::Topic,
 };
@@ -37,6 +38,10 @@ pub const INBOX: Token = Token(usize::MAX);
 const READ: usize = 16 * 1024;
 /// Frames taken from one connection in a turn.
 const FRAMES: usize = 64;
+/// Pause before a connection that sent more than it may is read again.
+const THROTTLE: Duration = Duration::from_millis(20);
+/// Connections of which a part of a long message is written in a turn.
+const FLUSHED: usize = 16;
 /// How often the shard checks for clients that do not read.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Pings that a client may send in that time.
@@ -76,6 +81,11 @@ pub struct Shard {
     /// Keys of connections that may have more to read, in turn.
     readable: VecDeque<usize>,
     buffer: Vec<u8>,
+    /// Keys of connections that sent more than they may, and when they are read again.
+    throttled: Vec<usize>,
+    throttle_ends: Option<Instant>,
+    /// Keys of connections with unsent bytes that their sockets have room for, in turn.
+    flushing: VecDeque<usize>,
     /// Of connections and of what they read of the past.
     pub(super) next_serial: u64,
     last_check: Instant,
@@ -107,6 +117,9 @@ impl Shard {
             pace: Pace::new(longest, now),
             readable: VecDeque::new(),
             buffer: vec![0; READ],
+            throttled: Vec::new(),
+            throttle_ends: None,
+            flushing: VecDeque::new(),
             next_serial: 0,
             last_check: now,
             leaving: VecDeque::new(),
@@ -144,13 +157,13 @@ impl Shard {
                     self.enqueue_read(key);
                 }
             }
+            self.end_throttle();
             self.read_turn();
             self.inbox.take(&mut inbox);
             inbox.drain(..).for_each(|event| self.on_event(event));
-            self.send_due_pictures();
-            self.send_due_deltas();
-            self.send_due_statistics();
             self.round();
+            self.serve_watchers();
+            self.flush_turn();
             self.close_finished();
             self.check_stalled();
         }
@@ -158,13 +171,14 @@ impl Shard {
 
     /// Returns the time until the next work.
     fn patience(&self) -> Duration {
-        if !self.readable.is_empty() {
+        if !(self.readable.is_empty() && self.flushing.is_empty()) {
             return Duration::ZERO;
         }
-        let now = Instant::now();
         let goodbye = self.leaving.front().map(|(due, _)| *due);
         let next_check = self.last_check + CHECK_INTERVAL;
-        let due = [goodbye, self.picture.due(), self.deltas.due(), self.statistics.due()];
+        let due = [goodbye, self.throttle_ends, self.picture.due(), self.deltas.due(), self.statistics.due()];
+        // After the question for what is due at once: it must not seem to lie ahead.
+        let now = Instant::now();
         let next = due.into_iter().flatten().fold(next_check, Instant::min);
         let next = next.saturating_duration_since(now);
         if self.raised.is_empty() && self.queue.is_empty() { next } else { self.pace.wait(now).min(next) }
@@ -212,13 +226,35 @@ impl Shard {
         }
     }
 
+    /// Writes what waits, and then what the client lacks.
     fn writable(&mut self, key: usize) {
         let Some(connection) = self.connections.get_mut(key) else { return };
-        let outcome = connection.flush();
-        self.settle(key, outcome);
-        self.send_late_picture(key);
-        self.send_late_deltas(key);
+        match connection.flush_some(WRITE) {
+            Ok(true) => return self.enqueue_flush(key),
+            Ok(false) => {}
+            Err(end) => self.end(key, &end),
+        }
+        self.has_room(key);
         self.enqueue(key);
+    }
+
+    /// Has unsent bytes of the connection written in the next turn.
+    pub(super) fn enqueue_flush(&mut self, key: usize) {
+        if let Some(connection) = self.connections.get_mut(key)
+            && !mem::replace(&mut connection.is_flushing, true)
+        {
+            self.flushing.push_back(key);
+        }
+    }
+
+    /// Writes long messages a part a turn: a client that has room for megabytes does not delay the others.
+    fn flush_turn(&mut self) {
+        for _ in 0..self.flushing.len().min(FLUSHED) {
+            let Some(key) = self.flushing.pop_front() else { break };
+            let Some(connection) = self.connections.get_mut(key) else { continue };
+            connection.is_flushing = false;
+            self.writable(key);
+        }
     }
 
     /// Has the connection read in the next turn.
@@ -254,14 +290,39 @@ impl Shard {
             self.take(key, &mut [])?;
             return Ok(true);
         }
-        match connection.stream().read(buffer) {
+        let allowed = connection.allowance.bytes(Instant::now()).min(buffer.len());
+        if allowed == 0 {
+            self.throttle(key);
+            return Ok(false);
+        }
+        match connection.stream().read(buffer.get_mut(..allowed).unwrap_or_default()) {
             Ok(0) => Err(End::Client),
-            // A closing connection does not read.
-            Ok(_) if connection.is_leaving() => Ok(true),
-            Ok(length) => self.take(key, buffer.get_mut(..length).unwrap_or_default()).map(|_| true),
+            Ok(length) => {
+                connection.allowance.take(length);
+                // A closing connection does not read.
+                if !connection.is_leaving() {
+                    self.take(key, buffer.get_mut(..length).unwrap_or_default())?;
+                }
+                Ok(true)
+            }
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(true),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The connection has sent more than it may: it is read again after a pause.
+    fn throttle(&mut self, key: usize) {
+        self.throttled.push(key);
+        self.throttle_ends.get_or_insert_with(|| Instant::now() + THROTTLE);
+    }
+
+    /// Reads from throttled connections again, if it is time.
+    fn end_throttle(&mut self) {
+        if self.throttle_ends.is_some_and(|end| end <= Instant::now()) {
+            self.throttle_ends = None;
+            // The key of a connection that is gone may be another's: one read too many.
+            mem::take(&mut self.throttled).into_iter().for_each(|key| self.enqueue_read(key));
         }
     }
 

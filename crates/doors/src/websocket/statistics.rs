@@ -1,7 +1,8 @@
 //! Statistics of the registry, apart from its structure: what changes all the time, once a second or less often.
 //!
-//! In a round the shard compares every node and instance with the round before. A client gets what has changed since the last round that it received. The
-//! more bytes a round has the longer is the rest after it, so statistics take a bounded part of a connection.
+//! In a round the shard compares every node and instance with the round before, some in each turn, so that samples pass between them. After it, a client gets
+//! what has changed since the last round that it received: at most 1,000 rows in a message, and the next message when it has taken the one before. The more
+//! bytes a round has the longer is the rest after it, so statistics take a bounded part of a connection.
 
 use super::{
     messages::Answer,
@@ -12,10 +13,20 @@ use bytes::Bytes;
 use oasis_dac::{Instance, Node, Registry, now};
 use oasis_websocket::{Opcode, frame};
 use oasis_wire::quantity::TopicId;
-use std::{collections::HashMap, time::Instant};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Bound::{Excluded, Included, Unbounded},
+    time::Instant,
+};
 
+/// Nodes or instances compared in one turn.
+const COMPARED: usize = 200;
 /// Instances or nodes in one message.
 const ROWS: usize = 1_000;
+/// Nodes and instances that are looked at for one message: most may be unchanged.
+const LOOKED: usize = 4_000;
+/// Messages that are kept for clients at the same place.
+const KEPT: usize = 64;
 
 /// A value, and the round in which it changed last.
 #[derive(Debug)]
@@ -26,71 +37,196 @@ struct Tracked<T> {
     seen: u64,
 }
 
+/// The last node or instance that a round, or a client, has; none of them at the beginning.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// A node. Instances come after all nodes.
+    Node(Option<String>),
+    /// An instance.
+    Instance(Option<TopicId>),
+}
+
+/// The beginning.
+const BEGIN: Place = Place::Node(None);
+
+/// Where a client is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StatisticsReader {
+    /// The round that it has received; 0 before the first.
+    since: u64,
+    /// The round that it receives, and what it has of that.
+    walk: Option<(u64, Place)>,
+    /// Bytes of it so far.
+    bytes: usize,
+}
+
+/// A part of what changed.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    /// None if nothing changed.
+    pub frame: Option<Bytes>,
+    /// Where the next one begins; none after the last.
+    next: Option<Place>,
+}
+
 /// Statistics as the clients of a shard receive them.
 #[derive(Debug, Default)]
 pub struct Statistics {
-    /// Number of rounds.
-    pub(super) round: u64,
-    nodes: HashMap<String, Tracked<NodeRow>>,
-    instances: HashMap<TopicId, Tracked<InstanceRow>>,
-    /// When the next round may be sent.
+    /// Number of complete rounds.
+    round: u64,
+    nodes: BTreeMap<String, Tracked<NodeRow>>,
+    instances: BTreeMap<TopicId, Tracked<InstanceRow>>,
+    /// What the next round has compared, while it is under way.
+    comparing: Option<Place>,
+    /// Pieces of this round, by the round before them and their place.
+    made: HashMap<(u64, Place), Piece>,
+    /// When the next round may begin.
     pub(super) not_before: Option<Instant>,
     /// Whether any client reads statistics.
     pub(super) is_due: bool,
+    /// Whether a client can get a piece at once.
+    pub(super) is_busy: bool,
+}
+
+impl StatisticsReader {
+    /// Goes on to a round, if the client has not received it. Returns whether there is more to send.
+    pub(super) fn follow(&mut self, round: u64) -> bool {
+        if self.walk.is_none() && self.since < round {
+            (self.walk, self.bytes) = (Some((round, BEGIN)), 0);
+        }
+        self.walk.is_some()
+    }
+
+    /// The client has got a piece. Returns the bytes of the round so far.
+    pub(super) fn took(&mut self, piece: &Piece) -> usize {
+        self.bytes += piece.frame.as_ref().map_or(0, Bytes::len);
+        if let Some((round, _)) = self.walk.take() {
+            match &piece.next {
+                Some(next) => self.walk = Some((round, next.clone())),
+                None => self.since = round,
+            }
+        }
+        self.bytes
+    }
 }
 
 impl Statistics {
-    /// Returns when the next round is due.
+    /// Returns when there is something to do.
     pub fn due(&self) -> Option<Instant> {
-        self.not_before.filter(|_| self.is_due)
+        let is_busy = self.is_busy || self.comparing.is_some() || self.not_before.is_none();
+        let due = if is_busy { Some(Instant::now()) } else { self.not_before };
+        due.filter(|_| self.is_due)
     }
 
-    /// Compares everything with the round before.
-    pub(super) fn begin_round(&mut self, registry: &Registry) {
-        self.round += 1;
-        let round = self.round;
-        for node in registry.nodes() {
-            update(&mut self.nodes, node.identity.name.clone(), node_row(&node), round);
-        }
-        for instance in registry.instances() {
-            let known = self.instances.get(&instance.topic).map(|tracked| tracked.row);
-            update(&mut self.instances, instance.topic, instance_row(&instance, known), round);
-        }
-        self.nodes.retain(|_, tracked| tracked.seen == round);
-        self.instances.retain(|_, tracked| tracked.seen == round);
+    /// Number of complete rounds.
+    pub(super) fn round(&self) -> u64 {
+        self.round
     }
 
-    /// Returns what changed after a round, as messages.
-    pub(super) fn after(&self, round: u64) -> Vec<Bytes> {
-        let mut nodes = changed(self.nodes.values(), round);
-        let mut instances = changed(self.instances.values(), round);
-        let mut messages = Vec::new();
-        while !(nodes.is_empty() && instances.is_empty()) {
-            let nodes = nodes.split_off(nodes.len().saturating_sub(ROWS));
-            let instances = instances.split_off(instances.len().saturating_sub(ROWS));
-            let view = StatisticsView { dac_time: now().0, nodes, instances };
-            let mut out = Vec::new();
-            frame::write_message(Opcode::Text, &Answer::Statistics(Box::new(view)).json(), &mut out);
-            messages.push(out.into());
+    /// Whether some are compared, but not all.
+    pub(super) fn is_comparing(&self) -> bool {
+        self.comparing.is_some()
+    }
+
+    /// Compares some nodes or instances with the round before. Returns whether these were the last of the round.
+    pub(super) fn compare_some(&mut self, registry: &Registry) -> bool {
+        let round = self.round + 1;
+        match self.comparing.take().unwrap_or(BEGIN) {
+            Place::Node(after) => {
+                let page = registry.nodes_after(after.as_deref(), COMPARED);
+                for node in &page {
+                    update(&mut self.nodes, node.identity.name.clone(), node_row(node), round);
+                }
+                let last = page.last().filter(|_| page.len() == COMPARED);
+                let last = last.map(|node| node.identity.name.clone());
+                let end = last.as_deref().map_or(Unbounded, Included);
+                let begin = after.as_deref().map_or(Unbounded, Excluded);
+                let gone = self.nodes.range::<str, _>((begin, end)).filter(|(_, known)| known.seen != round);
+                let gone: Vec<String> = gone.map(|(name, _)| name.clone()).collect();
+                gone.iter().for_each(|name| drop(self.nodes.remove(name)));
+                self.comparing = Some(last.map_or(Place::Instance(None), |last| Place::Node(Some(last))));
+                false
+            }
+            Place::Instance(after) => {
+                let page = registry.instances_after(after, COMPARED);
+                for instance in &page {
+                    let known = self.instances.get(&instance.topic).map(|tracked| tracked.row);
+                    update(&mut self.instances, instance.topic, instance_row(instance, known), round);
+                }
+                let last = page.last().filter(|_| page.len() == COMPARED).map(|instance| instance.topic);
+                let range = (after.map_or(Unbounded, Excluded), last.map_or(Unbounded, Included));
+                let gone = self.instances.range(range).filter(|(_, known)| known.seen != round);
+                let gone: Vec<TopicId> = gone.map(|(topic, _)| *topic).collect();
+                gone.iter().for_each(|topic| drop(self.instances.remove(topic)));
+                self.comparing = last.map(|last| Place::Instance(Some(last)));
+                if self.comparing.is_none() {
+                    self.round = round;
+                    self.made.clear();
+                }
+                self.comparing.is_none()
+            }
         }
-        messages
+    }
+
+    /// Returns the next piece for a client, and whether it had to be made for it; none if the client has this round.
+    pub(super) fn next(&mut self, reader: &StatisticsReader) -> Option<(Piece, bool)> {
+        let (_, place) = reader.walk.as_ref()?;
+        let place = (reader.since, place.clone());
+        if let Some(made) = self.made.get(&place) {
+            return Some((made.clone(), false));
+        }
+        if self.made.len() >= KEPT {
+            self.made.clear();
+        }
+        let piece = self.piece(reader.since, &place.1);
+        self.made.insert(place, piece.clone());
+        Some((piece, true))
+    }
+
+    /// Returns what changed after a round, from a place on.
+    fn piece(&self, since: u64, from: &Place) -> Piece {
+        let (mut nodes, mut instances, mut next) = (Vec::new(), Vec::new(), Some(from.clone()));
+        let mut looked = LOOKED;
+        if let Place::Node(after) = from {
+            let after = after.as_deref().map_or(Unbounded, Excluded);
+            next = Some(Place::Instance(None));
+            for (name, tracked) in self.nodes.range::<str, _>((after, Unbounded)) {
+                nodes.extend((tracked.changed > since).then(|| tracked.row.clone()));
+                looked -= 1;
+                if looked == 0 || nodes.len() == ROWS {
+                    next = Some(Place::Node(Some(name.clone())));
+                    break;
+                }
+            }
+        }
+        if let Some(Place::Instance(after)) = next {
+            next = None;
+            for (topic, tracked) in self.instances.range((after.map_or(Unbounded, Excluded), Unbounded)) {
+                instances.extend((tracked.changed > since).then_some(tracked.row));
+                looked = looked.saturating_sub(1);
+                if looked == 0 || nodes.len() + instances.len() >= ROWS {
+                    next = Some(Place::Instance(Some(*topic)));
+                    break;
+                }
+            }
+        }
+        let has_rows = !(nodes.is_empty() && instances.is_empty());
+        Piece { frame: has_rows.then(|| written(nodes, instances)), next }
     }
 }
 
-fn update<K: std::hash::Hash + Eq, T: PartialEq>(
-    known: &mut HashMap<K, Tracked<T>>,
-    key: K,
-    row: T,
-    round: u64,
-) {
+fn written(nodes: Vec<NodeRow>, instances: Vec<InstanceRow>) -> Bytes {
+    let view = StatisticsView { dac_time: now().0, nodes, instances };
+    let mut out = Vec::new();
+    frame::write_message(Opcode::Text, &Answer::Statistics(Box::new(view)).json(), &mut out);
+    out.into()
+}
+
+fn update<K: Ord, T: PartialEq>(known: &mut BTreeMap<K, Tracked<T>>, key: K, row: T, round: u64) {
     match known.get_mut(&key) {
         Some(tracked) if tracked.row == row => tracked.seen = round,
         _ => drop(known.insert(key, Tracked { row, changed: round, seen: round })),
     }
-}
-
-fn changed<'a, T: Clone + 'a>(known: impl Iterator<Item = &'a Tracked<T>>, round: u64) -> Vec<T> {
-    known.filter(|tracked| tracked.changed > round).map(|tracked| tracked.row.clone()).collect()
 }
 
 fn node_row(node: &Node) -> NodeRow {
@@ -111,4 +247,60 @@ fn instance_row(instance: &Instance, known: Option<InstanceRow>) -> InstanceRow 
         _ => instance.log.latest().map_or(0, |segment| segment.arrived().0),
     };
     InstanceRow(instance.topic.0, received, missing, arrived)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::websocket::picture::tests::registry_of;
+    use serde_json::Value;
+
+    fn rows(message: &Bytes) -> (usize, usize) {
+        let text = message.iter().position(|&byte| byte == b'{').unwrap();
+        let json: Value = serde_json::from_slice(&message[text..]).unwrap();
+        let count = |key: &str| json[key].as_array().unwrap().len();
+        (count("nodes"), count("instances"))
+    }
+
+    /// Compares all of a registry, and returns in how many turns.
+    fn round(statistics: &mut Statistics, registry: &Registry) -> usize {
+        (1..).find(|_| statistics.compare_some(registry)).unwrap()
+    }
+
+    /// The rows of the messages that a client gets.
+    fn read(statistics: &mut Statistics, reader: &mut StatisticsReader) -> Vec<(usize, usize)> {
+        let mut messages = Vec::new();
+        while reader.follow(statistics.round()) {
+            let (piece, _) = statistics.next(reader).unwrap();
+            messages.extend(piece.frame.as_ref().map(rows));
+            reader.took(&piece);
+        }
+        messages
+    }
+
+    #[test]
+    fn a_round_takes_many_turns_and_its_messages_have_a_bounded_number_of_rows() {
+        let dac = registry_of(300, 10);
+        let (mut statistics, mut reader) = (Statistics::default(), StatisticsReader::default());
+        assert!(read(&mut statistics, &mut reader).is_empty(), "nothing is known yet");
+        assert!(round(&mut statistics, &dac.registry) >= 300 / COMPARED + 3_000 / COMPARED);
+        let messages = read(&mut statistics, &mut reader);
+        assert!(messages.iter().all(|(nodes, instances)| nodes + instances <= ROWS), "{messages:?}");
+        let sum = messages.iter().fold((0, 0), |sum, rows| (sum.0 + rows.0, sum.1 + rows.1));
+        assert_eq!(sum, (300, 3_000));
+        // A round in which nothing changed has no message, but a new client gets everything.
+        round(&mut statistics, &dac.registry);
+        assert!(read(&mut statistics, &mut reader).is_empty());
+        assert_eq!(read(&mut statistics, &mut StatisticsReader::default()), messages);
+    }
+
+    #[test]
+    fn what_is_gone_is_forgotten() {
+        let (many, few) = (registry_of(250, 2), registry_of(3, 2));
+        let mut statistics = Statistics::default();
+        round(&mut statistics, &many.registry);
+        round(&mut statistics, &few.registry);
+        assert_eq!((statistics.nodes.len(), statistics.instances.len()), (3, 6));
+        assert_eq!(read(&mut statistics, &mut StatisticsReader::default()), [(3, 6)]);
+    }
 }

@@ -1,4 +1,6 @@
 //! What a shard sends to the clients that watch the registry: pictures, changes and statistics.
+//!
+//! Each is made in parts that take a fraction of a millisecond, one or a few in a turn, so that samples never wait for the whole registry.
 
 use super::{
     client::{DeltaReader, NativeClient},
@@ -9,9 +11,8 @@ use super::{
     shard::Shard,
 };
 use crate::delta::RegistryPosition;
-use bytes::Bytes;
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashSet, VecDeque},
     time::{Duration, Instant},
 };
 
@@ -21,17 +22,22 @@ const RATE: u64 = 4 * 1024 * 1024;
 const PERIOD: Duration = Duration::from_secs(1);
 /// Bytes of statistics for one client in a second.
 const STATISTICS_RATE: u64 = 256 * 1024;
+/// Messages of changes, or of statistics, that are made in one turn.
+const MADE: usize = 2;
 
 impl Shard {
-    /// The registry has changed: all watching clients need another picture.
+    /// The registry has changed: all watching clients need another picture, or the changes.
     pub(super) fn registry_changed(&mut self) {
+        let (mut has_watchers, mut has_readers) = (false, false);
         for (_, connection) in &mut self.connections {
             if let Some(client) = native(connection) {
                 client.is_behind |= client.watches;
+                has_watchers |= client.watches;
+                has_readers |= client.deltas.is_some();
             }
         }
-        self.send_pictures();
-        self.send_deltas();
+        self.picture.is_due |= has_watchers;
+        self.deltas.is_due |= has_readers;
     }
 
     /// Lets a client watch from now on: whole pictures, or changes if it asks for them.
@@ -42,108 +48,120 @@ impl Shard {
             client.is_behind = !wanted.deltas;
             let cursor = RegistryPosition::in_epoch(wanted.resume, epoch);
             client.deltas = wanted.deltas.then(|| DeltaReader::new(cursor));
-            client.statistics = wanted.statistics.then_some(0);
+            client.statistics = wanted.statistics.then(Default::default);
             client.schemas = (wanted.schemas == SchemaDelivery::Once).then(HashSet::new);
+            self.picture.is_due |= !wanted.deltas;
+            self.deltas.is_due |= wanted.deltas;
+            self.statistics.is_due |= wanted.statistics;
+            self.statistics.is_busy |= wanted.statistics;
         }
-        self.send_pictures();
-        self.send_deltas();
-        self.send_statistics();
     }
 
-    /// Sends the present picture to clients that have an older one, unless the last was sent a moment ago. Those that still have unread answers get it later.
-    pub(super) fn send_pictures(&mut self) {
-        let now = Instant::now();
-        let needs_one = |(key, connection): (usize, &mut Connection)| {
-            let is_open = connection.is_open();
-            (is_open && native(connection).is_some_and(|client| client.is_behind)).then_some(key)
-        };
-        let ready: Vec<usize> = self.connections.iter_mut().filter_map(needs_one).collect();
-        self.picture.is_due = !ready.is_empty();
-        if ready.is_empty() || self.picture.not_before.is_some_and(|due| now < due) {
+    /// A client has taken what it was sent: it can get what waits for it.
+    pub(super) fn has_room(&mut self, key: usize) {
+        let revision = self.around.dac.registry.revision();
+        let Some(connection) = self.connections.get_mut(key).filter(|connection| connection.is_open()) else {
             return;
-        }
-        self.picture.is_due = false;
-        let frame = self.picture.present(&self.around.dac.registry);
-        let rest = Duration::from_nanos((frame.len() as u64).saturating_mul(1_000_000_000 / RATE));
-        self.picture.not_before = Some(now + rest);
-        for key in ready {
-            let said = self.send_picture(key, frame.clone());
-            self.settle(key, said);
-        }
-    }
-
-    /// Sends pictures that had to wait for their time.
-    pub(super) fn send_due_pictures(&mut self) {
-        if self.picture.due().is_some_and(|due| due <= Instant::now()) {
-            self.send_pictures();
-        }
-    }
-
-    /// Sends the picture that had to wait until a client took other answers.
-    pub(super) fn send_late_picture(&mut self, key: usize) {
-        let is_ready = |connection: &mut Connection| {
-            connection.is_open() && native(connection).is_some_and(|client| client.is_behind)
         };
-        if self.connections.get_mut(key).is_some_and(is_ready) {
-            self.send_pictures();
+        if let Some(client) = native(connection) {
+            self.picture.is_due |= client.is_behind;
+            self.deltas.is_due |= client.deltas.is_some_and(|reader| reader.lags(revision));
+            self.statistics.is_busy |= client.statistics.is_some();
         }
     }
 
-    fn send_picture(&mut self, key: usize, frame: Bytes) -> Result<(), End> {
-        let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
-        if let Some(client) = native(connection) {
-            client.is_behind = false;
+    /// Goes on with pictures, changes and statistics, as far as it is time for them.
+    pub(super) fn serve_watchers(&mut self) {
+        let is_time = |due: Option<Instant>| due.is_some_and(|due| due <= Instant::now());
+        if is_time(self.picture.due()) {
+            self.send_pictures();
         }
-        connection.write_shared(frame)
+        if is_time(self.deltas.due()) {
+            self.send_deltas();
+        }
+        if is_time(self.statistics.due()) {
+            self.send_statistics();
+        }
     }
 }
 
 impl Shard {
-    /// Sends a message to each client that lags and has taken the one before, unless the last ones were sent a moment ago.
-    pub(super) fn send_deltas(&mut self) {
-        let now = Instant::now();
-        let mut revision = None;
-        let mut ready = Vec::new();
-        for (key, connection) in &mut self.connections {
-            let is_open = connection.is_open();
-            let Some(reader) = reader(connection).filter(|_| is_open) else { continue };
-            let revision = *revision.get_or_insert_with(|| self.around.dac.registry.revision());
-            if reader.lags(revision) {
-                ready.push((key, reader.cursor));
-            }
-        }
-        self.deltas.is_due = !ready.is_empty();
-        if ready.is_empty() || self.deltas.not_before.is_some_and(|due| now < due) {
+    /// Writes a page of the present picture, and once it has all pages sends it to clients that have an older one. Those that still have unread answers get
+    /// it later.
+    fn send_pictures(&mut self) {
+        if !self.picture.is_unfinished() && self.clients_behind().is_empty() {
+            self.picture.is_due = false;
             return;
         }
-        let mut longest = 0;
-        for (key, cursor) in ready {
-            let message = self.deltas.after(&self.around.dac, cursor, now);
-            longest = longest.max(message.frame.len());
+        let Some((version, frame)) = self.picture.present(&self.around.dac.registry) else { return };
+        let rest = Duration::from_nanos((frame.len() as u64).saturating_mul(1_000_000_000 / RATE));
+        self.picture.not_before = Some(Instant::now() + rest);
+        // The registry may have changed since the first page.
+        self.picture.is_due = version != self.around.dac.registry.version();
+        let is_old = self.picture.is_due;
+        for key in self.clients_behind() {
+            let Some(connection) = self.connections.get_mut(key) else { continue };
+            if let Some(client) = native(connection) {
+                client.is_behind = is_old;
+            }
+            connection.queue_shared(frame.clone());
+            self.enqueue_flush(key);
+        }
+    }
+
+    /// The clients that lack the present picture and have room for it.
+    fn clients_behind(&mut self) -> Vec<usize> {
+        let is_behind = |(key, connection): (usize, &mut Connection)| {
+            let is_open = connection.is_open();
+            (is_open && native(connection).is_some_and(|client| client.is_behind)).then_some(key)
+        };
+        self.connections.iter_mut().filter_map(is_behind).collect()
+    }
+}
+
+impl Shard {
+    /// Sends a message to each client that lags and has taken the one before, a few of them in a turn; after the last of them comes a rest.
+    fn send_deltas(&mut self) {
+        let now = Instant::now();
+        if self.deltas.turn.is_empty() {
+            self.deltas.turn = self.clients_that_lag();
+            self.deltas.longest = 0;
+            if self.deltas.turn.is_empty() {
+                self.deltas.is_due = false;
+                return;
+            }
+        }
+        let mut made = 0;
+        while made < MADE
+            && let Some(key) = self.deltas.turn.pop_front()
+        {
+            let revision = self.around.dac.registry.revision();
+            let connection = self.connections.get_mut(key).filter(|connection| connection.is_open());
+            let Some(reader) = connection.and_then(reader).filter(|reader| reader.lags(revision)) else {
+                continue;
+            };
+            let (message, is_new) = self.deltas.after(&self.around.dac, reader.cursor, now);
+            made += usize::from(is_new);
+            self.deltas.longest = self.deltas.longest.max(message.frame.len());
             let said = self.send_delta(key, message);
             self.settle(key, said);
         }
-        // Whether a client still lags is found out after the rest.
-        let rest = Duration::from_nanos((longest as u64).saturating_mul(1_000_000_000 / RATE));
-        self.deltas.not_before = Some(now + rest);
+        if self.deltas.turn.is_empty() {
+            // Whether a client still lags is found out after the rest.
+            let longest = self.deltas.longest as u64;
+            let rest = Duration::from_nanos(longest.saturating_mul(1_000_000_000 / RATE));
+            self.deltas.not_before = Some(now + rest);
+        }
     }
 
-    /// Sends the changes that had to wait until a client took the ones before.
-    pub(super) fn send_late_deltas(&mut self, key: usize) {
+    /// The clients that lack changes and have room for them.
+    fn clients_that_lag(&mut self) -> VecDeque<usize> {
         let revision = self.around.dac.registry.revision();
-        let lags = |connection: &mut Connection| {
-            connection.is_open() && reader(connection).is_some_and(|reader| reader.lags(revision))
+        let lags = |(key, connection): (usize, &mut Connection)| {
+            let is_open = connection.is_open();
+            (is_open && reader(connection).is_some_and(|reader| reader.lags(revision))).then_some(key)
         };
-        if self.connections.get_mut(key).is_some_and(lags) {
-            self.send_deltas();
-        }
-    }
-
-    /// Sends changes that had to wait for their time.
-    pub(super) fn send_due_deltas(&mut self) {
-        if self.deltas.due().is_some_and(|due| due <= Instant::now()) {
-            self.send_deltas();
-        }
+        self.connections.iter_mut().filter_map(lags).collect()
     }
 
     fn send_delta(&mut self, key: usize, message: Message) -> Result<(), End> {
@@ -156,54 +174,55 @@ impl Shard {
 }
 
 impl Shard {
-    /// Sends statistics to clients that lag: a round, if it is time for one, otherwise the last one to new clients.
-    pub(super) fn send_statistics(&mut self) {
+    /// Goes on with the round, if it is time for one, and sends pieces of the last one to clients that lack it.
+    fn send_statistics(&mut self) {
         let now = Instant::now();
-        let reader = |connection: &mut Connection| native(connection).and_then(|client| client.statistics);
-        let readers: Vec<(usize, u64)> = self
-            .connections
-            .iter_mut()
-            .filter_map(|(key, connection)| Some((key, reader(connection)?)))
-            .collect();
+        let has_statistics = |(key, connection): (usize, &mut Connection)| {
+            native(connection).is_some_and(|client| client.statistics.is_some()).then_some(key)
+        };
+        let readers: Vec<usize> = self.connections.iter_mut().filter_map(has_statistics).collect();
         self.statistics.is_due = !readers.is_empty();
+        self.statistics.is_busy = false;
         if readers.is_empty() {
             return;
         }
-        if self.statistics.not_before.is_none_or(|due| due <= now) {
-            self.statistics.begin_round(&self.around.dac.registry);
+        let is_time = self.statistics.not_before.is_none_or(|due| due <= now);
+        if (self.statistics.is_comparing() || is_time)
+            && self.statistics.compare_some(&self.around.dac.registry)
+        {
             self.statistics.not_before = Some(now + PERIOD);
         }
-        let round = self.statistics.round;
-        let mut made: HashMap<u64, Vec<Bytes>> = HashMap::new();
-        let mut longest = 0;
-        for (key, since) in readers.into_iter().filter(|(_, since)| *since < round) {
-            let messages = made.entry(since).or_insert_with(|| self.statistics.after(since)).clone();
-            longest = longest.max(messages.iter().map(Bytes::len).sum());
-            let said = self.send_rows(key, round, messages);
+        let mut made = 0;
+        for key in readers {
+            if made == MADE {
+                self.statistics.is_busy = true;
+                break;
+            }
+            let said = self.send_piece(key, now, &mut made);
             self.settle(key, said);
         }
-        let rest = Duration::from_nanos((longest as u64).saturating_mul(1_000_000_000 / STATISTICS_RATE));
-        let due = self.statistics.not_before.unwrap_or(now).max(now + rest);
-        self.statistics.not_before = Some(due);
     }
 
-    /// Sends statistics when it is time.
-    pub(super) fn send_due_statistics(&mut self) {
-        if self.statistics.due().is_some_and(|due| due <= Instant::now()) {
-            self.send_statistics();
-        }
-    }
-
-    /// Writes one round to a client that has taken everything before; another client gets it with the next round.
-    fn send_rows(&mut self, key: usize, round: u64, messages: Vec<Bytes>) -> Result<(), End> {
+    /// Writes a piece of the last round to a client that has taken everything before. Another client gets it when it has room.
+    fn send_piece(&mut self, key: usize, now: Instant, made: &mut usize) -> Result<(), End> {
+        let round = self.statistics.round();
         let Some(connection) = self.connections.get_mut(key).filter(|connection| connection.is_open()) else {
             return Ok(());
         };
-        messages.into_iter().try_for_each(|message| connection.write_shared(message))?;
-        if let Some(client) = native(connection) {
-            client.statistics = Some(round);
+        let Some(reader) = native(connection).and_then(|client| client.statistics.as_mut()) else {
+            return Ok(());
+        };
+        if !reader.follow(round) {
+            return Ok(());
         }
-        Ok(())
+        let Some((piece, is_new)) = self.statistics.next(reader) else { return Ok(()) };
+        *made += usize::from(is_new);
+        let bytes = reader.took(&piece) as u64;
+        self.statistics.is_busy |= reader.follow(round);
+        let rest = Duration::from_nanos(bytes.saturating_mul(1_000_000_000 / STATISTICS_RATE));
+        let due = self.statistics.not_before.unwrap_or(now).max(now + rest);
+        self.statistics.not_before = Some(due);
+        piece.frame.map_or(Ok(()), |frame| connection.write_shared(frame))
     }
 }
 

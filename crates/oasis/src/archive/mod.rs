@@ -1,9 +1,11 @@
-//! `oasis archive`: shows and checks the content of an archive, and confirms its retention.
+//! `oasis archive`: shows and checks the content of an archive, shows its state in a DAC, and confirms its retention.
 
 mod check;
 #[cfg(feature = "live")]
 mod retention;
 mod show;
+#[cfg(feature = "live")]
+mod status;
 
 use crate::{archive_folder::ArchiveFolder, broken_pipe::is_broken_pipe, output_format::Format};
 use clap::{Args, Subcommand};
@@ -27,6 +29,12 @@ enum Verb {
   oasis archive check --archive ~/samples
   oasis archive check --archive ~/samples && cp -a ~/samples /backup/")]
     Check(Look),
+    /// Show whether the archive of a running DAC stores samples, how full its retention rules are, and its warnings with what to do.
+    #[cfg(feature = "live")]
+    #[command(after_help = "Examples:
+  oasis archive status
+  oasis archive status --url http://plant:7070 --format json | jq .warnings")]
+    Status(status::Arguments),
     /// Control how a DAC evicts old samples.
     #[cfg(feature = "live")]
     Retention(retention::Arguments),
@@ -46,6 +54,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let done = match &arguments.verb {
         Verb::Show(look) => show::run(&look.archive.find()?, look.format).map(|()| ExitCode::SUCCESS),
         Verb::Check(look) => check::run(&look.archive.find()?, look.format),
+        #[cfg(feature = "live")]
+        Verb::Status(arguments) => status::run(arguments).map(|()| ExitCode::SUCCESS),
         #[cfg(feature = "live")]
         Verb::Retention(arguments) => retention::run(arguments).map(|()| ExitCode::SUCCESS),
     };

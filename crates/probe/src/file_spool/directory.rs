@@ -13,6 +13,8 @@ use uuid::Uuid;
 
 const LOCK: &str = "LOCK";
 const SEGMENT: &str = "segment";
+/// Names with larger numbers are not of a node: the number after it must exist too.
+const LAST_NUMBER: u64 = 1_000_000_000_000_000_000;
 
 /// Why a spool directory cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -166,7 +168,8 @@ fn remove(segment: &SegmentFile) -> io::Result<u64> {
 /// Truncates a segment to its head, and returns the head's bytes.
 fn shrink(segment: &SegmentFile) -> io::Result<u64> {
     let Ok(mut reader) = Reader::open(&segment.path, segment.number) else { return remove(segment) };
-    while reader.next()?.is_some() {}
+    // What cannot be read cannot be sent either: it must not keep new samples out.
+    while reader.next().is_ok_and(|batch| batch.is_some()) {}
     let Some(mut head) = reader.head.take() else { return remove(segment) };
     if reader.seen.is_empty() {
         return Ok(segment.bytes);
@@ -189,16 +192,19 @@ pub fn segment_path(run: &Path, number: u64) -> PathBuf {
     run.join(format!("{number:010}.{SEGMENT}"))
 }
 
-/// Returns the segments of a run in order; none if the run does not exist.
+/// Returns the segments of a run in order; none if the run does not exist. Ignores whatever else has such a name.
 pub fn segments(run: &Path) -> io::Result<Vec<SegmentFile>> {
     let mut found = Vec::new();
     for entry in entries(run)? {
         let entry = entry?;
         let path = entry.path();
         let number = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
-        if let Some(number) = number.filter(|_| path.extension().is_some_and(|it| it == SEGMENT)) {
+        let is_segment = path.extension().is_some_and(|it| it == SEGMENT);
+        if let Some(number) = number.filter(|&number| is_segment && number <= LAST_NUMBER) {
             // Removed meanwhile: another thread has sent it.
-            let Ok(metadata) = entry.metadata() else { continue };
+            let Some(metadata) = entry.metadata().ok().filter(|metadata| metadata.is_file()) else {
+                continue;
+            };
             found.push(SegmentFile { path, number, bytes: metadata.len() });
         }
     }
@@ -211,6 +217,7 @@ fn runs(directory: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     for entry in entries(directory)? {
         let path = entry?.path();
         let number = path.file_name().and_then(|name| name.to_str()?.split_once('-')?.0.parse().ok());
+        let number = number.filter(|&number| number <= LAST_NUMBER && path.is_dir());
         found.extend(number.map(|number| (number, path)));
     }
     found.sort();

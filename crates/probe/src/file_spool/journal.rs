@@ -68,7 +68,14 @@ impl Journal {
         // Find the newest readable head, then read what follows it.
         let mut readers = Vec::new();
         for segment in segments.iter().rev() {
-            let reader = Reader::open(&segment.path, segment.number)?;
+            let reader = match Reader::open(&segment.path, segment.number) {
+                Ok(reader) => reader,
+                Err(error) => {
+                    tracing::warn!(file = %segment.path.display(), %error,
+                        "cannot read a segment of the file spool: its samples count as dropped by the spool");
+                    continue;
+                }
+            };
             found.clone_from(&reader.head);
             readers.push(reader);
             if found.is_some() {
@@ -84,7 +91,8 @@ impl Journal {
             return Ok(None);
         }
         for mut reader in readers {
-            while reader.next()?.is_some() {}
+            // An error ends the segment here as it does when it is read to be sent.
+            while reader.next().is_ok_and(|batch| batch.is_some()) {}
             head.include(&reader.seen);
         }
         if let Some(released) = recorded(&run).filter(|places| places.len() == head.taken.len()) {

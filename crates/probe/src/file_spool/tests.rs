@@ -170,6 +170,27 @@ fn a_failed_write_leaves_no_trace_and_the_next_one_succeeds() {
 }
 
 #[test]
+fn names_that_no_node_gives_and_what_is_no_file_are_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = journal(folder.path());
+    let mut written = batches(&[(0, 3, 10), (1, 1, 20)]);
+    writer.append(&mut written).1.unwrap();
+    drop(writer);
+    let run = files(folder.path())[0].parent().unwrap().to_owned();
+    fs::create_dir(run.join("0000000009.segment")).unwrap();
+    fs::copy(run.join("0000000001.segment"), run.join(format!("{}.segment", u64::MAX))).unwrap();
+    fs::create_dir(folder.path().join(format!("{}-run", u64::MAX))).unwrap();
+    fs::write(folder.path().join("0000000007-file"), b"").unwrap();
+    let mut left = reopened(folder.path()).unwrap();
+    assert_eq!(read(&mut left), written);
+    drop(left);
+    // They take no room from new samples either.
+    let mut next = journal(folder.path());
+    let mut more = batches(&[(0, 1, 60_000); 30]);
+    next.append(&mut more).1.unwrap();
+}
+
+#[test]
 fn two_processes_cannot_have_one_directory() {
     let folder = tempfile::tempdir().unwrap();
     let directory = Directory::open(folder.path(), LIMIT).unwrap();

@@ -61,10 +61,11 @@ class Door:
 
     def schema(self, node: str, instance: str) -> dict[str, Any]:
         """Fetch the probe type of an instance."""
-        known = self.get("/api/v1/instances")["instances"]
-        for one in known:
+        named = urllib.parse.urlencode({"node": node, "instance": instance})
+        for one in self.get(f"/api/v1/instances?{named}")["instances"]:
             if (one["node"], one["instance"]) == (node, instance):
                 return cast(dict[str, Any], self.get(f"/api/v1/instances/{one['id']}")["schema"])
+        known = self.get("/api/v1/instances?limit=10")["instances"]
         names = ", ".join(f"{one['node']}/{one['instance']}" for one in known[:10]) or "none"
         raise DacError(f"{self._url} has no instance {node}/{instance}; it has {names}")
 

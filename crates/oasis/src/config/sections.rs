@@ -1,0 +1,62 @@
+//! All sections of the configuration file. `fuzz` includes this file, so it names nothing of its crate.
+
+use anyhow::Context;
+use oasis_dac::config::{ChannelConfig, LogConfig};
+use oasis_doors::DoorsConfig;
+use oasis_handler::{ConfiguredHandler, Handler};
+use oasis_instrument::NodeSettings;
+use oasis_store::ArchiveConfig;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Declares the file: the sections of DAC and node, and one for each handler.
+macro_rules! sections {
+    ($($name:ident: $handler:ty),* $(,)?) => {
+        /// The whole file.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Config {
+            /// Limit for all memory that peers of a DAC can cause, in bytes.
+            pub memory_bytes: usize,
+            pub doors: DoorsConfig,
+            pub channel: ChannelConfig,
+            pub log: LogConfig,
+            pub archive: ArchiveConfig,
+            $(pub $name: <$handler as ConfiguredHandler>::Config,)*
+            pub node: NodeSettings,
+        }
+
+        impl Default for Config {
+            fn default() -> Self {
+                Self {
+                    memory_bytes: oasis_dac::DEFAULT_MEMORY,
+                    doors: Default::default(),
+                    channel: Default::default(),
+                    log: Default::default(),
+                    archive: Default::default(),
+                    $($name: Default::default(),)*
+                    node: Default::default(),
+                }
+            }
+        }
+
+        impl Config {
+            /// The enabled handlers.
+            pub fn handlers(&self) -> anyhow::Result<Vec<Arc<dyn Handler>>> {
+                let mut handlers: Vec<Arc<dyn Handler>> = Vec::new();
+                $(
+                    let configured = <$handler as ConfiguredHandler>::configured(self.$name.clone());
+                    let handler = configured.context(concat!("in the section [", stringify!($name), "]"))?;
+                    handlers.extend(handler.map(|handler| -> Arc<dyn Handler> { Arc::new(handler) }));
+                )*
+                Ok(handlers)
+            }
+        }
+    };
+}
+
+// The handlers of the DAC, a line each: its section, and its type.
+sections! {
+    openmetrics: oasis_openmetrics::OpenMetrics,
+    postgresql: oasis_postgresql::Postgresql,
+}

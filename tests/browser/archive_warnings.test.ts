@@ -1,0 +1,46 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { Oasis } from './harness/oasis.ts';
+import { Rig } from './harness/rig.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+const rig = new Rig(() => Oasis.up('--archive', folder));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const EARLY = {
+  instances: '*',
+  code: 'size_before_age',
+  detail:
+    'at the present rate the 10.0 GiB of the retention rule "*" have room for 8.0 hours only: raise its bytes',
+};
+const HOSTILE = {
+  instances: '*',
+  code: 'of-a-newer-dac',
+  detail: `<img src=x onerror=alert(1)>\u202e${'x'.repeat(300)}`,
+};
+
+it('warns in the header before the archive evicts samples, and the ledger says what to do', async () => {
+  const visit = await rig.visit();
+  let answer: object = { condition: 'storing', detail: null, warnings: [EARLY, HOSTILE] };
+  await visit.page.route('**/api/v1/archive', (route) => route.fulfill({ json: answer }));
+  const header = visit.page.getByTestId('archive-warning');
+  await expect.poll(() => header.textContent()).toBe('The archive will evict samples early (and 1 more)');
+  expect(await header.getAttribute('title')).toContain('8.0 hours only: raise its bytes');
+  await visit.page.getByTestId('open-ledger').click();
+  const lines = visit.page.getByTestId('ledger-archive-warning');
+  await expect
+    .poll(() => lines.allTextContents())
+    .toEqual([EARLY, HOSTILE].map(({ detail }) => `The archive will evict samples: ${detail}.`));
+  const overflow = await visit.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(overflow).toBeLessThanOrEqual(0);
+  await visit.screenshot('archive-warnings');
+  // What does not work at all goes before what will be a problem.
+  answer = { condition: 'disk_full', detail: 'No space left on device', warnings: [EARLY] };
+  await expect.poll(() => header.count()).toBe(0);
+  answer = { condition: 'storing', detail: null, warnings: [] };
+  await expect.poll(() => lines.count()).toBe(0);
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});

@@ -157,7 +157,9 @@ impl Statistics {
                 let range = (after.map_or(Unbounded, Excluded), last.map_or(Unbounded, Included));
                 let gone = self.instances.range(range).filter(|(_, known)| known.seen != round);
                 let gone: Vec<TopicId> = gone.map(|(topic, _)| *topic).collect();
-                gone.iter().for_each(|topic| drop(self.instances.remove(topic)));
+                for topic in &gone {
+                    self.instances.remove(topic);
+                }
                 self.comparing = last.map(|last| Place::Instance(Some(last)));
                 if self.comparing.is_none() {
                     self.round = round;

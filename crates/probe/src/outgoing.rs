@@ -90,19 +90,20 @@ impl<T> Outgoing<T> {
         Some(piece)
     }
 
-    /// The oldest piece in transit.
-    pub fn first_in_transit(&self) -> Option<&T> {
-        self.pieces.get(self.received).filter(|_| self.received < self.sent).map(|(_, piece)| piece)
+    /// The oldest piece that was not received: in transit, or unsent over this connection.
+    pub fn first_unreceived(&self) -> Option<&T> {
+        self.pieces.get(self.received).map(|(_, piece)| piece)
     }
 
-    /// Notes that the [oldest piece in transit](Outgoing::first_in_transit) was received: it stays until it is safe.
+    /// Notes that the [oldest of these pieces](Outgoing::first_unreceived) was received: it stays until it is safe. It may be unsent over
+    /// this connection, because an earlier one has carried it.
     pub fn note_received(&mut self) {
-        if self.received < self.sent
-            && let Some((cost, _)) = self.pieces.get(self.received)
-        {
-            self.transit_bytes -= cost;
-            self.received += 1;
+        let Some((cost, _)) = self.pieces.get(self.received) else { return };
+        match self.received < self.sent {
+            true => self.transit_bytes -= cost,
+            false => self.sent += 1,
         }
+        self.received += 1;
     }
 
     /// Removes the oldest piece that was not received before, if it is now: it need not stay. It may be unsent over this
@@ -167,9 +168,8 @@ mod tests {
     fn a_piece_is_kept_until_it_is_acknowledged_and_goes_again_over_a_new_connection() {
         let mut queue = Outgoing::default();
         (1..=3).for_each(|piece| queue.push(piece, 10));
-        assert_eq!(queue.first_in_transit(), None);
         assert_eq!(send_all(&mut queue), [1, 2, 3]);
-        assert!(queue.first_in_transit() == Some(&1) && !queue.has_unsent());
+        assert!(queue.first_unreceived() == Some(&1) && !queue.has_unsent());
         assert_eq!(queue.take_acknowledged(|piece| *piece <= 1), Some(1));
         assert_eq!(queue.take_acknowledged(|piece| *piece <= 1), None);
         queue.send_again();
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(send_all(&mut queue), [1, 2, 3]);
         queue.note_received();
         queue.note_received();
-        assert_eq!((queue.first_in_transit(), queue.transit_bytes()), (Some(&3), Outgoing::<u64>::cost(10)));
+        assert_eq!((queue.first_unreceived(), queue.transit_bytes()), (Some(&3), Outgoing::<u64>::cost(10)));
         queue.send_again();
         assert_eq!(send_all(&mut queue), [3], "the same DAC");
         assert_eq!(queue.take_safe(|piece| *piece <= 1), Some(1));

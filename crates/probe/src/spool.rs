@@ -367,6 +367,7 @@ impl Spool {
     /// Takes at most `max` batches to write, with topic and drops filled in. Returns whether the first of them
     /// reports drops. No later one does: counters that are sent before these batches stand for that one gap.
     pub fn take(&mut self, max: usize, out: &mut Vec<Arc<Vec<u8>>>) -> bool {
+        self.note_received();
         let mut tells_of_drops = false;
         while out.len() < max && self.has_unsent() {
             let Some(batch) = self.batches.next_unsent() else { break };
@@ -393,14 +394,24 @@ impl Spool {
             let account = &mut self.accounts[instance];
             account.acknowledged = account.acknowledged.max(sequence);
         }
+        self.note_received();
+        self.release(topic);
+    }
+
+    /// Notes the batches that the DAC has received, from the oldest on: those in transit, and those that it acknowledged before they were
+    /// read from the file again.
+    fn note_received(&mut self) {
         // A connection keeps order and the DAC acknowledges all it has read, so the front is never stuck for long.
-        while let Some(front) = self.batches.first_in_transit() {
+        while let Some(front) = self.batches.first_unreceived() {
             let instance = front.instance;
             let account = &mut self.accounts[instance];
             if front.last_sequence() > account.acknowledged {
                 break;
             }
             account.received.advance(front);
+            if account.sent.sequence < account.received.sequence {
+                account.sent = account.received;
+            }
             if self.safe_when.is_none() {
                 account.released = account.received;
             } else if front.stored.is_some() {
@@ -414,7 +425,7 @@ impl Spool {
             // It may be safe already: a lost datagram of another instance was before it in the queue.
             self.release_from_file(instance);
         }
-        self.release(topic);
+        while self.release_first(|batch, account| batch.last_sequence() <= account.safe) {}
     }
 
     /// Handles the second acknowledgement: everything of `topic` up to `sequence` is safe.

@@ -77,6 +77,14 @@ impl NodeHost {
         }
     }
 
+    /// Returns whether its file spool has runs that no process sends.
+    pub fn has_files(&self, shared: &Shared) -> bool {
+        self.enter(shared);
+        let limit = self.plan.directory_bytes.filter(|_| self.process.is_none());
+        let directory = limit.and_then(|limit| Directory::open(&self.folder.join("spool"), limit).ok());
+        directory.and_then(|directory| directory.earlier_runs().ok()).is_some_and(|runs| !runs.is_empty())
+    }
+
     fn name(&self) -> String {
         format!("node {}", self.index)
     }

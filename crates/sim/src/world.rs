@@ -98,6 +98,21 @@ impl World {
         self.run_until(self.shared.plan.duration)?;
         self.heal();
         self.drain()?;
+        self.end_nodes()?;
+        // A run that was not safe in time stays in its file until the next start.
+        if self.nodes.iter().any(|node| node.has_files(&self.shared)) {
+            for node in 0..self.nodes.len() {
+                self.nodes[node].start(&mut self.shared)?;
+            }
+            self.drain()?;
+            self.end_nodes()?;
+        }
+        self.dac.stop(&mut self.shared)?;
+        Ok(())
+    }
+
+    /// Ends all nodes, and waits for it.
+    fn end_nodes(&mut self) -> anyhow::Result<()> {
         self.shared.is_over = true;
         for node in 0..self.nodes.len() {
             self.nodes[node].leave(&mut self.shared);
@@ -106,7 +121,7 @@ impl World {
         while self.nodes.iter().any(|node| node.process.is_some()) {
             self.step(limit)?.context("nodes do not end")?;
         }
-        self.dac.stop(&mut self.shared)?;
+        self.shared.is_over = false;
         Ok(())
     }
 

@@ -50,6 +50,24 @@ fn nothing_is_sent_before_the_topics_are_known() {
 }
 
 #[test]
+fn a_batch_that_the_dac_acknowledged_before_is_not_sent_and_does_not_count_as_dropped() {
+    let mut spool = spool_for(10);
+    spool.connected(TOPICS.into_iter(), SAME_THAT_STORES);
+    // Over an earlier connection, which brought a batch that the file had and this queue had not.
+    spool.acknowledge(TopicId(10), 2);
+    spool.push(batch(0, 1, 2));
+    spool.push(batch(0, 3, 1));
+    let sent = take(&mut spool);
+    assert_eq!(
+        sent.iter().map(|header| (header.first_sequence, header.dropped_before)).collect::<Vec<_>>(),
+        [(3, 0)]
+    );
+    spool.acknowledge(TopicId(10), 3);
+    spool.safe(TopicId(10), 3);
+    assert!(spool.is_finished());
+}
+
+#[test]
 fn unacknowledged_batches_are_sent_again_with_the_new_topic() {
     let mut spool = spool_for(10);
     spool.connected(TOPICS.into_iter(), SAME);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
+use oasis_store::History;
 use serde_json::Value;
 use std::{
     fs,
@@ -149,6 +150,14 @@ fn a_run_is_resumed_reported_and_compared() {
         compared.contains("responses_per_second") && compared.contains("2 cells compared, 0"),
         "{compared}"
     );
+}
+
+#[test]
+fn a_run_is_recorded_through_oasis() {
+    let runs = tempfile::tempdir().unwrap();
+    let history = History::open(&run("bare", runs.path()).join("archive")).unwrap();
+    let names = ["load", "server"].map(|instance| ("bare".to_owned(), instance.to_owned()));
+    assert_eq!(history.instances().unwrap(), names);
 }
 
 #[test]

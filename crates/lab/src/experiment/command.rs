@@ -1,8 +1,9 @@
 //! The commands: list, run, report, compare.
 
 use super::{
-    Choice, Downloads, Experiment, Interrupt, Method,
+    Choice, Downloads, Experiment, Interrupt, Method, Surroundings,
     folder::RunFolder,
+    live::Recorder,
     plan::Lists,
     record::RunRecord,
     report,
@@ -111,7 +112,11 @@ impl Run {
             None => self.begun(methods)?,
         };
         run::announce(method, &folder)?;
-        let ending = run::run(method, &folder, &Interrupt::install()?)?;
+        let interrupt = Interrupt::install()?;
+        let recorder = recorder(&folder);
+        let surroundings = Surroundings { interrupt: &interrupt, recorder: recorder.as_ref() };
+        let ending = run::run(method, &folder, &surroundings)?;
+        recorder.map_or(Ok(()), Recorder::finish)?;
         let experiment = Experiment::parse(method.declaration())?;
         let written = report::write(&experiment, std::slice::from_ref(&folder), folder.path())?;
         println!("{}", written.display());
@@ -149,6 +154,15 @@ impl Run {
         let servers = method.prepare(&run::servers(&cells), self.downloads());
         Ok((method, RunFolder::create(&self.runs, RunRecord::new(&experiment, choice, servers, cells))?))
     }
+}
+
+/// Records the run; a run that cannot be recorded has its figures in files all the same.
+fn recorder(folder: &RunFolder) -> Option<Recorder> {
+    let started = Recorder::start(&folder.archive()).and_then(|recorder| {
+        eprintln!("live at http://{}", recorder.page()?);
+        Ok(recorder)
+    });
+    started.inspect_err(|error| eprintln!("not live: {error:#}")).ok()
 }
 
 /// A run to go on with; servers that were absent may be there now.

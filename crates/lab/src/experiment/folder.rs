@@ -51,6 +51,11 @@ impl RunFolder {
         &self.path
     }
 
+    /// What OASIS has recorded of the run.
+    pub fn archive(&self) -> PathBuf {
+        self.path.join("archive")
+    }
+
     /// Writes the record again, for example when the servers of a machine have changed.
     pub fn write_record(&self) -> anyhow::Result<()> {
         write_atomically(&self.path.join(RECORD), &self.record)

@@ -1,6 +1,9 @@
 //! What an experiment does to measure one cell.
 
-use super::{Cell, Interrupt, Measured};
+use super::{
+    Cell, Interrupt, Measured,
+    live::{CellNode, Recorder},
+};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -16,7 +19,28 @@ pub trait Method: Sync {
     fn expected(&self, cell: &Cell) -> Duration;
 
     /// Measures a cell. Files that it keeps go to `folder`. It returns early, with an error, when the run is interrupted.
-    fn measure(&self, cell: &Cell, folder: &Path, interrupt: &Interrupt) -> anyhow::Result<Measured>;
+    fn measure(
+        &self,
+        cell: &Cell,
+        folder: &Path,
+        surroundings: &Surroundings<'_>,
+    ) -> anyhow::Result<Measured>;
+}
+
+/// What a cell is measured in.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Whether the run should end.
+    pub interrupt: &'a Interrupt,
+    /// Who records the run, if anybody does.
+    pub recorder: Option<&'a Recorder>,
+}
+
+impl Surroundings<'_> {
+    /// The node of a cell.
+    pub fn node(&self, cell: &Cell) -> anyhow::Result<CellNode> {
+        self.recorder.map_or(Ok(CellNode::default()), |recorder| recorder.node(&cell.server))
+    }
 }
 
 /// Whether a server may be built from what must be downloaded.

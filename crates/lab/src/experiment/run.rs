@@ -1,7 +1,7 @@
 //! Runs the cells of a plan that have no result yet.
 
 use super::{
-    Interrupt, Method,
+    Method, Surroundings,
     folder::RunFolder,
     method::Readiness,
     outcome::{CellResult, Outcome},
@@ -44,7 +44,12 @@ pub fn announce(method: &dyn Method, folder: &RunFolder) -> anyhow::Result<()> {
 }
 
 /// Runs what is due. A cell that was cut off by Ctrl-C has no result, and is run again when the run is resumed.
-pub fn run(method: &dyn Method, folder: &RunFolder, interrupt: &Interrupt) -> anyhow::Result<Ending> {
+pub fn run(
+    method: &dyn Method,
+    folder: &RunFolder,
+    surroundings: &Surroundings<'_>,
+) -> anyhow::Result<Ending> {
+    let interrupt = surroundings.interrupt;
     let due = due(folder)?;
     let mut progress = Progress::new(&due.iter().map(|cell| method.expected(cell)).collect::<Vec<_>>());
     for cell in due {
@@ -53,7 +58,7 @@ pub fn run(method: &dyn Method, folder: &RunFolder, interrupt: &Interrupt) -> an
         }
         progress.begin(&cell.id);
         let (began, clock) = (record::now(), Instant::now());
-        let outcome = outcome(method, folder, cell, interrupt)?;
+        let outcome = outcome(method, folder, cell, surroundings)?;
         if interrupt.is_set() && matches!(outcome, Outcome::Failed(_)) {
             return Ok(Ending::Interrupted);
         }
@@ -70,13 +75,13 @@ fn outcome(
     method: &dyn Method,
     folder: &RunFolder,
     cell: &Cell,
-    interrupt: &Interrupt,
+    surroundings: &Surroundings<'_>,
 ) -> anyhow::Result<Outcome> {
     if let Some(Readiness::Absent(reason)) = folder.record.servers.get(&cell.server) {
         return Ok(Outcome::Absent(reason.clone()));
     }
     let scratch = folder.scratch(cell)?;
-    Ok(match method.measure(cell, &scratch, interrupt) {
+    Ok(match method.measure(cell, &scratch, surroundings) {
         Ok(measured) => Outcome::Measured(measured),
         Err(error) => Outcome::Failed(format!("{error:#}")),
     })

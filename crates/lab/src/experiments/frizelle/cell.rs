@@ -1,6 +1,7 @@
 //! One cell, in the order of the study's runner: start the server, watch it, set up logging and event, load it, wait until the summary rests, clean up.
 
 use super::{
+    live,
     load::{Fleet, Orders},
     monitor::Monitor,
     rival, summary,
@@ -9,7 +10,7 @@ use super::{
 use crate::{
     child::Child,
     dac_http,
-    experiment::{Interrupt, Measured},
+    experiment::{Cell, Measured, Surroundings},
 };
 use anyhow::Context;
 use serde_json::Value;
@@ -23,26 +24,29 @@ use std::{
 /// Most connections of one process of the load: half of what many machines allow.
 const MOST_OF_A_PROCESS: usize = 10_000;
 /// Time for late answers, of which there are none unless machine or server stall.
-const GRACE: Duration = Duration::from_secs(30);
+const GRACE: Duration = Duration::from_secs(15);
 
 /// Measures a server. No other server runs: each cell stops its own.
 pub fn measure(
-    server: &str,
+    cell: &Cell,
     plan: &TestPlan,
     folder: &Path,
-    interrupt: &Interrupt,
+    surroundings: &Surroundings<'_>,
 ) -> anyhow::Result<Measured> {
+    let server = &cell.server;
     let process = rival::start(server, plan, folder).with_context(|| format!("cannot start {server}"))?;
     let address = process.place(0)?.to_owned();
     let idle = process.resident()?;
     set_up(&address, plan)?;
     let offset = clock_offset(&address)?;
-    let monitor = Monitor::start(process.pid());
-    let mut fleet = Fleet::start(orders(plan, address.parse()?, offset)?)?;
-    let summary = fleet.wait(interrupt)?;
+    let mut node = surroundings.node(cell)?;
+    let monitor = Monitor::start(process.pid(), live::server(node.server.take()));
+    let mut fleet = Fleet::start(&orders(plan, address.parse()?, offset)?)?;
+    let summary = fleet.wait(surroundings.interrupt, live::load(node.load.take()))?;
     clean_up(&address, plan)?;
     let watched = monitor.stop();
     stop(process);
+    node.finish();
     let measured = summary::measured(plan, &summary, &watched, idle);
     keep(plan, folder, &measured)?;
     Ok(measured)

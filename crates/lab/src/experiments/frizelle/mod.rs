@@ -4,6 +4,7 @@
 //! ([`monitor`]). The form of calls and answers is the same for all servers: `crates/lab/rivals/README.md`.
 
 mod cell;
+mod live;
 mod load;
 mod monitor;
 mod rival;
@@ -16,7 +17,7 @@ mod tests;
 pub use load::Orders;
 pub use server::PushServer;
 
-use crate::experiment::{Cell, Downloads, Interrupt, Measured, Method, Readiness};
+use crate::experiment::{Cell, Downloads, Measured, Method, Readiness, Surroundings};
 use std::{collections::BTreeMap, path::Path, time::Duration};
 use test_plan::TestPlan;
 
@@ -40,7 +41,12 @@ impl Method for Frizelle {
         TestPlan::of(cell).map_or(OVERHEAD, |plan| plan.length() + OVERHEAD)
     }
 
-    fn measure(&self, cell: &Cell, folder: &Path, interrupt: &Interrupt) -> anyhow::Result<Measured> {
-        cell::measure(&cell.server, &TestPlan::of(cell)?, folder, interrupt)
+    fn measure(
+        &self,
+        cell: &Cell,
+        folder: &Path,
+        surroundings: &Surroundings<'_>,
+    ) -> anyhow::Result<Measured> {
+        cell::measure(cell, &TestPlan::of(cell)?, folder, surroundings)
     }
 }

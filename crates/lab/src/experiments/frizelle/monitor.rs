@@ -32,8 +32,8 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Starts.
-    pub fn start(pid: u32) -> Self {
+    /// Starts; each second goes to the function too.
+    pub fn start(pid: u32, mut each: impl FnMut(&Watched) + Send + 'static) -> Self {
         let (stop, stopped) = mpsc::channel();
         let thread = thread::spawn(move || {
             let began = Instant::now();
@@ -42,7 +42,9 @@ impl Monitor {
             while stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
                 let Some(now) = Reading::now(pid) else { break };
                 if let Some(before) = before.replace(now) {
-                    watched.push(now.since(&before, began));
+                    let second = now.since(&before, began);
+                    each(&second);
+                    watched.push(second);
                 }
             }
             watched

@@ -63,7 +63,7 @@ impl Drop for Process {
 
 impl Fleet {
     /// Starts a process for each order.
-    pub fn start(orders: Vec<Orders>) -> anyhow::Result<Self> {
+    pub fn start(orders: &[Orders]) -> anyhow::Result<Self> {
         let longest = orders.iter().map(|orders| orders.duration + orders.drain).max().unwrap_or_default();
         let (sender, reports) = mpsc::channel();
         let processes =
@@ -71,15 +71,23 @@ impl Fleet {
         Ok(Self { processes, reports, deadline: Instant::now() + longest + LATE })
     }
 
-    /// Waits until the summary rests: every process has reported its own.
-    pub fn wait(&mut self, interrupt: &Interrupt) -> anyhow::Result<Summary> {
+    /// Waits until the summary rests: every process has reported its own. Each second goes to the function when all have reported it.
+    pub fn wait(&mut self, interrupt: &Interrupt, mut each: impl FnMut(&Second)) -> anyhow::Result<Summary> {
         let mut summary = Summary::default();
+        let mut reported: BTreeMap<u64, usize> = BTreeMap::new();
         let mut summaries = 0;
         while summaries < self.processes.len() {
             interrupt.check()?;
             ensure!(Instant::now() < self.deadline, "the load does not end");
             match self.reports.recv_timeout(LOOK) {
-                Ok(Report::Second(second)) => summary.add(&second),
+                Ok(Report::Second(second)) => {
+                    let sum = summary.add(&second);
+                    let count = reported.entry(second.second).or_default();
+                    *count += 1;
+                    if *count == self.processes.len() {
+                        each(sum);
+                    }
+                }
                 Ok(Report::Summary(tally)) => {
                     summary.tally.add(&tally);
                     summaries += 1;
@@ -93,7 +101,7 @@ impl Fleet {
 }
 
 impl Summary {
-    fn add(&mut self, second: &Second) {
+    fn add(&mut self, second: &Second) -> &Second {
         let sum = self
             .seconds
             .entry(second.second)
@@ -101,6 +109,8 @@ impl Summary {
         sum.active += second.active;
         sum.responses += second.responses;
         sum.errors += second.errors;
+        sum.emit_duration = sum.emit_duration.max(second.emit_duration);
+        sum
     }
 }
 

@@ -14,6 +14,7 @@ use std::{
     collections::VecDeque,
     fs::File,
     io::{self, BufWriter, ErrorKind, Write},
+    mem,
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
     str::FromStr,
@@ -161,11 +162,11 @@ impl<'a> Generator<'a> {
         let mut buffer = vec![0; 64 * 1024];
         loop {
             let elapsed = self.began.elapsed();
+            self.report_seconds(elapsed)?;
             if self.is_over(elapsed) {
                 break;
             }
             self.begin_due(elapsed);
-            self.report_seconds(elapsed)?;
             match self.poll.poll(&mut events, Some(TURN)) {
                 Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error.into()),
                 _ => {}
@@ -281,12 +282,13 @@ impl<'a> Generator<'a> {
 
     fn report_seconds(&mut self, elapsed: Duration) -> anyhow::Result<()> {
         while elapsed >= SECOND * (self.seconds as u32 + 1) {
-            let tally = &self.seen.tally;
+            let tally = &mut self.seen.tally;
             let second = Second {
                 second: self.seconds,
                 active: self.active,
                 responses: tally.responses,
                 errors: tally.error_count(),
+                emit_duration: mem::take(&mut tally.longest),
             };
             self.seconds += 1;
             report(&Report::Second(second))?;

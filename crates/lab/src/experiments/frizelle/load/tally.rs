@@ -20,6 +20,8 @@ pub struct Second {
     pub responses: u64,
     /// Errors.
     pub errors: u64,
+    /// The longest duration of an emit that an answer of this second states, in milliseconds.
+    pub emit_duration: f64,
 }
 
 /// One emit, as the clients of one process saw it.
@@ -50,6 +52,9 @@ pub struct Tally {
     pub unexpected_timeouts: u64,
     /// The highest number of connections that the server stated.
     pub connections_peak: u64,
+    /// The longest duration since it was taken.
+    #[serde(skip)]
+    pub longest: f64,
     /// Emits by the time they began, in milliseconds since 1970.
     pub cycles: BTreeMap<i64, Cycle>,
 }
@@ -69,6 +74,7 @@ impl Tally {
 
     /// An event that arrived now, on the server's clock.
     pub fn event(&mut self, event: &Event, now_ms: f64) {
+        self.longest = self.longest.max(event.duration);
         if self.cycles.len() >= MAX_EMITS && !self.cycles.contains_key(&event.created) {
             return;
         }

@@ -198,6 +198,11 @@ bench-fanout: page ## Measure the doors beside other servers, 5 minutes: docs/ev
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/evidence/fanout.md all
 
+# LAB="--set SERVER=oasis,node --repeat 3" chooses. Tomcat is built by Maven, once.
+lab-quick: ## Measure server push beside Node.js and Tomcat, 5 minutes: docs/evidence/lab.md
+	cargo build --release --locked -p oasis-lab
+	./target/release/oasis-lab run frizelle --quick $(LAB)
+
 bench-attacks: page ## Measure readers beside a client that attacks, 5 minutes: docs/evidence/faults.md
 	cargo build --release --locked -p oasis -p oasis-lab
 	./target/release/oasis-lab attacks

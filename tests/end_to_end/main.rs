@@ -14,6 +14,7 @@ mod demand;
 mod eisa_client;
 mod file_spool;
 mod harness;
+mod lab;
 mod large_registry;
 mod logging;
 mod malformed;

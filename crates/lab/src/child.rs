@@ -27,10 +27,22 @@ impl Child {
         Self::start(core, command)
     }
 
-    /// Starts a process and waits until it is ready.
-    pub fn start(core: usize, mut command: Command) -> anyhow::Result<Self> {
+    /// Starts a process on one core and waits until it is ready.
+    pub fn start(core: usize, command: Command) -> anyhow::Result<Self> {
+        Self::start_confined(command, || cpu::confine(core))
+    }
+
+    /// Starts a process on the first cores and waits until it is ready.
+    pub fn start_on(cores: usize, command: Command) -> anyhow::Result<Self> {
+        Self::start_confined(command, || cpu::confine_to_first(cores))
+    }
+
+    fn start_confined(
+        mut command: Command,
+        confine: impl Fn() -> anyhow::Result<()>,
+    ) -> anyhow::Result<Self> {
         // A process inherits the cores of the thread that starts it.
-        cpu::confine(core)?;
+        confine()?;
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         cpu::confine(cpu::CLIENTS)?;
         let name = command.get_program().display().to_string();
@@ -54,6 +66,11 @@ impl Child {
     /// Sends an order.
     pub fn order(&mut self, order: Order) -> anyhow::Result<()> {
         writeln!(self.orders, "{order}").context("the process has ended")
+    }
+
+    /// The number of the process.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
     }
 
     /// Processor time since it began.

@@ -4,6 +4,11 @@ use crate::{
     attacks::Attacks,
     cpu,
     crowd::Dialect,
+    experiment::{Compare, List, Report, Run},
+    experiments::{
+        EXPERIMENTS,
+        frizelle::{Orders, PushServer},
+    },
     faults::{Faults, SourceSettings},
     node, report,
     scenarios::{Archive, Fanout, Flush, Idle, Latency, Probes, Slow},
@@ -33,6 +38,14 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// List the experiments, their plans, servers and variables.
+    List(List),
+    /// Run an experiment, and report it: docs/evidence/lab.md.
+    Run(Run),
+    /// Report runs of an experiment: HTML, Markdown, figures and raw data.
+    Report(Report),
+    /// Compare two runs of an experiment.
+    Compare(Compare),
     /// Cost of probes for the watched threads: one flush, a million a second, a control loop.
     Probes(Probes),
     /// Cost of the archive for subscribers, its throughput, and the speed of reading history. Takes ten minutes, and disk space for the largest size.
@@ -80,6 +93,24 @@ enum Verb {
     /// Idle subscribers.
     #[command(hide = true)]
     Subscribe(Subscribe),
+    /// A push server of an experiment; the end of its standard input ends it.
+    #[command(hide = true)]
+    PushServe {
+        /// Which one.
+        server: PushServer,
+        /// Where.
+        #[arg(long)]
+        listen: SocketAddr,
+        /// Its threads.
+        #[arg(long, default_value_t = 1)]
+        cores: usize,
+    },
+    /// Clients of a push server.
+    #[command(hide = true)]
+    PushLoad {
+        /// What they do, as JSON.
+        orders: Orders,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -121,6 +152,15 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Faults(faults) => return faults.run(cli.write.as_deref()),
         Verb::Attacks(attacks) => return attacks.run(),
         Verb::Source(settings) => return settings.run(),
+        Verb::List(list) => return list.run(EXPERIMENTS),
+        Verb::Run(run) => {
+            cpu::prepare()?;
+            return run.run(EXPERIMENTS);
+        }
+        Verb::Report(report) => return report.run(EXPERIMENTS),
+        Verb::Compare(compare) => return compare.run(),
+        Verb::PushServe { server, listen, cores } => return server.serve(listen, cores),
+        Verb::PushLoad { orders } => return orders.run(),
         Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
             return subscribers::run(server, source, dialect, count);
         }

@@ -21,6 +21,13 @@ pub fn confine(core: usize) -> anyhow::Result<()> {
         .with_context(|| format!("cannot run on core {core}: the lab needs two cores"))
 }
 
+/// Keeps this thread, and what it starts from now on, on the first cores, or on all if there are fewer.
+pub fn confine_to_first(count: usize) -> anyhow::Result<()> {
+    let mut cores = CpuSet::new();
+    (0..count.clamp(1, CpuSet::MAX_CPU)).for_each(|core| cores.set(core));
+    sched_setaffinity(None, &cores).with_context(|| format!("cannot run on the first {count} cores"))
+}
+
 /// Processor time of a process, in nanoseconds precise: `/proc/PID/stat` counts in hundredths of a second, too coarse for one round.
 pub fn time(pid: u32) -> anyhow::Result<Duration> {
     let mut total = Duration::ZERO;
@@ -48,6 +55,31 @@ pub fn resident(pid: u32) -> anyhow::Result<u64> {
     Ok(kib.context("no VmRSS in /proc/PID/status")? * 1024)
 }
 
+/// A process and those that it has started.
+pub fn family(pid: u32) -> Vec<u32> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let children = children.split_ascii_whitespace().filter_map(|child| child.parse().ok());
+    [pid].into_iter().chain(children.flat_map(family)).collect()
+}
+
+/// Ticks of all cores together: busy ones, and all.
+pub fn system_ticks() -> Option<(u64, u64)> {
+    let stat = fs::read_to_string("/proc/stat").ok()?;
+    let ticks: Vec<u64> =
+        stat.lines().next()?.split_ascii_whitespace().skip(1).filter_map(|word| word.parse().ok()).collect();
+    // user, nice, system, idle, iowait, and others that are busy: proc_stat(5).
+    let idle = ticks.get(3)? + ticks.get(4)?;
+    let all = ticks.iter().take(8).sum::<u64>();
+    Some((all.saturating_sub(idle), all))
+}
+
+/// Memory of the machine by its name in `/proc/meminfo`, in bytes.
+pub fn memory(name: &str) -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
 /// Raises the limit of open files as far as it goes; what is started from here inherits it.
 pub fn raise_open_files() -> anyhow::Result<u64> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
@@ -55,13 +87,18 @@ pub fn raise_open_files() -> anyhow::Result<u64> {
     Ok(maximum.unwrap_or(u64::MAX))
 }
 
+/// All cores of the machine; the parallelism of the standard library counts only those of this process.
+pub fn count() -> usize {
+    let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    cpuinfo.lines().filter(|line| line.starts_with("processor")).count().max(1)
+}
+
 /// Describes the machine.
 pub fn machine() -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo.lines().find(|line| line.starts_with("model name"));
     let model = model.and_then(|line| line.split_once(": ")).map_or("unknown processor", |(_, name)| name);
-    // The parallelism of the standard library counts only the cores of this process.
-    let cores = cpuinfo.lines().filter(|line| line.starts_with("processor")).count();
+    let cores = count();
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let version = kernel.split('-').next().unwrap_or_default().trim();
     format!("{cores} cores of {model}, Linux {version}")

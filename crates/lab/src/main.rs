@@ -3,6 +3,8 @@
 //! Each [`scenarios`] file measures one thing and returns a section of the report. It measures [`station`]s: a server in a process of its
 //! own ([`child`], [`servers`], [`node`]) on one core, and a [`crowd`] of subscribers on the other. Servers publish on order ([`order`]); the
 //! crowd counts messages, and `/proc` has the cost ([`cpu`]).
+//!
+//! An [`experiment`] repeats a publication's: it is declared, run, recorded and reported. [`experiments`] has a folder for each.
 
 mod attacks;
 mod child;
@@ -10,6 +12,8 @@ mod cli;
 mod cpu;
 mod crowd;
 mod dac_http;
+mod experiment;
+mod experiments;
 mod faults;
 mod node;
 mod order;

@@ -1,6 +1,6 @@
 //! The arguments of the command line.
 
-use crate::{archive, export, import, pdl, sql};
+use crate::{archive, export, import, lab, pdl, sql};
 #[cfg(feature = "live")]
 use crate::{
     live::arguments::{Dac, Handlers, List, Node, Tail, Up},
@@ -151,4 +151,10 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
     Pdl(pdl::Verb),
+    /// Repeat measurements of publications beside other servers, and report them: runs oasis-lab.
+    #[command(after_help = "Examples:
+  oasis lab list                             experiments, their plans, servers and variables
+  oasis lab run frizelle --quick             server push in several servers, under five minutes
+  oasis lab report lab-runs/*                the report of several runs, with intervals")]
+    Lab(lab::Arguments),
 }

@@ -10,6 +10,7 @@ mod documented_commands;
 mod export;
 mod formats;
 mod import;
+mod lab;
 #[cfg(feature = "live")]
 mod live;
 mod output_format;
@@ -51,6 +52,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Sql(arguments) => sql::run(&arguments).map(success),
         Verb::Archive(arguments) => archive::run(&arguments),
         Verb::Pdl(arguments) => pdl::run(arguments),
+        Verb::Lab(arguments) => lab::run(&arguments).map(success),
         #[cfg(feature = "live")]
         live => live::run(live).map(success),
     }

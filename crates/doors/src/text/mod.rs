@@ -212,8 +212,10 @@ mod parameters {
     #[into_params(parameter_in = Query)]
     #[allow(dead_code, reason = "described, not read")]
     pub struct Wait {
-        /// Longest wait for an answer, 0 to 120 seconds; 25 by default.
+        /// Longest wait for an answer, 0 to 180 seconds; 25 by default.
         timeout: Option<u64>,
+        /// The same in milliseconds, 0 to 180,000; the last one given counts.
+        timeout_ms: Option<u64>,
     }
 
     #[derive(Deserialize, IntoParams)]

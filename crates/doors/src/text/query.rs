@@ -10,8 +10,8 @@ use oasis_dac::{Delivery, Options, Overflow};
 use oasis_wire::quantity::{Epoch, Position};
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
 
-/// Longest wait of a long poll.
-const MAX_TIMEOUT: u64 = 120;
+/// Longest wait of a long poll, in milliseconds.
+const MAX_TIMEOUT: u64 = 180_000;
 /// Most bytes of padding: browsers of 2012 needed 256.
 const MAX_PADDING: usize = 4096;
 
@@ -138,7 +138,8 @@ impl Request {
                     _ => return Err(bad(name, value, "write number or string")),
                 }
             }
-            "timeout" => self.timeout = Duration::from_secs(bounded(name, value, 0..=MAX_TIMEOUT)?),
+            "timeout" => self.timeout = Duration::from_secs(bounded(name, value, 0..=MAX_TIMEOUT / 1_000)?),
+            "timeout_ms" => self.timeout = Duration::from_millis(bounded(name, value, 0..=MAX_TIMEOUT)?),
             "padding" => self.padding = bounded(name, value, 0..=MAX_PADDING as u64)? as usize,
             _ => return Err(bad(name, value, PARAMETERS)),
         }
@@ -156,7 +157,7 @@ impl Request {
     }
 }
 
-const PARAMETERS: &str = "there are node, instance, from, to, last, points, resume, delivery, overflow, integers, timeout (long poll) and padding (stream)";
+const PARAMETERS: &str = "there are node, instance, from, to, last, points, resume, delivery, overflow, integers, timeout and timeout_ms (long poll), and padding (stream)";
 
 fn bounded(name: &str, value: &str, range: RangeInclusive<u64>) -> Result<u64, Problem> {
     let allowed = || format!("write a whole number from {} to {}", range.start(), range.end());
@@ -251,6 +252,15 @@ mod tests {
     }
 
     #[test]
+    fn a_timeout_has_seconds_or_milliseconds() {
+        let timeout = |query: &str| parse(&format!("node=a&instance=x{query}")).unwrap().timeout.as_millis();
+        assert_eq!(
+            ["", "&timeout=180", "&timeout_ms=250", "&timeout=1&timeout_ms=180000"].map(timeout),
+            [25_000, 180_000, 250, 180_000]
+        );
+    }
+
+    #[test]
     fn the_position_of_a_browser_wins() {
         let mut headers = HeaderMap::new();
         headers.insert("last-event-id", format!("{EPOCH}:9").parse().unwrap());
@@ -287,7 +297,8 @@ mod tests {
             ("node=a&instance=x&from=earliest&last=9", ["last", "is a time"]),
             ("node=a&instance=x&last=9&delivery=latest", ["\"latest\"", "only every"]),
             ("node=a&instance=x&integers=hex", ["\"hex\"", "string"]),
-            ("node=a&instance=x&timeout=121", ["timeout", "120"]),
+            ("node=a&instance=x&timeout=181", ["timeout", "180"]),
+            ("node=a&instance=x&timeout_ms=180001", ["timeout_ms", "180000"]),
             ("node=a&instance=x&padding=-1", ["padding", "4096"]),
             ("node=a&instance=x&resume=1:2", ["\"1:2\"", "EPOCH:OFFSET"]),
             ("node=a&instance=x&resume=00000000000000ab:1,2", ["resume", "each of the 1"]),

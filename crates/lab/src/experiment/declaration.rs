@@ -1,0 +1,237 @@
+//! What an experiment declares: the keys of its TOML file.
+
+use super::value::{Value, Values};
+use anyhow::{Context, bail, ensure};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The name under which plans, figures and cells speak of the server.
+pub const SERVER: &str = "SERVER";
+
+/// An experiment.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// On the command line.
+    pub name: String,
+    /// In reports.
+    pub title: String,
+    /// The publication that it repeats.
+    pub source: String,
+    /// Everything that can be varied.
+    #[serde(rename = "variable")]
+    pub variables: Vec<Variable>,
+    /// Everything that is measured.
+    #[serde(rename = "server")]
+    pub servers: Vec<Server>,
+    /// What can be run.
+    #[serde(rename = "plan")]
+    pub plans: Vec<Plan>,
+    /// What is drawn.
+    #[serde(rename = "figure")]
+    pub figures: Vec<Figure>,
+    /// Numbers of the publication.
+    #[serde(rename = "fact", default)]
+    pub facts: Vec<Fact>,
+    /// Measures that the report has for each cell.
+    #[serde(rename = "column", default)]
+    pub columns: Vec<Column>,
+    /// How the measurement is made.
+    pub method: MethodNotes,
+}
+
+/// A variable.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variable {
+    /// As the publication names it.
+    pub name: String,
+    /// Of numbers.
+    #[serde(default)]
+    pub unit: String,
+    /// In a line.
+    pub meaning: String,
+    /// Without a plan.
+    pub default: Value,
+    /// The values of the publication.
+    #[serde(default)]
+    pub paper: Vec<Value>,
+    /// Whether the lab added it.
+    #[serde(default)]
+    pub is_own: bool,
+}
+
+/// A server.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// On the command line.
+    pub name: String,
+    /// In reports.
+    pub title: String,
+    /// Its description.
+    pub what: String,
+}
+
+/// A plan.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// `default`, `quick` or `paper`.
+    pub name: String,
+    /// In a line.
+    pub what: String,
+    /// The servers it runs.
+    pub servers: Vec<String>,
+    /// Values for all its cells.
+    #[serde(default)]
+    pub set: Values,
+    /// Factors for the values of its blocks, which stay the publication's.
+    #[serde(default)]
+    pub scale: BTreeMap<String, f64>,
+    /// Its parts.
+    #[serde(rename = "block")]
+    pub blocks: Vec<Block>,
+}
+
+/// Cells with every combination of some values.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Block {
+    /// What these cells have in common.
+    pub title: String,
+    /// The values.
+    #[serde(default)]
+    pub values: BTreeMap<String, Vec<Value>>,
+}
+
+/// A figure of the publication.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Its number there.
+    pub number: String,
+    /// Its subject.
+    pub title: String,
+    /// The drawn series; absent if the figure is not reproduced.
+    pub series: Option<String>,
+    /// Values of the drawn cells.
+    #[serde(default, rename = "where")]
+    pub filter: Values,
+    /// The variable that has a panel for each value.
+    #[serde(default)]
+    pub panels: String,
+    /// Those of its values that are drawn; those of the publication if empty.
+    #[serde(default)]
+    pub panel_values: Vec<Value>,
+    /// The variables that distinguish the curves of a panel.
+    #[serde(default)]
+    pub curves: Vec<String>,
+    /// What the publication reports.
+    #[serde(default)]
+    pub paper: String,
+    /// A remark.
+    #[serde(default)]
+    pub note: String,
+    /// Why it is not reproduced.
+    pub reason: Option<String>,
+}
+
+/// A number of the publication.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fact {
+    /// Where it is printed.
+    pub place: String,
+    /// What was measured.
+    pub what: String,
+    /// The measure of a cell that is compared.
+    pub measure: String,
+    /// Values of the compared cells.
+    #[serde(rename = "where")]
+    pub filter: Values,
+    /// Its numbers by server.
+    pub paper: BTreeMap<String, f64>,
+}
+
+/// A column of the report's table of cells.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// The measure.
+    pub measure: String,
+    /// Its heading.
+    pub title: String,
+}
+
+/// How the measurement is made.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MethodNotes {
+    /// How it differs from the publication's.
+    pub differences: Vec<String>,
+}
+
+impl Experiment {
+    /// Parses a declaration, and checks that every name in it is declared.
+    pub fn parse(text: &str) -> anyhow::Result<Self> {
+        let experiment: Self = toml::from_str(text).context("the declaration of an experiment")?;
+        experiment.check().with_context(|| format!("the declaration of {}", experiment.name))?;
+        Ok(experiment)
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        for plan in &self.plans {
+            plan.servers.iter().try_for_each(|name| self.server(name).map(drop))?;
+            plan.set.keys().chain(plan.scale.keys()).try_for_each(|name| self.variable(name).map(drop))?;
+            for block in &plan.blocks {
+                block.values.keys().try_for_each(|name| self.variable(name).map(drop))?;
+                ensure!(
+                    block.values.values().all(|values| !values.is_empty()),
+                    "{}: a variable without values",
+                    block.title
+                );
+            }
+        }
+        for figure in &self.figures {
+            ensure!(
+                figure.series.is_some() != figure.reason.is_some(),
+                "figure {}: either a series or a reason",
+                figure.number
+            );
+            let named = figure
+                .filter
+                .keys()
+                .chain(&figure.curves)
+                .chain(figure.series.as_ref().map(|_| &figure.panels));
+            named.filter(|name| *name != SERVER).try_for_each(|name| self.variable(name).map(drop))?;
+        }
+        for fact in &self.facts {
+            fact.filter.keys().try_for_each(|name| self.variable(name).map(drop))?;
+            fact.paper.keys().try_for_each(|name| self.server(name).map(drop))?;
+        }
+        Ok(())
+    }
+
+    /// The variable with this name.
+    pub fn variable(&self, name: &str) -> anyhow::Result<&Variable> {
+        let known = || self.variables.iter().map(|variable| &*variable.name).collect::<Vec<_>>().join(", ");
+        let found = self.variables.iter().find(|variable| variable.name == name);
+        found.with_context(|| format!("no variable {name}: there are {SERVER}, {}", known()))
+    }
+
+    /// The server with this name.
+    pub fn server(&self, name: &str) -> anyhow::Result<&Server> {
+        let known = || self.servers.iter().map(|server| &*server.name).collect::<Vec<_>>().join(", ");
+        let found = self.servers.iter().find(|server| server.name == name);
+        found.with_context(|| format!("no server {name}: there are {}", known()))
+    }
+
+    /// The plan with this name.
+    pub fn plan(&self, name: &str) -> anyhow::Result<&Plan> {
+        match self.plans.iter().find(|plan| plan.name == name) {
+            Some(plan) => Ok(plan),
+            None => bail!("{} has no plan {name}", self.name),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Records a run through OASIS itself: a DAC with an archive in the run's folder, and for each cell a node with two probes.
+//!
+//! They run on the core of the load, and once a second have little to do.
+
+use crate::{child::Child, cpu, dac_http};
+use anyhow::Context;
+use oasis_probe::{Node, NodeBuilder, NodeConfig, PushedProbe, TcpConnector};
+use std::{env, os::unix::process::CommandExt, path::Path, process::Command};
+
+/// Generated from `lab.pdl`.
+mod probes {
+    include!(concat!(env!("OUT_DIR"), "/probes.rs"));
+}
+pub use probes::lab::{Load, Server};
+
+/// Room for samples between a probe and its node: minutes of them.
+const RING: usize = 64 * 1024;
+
+/// The DAC of a run.
+#[derive(Debug)]
+pub struct Recorder {
+    dac: Child,
+}
+
+/// The node of a cell; without a recorder it has no probes.
+#[derive(Debug, Default)]
+pub struct CellNode {
+    /// What clients see.
+    pub load: Option<PushedProbe<Load>>,
+    /// What the server needs.
+    pub server: Option<PushedProbe<Server>>,
+    node: Option<Node>,
+}
+
+impl Recorder {
+    /// Starts a DAC that stores what it receives in this folder.
+    pub fn start(archive: &Path) -> anyhow::Result<Self> {
+        let mut command = Command::new(env::current_exe()?);
+        command.args(["serve", "dac", "--archive"]).arg(archive);
+        // Ctrl-C is for the runner, which ends its processes.
+        command.process_group(0);
+        Ok(Self {
+            dac: Child::start(cpu::CLIENTS, command).context("cannot start a DAC that records the run")?,
+        })
+    }
+
+    /// The address of the page.
+    pub fn page(&self) -> anyhow::Result<&str> {
+        self.dac.place(0)
+    }
+
+    /// Connects the node of a cell, named after its server.
+    pub fn node(&self, server: &str) -> anyhow::Result<CellNode> {
+        let mut builder = NodeBuilder::new(server, NodeConfig::default());
+        let (load, measured) = (builder.pushed("load", RING)?, builder.pushed("server", RING)?);
+        let node = builder.start(TcpConnector::new(self.dac.place(1)?))?;
+        Ok(CellNode { load: Some(load), server: Some(measured), node: Some(node) })
+    }
+
+    /// Stores everything, and ends the DAC.
+    pub fn finish(self) -> anyhow::Result<()> {
+        dac_http::text(self.dac.place(0)?, "POST", "/api/v1/archive/flush")
+            .map(drop)
+            .context("the DAC did not store the last samples")
+    }
+}
+
+impl CellNode {
+    /// Sends the last samples.
+    pub fn finish(self) {
+        if let Some(node) = self.node {
+            node.shutdown();
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What an experiment does to measure one cell.
+
+use super::{
+    Cell, Interrupt, Measured,
+    live::{CellNode, Recorder},
+};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, path::Path, time::Duration};
+
+/// Runs the cells of an experiment.
+pub trait Method: Sync {
+    /// The declaration, a TOML file.
+    fn declaration(&self) -> &'static str;
+
+    /// Builds these servers as needed, and says which are ready.
+    fn prepare(&self, servers: &[String], downloads: Downloads) -> BTreeMap<String, Readiness>;
+
+    /// How long a cell will take.
+    fn expected(&self, cell: &Cell) -> Duration;
+
+    /// Measures a cell. Files that it keeps go to `folder`. It returns early, with an error, when the run is interrupted.
+    fn measure(
+        &self,
+        cell: &Cell,
+        folder: &Path,
+        surroundings: &Surroundings<'_>,
+    ) -> anyhow::Result<Measured>;
+}
+
+/// What a cell is measured in.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Whether the run should end.
+    pub interrupt: &'a Interrupt,
+    /// Who records the run, if anybody does.
+    pub recorder: Option<&'a Recorder>,
+}
+
+impl Surroundings<'_> {
+    /// The node of a cell.
+    pub fn node(&self, cell: &Cell) -> anyhow::Result<CellNode> {
+        self.recorder.map_or(Ok(CellNode::default()), |recorder| recorder.node(&cell.server))
+    }
+}
+
+/// Whether a server may be built from what must be downloaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Downloads {
+    /// It may.
+    Allowed,
+    /// It is absent if something is missing.
+    Refused,
+}
+
+/// Whether a server can be measured on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Readiness {
+    /// Ready, and its version.
+    Ready(String),
+    /// Absent, and why.
+    Absent(String),
+}

@@ -1,0 +1,27 @@
+//! The frame of experiments: what an experiment declares, how its plan is run, recorded, resumed and reported.
+//!
+//! A [`declaration`] is a TOML file: variables, servers, plans, figures. A [`plan`] becomes cells, each a set of values for the variables. A [`Method`] runs
+//! one cell, which OASIS itself records ([`live`]). A run is a [`folder`]: `run.json` ([`record`]), and a file for each finished cell ([`outcome`]). The [`report`] reads folders and nothing else.
+
+mod command;
+mod declaration;
+mod folder;
+mod interrupt;
+mod live;
+mod method;
+mod outcome;
+mod plan;
+mod progress;
+mod record;
+mod report;
+mod run;
+mod value;
+
+pub use command::{Compare, List, Report, Run};
+pub use declaration::Experiment;
+pub use interrupt::Interrupt;
+pub use live::{Load, Server};
+pub use method::{Downloads, Method, Readiness, Surroundings};
+pub use outcome::Measured;
+pub use plan::{Cell, Choice};
+pub use value::Value;

@@ -1,0 +1,94 @@
+//! Every value for other programs, in the formats of `oasis export`: a value over time is a sample, its cell a node, its series an instance.
+
+use super::{
+    super::outcome::{CellResult, Series},
+    groups::Groups,
+};
+use anyhow::Context;
+use jiff::Timestamp;
+use oasis_channel::ProbeKind;
+use oasis_format::{Source, WriteError, find};
+use oasis_wire::{batch::Sample, quantity::Epoch, schema::ProbeType, value::Value};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+use uuid::Uuid;
+
+/// One value.
+const VALUE: &str = r#"{"name": "Lab::Value", "uuid": "6d0f5e3e-6f4b-4c52-9c19-0f6a4b8f7c11", "version": "1.0",
+    "metrics": [{"name": "value", "type": "real64"}]}"#;
+/// The formats, and what becomes of one that was not built.
+const FORMATS: [&str; 2] = ["csv", "parquet"];
+
+/// Writes `measures.csv`, `series.csv` and so on; returns what was written, or why it was not.
+pub fn write(folder: &Path, groups: &Groups) -> anyhow::Result<Vec<String>> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let probe_type: Arc<ProbeType> = Arc::new(serde_json::from_str(VALUE)?);
+    let mut written = Vec::new();
+    for format in FORMATS {
+        for (name, of) in [("measures", measures as Of), ("series", series as Of)] {
+            let file = folder.join(name).with_extension(format);
+            match write_file(&file, format, &probe_type, groups, of) {
+                Ok(()) => written.push(format!("data/{name}.{format}")),
+                Err(error) => {
+                    // An empty file would look like data.
+                    let _ = fs::remove_file(&file);
+                    written.push(format!("data/{name}.{format} not written: {error:#}"));
+                }
+            }
+        }
+    }
+    Ok(written)
+}
+
+/// The series of a result.
+type Of = fn(&CellResult) -> BTreeMap<String, Series>;
+
+fn measures(result: &CellResult) -> BTreeMap<String, Series> {
+    let measured = result.measured().map(|measured| &measured.measures);
+    measured.into_iter().flatten().map(|(name, value)| (name.clone(), vec![(0.0, *value)])).collect()
+}
+
+fn series(result: &CellResult) -> BTreeMap<String, Series> {
+    result.measured().map(|measured| measured.series.clone()).unwrap_or_default()
+}
+
+fn write_file(
+    path: &Path,
+    format: &str,
+    probe_type: &Arc<ProbeType>,
+    groups: &Groups,
+    of: Of,
+) -> Result<(), anyhow::Error> {
+    let format = find(format).and_then(|format| format.samples.as_ref()).context("no such format")?;
+    let mut file = fs::File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
+    let mut writer = (format.open)(&mut file)?;
+    for result in groups.0.iter().flat_map(|group| &group.results) {
+        let began: Timestamp =
+            result.began.parse().with_context(|| format!("the time of {}", result.cell.id))?;
+        for (name, series) in of(result) {
+            let source = source(result, &name, probe_type);
+            for (number, (at, value)) in series.iter().enumerate() {
+                writer.sample(&source, 0, &sample(number, nanoseconds(began, *at), *value))?;
+            }
+        }
+    }
+    writer.finish().map_err(WriteError::into)
+}
+
+fn source(result: &CellResult, name: &str, probe_type: &Arc<ProbeType>) -> Arc<Source> {
+    Arc::new(Source {
+        node: format!("{}.{}", result.cell.id, result.cell.repetition).into(),
+        instance: name.into(),
+        kind: ProbeKind::Pushed,
+        run: Uuid::nil(),
+        epoch: Epoch(1),
+        probe_type: probe_type.clone(),
+    })
+}
+
+fn sample(number: usize, time: u64, value: f64) -> Sample {
+    Sample { sequence: number as u64 + 1, offset: number as u64, time, values: vec![Value::Real64(value)] }
+}
+
+fn nanoseconds(began: Timestamp, seconds: f64) -> u64 {
+    u64::try_from(began.as_nanosecond()).unwrap_or_default().saturating_add((seconds * 1e9) as u64)
+}

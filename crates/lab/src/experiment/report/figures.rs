@@ -1,0 +1,159 @@
+//! Chooses what each figure of the publication shows of these runs.
+
+use super::{
+    super::{
+        declaration::{Experiment, Figure, SERVER},
+        value::{Value, Values},
+    },
+    estimate::number,
+    groups::{Group, Groups},
+    plot::{Curve, plot},
+};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// A figure of the report.
+#[derive(Debug, Serialize)]
+pub struct DrawnFigure {
+    /// Its number in the publication.
+    pub number: String,
+    /// Its subject.
+    pub title: String,
+    /// Whether it is reproduced, or why not.
+    pub status: String,
+    /// What the publication reports.
+    pub paper: String,
+    /// A remark.
+    pub note: String,
+    /// Its drawings.
+    pub panels: Vec<Panel>,
+}
+
+/// A drawing.
+#[derive(Debug, Serialize)]
+pub struct Panel {
+    /// Its file.
+    pub file: String,
+    /// Its subject.
+    pub title: String,
+    /// The drawing.
+    pub svg: String,
+}
+
+impl DrawnFigure {
+    /// Names and contents of its files.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.panels.iter().map(|panel| (&*panel.file, &*panel.svg))
+    }
+}
+
+/// Draws every figure that has data.
+pub fn draw(experiment: &Experiment, groups: &Groups) -> Vec<DrawnFigure> {
+    experiment.figures.iter().map(|figure| drawn(experiment, groups, figure)).collect()
+}
+
+fn drawn(experiment: &Experiment, groups: &Groups, figure: &Figure) -> DrawnFigure {
+    let shown: Vec<&Group> =
+        groups.matching(&figure.filter).filter(|group| has_series(group, figure)).collect();
+    let wanted = wanted_panels(experiment, figure, &shown);
+    let panels: Vec<Panel> =
+        wanted.iter().filter_map(|value| panel(experiment, figure, value, &shown)).collect();
+    let status = match &figure.reason {
+        Some(reason) => format!("not reproduced: {reason}"),
+        None => status(experiment, figure, &shown, (panels.len(), wanted.len())),
+    };
+    DrawnFigure {
+        number: figure.number.clone(),
+        title: figure.title.clone(),
+        status,
+        paper: figure.paper.clone(),
+        note: figure.note.clone(),
+        panels,
+    }
+}
+
+fn has_series(group: &Group, figure: &Figure) -> bool {
+    figure
+        .series
+        .as_ref()
+        .is_some_and(|name| group.measured().any(|measured| measured.series.contains_key(name)))
+}
+
+/// The panels of the publication; for servers, those that were measured.
+fn wanted_panels(experiment: &Experiment, figure: &Figure, shown: &[&Group]) -> BTreeSet<Value> {
+    if !figure.panel_values.is_empty() {
+        return figure.panel_values.iter().cloned().collect();
+    }
+    let measured = shown.iter().filter_map(|group| group.cell.value(&figure.panels));
+    match experiment.variable(&figure.panels) {
+        Ok(variable) => variable.paper.iter().cloned().chain(measured).collect(),
+        Err(_) => measured.collect(),
+    }
+}
+
+fn status(
+    experiment: &Experiment,
+    figure: &Figure,
+    shown: &[&Group],
+    (had, wanted): (usize, usize),
+) -> String {
+    if had == 0 {
+        return format!("not reproduced: no cell of these runs has {}", said(experiment, &figure.filter));
+    }
+    let scaled: BTreeSet<String> = shown
+        .iter()
+        .flat_map(|group| group.scaled().into_iter().map(|(name, value)| format!("{name}={value}")))
+        .collect();
+    let scale = if scaled.is_empty() { String::new() } else { format!(", scaled to {}", join(scaled)) };
+    if had == wanted {
+        format!("reproduced{scale}")
+    } else {
+        format!("reproduced in part: {had} of {wanted} panels{scale}")
+    }
+}
+
+fn panel(experiment: &Experiment, figure: &Figure, value: &Value, shown: &[&Group]) -> Option<Panel> {
+    let series = figure.series.as_ref()?;
+    let groups = shown.iter().filter(|group| group.cell.value(&figure.panels).as_ref() == Some(value));
+    let curves: Vec<Curve<'_>> = groups
+        .map(|group| Curve {
+            name: curve_name(experiment, figure, group),
+            repetitions: group.measured().filter_map(|measured| measured.series.get(series)).collect(),
+        })
+        .collect();
+    if curves.is_empty() {
+        return None;
+    }
+    let title = describe(experiment, &figure.panels, value);
+    let svg = plot(&title, &series.replace('_', " "), &curves).ok()?;
+    let number = figure.number.replace(' ', "-");
+    Some(Panel { file: format!("{number}-{value}.svg"), title, svg })
+}
+
+fn curve_name(experiment: &Experiment, figure: &Figure, group: &Group) -> String {
+    let values =
+        figure.curves.iter().filter_map(|name| Some(describe(experiment, name, &group.cell.value(name)?)));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+/// `20,000 connections`, `Tomcat 6`, `comet`.
+pub fn describe(experiment: &Experiment, name: &str, value: &Value) -> String {
+    if name == SERVER {
+        let server = value.to_string();
+        return experiment.server(&server).map_or(server.clone(), |known| known.title.clone());
+    }
+    let unit = experiment.variable(name).map_or("", |variable| &*variable.unit);
+    match value {
+        Value::Number(count) if !unit.is_empty() => format!("{} {unit}", number(*count as f64)),
+        Value::Flag(flag) => format!("{name}={flag}"),
+        other => other.to_string(),
+    }
+}
+
+fn said(experiment: &Experiment, filter: &Values) -> String {
+    join(filter.iter().map(|(name, value)| describe(experiment, name, value)))
+}
+
+fn join(words: impl IntoIterator<Item = String>) -> String {
+    words.into_iter().collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,174 @@
+//! Everything that the templates show.
+
+use super::{
+    super::{
+        declaration::{Experiment, SERVER, Variable},
+        folder::RunFolder,
+        method::Readiness,
+        outcome::{CellResult, Outcome},
+        record::RunRecord,
+        value::Value,
+    },
+    facts::{self, ComparedFact},
+    figures::{self, DrawnFigure},
+    groups::{Group, Groups},
+};
+use crate::table::Table;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// A report.
+#[derive(Debug, Serialize)]
+pub struct View {
+    name: String,
+    title: String,
+    source: String,
+    runs: Vec<RunView>,
+    variables: Vec<VariableView>,
+    figures: Vec<DrawnFigure>,
+    facts: Vec<ComparedFact>,
+    headings: Vec<String>,
+    cells: Vec<Vec<String>>,
+    cells_table: String,
+    problems: Vec<String>,
+    differences: Vec<String>,
+    data: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct RunView {
+    folder: String,
+    #[serde(flatten)]
+    record: RunRecord,
+    measured: usize,
+    planned: usize,
+    servers: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct VariableView {
+    name: String,
+    meaning: String,
+    paper: String,
+    here: String,
+}
+
+impl View {
+    /// The report of some runs.
+    pub fn new(
+        experiment: &Experiment,
+        runs: &[RunFolder],
+        groups: &Groups,
+        figures: Vec<DrawnFigure>,
+        data: Vec<String>,
+    ) -> Self {
+        let headings = headings(experiment);
+        let cells: Vec<Vec<String>> = groups.0.iter().map(|group| row(experiment, groups, group)).collect();
+        let mut table = Table::new(headings.clone());
+        cells.iter().for_each(|row| table.row(row.clone()));
+        Self {
+            name: experiment.name.clone(),
+            title: experiment.title.clone(),
+            source: experiment.source.clone(),
+            runs: runs.iter().map(|run| run_view(run, groups)).collect(),
+            variables: variables(experiment, groups),
+            figures,
+            facts: facts::compare(experiment, groups),
+            headings,
+            cells,
+            cells_table: table.to_string(),
+            problems: problems(groups),
+            differences: experiment.method.differences.clone(),
+            data,
+        }
+    }
+}
+
+fn run_view(run: &RunFolder, groups: &Groups) -> RunView {
+    let is_of = |result: &&CellResult| result.measured().is_some() && run.record.cells.contains(&result.cell);
+    let servers = run.record.servers.iter().map(|(name, readiness)| match readiness {
+        Readiness::Ready(version) => format!("{name}: {version}"),
+        Readiness::Absent(reason) => format!("{name}: absent: {reason}"),
+    });
+    RunView {
+        folder: run.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        measured: groups.0.iter().flat_map(|group| &group.results).filter(is_of).count(),
+        planned: run.record.cells.len(),
+        servers: servers.collect(),
+        record: run.record.clone(),
+    }
+}
+
+fn variables(experiment: &Experiment, groups: &Groups) -> Vec<VariableView> {
+    let of = |variable: &Variable| {
+        let here = groups.0.iter().filter_map(|group| group.cell.settings.get(&variable.name));
+        let here: BTreeSet<&Value> = here.collect();
+        let unit = if variable.unit.is_empty() { String::new() } else { format!(" ({})", variable.unit) };
+        VariableView {
+            name: variable.name.clone(),
+            meaning: format!(
+                "{}{unit}{}",
+                variable.meaning,
+                if variable.is_own { "; the lab's own" } else { "" }
+            ),
+            paper: joined(&variable.paper),
+            here: joined(here),
+        }
+    };
+    experiment.variables.iter().map(of).collect()
+}
+
+fn joined<'a>(values: impl IntoIterator<Item = &'a Value>) -> String {
+    values.into_iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn headings(experiment: &Experiment) -> Vec<String> {
+    let columns = experiment.columns.iter().map(|column| column.title.clone());
+    ["cell".into(), "server".into(), "runs".into()].into_iter().chain(columns).collect()
+}
+
+fn row(experiment: &Experiment, groups: &Groups, group: &Group) -> Vec<String> {
+    let server = figures::describe(experiment, SERVER, &Value::Text(group.cell.server.clone()));
+    let measured = group.measured().count();
+    let runs = if measured == group.results.len() {
+        measured.to_string()
+    } else {
+        format!("{measured} of {}", group.results.len())
+    };
+    let measures = experiment
+        .columns
+        .iter()
+        .map(|column| group.estimate(&column.measure).map_or("–".into(), |estimate| estimate.to_string()));
+    [describe(experiment, groups, group), server, runs].into_iter().chain(measures).collect()
+}
+
+/// The title of the block, and the values in which this cell differs from others.
+fn describe(experiment: &Experiment, groups: &Groups, group: &Group) -> String {
+    let is_varied = |name: &str| {
+        let values = groups.0.iter().filter_map(|group| group.cell.settings.get(name));
+        values.collect::<BTreeSet<_>>().len() > 1
+    };
+    let varied =
+        experiment.variables.iter().filter(|variable| is_varied(&variable.name)).filter_map(|variable| {
+            let value = group.cell.settings.get(&variable.name)?;
+            Some(figures::describe(experiment, &variable.name, value))
+        });
+    let values = varied.collect::<Vec<_>>().join(", ");
+    if values.is_empty() { group.cell.title.clone() } else { format!("{}: {values}", group.cell.title) }
+}
+
+/// Cells that were not measured, and what is to be known of the others.
+fn problems(groups: &Groups) -> Vec<String> {
+    let mut problems = Vec::new();
+    for result in groups.0.iter().flat_map(|group| &group.results) {
+        let id = &result.cell.id;
+        match &result.outcome {
+            Outcome::Absent(reason) => problems.push(format!("{id}: absent: {reason}")),
+            Outcome::Failed(error) => problems.push(format!("{id}: failed: {error}")),
+            Outcome::Measured(measured) => {
+                problems.extend(measured.notes.iter().map(|note| format!("{id}: {note}")))
+            }
+        }
+    }
+    problems
+}

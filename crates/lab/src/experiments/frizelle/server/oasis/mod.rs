@@ -1,0 +1,120 @@
+//! The push server of OASIS: hyper on tokio, as its text doors, with a task for each connection and an emitter for each event.
+//!
+//! An emitter copies and clears its list under a short lock, and then puts the emit into the [`mailbox`] of each request. The request's own task formats and
+//! writes the answer, so that durations include the wait for those before it.
+
+mod emitter;
+mod mailbox;
+mod requests;
+
+use super::{
+    BACKLOG,
+    answer::short,
+    calls::{Call, MAX_BODY, Wish, set_logging},
+    end_with_input,
+};
+use crate::order::ready;
+use axum::body::{Body, to_bytes};
+use emitter::Events;
+use hyper::{Request, Response, StatusCode, body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use requests::Pool;
+use std::{convert::Infallible, net::SocketAddr, sync::Arc};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+
+/// What all connections share.
+#[derive(Debug, Default)]
+struct Server {
+    events: Events,
+    pool: Arc<Pool>,
+}
+
+/// Serves with a thread for each core.
+pub fn serve(address: SocketAddr, cores: usize) -> anyhow::Result<()> {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(cores.max(1)).enable_all().build()?;
+    runtime.block_on(async {
+        let listener = listen(address)?;
+        ready(&[listener.local_addr()?.to_string()])?;
+        end_with_input();
+        // Accepts on a worker: the thread that waits here is none.
+        Ok(tokio::spawn(accept(listener)).await??)
+    })
+}
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+async fn accept(listener: TcpListener) -> std::io::Result<()> {
+    let server = Arc::new(Server::default());
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => drop(tokio::spawn(converse(server.clone(), stream))),
+            // Of the connection, or the limit of open files: the next may do.
+            Err(_) => tokio::task::yield_now().await,
+        }
+    }
+}
+
+async fn converse(server: Arc<Server>, stream: TcpStream) {
+    if stream.set_nodelay(true).is_err() {
+        return;
+    }
+    let service = service_fn(move |request| {
+        let server = server.clone();
+        async move { Ok::<_, Infallible>(server.answer(request).await) }
+    });
+    // Fails when the client goes, which ends its request.
+    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+}
+
+impl Server {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        let said = match Call::parse(path) {
+            Ok(Call::Request) => return self.receive(request).await,
+            Ok(Call::Timestamp { client }) => short::time(&client),
+            Ok(Call::Log { is_enabled }) => {
+                set_logging(is_enabled);
+                short::logging(is_enabled)
+            }
+            Ok(Call::SetEvent { name, interval }) => {
+                self.events.set(&name, interval);
+                short::event(&name, interval)
+            }
+            Ok(Call::ClearEvents) => {
+                self.events.clear();
+                short::cleared()
+            }
+            Err(error) => return refusal(StatusCode::NOT_FOUND, &error),
+        };
+        json(Body::from(said))
+    }
+
+    async fn receive(&self, request: Request<Incoming>) -> Response<Body> {
+        let Ok(body) = to_bytes(Body::new(request.into_body()), MAX_BODY).await else {
+            return refusal(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long, or did not arrive");
+        };
+        match Wish::parse(&String::from_utf8_lossy(&body)) {
+            Ok(wish) => json(self.pool.answer(&self.events, &wish).await),
+            Err(error) => refusal(StatusCode::BAD_REQUEST, &error),
+        }
+    }
+}
+
+fn json(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let media_type = hyper::header::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(hyper::header::CONTENT_TYPE, media_type);
+    response
+}
+
+fn refusal(status: StatusCode, message: &str) -> Response<Body> {
+    let mut response = json(Body::from(short::error(message)));
+    *response.status_mut() = status;
+    response
+}

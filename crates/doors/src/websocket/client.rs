@@ -11,6 +11,8 @@ pub struct NativeClient {
     pub watches: bool,
     /// Whether the registry has changed since its last picture.
     pub is_behind: bool,
+    /// Version of the registry in its last picture.
+    pub pictured: u64,
     /// Where it is in the changes of the registry, if it asked for them.
     pub deltas: Option<DeltaReader>,
     /// The round of statistics that it has received, if it asked for them; 0 before the first.

@@ -27,19 +27,19 @@ impl Picture {
         self.not_before.filter(|_| self.is_due)
     }
 
-    /// Returns the present picture, made if the registry has changed.
-    pub(super) fn present(&mut self, registry: &Registry) -> Bytes {
+    /// Returns the present picture, made if the registry has changed, and its version.
+    pub(super) fn present(&mut self, registry: &Registry) -> (u64, Bytes) {
         let version = registry.version();
         if let Some((made, frame)) = &self.made
             && *made == version
         {
-            return frame.clone();
+            return (version, frame.clone());
         }
         let picture = Answer::Registry { nodes: view::nodes(registry), instances: view::instances(registry) };
         let mut out = Vec::new();
         frame::write_message(Opcode::Text, &picture.json(), &mut out);
         let frame = Bytes::from(out);
         self.made = Some((version, frame.clone()));
-        frame
+        (version, frame)
     }
 }

@@ -63,11 +63,11 @@ impl Shard {
             return;
         }
         self.picture.is_due = false;
-        let frame = self.picture.present(&self.around.dac.registry);
+        let (version, frame) = self.picture.present(&self.around.dac.registry);
         let rest = Duration::from_nanos((frame.len() as u64).saturating_mul(1_000_000_000 / RATE));
         self.picture.not_before = Some(now + rest);
         for key in ready {
-            let said = self.send_picture(key, frame.clone());
+            let said = self.send_picture(key, version, frame.clone());
             self.settle(key, said);
         }
     }
@@ -89,10 +89,33 @@ impl Shard {
         }
     }
 
-    fn send_picture(&mut self, key: usize, frame: Bytes) -> Result<(), End> {
+    /// Lets a client that came from another shard watch on here. It gets what it lacks before the end of this turn.
+    pub(super) fn watch_on(&mut self, key: usize) {
+        let version = self.around.dac.registry.version();
+        let Some(client) = self.connections.get_mut(key).and_then(native) else { return };
+        // A change may have been reported to both shards while the client was at neither.
+        client.is_behind |= client.watches && client.pictured != version;
+        // Each shard counts its own rounds of statistics.
+        client.statistics = client.statistics.map(|_| 0);
+        let now = Instant::now();
+        if client.is_behind {
+            self.picture.is_due = true;
+            self.picture.not_before.get_or_insert(now);
+        }
+        if client.deltas.is_some() {
+            self.deltas.is_due = true;
+            self.deltas.not_before.get_or_insert(now);
+        }
+        if client.statistics.is_some() {
+            self.statistics.is_due = true;
+            self.statistics.not_before.get_or_insert(now);
+        }
+    }
+
+    fn send_picture(&mut self, key: usize, version: u64, frame: Bytes) -> Result<(), End> {
         let Some(connection) = self.connections.get_mut(key) else { return Ok(()) };
         if let Some(client) = native(connection) {
-            client.is_behind = false;
+            (client.is_behind, client.pictured) = (false, version);
         }
         connection.write_shared(frame)
     }

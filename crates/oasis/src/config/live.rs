@@ -25,6 +25,8 @@ macro_rules! sections {
         pub struct Config {
             /// Limit for all memory that peers of a DAC can cause, in bytes.
             pub memory_bytes: usize,
+            /// Name of a node of the DAC itself, which reports what the DAC's threads do. Empty: there is none.
+            pub own_node: String,
             pub doors: DoorsConfig,
             pub channel: ChannelConfig,
             pub log: LogConfig,
@@ -37,6 +39,7 @@ macro_rules! sections {
             fn default() -> Self {
                 Self {
                     memory_bytes: oasis_dac::DEFAULT_MEMORY,
+                    own_node: String::new(),
                     doors: Default::default(),
                     channel: Default::default(),
                     log: Default::default(),
@@ -84,6 +87,9 @@ impl Config {
         }
         if let Some(directory) = addresses.archive {
             self.archive.directory = directory;
+        }
+        if let Some(name) = addresses.own_node {
+            self.own_node = name;
         }
         self.channel.udp |= addresses.udp;
         self

@@ -1,7 +1,7 @@
 //! `oasis up`, `oasis dac`, `oasis node`: DAC and node in one process or two.
 
 use super::{
-    arguments,
+    arguments, own_node,
     revive::{beat, revive},
     systemd,
 };
@@ -100,6 +100,7 @@ struct RunningDac {
     archive: Option<Archiving>,
     handlers: Arc<Supervisor>,
     dac: Arc<Dac>,
+    own_node: Option<Node>,
     _watchdog: Watchdog,
 }
 
@@ -155,10 +156,16 @@ impl RunningDac {
         tokio::spawn(serve_channel(dac.clone(), channel_listener.into_std()?));
         let (ending, ended) = watch::channel(false);
         let served = tokio::spawn(serve_doors(dac.health.clone(), api, doors_listener.into_std()?, ended));
-        Ok(Self { http, channel, ending, served, archive, handlers, dac, _watchdog: watchdog })
+        let own_node =
+            (!config.own_node.is_empty()).then(|| own_node::start(&config.own_node, &dac, &channel));
+        let own_node = own_node.transpose().context("the DAC's own node cannot be started (own_node)")?;
+        Ok(Self { http, channel, ending, served, archive, handlers, dac, own_node, _watchdog: watchdog })
     }
 
     async fn stop(self) -> anyhow::Result<()> {
+        if let Some(node) = self.own_node {
+            tokio::task::spawn_blocking(move || node.shutdown()).await?;
+        }
         // Samples received from now on would be acknowledged, but not stored.
         let _ = tokio::time::timeout(LAST_CALL, self.dac.release_nodes()).await;
         self.ending.send_replace(true);

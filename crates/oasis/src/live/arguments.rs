@@ -128,7 +128,7 @@ pub enum HandlersAct {
 #[derive(Debug, Args)]
 pub struct Shards {
     /// From now on: a number from 1 to 256, 0 for one a core, or auto for as many as the load needs, up to one a core.
-    #[arg(value_name = "N | auto")]
+    #[arg(value_name = "N | auto", allow_negative_numbers = true)]
     pub choice: Option<ShardChoice>,
     #[command(flatten)]
     pub server: Server,

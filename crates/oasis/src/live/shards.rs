@@ -40,7 +40,11 @@ fn summary(shards: &Value) -> String {
         Value::Number(number) if number.as_u64() == Some(0) => "one a core".into(),
         _ => "by hand".into(),
     };
-    format!("{} shards ({chosen}) on {} cores", number("shards"), number("cores"))
+    let counted = |key: &str| match number(key) {
+        1 => format!("1 {}", key.trim_end_matches('s')),
+        many => format!("{many} {key}"),
+    };
+    format!("{} ({chosen}) on {}", counted("shards"), counted("cores"))
 }
 
 fn row(shard: &Value) -> [String; 8] {
@@ -81,5 +85,7 @@ mod tests {
             let shards = json!({"choice": choice, "shards": 2, "cores": 4});
             assert_eq!(summary(&shards), format!("2 shards {words} on 4 cores"));
         }
+        let alone = json!({"choice": 1, "shards": 1, "cores": 1});
+        assert_eq!(summary(&alone), "1 shard (by hand) on 1 core");
     }
 }

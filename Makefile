@@ -198,6 +198,10 @@ bench-fanout: page ## Measure the doors beside other servers, 5 minutes: docs/ev
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/evidence/fanout.md all
 
+overhead: page ## Count the bytes that a message costs on each layer, seconds: docs/evidence/overhead.md
+	cargo build --locked -p oasis-lab
+	./target/debug/oasis-lab --write docs/evidence/overhead.md overhead
+
 bench-attacks: page ## Measure readers beside a client that attacks, 5 minutes: docs/evidence/faults.md
 	cargo build --release --locked -p oasis -p oasis-lab
 	./target/release/oasis-lab attacks

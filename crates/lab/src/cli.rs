@@ -5,7 +5,9 @@ use crate::{
     cpu,
     crowd::Dialect,
     faults::{Faults, SourceSettings},
-    node, report,
+    node,
+    overhead::Overhead,
+    report,
     scenarios::{Archive, Fanout, Flush, Idle, Latency, Probes, Slow},
     servers::{
         Server,
@@ -51,6 +53,8 @@ enum Verb {
     Faults(Faults),
     /// The age of samples at readers beside a client that attacks, and without it.
     Attacks(Attacks),
+    /// Bytes that a message costs in WebSocket, TCP, TLS and HTTP, computed and captured; one message a frame against many in one.
+    Overhead(Overhead),
     /// A node of the fault lab.
     #[command(hide = true)]
     Source(SourceSettings),
@@ -109,6 +113,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     let title = match cli.verb {
         Verb::Probes(_) => report::PROBES,
         Verb::Archive(_) => report::ARCHIVE,
+        Verb::Overhead(_) => report::OVERHEAD,
         _ => report::FANOUT,
     };
     let sections = match cli.verb {
@@ -120,6 +125,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Flush { case, count } => return case.run(count),
         Verb::Faults(faults) => return faults.run(cli.write.as_deref()),
         Verb::Attacks(attacks) => return attacks.run(),
+        Verb::Overhead(overhead) => overhead.run()?,
         Verb::Source(settings) => return settings.run(),
         Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
             return subscribers::run(server, source, dialect, count);

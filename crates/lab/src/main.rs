@@ -13,6 +13,7 @@ mod dac_http;
 mod faults;
 mod node;
 mod order;
+mod overhead;
 mod packet;
 mod report;
 mod scenarios;

@@ -5,6 +5,7 @@ use crate::{
     cpu,
     crowd::Dialect,
     faults::{Faults, SourceSettings},
+    mueller::{Load, Mueller},
     node,
     overhead::Overhead,
     report,
@@ -55,6 +56,11 @@ enum Verb {
     Attacks(Attacks),
     /// Bytes that a message costs in WebSocket, TCP, TLS and HTTP, computed and captured; one message a frame against many in one.
     Overhead(Overhead),
+    /// Pings on connections that are opened at a rate, to servers with several workers: the benchmark of Mueller 2014.
+    Mueller(Mueller),
+    /// The load generator of that benchmark.
+    #[command(hide = true)]
+    MuellerLoad(Load),
     /// A node of the fault lab.
     #[command(hide = true)]
     Source(SourceSettings),
@@ -114,6 +120,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Probes(_) => report::PROBES,
         Verb::Archive(_) => report::ARCHIVE,
         Verb::Overhead(_) => report::OVERHEAD,
+        Verb::Mueller(_) => report::MUELLER,
         _ => report::FANOUT,
     };
     let sections = match cli.verb {
@@ -126,6 +133,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Faults(faults) => return faults.run(cli.write.as_deref()),
         Verb::Attacks(attacks) => return attacks.run(),
         Verb::Overhead(overhead) => overhead.run()?,
+        Verb::Mueller(mueller) => mueller.run()?,
+        Verb::MuellerLoad(load) => return load.run(),
         Verb::Source(settings) => return settings.run(),
         Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
             return subscribers::run(server, source, dialect, count);

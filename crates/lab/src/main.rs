@@ -11,6 +11,7 @@ mod cpu;
 mod crowd;
 mod dac_http;
 mod faults;
+mod mueller;
 mod node;
 mod order;
 mod overhead;

@@ -1,7 +1,11 @@
 //! How each server is spoken to: bytes and meaning, no sockets.
 
 use super::plan::Rival;
+use oasis_wire::batch::Header;
 use serde_json::{Value, json};
+
+/// Node and instance of a DAC whose newest sample is a file.
+pub const FILE: (&str, &str) = ("lab", "file");
 
 /// What a server sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +14,8 @@ pub enum Incoming {
     Ready,
     /// The answer to the oldest ping without one; with the number of the worker, if the server tells it.
     Answer(Option<usize>),
+    /// The same, which wants this reply.
+    AnswerThen(String),
     /// Something that wants this reply, such as a heartbeat.
     Reply(String),
     /// Anything else.
@@ -37,16 +43,33 @@ impl Rival {
         (self == Self::SocketCluster).then(|| handshake.to_string())
     }
 
-    /// A ping.
-    pub fn ping(self, number: u64) -> String {
+    /// A ping. A DAC has no files: a client subscribes to an instance whose only sample is as large, and ends the subscription when that has come.
+    pub fn ping(self, number: u64, is_file: bool) -> String {
+        let (node, instance) = FILE;
         match self {
+            Self::Oasis if is_file => {
+                let from = "earliest";
+                json!({"op": "subscribe", "id": number, "node": node, "instance": instance, "from": from})
+                    .to_string()
+            }
             Self::Oasis => json!({"op": "ping", "id": number, "client_time": 0}).to_string(),
             Self::EngineIo => "4ping".into(),
             Self::SocketCluster => json!({"event": "ping", "data": {"param": "pong"}}).to_string(),
         }
     }
 
-    /// Reads a message.
+    /// Reads a binary message.
+    pub fn read_binary(self, bytes: &[u8]) -> Incoming {
+        match Header::parse(bytes) {
+            Ok(header) if self == Self::Oasis => {
+                let topic = header.topic;
+                Incoming::AnswerThen(json!({"op": "unsubscribe", "id": 0, "topic": topic}).to_string())
+            }
+            _ => Incoming::Other,
+        }
+    }
+
+    /// Reads a text message.
     pub fn read(self, text: &str) -> Incoming {
         match self {
             Self::Oasis => oasis(text),
@@ -119,5 +142,19 @@ mod tests {
     fn heartbeats_are_answered() {
         assert_eq!(Rival::EngineIo.read("2"), Incoming::Reply("3".into()));
         assert_eq!(Rival::SocketCluster.read(""), Incoming::Reply(String::new()));
+    }
+
+    #[test]
+    fn the_file_of_a_dac_is_a_sample_whose_subscription_is_ended() {
+        assert!(Rival::Oasis.ping(7, true).contains("subscribe"));
+        let (mut encoder, _) = crate::servers::greeting().unwrap();
+        let (mut row, mut batch) = (Vec::new(), Vec::new());
+        oasis_probe::Sample::write(&crate::servers::sample(1), &mut oasis_probe::RowWriter::new(&mut row));
+        encoder.push(1, &row).unwrap();
+        encoder.finish(oasis_wire::batch::Fields { topic: 5, ..Default::default() }, &mut batch);
+        let Incoming::AnswerThen(reply) = Rival::Oasis.read_binary(&batch) else { panic!("no answer") };
+        let reply: Value = serde_json::from_str(&reply).unwrap();
+        assert_eq!((&reply["op"], &reply["topic"]), (&json!("unsubscribe"), &json!(5)));
+        assert_eq!(Rival::EngineIo.read_binary(&batch), Incoming::Other);
     }
 }

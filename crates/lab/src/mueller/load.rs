@@ -48,6 +48,9 @@ pub struct Load {
     /// Mean milliseconds between two pings.
     #[arg(long)]
     period_ms: u64,
+    /// Whether a file answers a ping. Then a client that waits for its file does not ping again.
+    #[arg(long)]
+    file: bool,
     #[arg(long)]
     seed: u64,
 }
@@ -56,10 +59,12 @@ impl Load {
     /// Applies a cell's load to a server from another process, and returns what its clients saw.
     pub fn apply(server: SocketAddr, rival: Rival, cell: &Cell, seed: u64) -> anyhow::Result<Summary> {
         let rival = clap::ValueEnum::to_possible_value(&rival).context("a rival without a name")?;
+        let file = (cell.file > 0).then_some("--file");
         let output = Command::new(std::env::current_exe()?)
             .args(["mueller-load", &server.to_string(), rival.get_name()])
             .args(["--rate", &cell.rate.to_string(), "--ramp", &cell.ramp.as_secs_f64().to_string()])
             .args(["--period-ms", &cell.period.as_millis().to_string(), "--seed", &seed.to_string()])
+            .args(file)
             .stderr(Stdio::inherit())
             .output()?;
         anyhow::ensure!(output.status.success(), "the load generator failed: {}", output.status);
@@ -84,7 +89,7 @@ impl Load {
         for number in 0..(self.rate * self.ramp) as usize {
             sleep_until(begin + Duration::from_secs_f64(number as f64 / self.rate)).await;
             let period = random.millis(0..2 * self.period_ms + 1).max(SHORTEST_PERIOD);
-            let client = Client { rival: self.rival, tally: tally.clone(), period, end };
+            let client = Client { rival: self.rival, is_file: self.file, tally: tally.clone(), period, end };
             clients.push(tokio::spawn(client.run(self.server, number)));
         }
         for client in clients {
@@ -97,6 +102,7 @@ impl Load {
 /// One client of the paper: opens a connection, and pings at its own period.
 struct Client {
     rival: Rival,
+    is_file: bool,
     tally: Arc<Mutex<Tally>>,
     period: Duration,
     end: Instant,
@@ -147,11 +153,11 @@ impl Client {
         while Instant::now() < self.end {
             tokio::select! {
                 message = socket.next() => self.take(&mut socket, message, &mut waiting).await?,
-                _ = pings.tick() => {
+                _ = pings.tick(), if !self.is_file || waiting.is_empty() => {
                     sent += 1;
                     waiting.push_back(Instant::now());
                     lock(&self.tally).pings += 1;
-                    socket.send(Message::text(self.rival.ping(sent))).await?;
+                    socket.send(Message::text(self.rival.ping(sent, self.is_file))).await?;
                 }
                 () = sleep_until(self.end) => {}
             }
@@ -170,22 +176,28 @@ impl Client {
         message: Option<Result<Message, tokio_tungstenite::tungstenite::Error>>,
         waiting: &mut VecDeque<Instant>,
     ) -> anyhow::Result<()> {
-        match self.read(&message.context("the server closed the connection")??) {
-            Incoming::Answer(worker) => {
-                let sent = waiting.pop_front().context("an answer without a ping")?;
-                lock(&self.tally).answered(worker, sent.elapsed());
-            }
-            Incoming::Reply(reply) => socket.send(Message::text(reply)).await?,
-            Incoming::Ready | Incoming::Other => {}
+        let (worker, reply) = match self.read(&message.context("the server closed the connection")??) {
+            Incoming::Answer(worker) => (Some(worker), None),
+            Incoming::AnswerThen(reply) => (Some(None), Some(reply)),
+            Incoming::Reply(reply) => (None, Some(reply)),
+            Incoming::Ready | Incoming::Other => (None, None),
+        };
+        if let Some(worker) = worker {
+            let sent = waiting.pop_front().context("an answer without a ping")?;
+            lock(&self.tally).answered(worker, sent.elapsed());
+        }
+        if let Some(reply) = reply {
+            socket.send(Message::text(reply)).await?;
         }
         Ok(())
     }
 
     fn read(&self, message: &Message) -> Incoming {
-        message.to_text().map_or(Incoming::Other, |text| match message.is_text() {
-            true => self.rival.read(text),
-            false => Incoming::Other,
-        })
+        match message {
+            Message::Text(text) => self.rival.read(text),
+            Message::Binary(bytes) => self.rival.read_binary(bytes),
+            _ => Incoming::Other,
+        }
     }
 }
 

@@ -84,11 +84,8 @@ impl Mueller {
             "## {question}\n\nExperiment `{name}`, figures {figures} of the paper. {variable}.\n\n{table}"
         );
         let speed_ups: String = rivals.iter().filter_map(|rival| speed_up(*rival, &measured)).collect();
-        Ok([head, speed_ups, failures.concat(), absent.concat()]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("\n"))
+        let notes = [speed_ups, failures.concat(), absent.concat()].concat();
+        Ok(if notes.is_empty() { head } else { format!("{head}\n{notes}") })
     }
 }
 

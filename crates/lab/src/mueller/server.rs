@@ -1,8 +1,12 @@
 //! The server under test: started with so many workers, asked what each of them cost, ended.
 
-use super::plan::{Cell, Rival};
-use crate::{cpu, dac_http};
+use super::{
+    dialect::FILE,
+    plan::{Cell, Rival},
+};
+use crate::{cpu, dac_http, faults::random::Random};
 use anyhow::{Context, bail};
+use oasis_probe::{Node, NodeBuilder, NodeConfig, ProbeType, PushedKind, TcpConnector, now_ns};
 use serde_json::{Value, json};
 use std::{
     env,
@@ -10,8 +14,16 @@ use std::{
     net::{SocketAddr, TcpStream},
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
+
+/// Room in the ring of the file besides the file.
+const RING: usize = 64 * 1024;
+/// Timeout of a DAC that starts.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Pause before it is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// A server that is ready.
 pub struct Server {
@@ -23,15 +35,14 @@ pub struct Server {
     pub address: SocketAddr,
     /// Processes of Node's workers.
     workers: Vec<u32>,
+    /// The node of a DAC that has sent the file, if there is one.
+    _files: Option<Node>,
 }
 
 impl Server {
     /// Starts a rival as a cell wants it. `None` says that it is absent, and why.
     pub fn start(rival: Rival, cell: &Cell) -> anyhow::Result<Result<Self, String>> {
         let mut command = match rival {
-            Rival::Oasis if cell.file > 0 => {
-                return Ok(Err("OASIS serves samples and no files".into()));
-            }
             Rival::Oasis => oasis()?,
             Rival::EngineIo | Rival::SocketCluster => match node(rival, cell) {
                 Ok(command) => command,
@@ -46,11 +57,14 @@ impl Server {
         let (Some("ready"), Some(address)) = (words.next(), words.next()) else {
             bail!("{} did not start: {}", rival.name(), process.wait()?);
         };
-        let workers = words.next().filter(|_| rival != Rival::Oasis).unwrap_or_default().split(',');
-        let workers = workers.filter_map(|pid| pid.parse().ok()).collect();
-        let server = Self { rival, process, _orders: orders, address: address.parse()?, workers };
+        // A DAC says where nodes connect, the others the processes of their workers.
+        let last = words.next().unwrap_or_default();
+        let workers = last.split(',').filter_map(|pid| pid.parse().ok()).collect();
+        let address = address.parse()?;
+        let mut server = Self { rival, process, _orders: orders, address, workers, _files: None };
         if rival == Rival::Oasis {
             server.set_shards(cell.workers)?;
+            server._files = (cell.file > 0).then(|| files(address, last, cell.file)).transpose()?;
         }
         Ok(Ok(server))
     }
@@ -98,6 +112,28 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// A node whose only sample is a file of so many bytes, once the DAC has it.
+fn files(dac: SocketAddr, channel: &str, bytes: usize) -> anyhow::Result<Node> {
+    let probe_type: ProbeType = serde_json::from_value(json!({
+        "name": "Lab::File", "uuid": "6f2c7d0a-2b1e-4c55-9a1e-5f0c3b7d9e41", "version": "1.0",
+        "metrics": [{"name": "content", "type": "string"}],
+    }))?;
+    let (name, instance) = FILE;
+    let mut builder = NodeBuilder::new(name, NodeConfig::default());
+    let mut probe = builder.pushed_rows(instance, probe_type, PushedKind::Pushed, 2 * bytes + RING)?;
+    let node = builder.start(TcpConnector::new(channel))?;
+    let content = Random::new(0, instance).bytes(bytes).into_iter();
+    // Nothing that can be packed: the other servers do not try to.
+    let content: String = content.map(|byte| char::from(b' ' + byte % 95)).collect();
+    anyhow::ensure!(probe.flush_at(now_ns(), |row| row.string(&content)), "the ring is too small");
+    let begun = Instant::now();
+    while dac_http::ledger(&dac.to_string(), instance)?.is_none_or(|ledger| ledger["received"] == 0) {
+        anyhow::ensure!(begun.elapsed() < PATIENCE, "the DAC has not received the file");
+        thread::sleep(LOOK_AGAIN);
+    }
+    Ok(node)
 }
 
 fn oasis() -> anyhow::Result<Command> {

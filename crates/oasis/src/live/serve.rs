@@ -115,10 +115,7 @@ const FILE_TOO_LARGE: i32 = 25;
 
 impl RunningDac {
     async fn start(config: Config) -> anyhow::Result<Self> {
-        match descriptors::raise_limit() {
-            Ok(limit) => tracing::debug!(limit, "limit of open files"),
-            Err(error) => tracing::warn!(%error, "cannot raise the limit of open files (RLIMIT_NOFILE)"),
-        }
+        raise_open_files(config.doors.max_connections + config.channel.max_connections);
         let doors_listener =
             listen(&config.doors.listen, "page, API and doors", "--listen or doors.listen").await?;
         let channel_listener =
@@ -180,6 +177,19 @@ impl RunningDac {
             closing.await?.context("the archive could not store the last samples")?;
         }
         Ok(())
+    }
+}
+
+/// Raises the limit of open files as far as the system allows, and says if that is less than the configured connections need.
+fn raise_open_files(connections: usize) {
+    match descriptors::raise_limit() {
+        Ok(limit) if descriptors::usable(limit) < connections as u64 => tracing::info!(
+            limit,
+            connections,
+            "the limit of open files is lower than the configured connections need: raise it (LimitNOFILE=, ulimit -Hn)"
+        ),
+        Ok(limit) => tracing::debug!(limit, "limit of open files"),
+        Err(error) => tracing::warn!(%error, "cannot raise the limit of open files (RLIMIT_NOFILE)"),
     }
 }
 

@@ -70,7 +70,8 @@ fn by_count(loads: &[Load]) -> Option<Shift> {
     let count = (fullest.connections - emptiest.connections) / 2;
     let moved = fullest.of(count);
     let is_uneven = fullest.connections > 2 * emptiest.connections + COUNT_GAP;
-    let stays_cooler = emptiest.cpu + moved <= fullest.cpu.saturating_sub(moved) + STEP;
+    let stays_cooler =
+        emptiest.cpu.saturating_add(moved) <= fullest.cpu.saturating_sub(moved).saturating_add(STEP);
     (is_uneven && stays_cooler).then_some(Shift { from, count })
 }
 
@@ -120,6 +121,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn any_loads_have_a_plan_without_a_panic(loads in prop::collection::vec((any::<u32>(), 0_usize..100_000), 0..5)) {
+            let loads: Vec<Load> = loads.into_iter().map(|(cpu, connections)| load(cpu, connections)).collect();
+            if let Some(Shift { from, count }) = plan(&loads) {
+                prop_assert!(count <= loads[from].connections);
+            }
+        }
+
         /// Moving as planned ends, with connections that cost the same.
         #[test]
         fn shards_settle(connections in prop::collection::vec(0_usize..2_000, 1..9), cost in 0_u32..3) {

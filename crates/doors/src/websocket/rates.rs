@@ -24,7 +24,8 @@ impl Rates {
         let deliveries =
             u32::try_from(after.deliveries.saturating_sub(before.deliveries)).unwrap_or(u32::MAX);
         Self {
-            cpu: after.cpu.saturating_sub(before.cpu).as_secs_f64() / seconds,
+            // One thread: more than a core only shows that both times were not taken at once.
+            cpu: (after.cpu.saturating_sub(before.cpu).as_secs_f64() / seconds).min(1.0),
             bytes: after.bytes.saturating_sub(before.bytes) as f64 / seconds,
             wakeups: (after.wakeups - before.wakeups) as f64 / seconds,
             lag: after.lag.saturating_sub(before.lag).checked_div(deliveries).unwrap_or_default(),
@@ -53,5 +54,6 @@ mod tests {
         let young = ShardFigures { bytes: 8, wakeups: 2, ..ShardFigures::default() };
         assert_eq!(Rates::between(&after, &young, millis(1_000)).bytes, 8.0);
         assert_eq!(Rates::between(&after, &after, Duration::ZERO), Rates::default());
+        assert_eq!(Rates::between(&before, &after, Duration::ZERO).cpu, 1.0, "a thread has one core");
     }
 }

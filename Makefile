@@ -203,9 +203,19 @@ lab-quick: ## Measure server push beside Node.js and Tomcat, 5 minutes: docs/evi
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab run frizelle --quick $(LAB)
 
+overhead: page ## Count the bytes that a message costs on each layer, seconds: docs/evidence/overhead.md
+	cargo build --locked -p oasis-lab
+	./target/debug/oasis-lab --write docs/evidence/overhead.md overhead
+
 bench-attacks: page ## Measure readers beside a client that attacks, 5 minutes: docs/evidence/faults.md
 	cargo build --release --locked -p oasis -p oasis-lab
 	./target/release/oasis-lab attacks
+
+# MUELLER=--quick takes five minutes; MUELLER='concurrent' opens 25,000 connections.
+bench-mueller: page ## Measure workers beside engine.io and SocketCluster, 80 minutes: the benchmark of Mueller 2014
+	npm ci --no-audit --no-fund
+	cargo build --release --locked -p oasis-lab
+	./target/release/oasis-lab mueller $(MUELLER)
 
 # Under load, beside SQLite, its past, start, queries and replays, and a PostgreSQL of its own; needs 10 GB of disk.
 bench-archive: page postgresql ## Measure the archive, 12 minutes: docs/evidence/archive-measured.md

@@ -36,6 +36,7 @@ mod registry_deltas;
 mod replay;
 mod replay_again;
 mod sdk;
+mod shards;
 mod sql;
 mod starvation;
 mod systemd;

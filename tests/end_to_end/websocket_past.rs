@@ -1,7 +1,7 @@
 //! The past on native WebSockets: from the archive into the live stream, each sample once (`docs/reference/websocket.md`).
 
 use crate::harness::{
-    Incoming, Native, Oasis, eventually_shown, get, instance, ledger, let_go, post, small_log,
+    Incoming, Native, Oasis, eventually_shown, get, instance, ledger, let_go, post, request, small_log,
 };
 use oasis_probe::{Node, NodeBuilder, NodeConfig, PushedKind, RowProbe, TcpConnector, now_ns};
 use oasis_wire::{
@@ -383,17 +383,16 @@ fn a_time_that_has_passed_ends_where_no_sample_of_it_comes() {
     }
 }
 
-#[test]
-fn a_slow_reader_of_the_past_keeps_nobody_waiting() {
-    let folder = tempfile::tempdir().unwrap();
-    let archive = folder.path().join("archive");
-    let config = folder.path().join("oasis.toml");
+/// A DAC that finds texts of its node in its archive and one more in its log, and needs a client that takes them. One thread writes to all WebSockets.
+fn stored_texts(folder: &Path) -> (Oasis, Node, RowProbe) {
+    let archive = folder.join("archive");
+    let config = folder.join("oasis.toml");
     fs::write(&config, "[log]\ntopic_bytes = 67108864\n\n[doors]\nshards = 1\nsend_buffer_bytes = 16384\n")
         .unwrap();
     let more = ["--config", config.to_str().unwrap(), "--archive", archive.to_str().unwrap()];
     let dac = Oasis::dac(&more);
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
-    let (_node, mut text, mut count) = texts(&channel);
+    let (node, mut text, count) = texts(&channel);
     let noise: String = (0..TEXT).map(|place| char::from(b'!' + (place * place % 89) as u8)).collect();
     for _ in 0..TEXTS {
         assert!(text.flush_at(now_ns(), |row| row.string(&noise)), "the ring has room for all of it");
@@ -403,6 +402,13 @@ fn a_slow_reader_of_the_past_keeps_nobody_waiting() {
     let dac = Oasis::dac_at(&listen, &channel, &more);
     assert!(text.flush_at(now_ns(), |row| row.string(&noise)));
     ledger(&dac, "plant", "text", "a sample", |ledger| ledger["received"] != 0);
+    (dac, node, count)
+}
+
+#[test]
+fn a_slow_reader_of_the_past_keeps_nobody_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dac, _node, mut count) = stored_texts(folder.path());
 
     // Takes nothing for now. More than sockets hold waits for it, in the archive.
     let mut slow = Story::begin(&dac.url(), "text", json!({"from": 0}));
@@ -422,4 +428,36 @@ fn a_slow_reader_of_the_past_keeps_nobody_waiting() {
     let mut whole = Story::begin(&dac.url(), "text", json!({"from": 0}));
     whole.read_to(&epoch, 1);
     assert_eq!((whole.samples, whole.skipped), (TEXTS + 1, 0));
+}
+
+#[test]
+fn readers_of_the_past_go_on_at_another_shard() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dac, _node, _count) = stored_texts(folder.path());
+    let choose = |shards: u64| {
+        let (status, answer) = request(&dac, "PUT", "/api/v1/shards", Some(&json!({"shards": shards})));
+        assert_eq!((status, &answer["shards"]), (200, &json!(shards)), "{answer:#}");
+    };
+    choose(4);
+    let mut stories: Vec<_> = (0..4).map(|_| Story::begin(&dac.url(), "text", json!({"from": 0}))).collect();
+    let present = stories[0].client.welcome["epoch"].as_str().unwrap().to_owned();
+    for shards in [1, 3, 1] {
+        for story in &mut stories {
+            let enough = story.samples + TEXTS / 8;
+            while story.samples < enough {
+                story.step();
+            }
+        }
+        choose(shards);
+    }
+    for story in &mut stories {
+        story.read_to(&present, 1);
+        assert_eq!((story.samples, story.skipped), (TEXTS + 1, 0));
+    }
+    // All of them are where one shard is left.
+    eventually_shown("one shard", || {
+        let shards = get(&dac, "/api/v1/shards");
+        let threads = shards["threads"].as_array().unwrap();
+        if threads.len() == 1 && threads[0]["connections"] == 4 { Ok(()) } else { Err(shards) }
+    });
 }

@@ -1,7 +1,7 @@
 //! The HTTP API of a DAC, and the page that uses it.
 //!
 //! An [`Api`] answers requests about nodes, instances, ledgers, the archive, commands, test runs, annotations, handlers and
-//! layouts of the page, and serves the page's files. It stands above [`oasis_doors`], which has the WebSockets and text doors:
+//! layouts of the page and the threads of the doors, and serves the page's files. It stands above [`oasis_doors`], which has the WebSockets and text doors:
 //! [`Api::router`] composes both. `/openapi.json` describes all of it:
 //!
 //! ```
@@ -24,6 +24,7 @@ mod layouts;
 mod page;
 mod read;
 mod registry;
+mod shards;
 mod test_runs;
 
 use axum::{
@@ -76,6 +77,8 @@ use utoipa::OpenApi;
         handlers::start,
         handlers::stop,
         handlers::metrics,
+        shards::list,
+        shards::choose,
         layouts::list,
         layouts::get,
         layouts::put,
@@ -167,6 +170,7 @@ fn paths() -> Router<Api> {
         .route("/api/v1/handlers/{name}/start", post(handlers::start))
         .route("/api/v1/handlers/{name}/stop", post(handlers::stop))
         .route("/metrics", get(handlers::metrics))
+        .route("/api/v1/shards", get(shards::list).put(shards::choose))
         .route("/api/v1/layouts", get(layouts::list))
         .route("/api/v1/layouts/{name}", get(layouts::get).put(layouts::put).delete(layouts::delete))
         .route("/api/v1/archive", get(archive::state))

@@ -81,6 +81,7 @@ mod run_owner;
 mod schema_hash;
 mod segment;
 pub mod session;
+mod shard_meter;
 mod signal;
 mod steering;
 mod stored;
@@ -106,6 +107,7 @@ pub use registry::{Evicted, Registry, RegistryCursor, RegistryDelta, RestoreCoun
 pub use run_owner::RunOwner;
 pub use schema_hash::{SchemaHash, SchemaHashError};
 pub use segment::{Pieces, Segment};
+pub use shard_meter::{Seat, ShardFigures, ShardMeter, ShardMeters};
 pub use signal::{Signal, Wake};
 pub use stored::{StoredInstance, StoredNode, StoredRun};
 pub use turn::{SkippedRange, Turn};
@@ -191,6 +193,8 @@ pub struct Dac {
     pub keeping: Keeping,
     /// Threads and tasks that are watched.
     pub health: Health,
+    /// What the threads that write to readers do.
+    pub shards: ShardMeters,
     epoch: Epoch,
     sessions: AtomicU64,
     /// True once the nodes are being released.
@@ -217,6 +221,7 @@ impl Dac {
             answers: MemoryAccount::new(config.memory_bytes / 8),
             keeping: Keeping::default(),
             health: Health::default(),
+            shards: ShardMeters::default(),
             epoch,
             sessions: AtomicU64::new(0),
             releasing: watch::Sender::new(false),

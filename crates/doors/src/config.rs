@@ -1,7 +1,8 @@
 //! The doors' bounds, each with its reason (`[doors]`).
 
+use crate::shard_choice::ShardChoice;
 use serde::{Deserialize, Serialize};
-use std::{num::NonZero, path::PathBuf};
+use std::path::PathBuf;
 
 /// Connections from one address unless the configuration says otherwise: twice as many as readers (`max_per_address`).
 pub(crate) const USUAL_PER_ADDRESS: usize = 4_000;
@@ -42,8 +43,8 @@ pub struct DoorsConfig {
     pub body_timeout_ms: u64,
     /// Size of a poll's answer at which it ends, in bytes; the next poll returns the rest.
     pub max_answer_bytes: usize,
-    /// Threads that write to WebSockets; 0 for one a core.
-    pub shards: usize,
+    /// Threads that write to WebSockets: a number up to 256, 0 for one a core, or `auto` for as many as the load needs, up to one a core.
+    pub shards: ShardChoice,
     /// Longest rest between two rounds of writes to WebSockets, in milliseconds: with many readers each write carries more. 0 for none.
     pub flush_ms: u64,
     /// Limit for unsent bytes of one WebSocket in the system's send buffer; more stays in the topic log.
@@ -60,14 +61,6 @@ impl DoorsConfig {
     /// Directory of saved layouts; without one they are lost at a restart.
     pub fn layouts_dir(&self) -> Option<PathBuf> {
         (!self.layouts_dir.is_empty()).then(|| PathBuf::from(&self.layouts_dir))
-    }
-
-    /// Threads that write to WebSockets.
-    pub fn shards(&self) -> usize {
-        match self.shards {
-            0 => std::thread::available_parallelism().map_or(1, NonZero::get),
-            shards => shards,
-        }
     }
 }
 
@@ -90,7 +83,7 @@ impl Default for DoorsConfig {
             max_answer_bytes: 1024 * 1024,
             head_timeout_ms: 10_000,
             body_timeout_ms: 10_000,
-            shards: 0,
+            shards: ShardChoice::OnePerCore,
             flush_ms: 8,
             send_buffer_bytes: 128 * 1024,
             layouts_dir: String::new(),

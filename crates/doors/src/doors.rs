@@ -7,6 +7,8 @@ use crate::{
     past::ArchiveAccess,
     places::Places,
     problem::Problem,
+    shard_choice::ShardChoice,
+    shards_view::ShardsView,
     websocket::{Shards, Surroundings},
 };
 use axum::http::{HeaderMap, StatusCode};
@@ -63,6 +65,19 @@ impl Doors {
     /// Readers at each text door now.
     pub fn readers(&self) -> BTreeMap<&'static str, usize> {
         self.places.open()
+    }
+
+    /// What the threads that write to WebSockets do.
+    pub fn shards(&self) -> ShardsView {
+        self.shards.view()
+    }
+
+    /// Changes the number of threads that write to WebSockets. No connection is closed.
+    ///
+    /// # Errors
+    /// If a thread cannot be started.
+    pub fn choose_shards(&self, choice: ShardChoice) -> io::Result<()> {
+        self.shards.choose(choice)
     }
 
     /// Completes when all connections have to end.

@@ -10,7 +10,10 @@ use crate::{
         frizelle::{Orders, PushServer},
     },
     faults::{Faults, SourceSettings},
-    node, report,
+    mueller::{Load, Mueller},
+    node,
+    overhead::Overhead,
+    report,
     scenarios::{Archive, Fanout, Flush, Idle, Latency, Probes, Slow},
     servers::{
         Server,
@@ -64,6 +67,13 @@ enum Verb {
     Faults(Faults),
     /// The age of samples at readers beside a client that attacks, and without it.
     Attacks(Attacks),
+    /// Bytes that a message costs in WebSocket, TCP, TLS and HTTP, computed and captured; one message a frame against many in one.
+    Overhead(Overhead),
+    /// Pings on connections that are opened at a rate, to servers with several workers: the benchmark of Mueller 2014.
+    Mueller(Mueller),
+    /// The load generator of that benchmark.
+    #[command(hide = true)]
+    MuellerLoad(Load),
     /// A node of the fault lab.
     #[command(hide = true)]
     Source(SourceSettings),
@@ -140,6 +150,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     let title = match cli.verb {
         Verb::Probes(_) => report::PROBES,
         Verb::Archive(_) => report::ARCHIVE,
+        Verb::Overhead(_) => report::OVERHEAD,
+        Verb::Mueller(_) => report::MUELLER,
         _ => report::FANOUT,
     };
     let sections = match cli.verb {
@@ -151,6 +163,9 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Flush { case, count } => return case.run(count),
         Verb::Faults(faults) => return faults.run(cli.write.as_deref()),
         Verb::Attacks(attacks) => return attacks.run(),
+        Verb::Overhead(overhead) => overhead.run()?,
+        Verb::Mueller(mueller) => mueller.run()?,
+        Verb::MuellerLoad(load) => return load.run(),
         Verb::Source(settings) => return settings.run(),
         Verb::List(list) => return list.run(EXPERIMENTS),
         Verb::Run(run) => {

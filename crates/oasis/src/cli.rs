@@ -3,7 +3,7 @@
 use crate::{archive, export, import, lab, pdl, sql};
 #[cfg(feature = "live")]
 use crate::{
-    live::arguments::{Dac, Handlers, List, Node, Tail, Up},
+    live::arguments::{Dac, Handlers, List, Node, Shards, Tail, Up},
     live::{annotation, command, replay, test_run},
 };
 use clap::{Parser, Subcommand};
@@ -85,6 +85,13 @@ pub enum Verb {
   oasis handlers stop postgresql             until it is started again
   oasis handlers start postgresql")]
     Handlers(Handlers),
+    #[cfg(feature = "live")]
+    /// Show and change the number of threads that write to WebSockets, while the DAC runs.
+    #[command(after_help = "Examples:
+  oasis shards                               load of each
+  oasis shards 4                             four, until the DAC restarts; no connection is closed
+  oasis shards auto                          as many as the load needs, up to one a core")]
+    Shards(Shards),
     #[cfg(feature = "live")]
     /// Send a command to a probe instance.
     #[command(after_help = "Examples:

@@ -9,7 +9,7 @@ mod ranges;
 mod sections;
 
 use oasis_dac::Dac;
-use oasis_doors::{Doors, DoorsConfig};
+use oasis_doors::{Doors, DoorsConfig, ShardChoice};
 use sections::Config;
 use std::sync::LazyLock;
 use tokio::runtime::Runtime;
@@ -35,7 +35,7 @@ fn make(config: Config) {
     let _guard = RUNTIME.enter();
     let _ = config.handlers();
     let _ = config.node.builder(oasis_probes::PROBES);
-    let doors = DoorsConfig { shards: 1, layouts_dir: String::new(), ..config.doors };
+    let doors = DoorsConfig { shards: ShardChoice::Fixed(1), layouts_dir: String::new(), ..config.doors };
     let (memory_bytes, log, channel) = (config.memory_bytes, config.log, config.channel);
     let dac = Dac::new(oasis_dac::Config { memory_bytes, log, channel });
     let doors = Doors::new(dac, doors, None);

@@ -9,7 +9,7 @@ use axum::{
 };
 use oasis_api::Api;
 use oasis_dac::{Config, Dac};
-use oasis_doors::{Doors, DoorsConfig};
+use oasis_doors::{Doors, DoorsConfig, ShardChoice};
 use oasis_handler::Supervisor;
 use std::{
     net::SocketAddr,
@@ -28,8 +28,12 @@ static DAC: LazyLock<(Runtime, Router)> = LazyLock::new(|| {
     let _guard = runtime.enter();
     let dac = Dac::new(Config::default());
     data_channel::plant(&dac);
-    let doors =
-        Doors::new(dac.clone(), DoorsConfig { shards: 1, ..DoorsConfig::default() }, None).expect("threads");
+    let doors = Doors::new(
+        dac.clone(),
+        DoorsConfig { shards: ShardChoice::Fixed(1), ..DoorsConfig::default() },
+        None,
+    )
+    .expect("threads");
     let handlers = Supervisor::new(dac, None, Vec::new());
     let router = Api::new(doors, Arc::new(handlers)).expect("layouts in memory").router();
     (runtime, router)

@@ -2,7 +2,7 @@
 
 use super::data_channel;
 use oasis_dac::{Config, Dac};
-use oasis_doors::{Doors, DoorsConfig, serve};
+use oasis_doors::{Doors, DoorsConfig, ShardChoice, serve};
 use std::{
     future::pending,
     io::{ErrorKind, Read, Write},
@@ -26,7 +26,8 @@ static DAC: LazyLock<(Runtime, SocketAddr)> = LazyLock::new(|| {
         let dac = Dac::new(Config::default());
         data_channel::plant(&dac);
         let doors =
-            Doors::new(dac, DoorsConfig { shards: 1, ..DoorsConfig::default() }, None).expect("threads");
+            Doors::new(dac, DoorsConfig { shards: ShardChoice::Fixed(1), ..DoorsConfig::default() }, None)
+                .expect("threads");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         tokio::spawn(async move { serve(&doors, doors.router(), listener, pending()).await });

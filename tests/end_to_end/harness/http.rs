@@ -1,7 +1,7 @@
 use super::Oasis;
 use serde_json::Value;
 use std::sync::LazyLock;
-use ureq::{Agent, http::Request};
+use ureq::{Agent, RequestBuilder, http::Request, typestate::WithBody};
 
 /// Without connection pool: a restarted DAC may have the same address.
 static AGENT: LazyLock<Agent> = LazyLock::new(|| {
@@ -22,8 +22,16 @@ pub fn post(dac: &Oasis, path: &str, body: &Value) -> (u16, Value) {
 
 /// Posts as a page of another origin.
 pub fn post_from(dac: &Oasis, path: &str, body: &Value, origin: &str) -> (u16, Value) {
-    let request = AGENT.post(format!("{}{path}", dac.http())).header("Origin", origin);
-    let mut answer = request.send_json(body).expect("an answer");
+    send_from(AGENT.post(format!("{}{path}", dac.http())), body, origin)
+}
+
+/// Puts as a page of another origin.
+pub fn put_from(dac: &Oasis, path: &str, body: &Value, origin: &str) -> (u16, Value) {
+    send_from(AGENT.put(format!("{}{path}", dac.http())), body, origin)
+}
+
+fn send_from(request: RequestBuilder<WithBody>, body: &Value, origin: &str) -> (u16, Value) {
+    let mut answer = request.header("Origin", origin).send_json(body).expect("an answer");
     (answer.status().as_u16(), answer.body_mut().read_json().expect("JSON"))
 }
 

@@ -9,7 +9,7 @@ mod programs;
 mod small_disk;
 
 pub use failing_syncs::FailingSyncs;
-pub use http::{get, post, post_from, request};
+pub use http::{get, post, post_from, put_from, request};
 pub use native::{Incoming, Native, open, read};
 pub use plain_node::PlainNode;
 pub use process::{Oasis, oasis, program};

@@ -26,8 +26,8 @@ pub fn is_reserved(socket: &impl AsRawFd) -> bool {
     u64::try_from(socket.as_raw_fd()).is_ok_and(|number| number >= usable(limit))
 }
 
-/// Descriptors that connections may use, of all that the system allows.
-fn usable(limit: u64) -> u64 {
+/// Returns the descriptors that connections may use, of all that the system allows.
+pub fn usable(limit: u64) -> u64 {
     limit - RESERVED.min(limit / 2)
 }
 

@@ -5,32 +5,22 @@ use super::{
     query::{Coding, Request},
     reader::Reader,
 };
-use crate::{Doors, DoorsConfig};
+use crate::{
+    Doors, DoorsConfig, ShardChoice,
+    test_plant::{Plant, STEP},
+};
 use axum::http::HeaderMap;
 use oasis_archive::Archive;
-use oasis_channel::{
-    InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
-};
-use oasis_dac::{Config, Dac, now, session::NodeSession};
+use oasis_channel::frame::Frame;
+use oasis_dac::{Config, Dac, now};
 use oasis_handler::Supervisor;
 use oasis_wire::{
     batch::{Encoder, Fields},
     schema::ProbeType,
-    value::RowWriter,
 };
 use proptest::prelude::*;
 use serde_json::Value;
 use std::sync::Arc;
-use uuid::Uuid;
-
-fn counter() -> ProbeType {
-    let json = r#"{"name": "Counter", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
-        "metrics": [{"name": "count", "type": "uint64"}]}"#;
-    serde_json::from_str(json).unwrap()
-}
-
-/// Time from one sample to the next.
-const STEP: u64 = 10_000_000;
 
 /// An archive that stores on request.
 fn archive(folder: &std::path::Path, dac: &Arc<Dac>) -> (Arc<Archive>, Supervisor) {
@@ -45,59 +35,6 @@ fn archive(folder: &std::path::Path, dac: &Arc<Dac>) -> (Arc<Archive>, Superviso
     let handlers = Supervisor::new(dac.clone(), None, vec![archive.clone()]);
     handlers.start("archive").unwrap();
     (archive, handlers)
-}
-
-struct Plant {
-    session: NodeSession,
-    taken: u64,
-}
-
-impl Plant {
-    fn connect(dac: &Arc<Dac>) -> Self {
-        Self::connect_as(dac, counter())
-    }
-
-    fn connect_as(dac: &Arc<Dac>, probe_type: ProbeType) -> Self {
-        let mut plant =
-            Self { session: NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0), taken: 0 };
-        let node = NodeIdentity {
-            name: "plant".into(),
-            uuid: Uuid::nil(),
-            run: Uuid::from_u128(1),
-            host: "h".into(),
-            software: "test".into(),
-            pid: 1,
-        };
-        plant.say(&NodeMessage::Hello { protocol: PROTOCOL, node, secret: None });
-        let instance = RegisteredInstance {
-            demand: None,
-            name: "counter".into(),
-            probe_type: probe_type.uuid,
-            kind: ProbeKind::Pushed,
-            state: InstanceState { hertz: None, enabled: true, recorder: None },
-        };
-        plant.say(&NodeMessage::Register { types: vec![probe_type], instances: vec![instance] });
-        plant
-    }
-
-    fn say(&mut self, message: &NodeMessage) {
-        let json = serde_json::to_vec(message).unwrap();
-        self.session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
-    }
-
-    /// A batch of the next numbers, 10 ms apart.
-    fn send(&mut self, topic: u32, count: u64) {
-        let mut encoder = Encoder::new(&counter()).unwrap();
-        for number in self.taken..self.taken + count {
-            let mut row = Vec::new();
-            RowWriter::new(&mut row).u64(number);
-            encoder.push(number * STEP, &row).unwrap();
-        }
-        let mut batch = Vec::new();
-        encoder.finish(Fields { topic, first_sequence: self.taken + 1, ..Fields::default() }, &mut batch);
-        self.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()).unwrap();
-        self.taken += count;
-    }
 }
 
 /// The content of an answer: each sample's offset, and the offsets that each message accounts for.
@@ -205,7 +142,7 @@ proptest! {
         let result: Result<(), TestCaseError> = runtime.block_on(async {
             let log = oasis_dac::config::LogConfig { topic_bytes: room * 512, ..Default::default() };
             let dac = Dac::new(Config { log, ..Config::default() });
-            let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
+            let config = DoorsConfig { shards: ShardChoice::Fixed(1), ..DoorsConfig::default() };
             let doors = Doors::new(dac.clone(), config, None).unwrap();
             let mut plant = Plant::connect(&dac);
             let instance = dac.registry.find("plant", "counter").unwrap();
@@ -239,7 +176,7 @@ proptest! {
         let result: Result<(), TestCaseError> = runtime.block_on(async {
             let log = oasis_dac::config::LogConfig { topic_bytes: room * 512, ..Default::default() };
             let dac = Dac::new(Config { log, ..Config::default() });
-            let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
+            let config = DoorsConfig { shards: ShardChoice::Fixed(1), ..DoorsConfig::default() };
             let (archive, _handlers) = archive(folder.path(), &dac);
             let doors = Doors::new(dac.clone(), config, is_archived.then(|| archive.clone())).unwrap();
             let mut plant = Plant::connect(&dac);
@@ -290,7 +227,7 @@ proptest! {
         let result: Result<(), TestCaseError> = runtime.block_on(async {
             let log = oasis_dac::config::LogConfig { topic_bytes: room * 512, ..Default::default() };
             let dac = Dac::new(Config { log, ..Config::default() });
-            let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
+            let config = DoorsConfig { shards: ShardChoice::Fixed(1), ..DoorsConfig::default() };
             let (archive, _handlers) = archive(folder.path(), &dac);
             let doors = Doors::new(dac.clone(), config, Some(archive.clone())).unwrap();
             let mut plant = Plant::connect(&dac);

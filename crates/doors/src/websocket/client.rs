@@ -12,6 +12,8 @@ pub struct NativeClient {
     pub watches: bool,
     /// Whether the registry has changed since its last picture.
     pub is_behind: bool,
+    /// Version of the registry in its last picture.
+    pub pictured: u64,
     /// Where it is in the changes of the registry, if it asked for them.
     pub deltas: Option<DeltaReader>,
     /// Where it is in the statistics, if it asked for them.

@@ -9,7 +9,7 @@ use super::{
 use bytes::Bytes;
 use mio::net::TcpStream;
 use oasis_dac::{
-    DemandGuard, Options,
+    DemandGuard, Options, Seat,
     listener::{self, AddressPermit},
 };
 use oasis_websocket::{CloseCode, Decoder, Limits, Opcode, Output, Role, close};
@@ -114,11 +114,20 @@ pub struct Connection {
     is_leaving: bool,
     /// Its place, free again when this is dropped.
     _place: Place,
+    /// Its place at its shard, which counts what is written.
+    seat: Seat,
 }
 
 impl Connection {
     /// A connection after its handshake.
-    pub fn new(stream: TcpStream, peer: SocketAddr, serial: u64, protocol: Protocol, place: Place) -> Self {
+    pub fn new(
+        stream: TcpStream,
+        peer: SocketAddr,
+        serial: u64,
+        protocol: Protocol,
+        place: Place,
+        seat: Seat,
+    ) -> Self {
         Self {
             stream,
             peer,
@@ -137,7 +146,28 @@ impl Connection {
             blocked_since: None,
             is_leaving: false,
             _place: place,
+            seat,
         }
+    }
+
+    /// Begins again at another shard.
+    pub fn settle_in(&mut self, serial: u64, seat: Seat) {
+        (self.serial, self.seat) = (serial, seat);
+        (self.is_queued, self.is_readable, self.is_flushing) = (false, false, false);
+    }
+
+    /// Whether another shard can take it now: no answer is on its way to this one.
+    pub fn can_move(&self) -> bool {
+        let commands = match &self.protocol {
+            Protocol::Native(client) => client.commands,
+            Protocol::Eisa(client) => client.commands,
+        };
+        commands == 0 && self.reading.is_none() && !self.is_leaving
+    }
+
+    /// Whether nothing waits to be read or written.
+    pub fn is_idle(&self) -> bool {
+        self.is_open() && !self.is_queued && !self.is_readable && !self.is_flushing && !self.has_frames
     }
 
     /// The socket.
@@ -196,6 +226,7 @@ impl Connection {
     ) -> Result<T, End> {
         let before = self.output.written();
         let outcome = write(&mut self.output, &mut self.stream);
+        self.seat.written(self.output.written() - before);
         if !self.output.is_blocked() {
             self.blocked_since = None;
         } else if self.output.written() != before || self.blocked_since.is_none() {

@@ -1,16 +1,27 @@
 //! Events from other threads to a shard.
 
 use super::{
-    connection::{ConnectionId, Place, Protocol},
+    connection::{Connection, ConnectionId, Place, Protocol, Subscription},
     past_state::Piece,
 };
 use mio::Waker;
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, Wake, WakeFlag};
+use oasis_dac::{CommandError, Instance, Seat, Wake, WakeFlag};
 use std::{
+    mem,
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Instant,
 };
+
+/// A connection on its way to a shard.
+#[derive(Debug)]
+pub enum Passenger {
+    /// After its handshake.
+    Newcomer(Box<Newcomer>),
+    /// From another shard.
+    Moved(Box<Moved>),
+}
 
 /// A client after its handshake.
 #[derive(Debug)]
@@ -27,13 +38,22 @@ pub struct Newcomer {
     pub early: Vec<u8>,
 }
 
+/// A client between two shards. Neither has its socket or its topics now; its positions in the topic logs are all that it needs.
+#[derive(Debug)]
+pub struct Moved {
+    /// The connection; its subscriptions are apart.
+    pub connection: Connection,
+    /// What it reads, in its order.
+    pub subscriptions: Vec<(Arc<Instance>, Subscription)>,
+}
+
 /// An event for a shard.
 #[derive(Debug)]
 pub enum Event {
     /// A client for this shard. There are at most as many as places.
-    Newcomer(Box<Newcomer>),
-    /// The topic in this slot has something new. At most one for each topic.
-    Topic(usize),
+    Board(Passenger, Seat),
+    /// The topic in this slot has something new since then. At most one for each topic.
+    Topic(usize, Instant),
     /// A client's command has an outcome. At most as many as clients may have under way.
     Outcome {
         connection: ConnectionId,
@@ -50,6 +70,10 @@ pub enum Event {
     },
     /// The registry has changed. At most ten a second.
     Registry,
+    /// So many idle connections should move to other shards. At most one a second.
+    Shed(usize),
+    /// All connections should move to other shards, and then the shard ends.
+    Leave,
     /// The DAC shuts down.
     End,
     /// A planted defect.
@@ -60,22 +84,48 @@ pub enum Event {
 /// Events for a shard that may be waiting for its sockets.
 #[derive(Debug)]
 pub struct Inbox {
-    events: Mutex<Vec<Event>>,
+    mail: Mutex<Mail>,
     waker: Waker,
+}
+
+#[derive(Debug, Default)]
+struct Mail {
+    events: Vec<Event>,
+    /// The shard has ended, or has another inbox.
+    is_closed: bool,
 }
 
 impl Inbox {
     /// An empty one; `waker` interrupts the shard's waiting.
     pub fn new(waker: Waker) -> Self {
-        Self { events: Mutex::default(), waker }
+        Self { mail: Mutex::default(), waker }
     }
 
-    /// Posts an event to the shard.
+    /// Posts an event to the shard; nothing happens if the shard has ended.
     pub fn post(&self, event: Event) {
-        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_first = events.is_empty();
-        events.push(event);
-        drop(events);
+        let mail = self.mail();
+        if !mail.is_closed {
+            self.put(mail, event);
+        }
+    }
+
+    /// Posts a connection to the shard.
+    ///
+    /// # Errors
+    /// Gives the connection back if the shard has ended.
+    pub fn board(&self, passenger: Passenger, seat: Seat) -> Result<(), Passenger> {
+        let mail = self.mail();
+        if mail.is_closed {
+            return Err(passenger);
+        }
+        self.put(mail, Event::Board(passenger, seat));
+        Ok(())
+    }
+
+    fn put(&self, mut mail: MutexGuard<'_, Mail>, event: Event) {
+        let is_first = mail.events.is_empty();
+        mail.events.push(event);
+        drop(mail);
         // If the inbox is not empty, another thread has already woken the shard.
         if is_first && let Err(error) = self.waker.wake() {
             tracing::error!(%error, "a shard cannot be woken");
@@ -84,7 +134,25 @@ impl Inbox {
 
     /// All events so far; `into` is empty.
     pub fn take(&self, into: &mut Vec<Event>) {
-        std::mem::swap(&mut *self.events.lock().unwrap_or_else(PoisonError::into_inner), into);
+        mem::swap(&mut self.mail().events, into);
+    }
+
+    /// Closes it unless an event waits: nothing can be lost in a closed one. Returns whether it is closed.
+    pub fn close_if_empty(&self) -> bool {
+        let mut mail = self.mail();
+        mail.is_closed |= mail.events.is_empty();
+        mail.is_closed
+    }
+
+    /// Closes it, and returns what waits.
+    pub fn close(&self) -> Vec<Event> {
+        let mut mail = self.mail();
+        mail.is_closed = true;
+        mem::take(&mut mail.events)
+    }
+
+    fn mail(&self) -> MutexGuard<'_, Mail> {
+        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -111,7 +179,7 @@ impl TopicWaker {
 impl Wake for TopicWaker {
     fn raise(&self) {
         if self.raised.raise() {
-            self.inbox.post(Event::Topic(self.slot));
+            self.inbox.post(Event::Topic(self.slot, Instant::now()));
         }
     }
 }

@@ -2,15 +2,22 @@
 //!
 //! The handshake is HTTP's; after it the socket belongs to a [`shard`], which decodes frames with [`oasis_websocket`] and knows the protocols ([`native`] with its [`messages`], [`eisa`]),
 //! what each client has been sent ([`connection`], [`topic`]), when to send more ([`push`], [`pace`]), and where what the logs no longer hold comes from ([`past`]).
+//!
+//! There may be more or fewer shards at any time ([`shards`]): a [`roster`] lists where each is reached ([`home`]), a connection goes to the least loaded one
+//! ([`balance`]), and can move to another ([`moving`]).
 
+mod autoscale;
+mod balance;
 mod client;
 mod connection;
 mod deltas;
 mod eisa;
 mod end;
 mod handshake;
+mod home;
 mod inbox;
 mod messages;
+mod moving;
 mod native;
 mod pace;
 mod packets;
@@ -18,14 +25,18 @@ mod past;
 mod past_state;
 mod picture;
 mod push;
+mod rates;
 mod read_allowance;
+mod roster;
 mod shard;
 mod shards;
 mod statistics;
 mod statistics_rows;
+mod thread;
 mod topic;
 mod watching;
 
 pub use handshake::upgrade;
+pub use rates::Rates;
 pub use shard::Surroundings;
 pub use shards::Shards;

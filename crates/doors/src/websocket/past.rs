@@ -93,7 +93,8 @@ impl Shard {
     /// Starts to read a piece of the past for the next subscription, unless a read is under way.
     pub(super) fn read_past(&mut self, key: usize) {
         let Some(connection) = self.connections.get_mut(key) else { return };
-        if connection.reading.is_some() || connection.is_leaving() {
+        // A shard that hands over its connections leaves their past to the next one.
+        if self.is_leaving || connection.reading.is_some() || connection.is_leaving() {
             return;
         }
         let mut wanted = connection.subscriptions.iter_mut();

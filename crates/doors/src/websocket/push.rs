@@ -27,7 +27,21 @@ impl Shard {
         options: Options,
         past: Option<Box<PastState>>,
     ) -> Option<(Offset, bool)> {
+        self.connections.get(key)?;
+        let (topic, place) = self.add_reader(key, &instance)?;
         let connection = self.connections.get_mut(key)?;
+        // The topic already reports appends, so none is missed from here on.
+        let (next, epoch_changed) = instance.start(from, options.delivery);
+        connection.subscriptions.reserve_exact(1);
+        let _asking = instance.register_demand(options.delivery);
+        connection.subscriptions.push(Subscription { topic, place, next, options, past, _asking });
+        self.enqueue(key);
+        self.read_past(key);
+        Some((next, epoch_changed))
+    }
+
+    /// Adds a connection to the readers of a topic. Returns the topic's slot, and the place among its readers.
+    pub(super) fn add_reader(&mut self, key: usize, instance: &Arc<Instance>) -> Option<(usize, usize)> {
         let topics = &mut self.topics;
         let slot = *self.slots.entry(instance.topic).or_insert_with(|| {
             let entry = topics.vacant_entry();
@@ -36,21 +50,8 @@ impl Shard {
             slot
         });
         let topic = topics.get_mut(slot)?;
-        // The topic already reports appends, so none is missed from here on.
-        let (next, epoch_changed) = instance.start(from, options.delivery);
-        connection.subscriptions.reserve_exact(1);
-        connection.subscriptions.push(Subscription {
-            topic: slot,
-            place: topic.readers.len(),
-            next,
-            _asking: instance.register_demand(options.delivery),
-            options,
-            past,
-        });
         topic.readers.push(key);
-        self.enqueue(key);
-        self.read_past(key);
-        Some((next, epoch_changed))
+        Some((slot, topic.readers.len() - 1))
     }
 
     /// Whether the connection reads this topic.
@@ -104,7 +105,8 @@ impl Shard {
         if (self.raised.is_empty() && self.queue.is_empty()) || !self.pace.wait(began).is_zero() {
             return;
         }
-        for slot in mem::take(&mut self.raised) {
+        let raised = mem::take(&mut self.raised);
+        for &(slot, _) in &raised {
             let Some(topic) = self.topics.get(slot) else { continue };
             topic.look();
             for &key in &topic.readers {
@@ -124,7 +126,11 @@ impl Shard {
                 topic.forget_bursts();
             }
         }
-        self.pace.rest(began, Instant::now());
+        let ended = Instant::now();
+        for (_, ready) in raised {
+            self.home.meter.delivered(ended.saturating_duration_since(ready));
+        }
+        self.pace.rest(began, ended);
     }
 
     /// Writes unread samples of all topics of a connection in one write, up to a bound.

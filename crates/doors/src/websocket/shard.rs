@@ -7,10 +7,12 @@ use super::{
     connection::{Connection, ConnectionId, GOODBYE, Protocol},
     deltas::Deltas,
     end::End,
-    inbox::{Event, Inbox, Newcomer},
+    home::Home,
+    inbox::{Event, Inbox, Newcomer, Passenger},
     pace::Pace,
     picture::Picture,
     push::WRITE,
+    roster::Roster,
     statistics::Statistics,
     topic::Topic,
 };
@@ -19,9 +21,10 @@ use crate::{
     past::{ArchiveAccess, times::has_passed},
 };
 use mio::{Events, Interest, Poll, Token};
-use oasis_dac::{Admission, Dac, ProbeRequest, now};
+use oasis_dac::{Admission, Dac, ProbeRequest, Seat, now};
 use oasis_websocket::{CloseCode, Message, Opcode, close};
 use oasis_wire::quantity::TopicId;
+use rustix::time::{ClockId, clock_gettime};
 use slab::Slab;
 use std::{
     collections::{HashMap, VecDeque},
@@ -34,6 +37,8 @@ use tokio::runtime::Handle;
 
 /// The inbox's token; a connection's is its key.
 pub const INBOX: Token = Token(usize::MAX);
+/// Edge-triggered: each change is reported once, and a socket is registered once.
+pub const INTEREST: Interest = Interest::READABLE.add(Interest::WRITABLE);
 /// Bytes read from one socket in a turn. A connection with more to read continues in the next turn, after the others.
 const READ: usize = 16 * 1024;
 /// Frames taken from one connection in a turn.
@@ -44,6 +49,8 @@ const THROTTLE: Duration = Duration::from_millis(20);
 const FLUSHED: usize = 16;
 /// How often the shard checks for clients that do not read.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often the shard reads its processor time, which is a system call.
+const CPU_INTERVAL: Duration = Duration::from_millis(100);
 /// Pings that a client may send in that time.
 const PINGS: u32 = 100;
 
@@ -66,13 +73,17 @@ pub struct Surroundings {
 #[derive(Debug)]
 pub struct Shard {
     pub(super) around: Surroundings,
-    poll: Poll,
+    /// Where it is reached, with its counters.
+    pub(super) home: Arc<Home>,
+    /// The other shards.
+    pub(super) roster: Arc<Roster>,
+    pub(super) poll: Poll,
     pub(super) inbox: Arc<Inbox>,
     pub(super) connections: Slab<Connection>,
     pub(super) topics: Slab<Topic>,
     pub(super) slots: HashMap<TopicId, usize>,
-    /// Topics with something new.
-    pub(super) raised: Vec<usize>,
+    /// Topics with something new, and since when.
+    pub(super) raised: Vec<(usize, Instant)>,
     /// Keys of connections that may lag.
     pub(super) queue: Vec<usize>,
     /// Slots of topics with bytes to share until the round ends.
@@ -86,6 +97,8 @@ pub struct Shard {
     throttle_ends: Option<Instant>,
     /// Keys of connections with unsent bytes that their sockets have room for, in turn.
     flushing: VecDeque<usize>,
+    /// Events of other threads, kept for its memory.
+    mail: Vec<Event>,
     /// Of connections and of what they read of the past.
     pub(super) next_serial: u64,
     last_check: Instant,
@@ -96,16 +109,26 @@ pub struct Shard {
     /// The same as changes.
     pub(super) deltas: Deltas,
     pub(super) statistics: Statistics,
-    is_ending: bool,
+    last_cpu: Instant,
+    /// Idle connections that should move to other shards.
+    pub(super) to_shed: usize,
+    /// Whether all connections should move to other shards.
+    pub(super) is_leaving: bool,
+    /// Whether more connections can move at once.
+    pub(super) is_moving: bool,
+    pub(super) is_ending: bool,
 }
 
 impl Shard {
     /// A shard without connections.
-    pub fn new(around: Surroundings, poll: Poll, inbox: Arc<Inbox>) -> Self {
+    pub fn new(around: Surroundings, poll: Poll, home: Arc<Home>, roster: Arc<Roster>) -> Self {
         let now = Instant::now();
         let longest = Duration::from_millis(around.config.flush_ms);
+        let inbox = home.inbox().clone();
         Self {
             around,
+            home,
+            roster,
             poll,
             inbox,
             connections: Slab::new(),
@@ -120,58 +143,82 @@ impl Shard {
             throttled: Vec::new(),
             throttle_ends: None,
             flushing: VecDeque::new(),
+            mail: Vec::new(),
             next_serial: 0,
             last_check: now,
             leaving: VecDeque::new(),
             picture: Picture::default(),
             deltas: Deltas::default(),
             statistics: Statistics::default(),
+            last_cpu: now,
+            to_shed: 0,
+            is_leaving: false,
+            is_moving: false,
             is_ending: false,
         }
     }
 
-    /// Where it receives events of other threads.
-    pub fn inbox(&self) -> Arc<Inbox> {
-        self.inbox.clone()
-    }
-
-    /// Serves until the DAC shuts down and everybody has left, as a thread with this name.
+    /// Serves until everybody has left and nobody comes any more, as a thread with this name.
     pub fn run(mut self, name: &str) {
         let pulse = self.around.dac.health.watch(name);
         let mut events = Events::with_capacity(1024);
-        let mut inbox = Vec::new();
-        while !(self.is_ending && self.connections.is_empty()) {
+        while !self.is_over() {
             if let Err(error) = self.poll.poll(&mut events, Some(self.patience()))
                 && error.kind() != ErrorKind::Interrupted
             {
                 tracing::error!(%error, "a shard cannot wait for its sockets");
                 return;
             }
+            self.home.meter.woken();
             let _call = pulse.begin("serving WebSockets");
-            for event in events.iter().filter(|event| event.token() != INBOX) {
-                let key = event.token().0;
-                if event.is_writable() {
-                    self.writable(key);
-                }
-                if event.is_readable() {
-                    self.enqueue_read(key);
-                }
+            self.turn(&events);
+        }
+    }
+
+    /// Does what sockets and other threads have caused, and what it is time for.
+    pub(super) fn turn(&mut self, events: &Events) {
+        for event in events.iter().filter(|event| event.token() != INBOX) {
+            let key = event.token().0;
+            if event.is_writable() {
+                self.writable(key);
             }
-            self.end_throttle();
-            self.read_turn();
-            self.inbox.take(&mut inbox);
-            inbox.drain(..).for_each(|event| self.on_event(event));
-            self.round();
-            self.serve_watchers();
-            self.flush_turn();
-            self.close_finished();
-            self.check_stalled();
+            if event.is_readable() {
+                self.enqueue_read(key);
+            }
+        }
+        self.end_throttle();
+        self.read_turn();
+        let mut mail = mem::take(&mut self.mail);
+        self.inbox.take(&mut mail);
+        mail.drain(..).for_each(|event| self.on_event(event));
+        self.mail = mail;
+        self.round();
+        self.serve_watchers();
+        self.flush_turn();
+        self.close_finished();
+        self.check_stalled();
+        self.hand_over();
+        self.report_cpu();
+    }
+
+    /// Whether it has no connections and gets no more: then its inbox is closed.
+    fn is_over(&self) -> bool {
+        (self.is_ending || self.is_leaving) && self.connections.is_empty() && self.inbox.close_if_empty()
+    }
+
+    fn report_cpu(&mut self) {
+        let now = Instant::now();
+        if now >= self.last_cpu + CPU_INTERVAL {
+            self.last_cpu = now;
+            let time = clock_gettime(ClockId::ThreadCPUTime);
+            // The clock counts from the beginning of the thread.
+            self.home.meter.set_cpu(Duration::new(time.tv_sec as u64, time.tv_nsec as u32));
         }
     }
 
     /// Returns the time until the next work.
     fn patience(&self) -> Duration {
-        if !(self.readable.is_empty() && self.flushing.is_empty()) {
+        if !(self.readable.is_empty() && self.flushing.is_empty()) || self.is_moving {
             return Duration::ZERO;
         }
         let goodbye = self.leaving.front().map(|(due, _)| *due);
@@ -186,11 +233,16 @@ impl Shard {
 
     fn on_event(&mut self, event: Event) {
         match event {
-            Event::Newcomer(newcomer) => self.accept(*newcomer),
-            Event::Topic(slot) => self.raised.push(slot),
+            Event::Board(passenger, seat) => match passenger {
+                Passenger::Newcomer(newcomer) => self.accept(*newcomer, seat),
+                Passenger::Moved(moved) => self.take_over(*moved, seat),
+            },
+            Event::Topic(slot, since) => self.raised.push((slot, since)),
             Event::Outcome { connection, request, outcome } => self.outcome(connection, request, &outcome),
             Event::Past { connection, serial, piece } => self.past_read(connection, serial, *piece),
             Event::Registry => self.registry_changed(),
+            Event::Shed(count) => self.to_shed = count,
+            Event::Leave => self.is_leaving = true,
             Event::End => {
                 self.is_ending = true;
                 let keys: Vec<usize> = self.connections.iter().map(|(key, _)| key).collect();
@@ -201,16 +253,14 @@ impl Shard {
         }
     }
 
-    fn accept(&mut self, newcomer: Newcomer) {
+    pub(super) fn accept(&mut self, newcomer: Newcomer, seat: Seat) {
         let Newcomer { stream, peer, protocol, place, mut early } = newcomer;
         let entry = self.connections.vacant_entry();
         let key = entry.key();
         self.next_serial += 1;
         let stream = mio::net::TcpStream::from_std(stream);
-        let connection = entry.insert(Connection::new(stream, peer, self.next_serial, protocol, place));
-        // Edge-triggered: reports each change once, and is never registered again.
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        if let Err(error) = self.poll.registry().register(connection.stream(), Token(key), interest) {
+        let connection = entry.insert(Connection::new(stream, peer, self.next_serial, protocol, place, seat));
+        if let Err(error) = self.poll.registry().register(connection.stream(), Token(key), INTEREST) {
             tracing::error!(%error, "a connection cannot be watched");
             self.connections.remove(key);
             return;
@@ -258,7 +308,7 @@ impl Shard {
     }
 
     /// Has the connection read in the next turn.
-    fn enqueue_read(&mut self, key: usize) {
+    pub(super) fn enqueue_read(&mut self, key: usize) {
         if let Some(connection) = self.connections.get_mut(key)
             && !mem::replace(&mut connection.is_readable, true)
         {
@@ -405,7 +455,7 @@ impl Shard {
         }
     }
 
-    fn end(&mut self, key: usize, end: &End) {
+    pub(super) fn end(&mut self, key: usize, end: &End) {
         let Some(connection) = self.connections.get(key) else { return };
         let Some((code, word)) = end.code() else { return self.remove(key) };
         if let Some(word) = word {
@@ -495,7 +545,8 @@ mod tests {
         };
         let poll = Poll::new().unwrap();
         let inbox = Arc::new(Inbox::new(Waker::new(poll.registry(), INBOX).unwrap()));
-        Shard::new(around, poll, inbox)
+        let home = Arc::new(Home::new(0, around.dac.shards.open(0), inbox));
+        Shard::new(around, poll, home, Arc::default())
     }
 
     /// A client of the shard.
@@ -507,7 +558,8 @@ mod tests {
         let total = shard.around.admission.try_admit().unwrap();
         let place = Place::new(total, Addresses::new(1).try_admit(peer.ip()).unwrap(), None);
         let protocol = Protocol::Native(Default::default());
-        shard.accept(Newcomer { stream, peer, protocol, place, early: Vec::new() });
+        let seat = shard.home.meter.seat();
+        shard.accept(Newcomer { stream, peer, protocol, place, early: Vec::new() }, seat);
         client
     }
 

@@ -1,60 +1,126 @@
-//! All shards: started, given their connections, started again after a panic, ended.
+//! All shards: started, given their connections, more or fewer of them, ended.
 
 use super::{
-    inbox::{Event, Inbox, Newcomer},
-    shard::{INBOX, Shard, Surroundings},
-};
-use mio::{Poll, Waker};
-use std::{
-    io,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    autoscale::Autoscaler,
+    balance,
+    inbox::{Newcomer, Passenger},
+    rates::Rates,
+    roster::Roster,
+    shard::Surroundings,
     thread,
-    time::Duration,
 };
+use crate::{
+    shard_choice::{MAX_SHARDS, ShardChoice, cores},
+    shards_view::{ShardView, ShardsView},
+};
+use oasis_dac::ShardFigures;
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::{Duration, Instant},
+};
+use tokio::time::{MissedTickBehavior, interval};
 
-/// Clients hear of changes in the registry at most this often.
-const REGISTRY_PAUSE: Duration = Duration::from_millis(100);
+/// How often loads are measured.
+const TICK: Duration = Duration::from_secs(1);
+/// Seconds for which shards must be uneven before connections move.
+const UNEVEN_FOR: u32 = 3;
 
-/// Pause before a shard starts again.
-const PAUSE: Duration = Duration::from_millis(200);
-
-/// The ways to all shards. When it is dropped they end.
+/// The shards of a DAC. When it is dropped they end.
 #[derive(Debug)]
 pub struct Shards {
-    homes: Vec<Arc<Home>>,
-    next: AtomicUsize,
+    fleet: Arc<Fleet>,
 }
 
-/// Where a shard is reached. After a panic it has another inbox: events for the connections that it had then are obsolete.
 #[derive(Debug)]
-struct Home {
-    inbox: Mutex<Arc<Inbox>>,
-    is_ending: AtomicBool,
+struct Fleet {
+    around: Surroundings,
+    roster: Arc<Roster>,
+    /// Guards how many shards there should be. Locked while threads are started, never while anybody waits for one.
+    steering: Mutex<Steering>,
+}
+
+#[derive(Debug)]
+struct Steering {
+    choice: ShardChoice,
+    autoscaler: Autoscaler,
+    /// Seconds for which loads have been uneven.
+    uneven_for: u32,
+    last_tick: Instant,
+    /// The counters of each shard at the last tick, and what it did in the second before.
+    known: BTreeMap<usize, (ShardFigures, Rates)>,
+    is_ending: bool,
 }
 
 impl Shards {
-    /// Starts the configured number of threads.
+    /// Starts the configured number of threads. Must be called within a tokio runtime, which then looks after them.
     pub fn start(around: &Surroundings) -> io::Result<Self> {
-        let homes =
-            (0..around.config.shards()).map(|number| start(around, number)).collect::<io::Result<_>>()?;
-        Ok(Self { homes, next: AtomicUsize::new(0) })
+        let choice = around.config.shards;
+        let steering = Steering {
+            choice,
+            autoscaler: Autoscaler::default(),
+            uneven_for: 0,
+            last_tick: Instant::now(),
+            known: BTreeMap::new(),
+            is_ending: false,
+        };
+        let fleet = Arc::new(Fleet {
+            around: around.clone(),
+            roster: Arc::default(),
+            steering: Mutex::new(steering),
+        });
+        fleet.resize(choice.initial())?;
+        around.runtime.spawn(keep(Arc::downgrade(&fleet)));
+        Ok(Self { fleet })
     }
 
-    /// Passes a connection to one of the shards, in turn.
+    /// Passes a connection to the least loaded shard.
     pub fn accept(&self, newcomer: Newcomer) {
-        let turn = self.next.fetch_add(1, Ordering::Relaxed) % self.homes.len().max(1);
-        if let Some(home) = self.homes.get(turn) {
-            home.post(Event::Newcomer(Box::new(newcomer)));
+        if self.fleet.roster.board(Passenger::Newcomer(Box::new(newcomer)), None).is_err() {
+            tracing::info!("a WebSocket was closed at its handshake: the DAC shuts down");
+        }
+    }
+
+    /// Changes the number of shards. Shards that are too many hand over their connections before they end.
+    ///
+    /// # Errors
+    /// If a thread cannot be started. Those that could be stay.
+    pub fn choose(&self, choice: ShardChoice) -> io::Result<()> {
+        let mut steering = self.fleet.steering();
+        if steering.is_ending {
+            return Ok(());
+        }
+        steering.choice = choice;
+        steering.autoscaler = Autoscaler::default();
+        match choice {
+            // It begins with the shards that there are.
+            ShardChoice::Auto => self.fleet.resize(self.fleet.roster.open().len().min(cores())),
+            ShardChoice::OnePerCore | ShardChoice::Fixed(_) => self.fleet.resize(choice.initial()),
+        }
+    }
+
+    /// What the shards do.
+    pub fn view(&self) -> ShardsView {
+        let steering = self.fleet.steering();
+        let homes = self.fleet.roster.all();
+        let threads = homes.iter().map(|home| {
+            let rates = steering.known.get(&home.number).map(|(_, rates)| *rates);
+            ShardView::new(home.meter.figures(), rates.unwrap_or_default())
+        });
+        ShardsView {
+            choice: steering.choice,
+            shards: homes.iter().filter(|home| !home.is_leaving()).count(),
+            cores: cores(),
+            most: MAX_SHARDS,
+            threads: threads.collect(),
         }
     }
 
     /// Notifies every client that the DAC shuts down.
     pub fn end(&self) {
-        self.homes.iter().for_each(|home| home.end());
+        self.fleet.steering().is_ending = true;
+        self.fleet.roster.all().iter().for_each(|home| home.end());
     }
 }
 
@@ -64,94 +130,92 @@ impl Drop for Shards {
     }
 }
 
-impl Home {
-    fn post(&self, event: Event) {
-        self.inbox().post(event);
-    }
-
-    fn end(&self) {
-        // Before the event: a shard that starts again meanwhile looks at it.
-        self.is_ending.store(true, Ordering::SeqCst);
-        self.post(Event::End);
-    }
-
-    fn move_to(&self, inbox: &Arc<Inbox>) {
-        *self.inbox() = inbox.clone();
-        if self.is_ending.load(Ordering::SeqCst) {
-            inbox.post(Event::End);
-        }
-    }
-
-    fn inbox(&self) -> MutexGuard<'_, Arc<Inbox>> {
-        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn start(around: &Surroundings, number: usize) -> io::Result<Arc<Home>> {
-    let name = format!("oasis-shard-{number}");
-    let mut shard = open(around)?;
-    let home = Arc::new(Home { inbox: Mutex::new(shard.inbox()), is_ending: AtomicBool::new(false) });
-    let (own, around) = (home.clone(), around.clone());
-    thread::Builder::new().name(name.clone()).spawn(move || {
-        // A shard that panics loses its connections, whose clients connect again.
-        while catch_unwind(AssertUnwindSafe(|| shard.run(&name))).is_err() {
-            tracing::error!(shard = %name, "a shard failed, restarting");
-            shard = open_again(&around);
-            own.move_to(&shard.inbox());
-        }
-    })?;
-    Ok(home)
-}
-
-fn open_again(around: &Surroundings) -> Shard {
+/// Looks after the shards until they end.
+async fn keep(fleet: Weak<Fleet>) {
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        match open(around) {
-            Ok(shard) => return shard,
-            Err(error) => tracing::error!(%error, "a shard cannot be started"),
-        }
-        thread::sleep(PAUSE);
+        ticks.tick().await;
+        let Some(fleet) = fleet.upgrade() else { return };
+        fleet.tick();
     }
 }
 
-/// A shard without connections that is notified of changes in the registry.
-fn open(around: &Surroundings) -> io::Result<Shard> {
-    let poll = Poll::new()?;
-    let inbox = Arc::new(Inbox::new(Waker::new(poll.registry(), INBOX)?));
-    let (weak_inbox, mut registry) = (Arc::downgrade(&inbox), around.dac.registry.watch());
-    around.runtime.spawn(async move {
-        while registry.changed().await.is_ok() {
-            let Some(inbox) = weak_inbox.upgrade() else { return };
-            inbox.post(Event::Registry);
-            tokio::time::sleep(REGISTRY_PAUSE).await;
+impl Fleet {
+    /// Starts or ends as many shards as are missing or too many. Called under the lock of `steering`, or before anybody else knows the fleet.
+    fn resize(&self, wanted: usize) -> io::Result<()> {
+        let open = self.roster.open();
+        if let Some(too_many) = open.get(wanted..) {
+            too_many.iter().for_each(|home| home.leave());
         }
-    });
-    Ok(Shard::new(around.clone(), poll, inbox))
+        for _ in open.len()..wanted {
+            thread::start(&self.around, &self.roster)?;
+        }
+        if (1..wanted).contains(&open.len()) {
+            self.spread();
+        }
+        Ok(())
+    }
+
+    /// Lets the shards give connections to those that were just started.
+    fn spread(&self) {
+        let open = self.roster.open();
+        let connections: Vec<_> = open.iter().map(|home| home.load().connections).collect();
+        open.iter().zip(balance::surplus(&connections)).for_each(|(home, surplus)| home.shed(surplus));
+    }
+
+    /// Measures loads, and acts on them.
+    fn tick(&self) {
+        let mut steering = self.steering();
+        if steering.is_ending {
+            return;
+        }
+        self.measure(&mut steering);
+        let open = self.roster.open();
+        let loads: Vec<_> = open.iter().map(|home| home.load()).collect();
+        if steering.choice == ShardChoice::Auto {
+            let load = loads.iter().map(|load| load.cpu).sum();
+            let wanted = steering.autoscaler.next(open.len(), load, cores());
+            if wanted != open.len() {
+                tracing::info!(
+                    shards = wanted,
+                    load_thousandths = load,
+                    "the number of shards follows the load"
+                );
+                if let Err(error) = self.resize(wanted) {
+                    tracing::error!(%error, "a shard cannot be started");
+                }
+                return;
+            }
+        }
+        let plan = balance::plan(&loads);
+        steering.uneven_for = if plan.is_some() { steering.uneven_for + 1 } else { 0 };
+        if let Some(shift) = plan.filter(|_| steering.uneven_for >= UNEVEN_FOR) {
+            steering.uneven_for = 0;
+            open.get(shift.from).into_iter().for_each(|home| home.shed(shift.count));
+        }
+    }
+
+    fn measure(&self, steering: &mut Steering) {
+        let now = Instant::now();
+        let elapsed = now.saturating_duration_since(steering.last_tick);
+        steering.last_tick = now;
+        let mut known = BTreeMap::new();
+        for home in self.roster.all() {
+            home.meter.end_window();
+            let figures = home.meter.figures();
+            let before = steering.known.get(&home.number).map(|(figures, _)| *figures);
+            let rates = Rates::between(&before.unwrap_or_default(), &figures, elapsed);
+            home.measured((rates.cpu * 1_000.0) as u32);
+            known.insert(home.number, (figures, rates));
+        }
+        steering.known = known;
+    }
+
+    fn steering(&self) -> MutexGuard<'_, Steering> {
+        self.steering.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Doors, config::DoorsConfig};
-    use oasis_dac::{Config, Dac};
-
-    #[tokio::test]
-    async fn a_shard_that_panics_starts_again_with_another_inbox() {
-        let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
-        let doors = Doors::new(Dac::new(Config::default()), config, None).unwrap();
-        let home = doors.shards.homes[0].clone();
-        let before = home.inbox().clone();
-        before.post(Event::Panic);
-        while Arc::ptr_eq(&before, &home.inbox()) {
-            tokio::task::yield_now().await;
-        }
-        // The thread that works again is watched again.
-        while !doors.dac.health.findings().is_empty() {
-            tokio::task::yield_now().await;
-        }
-        let thread = Arc::downgrade(&home);
-        drop((home, doors));
-        while thread.strong_count() > 0 {
-            tokio::task::yield_now().await;
-        }
-    }
-}
+mod tests;

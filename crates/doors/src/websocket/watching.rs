@@ -83,6 +83,20 @@ impl Shard {
             self.send_statistics();
         }
     }
+
+    /// Lets a client that came from another shard watch on here.
+    pub(super) fn watch_on(&mut self, key: usize) {
+        let version = self.around.dac.registry.version();
+        let Some(client) = self.connections.get_mut(key).and_then(native) else { return };
+        // A change may have been reported to both shards while the client was at neither.
+        client.is_behind |= client.watches && client.pictured != version;
+        // Each shard counts its own rounds of statistics.
+        client.statistics = client.statistics.is_some().then(Default::default);
+        self.picture.is_due |= client.is_behind;
+        self.deltas.is_due |= client.deltas.is_some();
+        self.statistics.is_due |= client.statistics.is_some();
+        self.statistics.is_busy |= client.statistics.is_some();
+    }
 }
 
 impl Shard {
@@ -102,7 +116,7 @@ impl Shard {
         for key in self.clients_behind() {
             let Some(connection) = self.connections.get_mut(key) else { continue };
             if let Some(client) = native(connection) {
-                client.is_behind = is_old;
+                (client.is_behind, client.pictured) = (is_old, version);
             }
             connection.queue_shared(frame.clone());
             self.enqueue_flush(key);

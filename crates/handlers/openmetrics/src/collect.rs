@@ -1,7 +1,7 @@
 //! Collects the content of a scrape: the state of the DAC, and the newest samples.
 
 use crate::exposition::{Exposition, Kind};
-use oasis_dac::{Dac, Evicted, Instance, SOFTWARE};
+use oasis_dac::{Dac, Evicted, Instance, SOFTWARE, ShardFigures};
 use oasis_format::table::{Cell, Column, Table};
 use oasis_store::{History, matches};
 use oasis_wire::{
@@ -36,6 +36,36 @@ pub fn dac(dac: &Dac, out: &mut Exposition) {
     out.sample(evicted, &[], &instances.to_string(), None);
     for instance in present(dac) {
         ledger(&instance, out);
+    }
+}
+
+/// What the threads that write to WebSockets do.
+pub fn shards(shards: &[ShardFigures], out: &mut Exposition) {
+    let open = shards.iter().filter(|shard| !shard.is_leaving).count();
+    let head = ("oasis_doors_shards", Kind::Gauge, "Threads that write to WebSockets and take connections.");
+    out.sample(head, &[], &open.to_string(), None);
+    for shard in shards {
+        let number = shard.number.to_string();
+        let mut put = |name, kind, help, value: String| {
+            out.sample((name, kind, help), &[("shard", &number)], &value, None);
+        };
+        let connections = shard.connections.to_string();
+        put("oasis_doors_shard_connections", Kind::Gauge, "Connections of a shard.", connections);
+        let cpu = shard.cpu.as_secs_f64().to_string();
+        put("oasis_doors_shard_cpu_seconds", Kind::Counter, "Processor time of a shard, in seconds.", cpu);
+        let bytes = shard.bytes.to_string();
+        put("oasis_doors_shard_bytes", Kind::Counter, "Bytes that the sockets of a shard have taken.", bytes);
+        let wakeups = shard.wakeups.to_string();
+        put("oasis_doors_shard_wakeups", Kind::Counter, "Times that a shard was woken.", wakeups);
+        let deliveries = shard.deliveries.to_string();
+        let help = "Topics that a shard has written to their readers.";
+        put("oasis_doors_shard_deliveries", Kind::Counter, help, deliveries);
+        let lag = shard.lag.as_secs_f64().to_string();
+        let help = "Sum over deliveries of the time from ready to written, in seconds.";
+        put("oasis_doors_shard_lag_seconds", Kind::Counter, help, lag);
+        let longest = shard.longest_lag.as_secs_f64().to_string();
+        let help = "Longest time from ready to written in the last second, in seconds.";
+        put("oasis_doors_shard_longest_lag_seconds", Kind::Gauge, help, longest);
     }
 }
 

@@ -140,6 +140,7 @@ impl Handler for OpenMetrics {
         let Source { dac, archive } = self.source.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         let mut exposition = Exposition::accepted(accept, self.config.max_series);
         collect::dac(&dac, &mut exposition);
+        collect::shards(&dac.shards.figures(), &mut exposition);
         if let Some(archive) = archive {
             collect::archive(&archive.history(), &mut exposition);
         }

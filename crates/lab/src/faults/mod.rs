@@ -5,7 +5,7 @@
 //! scenarios and invariants.
 
 mod judge;
-mod random;
+pub mod random;
 mod scenarios;
 mod system;
 mod waiting;

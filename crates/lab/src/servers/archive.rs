@@ -5,7 +5,7 @@ use crate::order::{obey, ready};
 use clap::{Args, Subcommand};
 use oasis_api::Api;
 use oasis_dac::{Config, Dac};
-use oasis_doors::{Doors, DoorsConfig};
+use oasis_doors::{Doors, DoorsConfig, ShardChoice};
 use oasis_handler::Supervisor;
 use oasis_store::ArchiveConfig;
 use std::{future, path::PathBuf, sync::Arc};
@@ -60,7 +60,7 @@ pub fn serve(archived: &ArchiveArguments) -> anyhow::Result<()> {
     handlers.start("archive")?;
     let mut feed = oasis::Feed::new(dac.clone())?;
     runtime.block_on(fill(archived.fill, &mut feed, &archive))?;
-    let config = DoorsConfig { shards: 1, ..DoorsConfig::default() };
+    let config = DoorsConfig { shards: ShardChoice::Fixed(1), ..DoorsConfig::default() };
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
     let place = listener.local_addr()?.to_string();
     let served = archive.clone();

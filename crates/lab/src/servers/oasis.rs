@@ -13,7 +13,7 @@ use oasis_channel::{
     frame::Frame,
 };
 use oasis_dac::{Dac, now, session::NodeSession};
-use oasis_doors::{Doors, DoorsConfig};
+use oasis_doors::{Doors, DoorsConfig, ShardChoice};
 use oasis_handler::{Handler, Supervisor};
 use oasis_probe::{RowWriter, Sample};
 use oasis_probes::LinuxProcessorProbe;
@@ -85,7 +85,7 @@ pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> a
         max_connections: 1_000_000,
         max_websockets: 1_000_000,
         max_per_address: 1_000_000,
-        shards: 1,
+        shards: ShardChoice::Fixed(1),
         ..DoorsConfig::default()
     };
     if let Some(flush) = flush {

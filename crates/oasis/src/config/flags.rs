@@ -28,6 +28,9 @@ impl Config {
         if let Some(directory) = addresses.archive {
             self.archive.directory = directory;
         }
+        if let Some(name) = addresses.own_node {
+            self.own_node = name;
+        }
         self.channel.udp |= addresses.udp;
         self
     }

@@ -30,7 +30,7 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("doors.head_timeout_ms", MILLIS),
     ("doors.body_timeout_ms", MILLIS),
     ("doors.max_answer_bytes", BYTES),
-    ("doors.shards", 0..=1_024),
+    ("doors.shards", 0..=256),
     ("doors.flush_ms", 0..=60_000),
     ("doors.send_buffer_bytes", 0..=1 << 30),
     ("doors.max_layouts", COUNT),

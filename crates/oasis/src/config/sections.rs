@@ -18,6 +18,8 @@ macro_rules! sections {
         pub struct Config {
             /// Limit for all memory that peers of a DAC can cause, in bytes.
             pub memory_bytes: usize,
+            /// Name of a node of the DAC itself, which reports what the DAC's threads do. Empty: there is none.
+            pub own_node: String,
             pub doors: DoorsConfig,
             pub channel: ChannelConfig,
             pub log: LogConfig,
@@ -30,6 +32,7 @@ macro_rules! sections {
             fn default() -> Self {
                 Self {
                     memory_bytes: oasis_dac::DEFAULT_MEMORY,
+                    own_node: String::new(),
                     doors: Default::default(),
                     channel: Default::default(),
                     log: Default::default(),

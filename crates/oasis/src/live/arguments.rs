@@ -7,6 +7,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use oasis_dac::{Delivery, Overflow};
+use oasis_doors::ShardChoice;
 use oasis_instrument::Channel;
 use oasis_wire::time;
 use std::path::PathBuf;
@@ -62,6 +63,9 @@ pub struct Addresses {
     /// Folder of the archive, created if it does not exist [default: none; samples are kept in bounded memory].
     #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
     pub archive: Option<String>,
+    /// Name of a node of the DAC itself, which reports what the DAC's threads do, such as 'dac' [default: none].
+    #[arg(long, value_name = "NAME", env = "OASIS_OWN_NODE")]
+    pub own_node: Option<String>,
     /// Let nodes send samples as datagrams too, to the same port by UDP.
     #[arg(long, env = "OASIS_UDP")]
     pub udp: bool,
@@ -119,6 +123,18 @@ pub enum HandlersAct {
         /// Its name, as `oasis handlers` lists it.
         name: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub struct Shards {
+    /// From now on: a number from 1 to 256, 0 for one a core, or auto for as many as the load needs, up to one a core.
+    #[arg(value_name = "N | auto", allow_negative_numbers = true)]
+    pub choice: Option<ShardChoice>,
+    #[command(flatten)]
+    pub server: Server,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 #[derive(Debug, Args)]

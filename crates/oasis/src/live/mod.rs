@@ -9,10 +9,12 @@ pub mod command;
 pub mod dac_address;
 mod handlers;
 mod list;
+mod own_node;
 pub mod probe_choice;
 pub mod replay;
 mod revive;
 mod serve;
+mod shards;
 mod systemd;
 mod tail;
 pub mod test_run;
@@ -34,6 +36,7 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
         Verb::List(arguments) => list::run(arguments),
         Verb::Audit(arguments) => audit::run(arguments),
         Verb::Handlers(arguments) => handlers::run(arguments),
+        Verb::Shards(arguments) => shards::run(arguments),
         Verb::Command(arguments) => in_runtime(command::run(arguments)),
         Verb::Run(arguments) => test_run::run(arguments),
         Verb::Annotation(arguments) => annotation::run(arguments),

@@ -1,7 +1,7 @@
 //! `oasis up`, `oasis dac`, `oasis node`: DAC and node in one process or two.
 
 use super::{
-    arguments,
+    arguments, own_node,
     revive::{beat, revive},
     systemd,
 };
@@ -100,6 +100,7 @@ struct RunningDac {
     archive: Option<Archiving>,
     handlers: Arc<Supervisor>,
     dac: Arc<Dac>,
+    own_node: Option<Node>,
     _watchdog: Watchdog,
 }
 
@@ -114,10 +115,7 @@ const FILE_TOO_LARGE: i32 = 25;
 
 impl RunningDac {
     async fn start(config: Config) -> anyhow::Result<Self> {
-        match descriptors::raise_limit() {
-            Ok(limit) => tracing::debug!(limit, "limit of open files"),
-            Err(error) => tracing::warn!(%error, "cannot raise the limit of open files (RLIMIT_NOFILE)"),
-        }
+        raise_open_files(config.doors.max_connections + config.channel.max_connections);
         let doors_listener =
             listen(&config.doors.listen, "page, API and doors", "--listen or doors.listen").await?;
         let channel_listener =
@@ -155,10 +153,16 @@ impl RunningDac {
         tokio::spawn(serve_channel(dac.clone(), channel_listener.into_std()?));
         let (ending, ended) = watch::channel(false);
         let served = tokio::spawn(serve_doors(dac.health.clone(), api, doors_listener.into_std()?, ended));
-        Ok(Self { http, channel, ending, served, archive, handlers, dac, _watchdog: watchdog })
+        let own_node =
+            (!config.own_node.is_empty()).then(|| own_node::start(&config.own_node, &dac, &channel));
+        let own_node = own_node.transpose().context("the DAC's own node cannot be started (own_node)")?;
+        Ok(Self { http, channel, ending, served, archive, handlers, dac, own_node, _watchdog: watchdog })
     }
 
     async fn stop(self) -> anyhow::Result<()> {
+        if let Some(node) = self.own_node {
+            tokio::task::spawn_blocking(move || node.shutdown()).await?;
+        }
         // Samples received from now on would be acknowledged, but not stored.
         let _ = tokio::time::timeout(LAST_CALL, self.dac.release_nodes()).await;
         self.ending.send_replace(true);
@@ -173,6 +177,19 @@ impl RunningDac {
             closing.await?.context("the archive could not store the last samples")?;
         }
         Ok(())
+    }
+}
+
+/// Raises the limit of open files as far as the system allows, and says if that is less than the configured connections need.
+fn raise_open_files(connections: usize) {
+    match descriptors::raise_limit() {
+        Ok(limit) if descriptors::usable(limit) < connections as u64 => tracing::info!(
+            limit,
+            connections,
+            "the limit of open files is lower than the configured connections need: raise it (LimitNOFILE=, ulimit -Hn)"
+        ),
+        Ok(limit) => tracing::debug!(limit, "limit of open files"),
+        Err(error) => tracing::warn!(%error, "cannot raise the limit of open files (RLIMIT_NOFILE)"),
     }
 }
 

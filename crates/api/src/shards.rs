@@ -1,0 +1,45 @@
+//! The threads that write to WebSockets: what they do, and how many there are.
+
+use axum::{
+    Json,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
+use oasis_doors::{Doors, Problem, ShardChoice, ShardsView};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+/// A page of other sites that tries to change the number of shards receives this.
+const FOREIGN: &str = "pages of other sites may not change the number of shards (doors.allowed_origins)";
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShardsRequest {
+    /// A number from 1 to 256, `0` for one a core, or `"auto"`.
+    #[schema(value_type = Object)]
+    shards: ShardChoice,
+}
+
+/// The shards, with the load of each.
+#[utoipa::path(get, path = "/api/v1/shards", responses((status = 200, body = ShardsView)))]
+pub async fn list(State(doors): State<Doors>) -> Json<ShardsView> {
+    Json(doors.shards())
+}
+
+/// Changes the number of shards until the DAC restarts. Shards that are too many hand over their connections; none is closed.
+#[utoipa::path(put, path = "/api/v1/shards", request_body = ShardsRequest,
+    responses((status = 200, body = ShardsView), (status = 403, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]
+pub async fn choose(
+    State(doors): State<Doors>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<ShardsView>, Problem> {
+    doors.admit(&headers, FOREIGN)?;
+    let ShardsRequest { shards } = super::body(&body)?;
+    doors.choose_shards(shards).map_err(|error| {
+        let detail = format!("not all shards could be started: {error}");
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not_started", detail)
+    })?;
+    Ok(Json(doors.shards()))
+}

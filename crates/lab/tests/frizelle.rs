@@ -3,11 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 use oasis_store::History;
-use serde_json::Value;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
 use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 /// Small, and still with several emits.
@@ -150,6 +153,67 @@ fn a_run_is_resumed_reported_and_compared() {
         compared.contains("responses_per_second") && compared.contains("2 cells compared, 0"),
         "{compared}"
     );
+}
+
+/// The run of the study's whole plan, ended by Ctrl-C as soon as it has begun.
+fn interrupted(runs: &Path) -> PathBuf {
+    let lab = Command::new(env!("CARGO_BIN_EXE_oasis-lab"))
+        .args(["run", "frizelle", "--paper", "--offline", "--runs", runs.to_str().unwrap()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let cells = || fs::read_dir(runs).ok()?.next()?.ok()?.path().join("cells").read_dir().ok()?.next();
+    let deadline = Instant::now() + Duration::from_secs(300);
+    while cells().is_none() {
+        assert!(Instant::now() < deadline, "the run does not begin");
+        thread::sleep(Duration::from_millis(50));
+    }
+    kill_process(Pid::from_child(&lab), Signal::INT).unwrap();
+    let output = lab.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("--resume"), "{said}");
+    assert!(said.contains("260 of 260 cells to run, about 4"), "it states its length: {said}");
+    let report = String::from_utf8(output.stdout).unwrap();
+    Path::new(report.trim()).parent().unwrap().to_owned()
+}
+
+/// Ctrl-C leaves a run that can be reported; and if every cell of the study's plan has a result, so has every figure.
+#[test]
+fn all_cells_make_all_figures() {
+    let runs = tempfile::tempdir().unwrap();
+    let run = interrupted(runs.path());
+    let series = [
+        "server_memory_mb",
+        "server_cpu_percent",
+        "emit_duration_ms",
+        "responses_sent",
+        "requests_per_cycle",
+    ];
+    let series: Value =
+        series.into_iter().map(|name| (name.to_owned(), json!([[1.0, 2.0], [2.0, 3.0]]))).collect();
+    for cell in json(&run.join("run.json"))["cells"].as_array().unwrap() {
+        let file = run.join("cells").join(format!("{}.json", cell["id"].as_str().unwrap()));
+        let measures = json!({"responses": 6.0, "responses_per_second": 3.0, "requests_per_cycle": 2.0, "requests_per_cycle_max": 2.0});
+        let measured = json!({"measured": {"measures": measures, "series": series, "notes": []}});
+        let result =
+            json!({"cell": cell, "began": "2026-11-23T22:00:00Z", "seconds": 600.0, "outcome": measured});
+        fs::write(file, result.to_string()).unwrap();
+    }
+    let output = lab(&["report", run.to_str().unwrap()]);
+    assert!(output.status.success(), "{output:?}");
+    let report = fs::read_to_string(run.join("report.md")).unwrap();
+    let index = report.split("## Index of figures").nth(1).unwrap().split("\n### ").next().unwrap();
+    let rows: Vec<_> =
+        index.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| figure")).collect();
+    assert_eq!(rows.len(), 31, "{index}");
+    for row in rows.iter().skip(4) {
+        assert!(row.ends_with("| reproduced |"), "{row}");
+    }
+    // The numbers of the study have ours beside them.
+    let facts = report.split("## Cells").next().unwrap();
+    assert!(facts.contains("| Node.js | 650 | 3.00 |"), "{facts}");
 }
 
 #[test]

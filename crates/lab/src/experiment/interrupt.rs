@@ -1,4 +1,4 @@
-//! Ctrl-C: ends the run after what is finished.
+//! Ctrl-C and SIGTERM: end the run after what is finished.
 
 use anyhow::{Context, bail};
 use std::{
@@ -8,22 +8,34 @@ use std::{
     },
     thread,
 };
+use tokio::signal::{
+    ctrl_c,
+    unix::{SignalKind, signal},
+};
 
 /// Whether the run should end.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Takes Ctrl-C from now on. The second one ends the process at once.
+    /// Takes the signals from now on. The second one ends the process at once.
     pub fn install() -> anyhow::Result<Self> {
         let interrupt = Self::default();
         let set = interrupt.0.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let mut terminate = {
+            let _entered = runtime.enter();
+            signal(SignalKind::terminate()).context("cannot wait for SIGTERM")?
+        };
         thread::Builder::new()
             .name("interrupt".into())
             .spawn(move || {
                 runtime.block_on(async {
-                    while tokio::signal::ctrl_c().await.is_ok() {
+                    loop {
+                        tokio::select! {
+                            pressed = ctrl_c() => if pressed.is_err() { return },
+                            _ = terminate.recv() => {}
+                        }
                         if set.swap(true, Ordering::Relaxed) {
                             std::process::exit(130);
                         }

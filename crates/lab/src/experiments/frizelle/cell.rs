@@ -1,6 +1,7 @@
 //! One cell, in the order of the study's runner: start the server, watch it, set up logging and event, load it, wait until the summary rests, clean up.
 
 use super::{
+    clock::now_ms,
     live,
     load::{Fleet, Orders},
     monitor::Monitor,
@@ -14,12 +15,7 @@ use crate::{
 };
 use anyhow::Context;
 use serde_json::Value;
-use std::{
-    fs,
-    net::SocketAddr,
-    path::Path,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{fs, net::SocketAddr, path::Path, time::Duration};
 
 /// Most connections of one process of the load: half of what many machines allow.
 const MOST_OF_A_PROCESS: usize = 10_000;
@@ -121,9 +117,4 @@ fn keep(plan: &TestPlan, folder: &Path, measured: &Measured) -> anyhow::Result<(
     let file = to.join(name).with_extension("json");
     fs::write(&file, serde_json::to_vec_pretty(measured)?)
         .with_context(|| format!("cannot write {}", file.display()))
-}
-
-/// The clock, in milliseconds since 1970.
-pub fn now_ms() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64() * 1e3
 }

@@ -4,6 +4,7 @@
 //! ([`monitor`]). The form of calls and answers is the same for all servers: `crates/lab/rivals/README.md`.
 
 mod cell;
+mod clock;
 mod live;
 mod load;
 mod monitor;

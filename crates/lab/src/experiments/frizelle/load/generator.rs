@@ -6,7 +6,7 @@ use super::{
     fleet::Report,
     tally::{Second, Tally},
 };
-use crate::{cpu, experiments::frizelle::cell::now_ms};
+use crate::{cpu, experiments::frizelle::clock::now_ms};
 use anyhow::Context;
 use mio::{Events, Interest, Poll, Token};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! What a message costs on its way: WebSocket frame, TCP, TLS record and HTTP; one message a frame against many in one, and the native batch beside them.
 //!
 //! [`model`] computes from the specifications, in the terms of Mueller 2014, section 1.2.4. [`capture`] reads the packets of a loopback connection, [`tls`]
-//! runs two TLS endpoints, [`http`] polls a DAC. The report shows computed and measured bytes side by side.
+//! runs two TLS endpoints, [`http()`] polls a DAC. The report shows computed and measured bytes side by side.
 
 mod capture;
 mod http;

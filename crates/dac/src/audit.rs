@@ -98,7 +98,7 @@ mod tests {
             for (step, count, lost) in steps {
                 match step {
                     0 => {
-                        // A new run, or an earlier one that goes on.
+                        // A new run, or an earlier one that continues.
                         let next = if count < 10 { runs.len() as u128 + 1 } else { u128::from(count - 9).min(run) };
                         runs.insert(run, (taken, dropped));
                         (taken, dropped) = runs.get(&next).copied().unwrap_or_default();

@@ -190,7 +190,7 @@ impl Ledger {
         self.room = room;
     }
 
-    /// The node registered the instance in this run. Another run settles the account of the one before. An earlier run goes on where it stopped.
+    /// Begins the run in which the node registered the instance, or continues it if it had ended. Settles the account of another run before it.
     pub fn registered(&mut self, run: Uuid, now: Nanos) {
         if self.run == Some(run) {
             return;

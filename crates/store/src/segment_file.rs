@@ -79,7 +79,7 @@ pub struct SegmentFile {
     buffer: Vec<u8>,
     /// By their schemas in JSON.
     types: HashMap<Vec<u8>, u32>,
-    /// The last series of each topic, with its number. A run that goes on after another one gets a new number, so that the offsets of
+    /// The last series of each topic, with its number. A run that continues after another one gets a new number, so that the offsets of
     /// a number follow those of the one before.
     series: HashMap<TopicId, (Uuid, u32)>,
     /// Numbers of series given.

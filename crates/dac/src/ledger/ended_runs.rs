@@ -1,7 +1,7 @@
 //! The runs of a node that ended, as far as a ledger remembers them.
 //!
 //! Samples of an ended run may still come: a new process sends the file spool of an earlier one, and another peer may have had the
-//! node's name for a while. The account of such a run goes on where it stopped.
+//! node's name for a while. Such a run continues with the account that it had.
 
 use super::{GAPS_KEPT, Gap, GapRoom, Ledger, NodeCounters, StoredOfRun};
 use crate::StoredRun;
@@ -22,7 +22,7 @@ pub(super) struct EndedRuns {
     begun: Vec<BegunRun>,
 }
 
-/// A run that began in this epoch, or went on. Before, the archive may have listed losses of samples that come now: with the end of the
+/// A run that began in this epoch, or that continued after its end. Before, the archive may have listed losses of samples that come now: with the end of the
 /// run, or because an earlier run of the DAC could not store them.
 #[derive(Debug, Clone, Copy)]
 struct BegunRun {
@@ -81,13 +81,13 @@ impl EndedRuns {
         self.runs.drain(..self.runs.len().saturating_sub(most));
     }
 
-    /// Removes the account of a run because it goes on.
+    /// Removes and returns the account of an ended run that continues.
     pub fn take(&mut self, run: Uuid) -> Option<EndedRun> {
         let at = self.runs.iter().position(|ended| ended.run == run)?;
         Some(self.runs.remove(at))
     }
 
-    /// Notes that a run goes on after a sequence number.
+    /// Notes that a run begins, or continues, after a sequence number.
     pub fn note_begun(&mut self, run: Uuid, retracted: u64) {
         if !self.begun.iter().any(|begun| begun.run == run) {
             self.begun.push(BegunRun { run, retracted });

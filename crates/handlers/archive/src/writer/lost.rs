@@ -44,7 +44,7 @@ impl TopicProgress {
             came.end = end;
             return;
         }
-        // A run that went on after another one has samples of both times.
+        // A run that continued after another one has samples from before and after it.
         let before = self.received.iter().rev().find(|came| came.run == run).map(|came| *came.numbers.end());
         let before = before.or(self.stored_of(run));
         if self.received.len() < MOST {

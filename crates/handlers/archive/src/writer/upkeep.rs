@@ -227,7 +227,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes the causes of samples that came after all: their run had ended and went on, or an earlier run of the DAC could not store
+    /// Removes the causes of samples that came after all: their run had ended and continued, or an earlier run of the DAC could not store
     /// them and the node has kept them.
     fn retract_losses_of(&self, at: usize) -> Result<(), CatalogueError> {
         let instance = &self.tracked[at].instance;

@@ -1,4 +1,6 @@
-//! What an archive contains of nodes and instances.
+//! What an archive contains of nodes and instances, for a DAC that starts.
+//!
+//! `store::catalogue` has such types of its own, because neither room knows the other; `crates/handlers/archive` copies between them.
 
 use crate::run_owner::RunOwner;
 use oasis_channel::ProbeKind;

@@ -4,7 +4,7 @@ import org.apache.catalina.Context;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.startup.Tomcat;
 
-/** Starts Tomcat 7. */
+/** Starts Tomcat 7, or 11. */
 public final class Main {
     private Main() {}
 

@@ -28,7 +28,7 @@ use std::{
     time::Duration,
 };
 
-/// Measures the DAC's doors beside other WebSocket servers. Servers run on core 0, the load generator on core 1.
+/// Measures OASIS beside other programs, injects faults, and repeats experiments of publications. Servers run on core 0, their load on core 1.
 #[derive(Debug, Parser)]
 #[command(version)]
 pub struct Cli {

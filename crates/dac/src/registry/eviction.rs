@@ -80,7 +80,7 @@ impl Inner {
         by_address.into_values().max_by_key(Vec::len).unwrap_or_default()
     }
 
-    /// Remembers who may resume the runs of a node.
+    /// Remembers who may resume the runs of a node, of [`KEPT`] nodes at most. A run that is derived from its secret needs no memory.
     pub(super) fn note_unlisted(&mut self, name: &str, claims: Vec<Claim>) {
         if !claims.is_empty() && self.unlisted.len() < KEPT {
             self.unlisted.insert(name.to_owned(), claims.into());

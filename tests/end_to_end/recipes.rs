@@ -176,7 +176,7 @@ fn the_handler_recipe_adds_a_handler_that_the_api_lists() {
         "crates/handlers/totals/Cargo.toml",
         "crates/handlers/totals/src/lib.rs",
         "crates/oasis/Cargo.toml",
-        "crates/oasis/src/config/live.rs",
+        "crates/oasis/src/config/sections.rs",
         "docs/reference/oasis.toml",
     ];
     assert_eq!(files_of("Add a handler"), files);

@@ -17,6 +17,7 @@ use oasis_wire::{
 };
 use std::{
     collections::VecDeque,
+    ops::Range,
     ptr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -24,6 +25,9 @@ use std::{
     },
 };
 use uuid::Uuid;
+
+/// Beginnings of runs that a log remembers.
+const MOST_RUNS: usize = 64;
 
 /// Share of a topic's memory limit that [`Encodings`] may use in addition to the segments, as a divisor.
 const ENCODING_SHARE: usize = 8;
@@ -90,8 +94,14 @@ struct Inner {
     bytes: usize,
     next: u64,
     evicted: u64,
-    /// The node's run that appended samples belong to.
-    run: Uuid,
+    /// The node's runs with the offsets of their first samples, oldest first; appended samples belong to the last one.
+    runs: VecDeque<(Offset, Uuid)>,
+}
+
+impl Inner {
+    fn run(&self) -> Uuid {
+        self.runs.back().map_or(Uuid::nil(), |(_, run)| *run)
+    }
 }
 
 /// State of a log, for the ledger.
@@ -182,7 +192,7 @@ impl TopicLog {
         let mut inner = self.lock();
         let (first, end) = (Offset(inner.next), Offset(inner.next + span));
         stamp(&mut batch, Offset(end.0 - u64::from(count)));
-        let segment = Segment::covering(Bytes::from(batch), first, end, count).of_run(inner.run);
+        let segment = Segment::covering(Bytes::from(batch), first, end, count).of_run(inner.run());
         let segment = Arc::new(segment.arrived_at(moment::steady()));
         inner.next = end.0;
         self.account(&mut inner, &segment);
@@ -193,7 +203,37 @@ impl TopicLog {
 
     /// Sets the node's run for the samples appended from now on.
     pub(crate) fn begin_run(&self, run: Uuid) {
-        self.lock().run = run;
+        let mut inner = self.lock();
+        let start = Offset(inner.next);
+        if inner.runs.back().is_some_and(|(last, _)| *last == start) {
+            inner.runs.pop_back();
+        }
+        if inner.runs.is_empty() || inner.run() != run {
+            inner.runs.push_back((start, run));
+        }
+        if inner.runs.len() > MOST_RUNS {
+            inner.runs.pop_front();
+        }
+    }
+
+    /// Splits offsets by the runs of the node that their samples belong to, also of evicted samples. The log remembers where the last 64 runs
+    /// begin; older offsets are those of the oldest one.
+    pub fn by_run(&self, offsets: Range<Offset>) -> Vec<(Uuid, Range<Offset>)> {
+        let inner = self.lock();
+        if inner.runs.is_empty() {
+            return vec![(Uuid::nil(), offsets)];
+        }
+        let mut end = offsets.end;
+        let mut parts = Vec::new();
+        for (index, (first, run)) in inner.runs.iter().enumerate().rev() {
+            let start = if index == 0 { offsets.start } else { offsets.start.max(*first) };
+            if start < end {
+                parts.push((*run, start..end));
+                end = start;
+            }
+        }
+        parts.reverse();
+        parts
     }
 
     /// Wakes every reader.

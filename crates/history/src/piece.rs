@@ -9,6 +9,7 @@ use oasis_wire::{
     schema::ProbeType,
 };
 use std::{ops::Range, sync::Arc};
+use uuid::Uuid;
 
 /// A part of an instance's history.
 #[derive(Debug, Clone)]
@@ -16,7 +17,14 @@ pub enum Piece {
     /// Samples.
     Samples(Batch),
     /// Missing samples and their cause. The offsets are unknown if the reader's position belongs to an epoch without stored samples.
-    Gap(Option<Range<Offset>>, Cause),
+    Gap {
+        /// Their offsets.
+        offsets: Option<Range<Offset>>,
+        /// Their cause.
+        cause: Cause,
+        /// The node's run that they belong to, if it is known.
+        run: Option<Uuid>,
+    },
     /// Offsets count in another epoch from here on: the DAC was started again.
     Epoch,
     /// Samples have another type from here on: the node connected again with another type under the same name.

@@ -245,7 +245,7 @@ impl Reader {
         self.seek(start);
         Read {
             begin: start,
-            pieces: vec![(Piece::Gap(None, Cause::EpochChanged), start)],
+            pieces: vec![(Piece::Gap { offsets: None, cause: Cause::EpochChanged, run: None }, start)],
             then: NextStep::More,
         }
     }
@@ -279,9 +279,9 @@ impl Reader {
                 oasis_store::Piece::Epoch(series) => {
                     pieces.push((Piece::Epoch, Position { epoch: series.epoch, offset: Offset(0) }));
                 }
-                oasis_store::Piece::Gap { epoch, offsets, cause } => {
+                oasis_store::Piece::Gap { epoch, offsets, cause, run } => {
                     let after = Position { epoch, offset: offsets.end };
-                    pieces.push((Piece::Gap(Some(offsets), cause), after));
+                    pieces.push((Piece::Gap { offsets: Some(offsets), cause, run }, after));
                 }
                 oasis_store::Piece::Samples { series, batch, offsets, wanted } => {
                     let epoch = series.epoch;
@@ -309,7 +309,8 @@ impl Reader {
         let (mut at, mut pieces) = (from, Vec::new());
         if let Some(evicted) = read.evicted {
             at = evicted.end;
-            pieces.push((Piece::Gap(Some(evicted), Cause::LogRetention), Position { epoch, offset: at }));
+            let gap = Piece::Gap { offsets: Some(evicted), cause: Cause::LogRetention, run: None };
+            pieces.push((gap, Position { epoch, offset: at }));
         }
         for held in read.batches {
             let start = at.max(held.offsets.start);

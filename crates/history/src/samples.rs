@@ -118,9 +118,11 @@ impl Samples {
 
     fn take(&mut self, piece: Piece) {
         match piece {
-            Piece::Gap(Some(offsets), cause) => self.losses.skip(offsets.end.0 - offsets.start.0, cause),
+            Piece::Gap { offsets: Some(offsets), cause, run } => {
+                self.losses.skip(offsets.end.0 - offsets.start.0, cause, run);
+            }
             Piece::Samples(batch) => self.decode(batch),
-            Piece::Gap(None, _) | Piece::Epoch | Piece::Type(_) => {}
+            Piece::Gap { offsets: None, .. } | Piece::Epoch | Piece::Type(_) => {}
         }
     }
 
@@ -133,7 +135,7 @@ impl Samples {
             }
             Err(error) => {
                 self.unreadable.get_or_insert(error);
-                self.losses.skip(wanted.end.0 - wanted.start.0, Cause::Damaged);
+                self.losses.skip(wanted.end.0 - wanted.start.0, Cause::Damaged, Some(series.run));
             }
         }
     }

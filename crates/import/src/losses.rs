@@ -6,6 +6,7 @@ use oasis_store::{
     catalogue::{Extent, LossRow, MOST_LOSSES},
     clock::now,
     loss_tracker::{LossTracker, Missing},
+    store::NotStored,
 };
 use oasis_wire::{
     loss::Cause,
@@ -106,9 +107,9 @@ impl Import {
         for entry in history.0.entries(extent, Offset(0), usize::MAX)? {
             if let Some((_, mut reached)) = at.filter(|(epoch, _)| *epoch == series.epoch) {
                 while reached < entry.first {
-                    let (end, cause) = history.0.why_not_stored(series, reached, extent.first);
+                    let NotStored { end, cause, run } = history.0.not_stored(series, reached, extent.first);
                     let end = end.clamp(Offset(reached.0 + 1), entry.first);
-                    tracker.skip(end.0 - reached.0, cause);
+                    tracker.skip(end.0 - reached.0, cause, run);
                     reached = end;
                 }
             }

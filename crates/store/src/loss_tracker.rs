@@ -56,7 +56,17 @@ struct Consecutive {
     numbers: Range<u64>,
 }
 
-type NotStored = VecDeque<(Cause, u64)>;
+/// Samples that were not stored, in order.
+type NotStored = VecDeque<Uncounted>;
+
+/// Samples that were not stored, without their sequence numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Uncounted {
+    /// Their run, if it is known.
+    run: Option<Uuid>,
+    cause: Cause,
+    count: u64,
+}
 
 impl LossTracker {
     /// Follows the history of this archive from a time on: 0 for all of it.
@@ -65,14 +75,14 @@ impl LossTracker {
         Self { store, is_cut: from > 0, at: None, accounted, passed_over: 0, not_stored: NotStored::new() }
     }
 
-    /// Skips offsets that were not stored.
-    pub fn skip(&mut self, count: u64, cause: Cause) {
+    /// Skips offsets that were not stored, with their run if it is known.
+    pub fn skip(&mut self, count: u64, cause: Cause, run: Option<Uuid>) {
         if self.at.is_none() && self.is_cut {
             return;
         }
-        match self.not_stored.back_mut().filter(|(last, _)| *last == cause) {
-            Some((_, all)) => *all = all.saturating_add(count),
-            None => self.not_stored.push_back((cause, count)),
+        match self.not_stored.back_mut().filter(|last| (last.run, last.cause) == (run, cause)) {
+            Some(last) => last.count = last.count.saturating_add(count),
+            None => self.not_stored.push_back(Uncounted { run, cause, count }),
         }
     }
 
@@ -97,14 +107,16 @@ impl LossTracker {
             return self.before_first(names, run, sequence);
         };
         self.account_for(last, numbers.clone());
-        let not_stored = std::mem::take(&mut self.not_stored);
+        let (mut own, others) = of_run(run, std::mem::take(&mut self.not_stored));
         if last == run {
-            return self.between(names, run, numbers.end..sequence, not_stored);
+            let mut missing = self.of_other_runs(names, run, others)?;
+            missing.extend(self.between(names, run, numbers.end..sequence, own)?);
+            return Ok(missing);
         }
         let mut missing = self.at_end(names, last)?;
-        let mut not_stored = not_stored;
-        let of_this_run = self.not_stored_before(names, run, sequence, &mut not_stored)?;
-        missing.extend(uncounted(last, not_stored));
+        missing.extend(self.of_other_runs(names, last, others)?);
+        let of_this_run = self.not_stored_before(names, run, sequence, &mut own)?;
+        missing.extend(uncounted(last, own));
         missing.extend(of_this_run);
         missing.extend(self.known(names, run, 0..sequence)?);
         Ok(missing)
@@ -120,10 +132,30 @@ impl LossTracker {
         if self.is_cut {
             self.account_for(run, 0..sequence);
         }
-        let mut not_stored = std::mem::take(&mut self.not_stored);
-        let mut missing = self.not_stored_before(names, run, sequence, &mut not_stored)?;
+        let (mut own, others) = of_run(run, std::mem::take(&mut self.not_stored));
+        let mut missing = self.of_other_runs(names, run, others)?;
+        missing.extend(self.not_stored_before(names, run, sequence, &mut own)?);
         missing.extend(self.known(names, run, 0..sequence)?);
-        missing.extend(uncounted(run, not_stored));
+        missing.extend(uncounted(run, own));
+        Ok(missing)
+    }
+
+    /// Returns what was not stored of runs of which no sample follows here, and their known losses. `last` is the run of the last sample, of which the losses are
+    /// returned already.
+    fn of_other_runs(
+        &mut self,
+        names: (&str, &str),
+        last: Uuid,
+        not_stored: NotStored,
+    ) -> Result<Vec<Missing>, ReadError> {
+        let mut missing = Vec::new();
+        for uncounted in not_stored {
+            let run = uncounted.run.unwrap_or(last);
+            missing.push(uncounted.of(run));
+            if run != last && !self.accounted.contains_key(&run) {
+                missing.extend(self.known(names, run, 0..END)?);
+            }
+        }
         Ok(missing)
     }
 
@@ -176,7 +208,8 @@ impl LossTracker {
         self.account_for(run, numbers);
         let names = (node, instance);
         let mut missing = if more_follow { Vec::new() } else { self.at_end(names, run)? };
-        missing.extend(uncounted(run, std::mem::take(&mut self.not_stored)));
+        let not_stored = std::mem::take(&mut self.not_stored);
+        missing.extend(self.of_other_runs(names, run, not_stored)?);
         if !more_follow {
             let spans: Vec<_> =
                 self.accounted.iter().map(|(run, accounted)| (*run, accounted.span())).collect();
@@ -300,11 +333,11 @@ fn without(numbers: Range<u64>, losses: &[Loss]) -> Vec<Range<u64>> {
 fn explain_backwards(run: Uuid, numbers: Range<u64>, not_stored: &mut NotStored, missing: &mut Vec<Missing>) {
     let mut end = numbers.end;
     while end > numbers.start
-        && let Some((cause, all)) = not_stored.pop_back()
+        && let Some(last) = not_stored.pop_back()
     {
-        let count = all.min(end - numbers.start);
-        if all > count {
-            not_stored.push_back((cause, all - count));
+        let (cause, count) = (last.cause, last.count.min(end - numbers.start));
+        if last.count > count {
+            not_stored.push_back(Uncounted { count: last.count - count, ..last });
         }
         missing.push(Missing { run, count, cause, numbers: Some(end - count..=end - 1) });
         end -= count;
@@ -316,12 +349,13 @@ fn rest(run: Uuid, numbers: RangeInclusive<u64>, not_stored: &mut NotStored, mis
     let mut numbers = numbers;
     while !numbers.is_empty() {
         let left = (numbers.end() - numbers.start()).saturating_add(1);
-        let (cause, count) = not_stored.pop_front().unwrap_or((Cause::Unexplained, left));
-        if count > left {
-            not_stored.push_front((cause, count - left));
+        let unexplained = Uncounted { run: None, cause: Cause::Unexplained, count: left };
+        let first = not_stored.pop_front().unwrap_or(unexplained);
+        if first.count > left {
+            not_stored.push_front(Uncounted { count: first.count - left, ..first });
         }
-        let end = numbers.start().saturating_add(count.min(left));
-        add(missing, run, cause, *numbers.start()..=end - 1);
+        let end = numbers.start().saturating_add(first.count.min(left));
+        add(missing, run, first.cause, *numbers.start()..=end - 1);
         numbers = end..=*numbers.end();
     }
 }
@@ -340,10 +374,20 @@ fn add(missing: &mut Vec<Missing>, run: Uuid, cause: Cause, numbers: RangeInclus
     missing.push(Missing { run, count, cause, numbers: Some(numbers) });
 }
 
-/// Samples that were not stored, without their sequence numbers.
+impl Uncounted {
+    fn of(self, run: Uuid) -> Missing {
+        Missing { run, count: self.count, cause: self.cause, numbers: None }
+    }
+}
+
+/// Samples of their own run, or of this one if it is not known.
 fn uncounted(run: Uuid, not_stored: NotStored) -> impl Iterator<Item = Missing> {
-    let missing = move |(cause, count): (Cause, u64)| Missing { run, count, cause, numbers: None };
-    not_stored.into_iter().map(missing)
+    not_stored.into_iter().map(move |uncounted| uncounted.of(uncounted.run.unwrap_or(run)))
+}
+
+/// Separates what may be of a run from what is of other runs.
+fn of_run(run: Uuid, not_stored: NotStored) -> (NotStored, NotStored) {
+    not_stored.into_iter().partition(|uncounted| uncounted.run.is_none_or(|of| of == run))
 }
 
 #[cfg(test)]
@@ -356,7 +400,9 @@ mod tests {
         let losses =
             [loss(12..=14, Cause::RingFull), loss(15..=15, Cause::RingFull), loss(20..=22, Cause::Network)];
         let of = |numbers, not_stored: &[(Cause, u64)]| -> Vec<_> {
-            let (mut missing, mut not_stored) = (Vec::new(), not_stored.iter().copied().collect());
+            let uncounted = |&(cause, count)| Uncounted { run: None, cause, count };
+            let (mut missing, mut not_stored) =
+                (Vec::new(), not_stored.iter().map(uncounted).collect::<NotStored>());
             explain(Uuid::nil(), &numbers, &losses, &mut not_stored, &mut missing);
             assert!(not_stored.is_empty());
             let counted =

@@ -5,7 +5,7 @@ use crate::{
     index::{Bookmark, Entry},
     newest::Newest,
     series::Series,
-    store::{ReadError, Store, Unread},
+    store::{NotStored, ReadError, Store, Unread},
 };
 use bytes::Bytes;
 use oasis_wire::{
@@ -14,6 +14,7 @@ use oasis_wire::{
     quantity::{Epoch, Offset, Position},
 };
 use std::{io, ops::Range, sync::Arc};
+use uuid::Uuid;
 
 /// Batches read at once.
 const READ: usize = 64;
@@ -44,6 +45,8 @@ pub enum Piece {
         offsets: Range<Offset>,
         /// Their cause.
         cause: Cause,
+        /// The node's run that their samples belong to, if it is known.
+        run: Option<Uuid>,
     },
 }
 
@@ -128,7 +131,7 @@ impl Past {
     fn include_unstored_start(&mut self) -> Result<(), ReadError> {
         let Position { epoch, offset } = self.at;
         let first = self.store.next_gap(&self.node, &self.instance, epoch, Offset(0))?;
-        if let Some(gap) = first.filter(|gap| gap.from < offset) {
+        if let Some((gap, _)) = first.filter(|(gap, _)| gap.from < offset) {
             self.at.offset = gap.from;
         }
         Ok(())
@@ -276,7 +279,7 @@ impl Past {
         self.at.offset = offsets.end;
         // The next stored sample is of another epoch, in this file or a later one.
         self.segment = self.segment.saturating_sub(1);
-        pieces.push(Piece::Gap { epoch, offsets, cause: Cause::ArchiveRetention });
+        pieces.push(Piece::Gap { epoch, offsets, cause: Cause::ArchiveRetention, run: None });
         Ok(())
     }
 
@@ -324,7 +327,7 @@ impl Past {
     ) -> Result<usize, ReadError> {
         let (entries, wanted) = match self.look_ahead(extent) {
             Err(ReadError::Io(error)) => {
-                self.skip(extent, extent.end, pieces, cause_of(extent, error));
+                self.skip(extent, extent.end, pieces, (cause_of(extent, error), Some(extent.series.run)));
                 return Ok(1);
             }
             other => other?,
@@ -342,7 +345,7 @@ impl Past {
         }
         // Samples that the catalogue lists and the file does not contain are lost.
         if entries.is_empty() {
-            self.skip(extent, extent.end, pieces, Cause::Damaged);
+            self.skip(extent, extent.end, pieces, (Cause::Damaged, Some(extent.series.run)));
         }
         Ok(read.max(1))
     }
@@ -363,7 +366,7 @@ impl Past {
         let batch = match batch {
             Ok(batch) => batch,
             Err(cause) => {
-                self.skip(extent, entry.end(), pieces, cause);
+                self.skip(extent, entry.end(), pieces, (cause, Some(extent.series.run)));
                 return Ok(());
             }
         };
@@ -394,14 +397,21 @@ impl Past {
     /// Reports missing offsets before `to`.
     fn report_gap(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>) {
         while self.at.offset < to {
-            let (end, cause) = self.store.why_not_stored(&extent.series, self.at.offset, extent.first);
-            self.skip(extent, end.min(to), pieces, cause);
+            let NotStored { end, cause, run } =
+                self.store.not_stored(&extent.series, self.at.offset, extent.first);
+            self.skip(extent, end.min(to), pieces, (cause, run));
         }
     }
 
-    fn skip(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>, cause: Cause) {
+    fn skip(
+        &mut self,
+        extent: &Extent,
+        to: Offset,
+        pieces: &mut Vec<Piece>,
+        (cause, run): (Cause, Option<Uuid>),
+    ) {
         let offsets = self.at.offset..to;
-        pieces.push(Piece::Gap { epoch: extent.series.epoch, offsets, cause });
+        pieces.push(Piece::Gap { epoch: extent.series.epoch, offsets, cause, run });
         self.at.offset = to;
     }
 }

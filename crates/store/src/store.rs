@@ -6,6 +6,7 @@ mod open_files;
 mod reading;
 mod window;
 
+pub use causes::NotStored;
 pub use open_files::{OpenGap, OpenShare};
 pub use window::Unread;
 
@@ -34,6 +35,7 @@ use std::{
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicU64},
 };
+use uuid::Uuid;
 
 /// An open archive.
 #[derive(Debug)]
@@ -355,7 +357,7 @@ impl Store {
         Ok(extents)
     }
 
-    /// Returns the first gap of an instance in this epoch that does not end before an offset.
+    /// Returns the first gap of an instance in this epoch that does not end before an offset, and the node's run that its samples belong to.
     ///
     /// # Errors
     /// If the catalogue fails.
@@ -365,7 +367,7 @@ impl Store {
         instance: &str,
         epoch: Epoch,
         at: Offset,
-    ) -> Result<Option<Gap>, ReadError> {
+    ) -> Result<Option<(Gap, Uuid)>, ReadError> {
         let mut gaps = Vec::new();
         // Open files first: a file that is sealed in between is then seen twice instead of never.
         for file in self.open_from(0) {
@@ -376,9 +378,9 @@ impl Store {
                     && series.series.epoch == epoch
             });
             let next = |gaps: &[Gap]| gaps.get(gaps.partition_point(|gap| gap.to <= at)).copied();
-            gaps.extend(series.filter_map(|series| next(&series.gaps)));
+            gaps.extend(series.filter_map(|series| Some((next(&series.gaps)?, series.series.run))));
         }
         gaps.extend(self.catalogue().next_gap(node, instance, epoch, at)?);
-        Ok(gaps.into_iter().min_by_key(|gap| gap.from))
+        Ok(gaps.into_iter().min_by_key(|(gap, _)| gap.from))
     }
 }

@@ -42,6 +42,30 @@ fn a_reader_before_the_oldest_sample_receives_the_gap() {
 }
 
 #[test]
+fn evicted_samples_are_still_known_by_run() {
+    let log = log(segment_cost());
+    let of = |from, to| -> Vec<_> {
+        let parts = log.by_run(Offset(from)..Offset(to)).into_iter();
+        parts.map(|(run, offsets)| (run.as_u128(), offsets.start.0..offsets.end.0)).collect()
+    };
+    assert_eq!(of(0, 5), [(0, 0..5)]);
+    for run in [1, 1, 2, 3, 1] {
+        log.begin_run(Uuid::from_u128(9));
+        log.begin_run(Uuid::from_u128(run));
+        append(&log, 10);
+    }
+    assert_eq!(log.state().evicted, 40);
+    assert_eq!(of(5, 45), [(1, 5..20), (2, 20..30), (3, 30..40), (1, 40..45)]);
+    assert_eq!((of(22, 27), of(30, 30)), (vec![(2, 22..27)], vec![]));
+
+    for run in 100..100 + MOST_RUNS as u128 {
+        log.begin_run(Uuid::from_u128(run));
+        append(&log, 1);
+    }
+    assert_eq!(of(45, 52), [(100, 45..51), (101, 51..52)]);
+}
+
+#[test]
 fn many_topics_of_one_large_segment_stay_within_the_total() {
     const LARGE: usize = 100_000;
     let budget = LogBudget::new(usize::MAX, 10 * LARGE);

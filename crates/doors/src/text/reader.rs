@@ -63,7 +63,9 @@ fn message(names: (&str, &str), item: Item, after: Position) -> Message {
             let segment = Arc::new(past::segment(&batch));
             Message::Samples(Source::Stored(batch.series), segment, batch.wanted)
         }
-        Item::Piece(Piece::Gap(range, cause)) => Message::Event("gap", json::gap(names, range, cause)),
+        Item::Piece(Piece::Gap { offsets, cause, .. }) => {
+            Message::Event("gap", json::gap(names, offsets, cause))
+        }
         Item::Piece(Piece::Epoch) => Message::Event("epoch", json::epoch(names, after.epoch)),
         Item::Piece(Piece::Type(probe_type)) => {
             Message::Event("type_changed", json::type_changed(names, &probe_type))

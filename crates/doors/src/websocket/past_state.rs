@@ -95,7 +95,7 @@ fn put_piece(topic: TopicId, piece: &HistoryPiece, after: Position, out: &mut Ve
         HistoryPiece::Samples(batch) => {
             put_samples(topic, &batch.series.probe_type, &segment(batch), &batch.wanted, out);
         }
-        HistoryPiece::Gap(range, cause) => Answer::gap(topic, range.clone(), *cause).put(out),
+        HistoryPiece::Gap { offsets, cause, .. } => Answer::gap(topic, offsets.clone(), *cause).put(out),
         HistoryPiece::Epoch => {
             let Position { epoch, offset } = after;
             Answer::Epoch { topic, epoch, offset }.put(out);

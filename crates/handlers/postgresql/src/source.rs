@@ -88,8 +88,10 @@ impl Source {
             self.at = after;
             match piece {
                 Piece::Samples(batch) => found.batches.push(batch),
-                Piece::Gap(Some(offsets), _) => found.missing += offsets.end.0 - offsets.start.0,
-                Piece::Gap(None, _) | Piece::Epoch | Piece::Type(_) => {}
+                Piece::Gap { offsets: Some(offsets), .. } => {
+                    found.missing += offsets.end.0 - offsets.start.0;
+                }
+                Piece::Gap { offsets: None, .. } | Piece::Epoch | Piece::Type(_) => {}
             }
         }
         Ok(found)

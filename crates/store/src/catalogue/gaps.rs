@@ -7,10 +7,11 @@ use oasis_wire::{
     quantity::{Epoch, Nanos, Offset},
 };
 use rusqlite::params;
+use uuid::Uuid;
 
 /// Gaps of one series do not overlap, so the first one that ends after an offset is the next; tens of thousands may follow.
 const NEXT: &str = "
-    SELECT gap.from_offset, gap.to_offset, gap.cause, gap.time FROM instance
+    SELECT gap.from_offset, gap.to_offset, gap.cause, gap.time, series.run FROM instance
     JOIN series ON series.instance = instance.id
     JOIN gap ON gap.rowid = (SELECT next.rowid FROM gap AS next WHERE next.series = series.id AND next.to_offset > ?4
                              ORDER BY next.to_offset LIMIT 1)
@@ -18,18 +19,27 @@ const NEXT: &str = "
     ORDER BY gap.from_offset LIMIT 1";
 
 impl Catalogue {
-    /// Returns the first gap of an instance in this epoch that does not end before an offset.
-    pub fn next_gap(&self, node: &str, instance: &str, epoch: Epoch, at: Offset) -> Result<Option<Gap>> {
+    /// Returns the first gap of an instance in this epoch that does not end before an offset, and the node's run that its samples belong to.
+    pub fn next_gap(
+        &self,
+        node: &str,
+        instance: &str,
+        epoch: Epoch,
+        at: Offset,
+    ) -> Result<Option<(Gap, Uuid)>> {
         let mut statement = self.0.prepare_cached(NEXT)?;
         let mut rows = statement.query(params![node, instance, epoch.to_string(), signed(at.0)])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let cause: String = row.get(2)?;
-        Ok(Some(Gap {
+        let gap = Gap {
             from: Offset(unsigned(row, 0)?),
             to: Offset(unsigned(row, 1)?),
             cause: Cause::from_word(&cause).ok_or(CatalogueError::Value(cause, "cause"))?,
             time: Nanos(unsigned(row, 3)?),
-        }))
+        };
+        let run: String = row.get(4)?;
+        let run = run.parse().map_err(|_| CatalogueError::Value(run, "run"))?;
+        Ok(Some((gap, run)))
     }
 }
 
@@ -46,12 +56,14 @@ mod tests {
         let setup = format!(
             "PRAGMA foreign_keys = false;
              INSERT INTO instance VALUES (1, 'plant', 'counter');
-             INSERT INTO series VALUES (1, 1, 1, 'pushed', 'a', '{EPOCH}'), (2, 1, 1, 'pushed', 'b', '{EPOCH}'), (3, 1, 1, 'pushed', 'b', '{}');
+             INSERT INTO series VALUES (1, 1, 1, 'pushed', '{a}', '{EPOCH}'), (2, 1, 1, 'pushed', '{b}', '{EPOCH}'), (3, 1, 1, 'pushed', '{b}', '{}');
              WITH RECURSIVE number(value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM number WHERE value < {gaps} - 1)
              INSERT INTO gap SELECT 1, CASE WHEN value < {gaps} / 2 THEN 1 ELSE 2 END, value * 10 + 5, value * 10 + 10, 'disk_full', 1
              FROM number;
              INSERT INTO gap VALUES (1, 3, 0, 1000000, 'disk_full', 1);",
-            Epoch(8)
+            Epoch(8),
+            a = Uuid::from_u128(1),
+            b = Uuid::from_u128(2)
         );
         catalogue.0.execute_batch(&setup).unwrap();
         catalogue
@@ -59,7 +71,7 @@ mod tests {
 
     fn next(catalogue: &Catalogue, at: u64) -> Option<(u64, u64)> {
         let gap = catalogue.next_gap("plant", "counter", EPOCH, Offset(at)).unwrap();
-        gap.map(|gap| (gap.from.0, gap.to.0))
+        gap.map(|(gap, _)| (gap.from.0, gap.to.0))
     }
 
     #[test]

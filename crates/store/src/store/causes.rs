@@ -14,22 +14,41 @@ use uuid::Uuid;
 /// Greatest sequence number that the catalogue can contain: its integers are signed.
 const END: u64 = i64::MAX as u64;
 
+/// Samples that the archive does not have, from an offset on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotStored {
+    /// After the last one, which may be after the end of the gap that was asked about.
+    pub end: Offset,
+    /// Their cause.
+    pub cause: Cause,
+    /// The node's run that they belong to, if it is known.
+    pub run: Option<Uuid>,
+}
+
 impl Store {
-    /// Returns the cause why an offset was not stored, and the end of the gap. `held_from` is the first offset of the file that follows.
-    pub fn why_not_stored(&self, series: &Series, at: Offset, held_from: Offset) -> (Offset, Cause) {
+    /// Returns why the samples from an offset on are not stored. `held_from` is the first offset of the file that follows.
+    pub fn not_stored(&self, series: &Series, at: Offset, held_from: Offset) -> NotStored {
         let next = self.next_gap(&series.node, &series.instance, series.epoch, at).ok().flatten();
         match next {
-            Some(Gap { from, to, cause, .. }) if from <= at => (to, cause),
+            Some((Gap { from, to, cause, .. }, run)) if from <= at => {
+                NotStored { end: to, cause, run: Some(run) }
+            }
             next => {
-                let end = next.map_or(Offset(u64::MAX), |gap| gap.from);
+                let end = next.map_or(Offset(u64::MAX), |(gap, _)| gap.from);
                 // Files are evicted as a whole: missing offsets within an existing file were not stored.
                 if at >= held_from {
-                    (end, Cause::Damaged)
+                    NotStored { end, cause: Cause::Damaged, run: None }
                 } else {
-                    (end.min(held_from), Cause::ArchiveRetention)
+                    NotStored { end: end.min(held_from), cause: Cause::ArchiveRetention, run: None }
                 }
             }
         }
+    }
+
+    /// As [`Store::not_stored`], without the run.
+    pub fn why_not_stored(&self, series: &Series, at: Offset, held_from: Offset) -> (Offset, Cause) {
+        let NotStored { end, cause, .. } = self.not_stored(series, at, held_from);
+        (end, cause)
     }
 
     /// Assigns the causes of ledgers to samples that are missing by sequence number.

@@ -65,8 +65,7 @@ impl Writer {
             while progress.next < wanted && file.length() < end {
                 let read = tracked.instance.log.read(progress.next, READ);
                 if let Some((_, to)) = read.missed {
-                    let run = read.segments.first().map_or(Uuid::nil(), |segment| segment.run());
-                    stage_missed(tracked, (to, condition), run, file, &mut progress);
+                    stage_missed(tracked, (to, condition), file, &mut progress);
                 }
                 if read.segments.is_empty() {
                     break;
@@ -135,16 +134,20 @@ fn key(tracked: &TopicProgress, run: Uuid) -> SeriesKey {
     (tracked.instance.topic, run)
 }
 
-/// Stages gaps for samples that the log has evicted up to an offset: first those already counted, then later ones.
+/// Stages gaps for samples that the log has evicted up to an offset, each in the series of its run: first those already counted, then later ones.
 fn stage_missed(
     tracked: &TopicProgress,
     (to, condition): (Offset, Condition),
-    run: Uuid,
     file: &mut SegmentFile,
     progress: &mut Progress,
 ) {
     progress.has_loss = true;
-    let mut stage = |gap| file.stage_gap(key(tracked, run), || series_of(&tracked.instance, run), gap);
+    let mut stage = |gap: Gap| {
+        for (run, offsets) in tracked.instance.log.by_run(gap.from..gap.to) {
+            let gap = Gap { from: offsets.start, to: offsets.end, ..gap };
+            file.stage_gap(key(tracked, run), || series_of(&tracked.instance, run), gap);
+        }
+    };
     for gap in &tracked.lost {
         if gap.from >= progress.next {
             stage(*gap);

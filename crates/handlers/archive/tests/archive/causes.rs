@@ -5,8 +5,10 @@ use crate::{
     plant::{Node, Plant, STEP, config, counter_of},
     rollups::{eventually, small_files, wait_for_rollups},
 };
+use oasis_archive::NotStored;
 use oasis_history::{SampleOrMissing, Samples};
 use oasis_store::{ArchiveConfig, History, Level, LossTracker, Missing, RetentionRule, points::Span};
+use oasis_wire::loss::Cause;
 use std::{collections::BTreeMap, fs, ops::RangeInclusive, path::Path, sync::atomic::AtomicBool};
 use uuid::Uuid;
 
@@ -316,4 +318,48 @@ fn losses_of_a_full_disk_have_their_cause_in_each_run_that_ended_meanwhile() {
     let gaps = "SELECT group_concat(run || ' ' || from_sequence || '-' || to_sequence || ' ' || cause, ', ') FROM (SELECT * FROM gaps ORDER BY run)";
     let [first, second] = [1, 2].map(Uuid::from_u128);
     assert_eq!(crate::sql::one(&sql, gaps), format!("{first} 81-120 disk_full, {second} 1-40 disk_full"));
+}
+
+#[test]
+fn samples_evicted_unstored_are_missing_in_their_own_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    // The topic log has little more room than a batch takes.
+    let mut plant = Plant::start(config(folder.path()), &node, 2_000);
+    plant.fill(&mut node, 2);
+    plant.pause();
+    let send = |plant: &mut Plant, node: &mut Node, batches: u64| {
+        for _ in 0..batches {
+            node.take(40);
+            plant.send(node, true);
+        }
+    };
+    send(&mut plant, &mut node, 3);
+    let mut again = Node::new(2);
+    plant.restart_node(node.taken(), &again);
+    send(&mut plant, &mut again, 4);
+    let mut last = Node::new(3);
+    plant.restart_node(again.taken(), &last);
+    send(&mut plant, &mut last, 5);
+    plant.resume();
+    while plant.flush() == Err(NotStored::Stopped) {
+        std::thread::yield_now();
+    }
+    plant.stop();
+
+    let history = History::open(folder.path()).unwrap();
+    let mut samples = Samples::new(&history, ("plant", "counter"), 0, None, 1 << 20);
+    let (mut stored, mut lost) = ([0; 3], [0; 3]);
+    while let Some(next) = samples.next().unwrap() {
+        let of_run = |run: Uuid| run.as_u128() as usize - 1;
+        match next {
+            SampleOrMissing::Sample(series, ..) => stored[of_run(series.run)] += 1,
+            SampleOrMissing::Missing(missing) => {
+                assert_eq!(missing.cause, Cause::ArchiveStopped);
+                lost[of_run(missing.run)] += missing.count;
+            }
+        }
+    }
+    // The log has two batches.
+    assert_eq!((stored, lost), ([80, 0, 80], [120, 160, 120]));
 }

@@ -65,8 +65,8 @@ impl Follower {
                     ref other => panic!("{other:?}"),
                 }));
             }
-            Piece::Gap(range, cause) => {
-                self.gaps.push((range.map(|range| range.start.0..range.end.0), cause));
+            Piece::Gap { offsets, cause, .. } => {
+                self.gaps.push((offsets.map(|range| range.start.0..range.end.0), cause));
             }
             Piece::Epoch => {}
             Piece::Type(_) => self.types += 1,

@@ -296,15 +296,15 @@ fn postgresql_gets_every_sample_once_whatever_ends() {
 fn samples_evicted_from_the_logs_during_an_outage_come_from_the_archive() {
     let Some(mut postgres) = Postgres::start() else { return };
     let folder = tempfile::tempdir().unwrap();
-    // The log contains about a second.
+    // The log contains some three seconds: an archive on a busy machine lags less.
     let config = postgres.config("[log]\ntopic_bytes = 65536\n");
     let archive = folder.path().join("archive");
     let dac = Oasis::dac(&["--config", &config, "--archive", archive.to_str().unwrap()]);
-    let node = Oasis::node(dac.channel(), &["--probe", "processor@1000"]);
+    let node = Oasis::node(dac.channel(), &["--probe", "processor@300"]);
     let before = received(&dac);
     written(&postgres, before);
     postgres.kill();
-    let evicted = |ledger: &Value| ledger["received"].as_u64() > Some(before + 3_000);
+    let evicted = |ledger: &Value| ledger["received"].as_u64() > Some(before + 2_000);
     ledger(&dac, "plant", "processor", "a log that has let go", evicted);
     // The node also ends meanwhile.
     let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
@@ -312,12 +312,14 @@ fn samples_evicted_from_the_logs_during_an_outage_come_from_the_archive() {
     let dac =
         Oasis::dac_at(&listen, &channel, &["--config", &config, "--archive", archive.to_str().unwrap()]);
     ledger(&dac, "plant", "processor", "samples of the new epoch", |ledger| {
-        ledger["received"].as_u64() > Some(500)
+        ledger["received"].as_u64() > Some(150)
     });
     postgres.run();
     let last = instance(&dac, "plant", "processor").unwrap()["latest"]["sequence"].as_u64().unwrap();
     written(&postgres, last);
     drop(node);
+    let archive = get(&dac, "/api/v1/archive");
+    assert_eq!(archive["missing"], 0, "{archive:#}");
     assert!(is_whole(&postgres, PROCESSOR, "true") >= last);
     assert!(postgres.count(&format!("SELECT count(DISTINCT epoch) FROM oasis.{PROCESSOR}")) >= 2);
     assert_eq!(state(&dac)["missing"], 0);

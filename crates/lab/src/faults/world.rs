@@ -48,6 +48,8 @@ pub struct World {
     pub is_unaccountable: bool,
     /// Variables of the environment of nodes that start.
     pub node_variables: Vec<(&'static str, PathBuf)>,
+    /// Network namespace of nodes that start.
+    pub node_namespace: Option<String>,
     /// The nodes that run.
     pub nodes: Vec<NodeProcess>,
     dac: Option<DacProcess>,
@@ -87,6 +89,7 @@ impl World {
             outcome,
             is_unaccountable: false,
             node_variables: Vec::new(),
+            node_namespace: None,
             nodes: Vec::new(),
             dac: None,
             lives: Vec::new(),
@@ -193,7 +196,8 @@ impl World {
         let earlier = self.lives.iter().filter(|life| life.node == settings.name).count() as u64;
         let journal = self.folder().join(format!("journal-{}-{earlier}", settings.name));
         let settings = SourceSettings { life: earlier + 1, journal, ..settings };
-        self.nodes.push(NodeProcess::start(settings, &self.node_variables)?);
+        let namespace = self.node_namespace.as_deref();
+        self.nodes.push(NodeProcess::start(settings, &self.node_variables, namespace)?);
         Ok(())
     }
 

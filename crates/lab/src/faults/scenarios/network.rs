@@ -2,7 +2,10 @@
 
 use super::Scenario;
 use crate::faults::{
-    system::link::{Link, Way},
+    system::{
+        host::Host,
+        link::{Link, Way},
+    },
     waiting::{PATIENCE, until},
     world::World,
 };
@@ -38,6 +41,30 @@ pub const SCENARIOS: &[Scenario] = &[
         about: "nothing passes from DAC to node for 60 s",
         is_quick: true,
         run: |world| partition(world, 60.0, &[Way::Down]),
+    },
+    Scenario {
+        name: "dropped-packets-60s",
+        about: "the kernel drops all packets between two hosts for 60 s (network namespaces)",
+        is_quick: true,
+        run: |world| dropped_packets(world, 60.0, &[Way::Up, Way::Down]),
+    },
+    Scenario {
+        name: "dropped-packets-600s",
+        about: "the kernel drops all packets between two hosts for 600 s",
+        is_quick: false,
+        run: |world| dropped_packets(world, 600.0, &[Way::Up, Way::Down]),
+    },
+    Scenario {
+        name: "dropped-packets-up",
+        about: "the kernel drops what a node sends to the DAC for 60 s",
+        is_quick: false,
+        run: |world| dropped_packets(world, 60.0, &[Way::Up]),
+    },
+    Scenario {
+        name: "dropped-packets-down",
+        about: "the kernel drops what the DAC sends to a node for 60 s",
+        is_quick: false,
+        run: |world| dropped_packets(world, 60.0, &[Way::Down]),
     },
     Scenario {
         name: "cut-frames",
@@ -85,6 +112,27 @@ fn partition(world: &mut World, seconds: f64, ways: &[Way]) -> anyhow::Result<()
     // The DAC itself works, whatever happens to a node.
     world.expect_ready()?;
     link.mend();
+    world.recover()?;
+    world.finish_nodes()
+}
+
+/// As [`partition`], by two hosts whose kernels send again what was not acknowledged, later and later.
+fn dropped_packets(world: &mut World, seconds: f64, ways: &[Way]) -> anyhow::Result<()> {
+    let host = match Host::connect() {
+        Ok(host) => host,
+        Err(error) => {
+            world.outcome.skipped = Some(format!("{error:#}"));
+            return Ok(());
+        }
+    };
+    world.settings.channel = format!("{}:0", host.address_of_this());
+    world.node_namespace = Some(host.namespace().into());
+    world.start_pair()?;
+    thread::sleep(world.random.millis(0..500));
+    host.drop_packets(ways)?;
+    thread::sleep(world.scaled(seconds));
+    world.expect_ready()?;
+    host.pass()?;
     world.recover()?;
     world.finish_nodes()
 }

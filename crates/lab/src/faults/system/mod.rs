@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod dac;
 pub mod disk;
+pub mod host;
 pub mod http;
 pub mod journal;
 pub mod link;

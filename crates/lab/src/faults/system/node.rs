@@ -26,9 +26,23 @@ pub struct NodeProcess {
 }
 
 impl NodeProcess {
-    /// Starts one and waits until it publishes.
-    pub fn start(settings: SourceSettings, variables: &[(&str, PathBuf)]) -> anyhow::Result<Self> {
-        let mut child = Command::new(env::current_exe()?)
+    /// Starts one, in this network namespace if there is one, and waits until it publishes.
+    pub fn start(
+        settings: SourceSettings,
+        variables: &[(&str, PathBuf)],
+        namespace: Option<&str>,
+    ) -> anyhow::Result<Self> {
+        let program = env::current_exe()?;
+        let mut command = match namespace {
+            None => Command::new(program),
+            Some(namespace) => {
+                // It replaces itself with the program: signals reach the node.
+                let mut ip = Command::new("ip");
+                ip.args(["netns", "exec", namespace]).arg(program);
+                ip
+            }
+        };
+        let mut child = command
             .envs(variables.iter().cloned())
             .arg("source")
             .args(settings.arguments())

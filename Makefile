@@ -120,7 +120,7 @@ test-arrow: page python ## Rust: Arrow and Parquet, read back with pyarrow, pola
 	cd sdk/python && ../../target/venv/bin/pytest --quiet tests/test_history.py
 
 # With tests, so that everything is built as for test-rust, and not once more.
-test-faults: page ## The fault lab: its fast scenarios, three minutes
+test-faults: page fault-tools ## The fault lab: its fast scenarios, three minutes
 	cargo build --locked --workspace --bins --tests
 	./target/debug/oasis-lab faults --quick --scale 0.02 --budget 180
 
@@ -163,12 +163,12 @@ fuzz: ## Fuzz each parser for FUZZ_SECONDS (600) (nightly)
 	for target in batch_decode batch_round_trip configuration data_channel eisa_decode file_spool http mcap_read segment_file sql websocket_decode websocket_messages; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- $(FUZZ_LIMITS); done
 
-# FAULTS="--only kill-dac --seed 7" chooses; the archive of a full disk needs root, bad syncs need strace.
-faults: page ## Run the fault lab, 15 minutes, long faults at a tenth: docs/evidence/faults.md
+# FAULTS="--only kill-dac --seed 7" chooses; a full disk and two hosts need root.
+faults: page postgresql fault-tools ## Run the fault lab, 15 minutes, long faults at a tenth: docs/evidence/faults.md
 	cargo build --release --locked -p oasis -p oasis-lab
 	./target/release/oasis-lab faults --scale 0.1 $(FAULTS)
 
-faults-full: page ## Run the fault lab unscaled: hours, 1,000 kills
+faults-full: page postgresql fault-tools ## Run the fault lab unscaled: hours, 1,000 kills
 	cargo build --release --locked -p oasis -p oasis-lab
 	./target/release/oasis-lab faults --scale 1 $(FAULTS)
 
@@ -251,6 +251,9 @@ postgresql: ## Install PostgreSQL; each test starts a server of its own
 
 promtool: ## Install Debian's promtool if there is none (asks for root); it checks /metrics
 	@command -v promtool >/dev/null || { echo "installing prometheus"; $(call install,prometheus); }
+
+fault-tools: ## Install strace and nftables, with which the fault lab injects faults
+	@command -v strace >/dev/null && command -v nft >/dev/null && command -v ip >/dev/null || { echo "installing strace, nftables, iproute2"; $(call install,strace nftables iproute2); }
 
 terminal: ## Install what the pictures of terminals run: curl, jq, script
 	@command -v curl >/dev/null && command -v jq >/dev/null && command -v script >/dev/null || { echo "installing curl, jq, bsdutils"; $(call install,curl jq bsdutils); }

@@ -29,7 +29,7 @@ pub struct ReadResult {
 }
 
 impl Source {
-    /// Starts at the position where an earlier run has stopped, or at the oldest sample of the log.
+    /// Starts at the position where an earlier run has stopped, or at the first sample that this DAC received.
     pub fn new(
         instance: Arc<Instance>,
         stopped: Option<Position>,
@@ -37,8 +37,9 @@ impl Source {
         wake: Arc<dyn Wake>,
     ) -> Self {
         let log = &instance.log;
-        let oldest = || Position { epoch: log.epoch(), offset: log.state().first_offset };
-        let at = stopped.unwrap_or_else(oldest);
+        // What the log has evicted meanwhile comes from the archive, or counts as missing.
+        let first = || Position { epoch: log.epoch(), offset: log.start() };
+        let at = stopped.unwrap_or_else(first);
         let reader = Reader::new(&instance.node, &instance.name, Start::Position(at))
             .with_archive(archive.map(|archive| archive.history()))
             .with_log(Arc::new(InstanceLog(instance.clone())));

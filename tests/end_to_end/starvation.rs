@@ -243,6 +243,30 @@ fn hellos_of_nodes_that_never_send_a_sample_keep_no_other_node_away() {
     assert_eq!(evicted, &json!({"nodes": 81, "instances": 0}));
 }
 
+#[test]
+fn peers_that_are_refused_again_and_again_do_not_fill_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let mut command = oasis();
+    command.env("OASIS_LOG", "warn");
+    let dac = Oasis::dac_started_by(command, fs::File::create(&path).unwrap(), &[]);
+    let began = Instant::now();
+    for _ in 0..400 {
+        // No frame begins like this.
+        let mut peer = TcpStream::connect(dac.channel()).unwrap();
+        peer.write_all(&[0xff; 64]).unwrap();
+        let _ = peer.read_to_end(&mut Vec::new());
+    }
+    let refused = || get(&dac, "/api/v1/ledger")["channel"]["refused"].clone();
+    eventually("all of them counted", || {
+        (refused().as_object()?.values().filter_map(Value::as_u64).sum::<u64>() >= 400).then_some(())
+    });
+    let log = fs::read_to_string(&path).unwrap();
+    let lines = log.lines().filter(|line| line.contains("node refused")).count() as u64;
+    let periods = 1 + began.elapsed().as_secs() / 10;
+    assert!(lines > 0 && lines <= 100 * periods, "{lines} lines in {periods} periods of 10 s: {}", refused());
+}
+
 /// The limit of open files of a process, soft and hard.
 fn open_files(process: u32) -> (String, String) {
     let limits = fs::read_to_string(format!("/proc/{process}/limits")).unwrap();

@@ -1,5 +1,6 @@
 //! Admission control: limits how many peers are connected, and counts their bytes and the refused peers by code.
 
+use crate::log_limit::{LeftOut, LogLimit};
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
@@ -7,8 +8,24 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::{Duration, Instant},
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Log lines of each kind in one [`LOG_PERIOD`]: enough for the nodes of a plant that start at the same time.
+const LINES: u32 = 100;
+const LOG_PERIOD: Duration = Duration::from_secs(10);
+
+/// Kinds of log lines about a peer; each has a limit of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeerLine {
+    /// It has connected.
+    Came,
+    /// It has left, or was lost.
+    Left,
+    /// It was refused, or closed by the DAC.
+    Refused,
+}
 
 /// A bounded number of permits with counters, for the data channel or the doors.
 #[derive(Debug)]
@@ -18,6 +35,8 @@ pub struct Admission {
     bytes: AtomicU64,
     /// Keyed by the codes of the reference pages, whose number bounds the map.
     refused: Mutex<BTreeMap<String, u64>>,
+    /// Of each [`PeerLine`].
+    log: [LogLimit; 3],
 }
 
 /// A snapshot of the counters.
@@ -36,7 +55,8 @@ impl Admission {
     pub fn new(capacity: usize) -> Self {
         let capacity = capacity.min(Semaphore::MAX_PERMITS);
         let permits = Arc::new(Semaphore::new(capacity));
-        Self { permits, capacity, bytes: AtomicU64::default(), refused: Mutex::default() }
+        let log = [const { LogLimit::new(LINES, LOG_PERIOD) }; 3];
+        Self { permits, capacity, bytes: AtomicU64::default(), refused: Mutex::default(), log }
     }
 
     /// Returns a permit, or `None` at capacity. Dropping the permit frees it.
@@ -59,6 +79,11 @@ impl Admission {
     pub fn count_refused(&self, code: &str) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         *refused.entry(code.to_owned()).or_default() += 1;
+    }
+
+    /// Whether one more line of this kind may be logged.
+    pub fn may_log(&self, line: PeerLine) -> Option<LeftOut> {
+        self.log[line as usize].admit(Instant::now())
     }
 
     /// Returns all counters.

@@ -1,7 +1,7 @@
 //! The DAC's end of the TCP data channel: accepts sockets and runs one session for each.
 
 use crate::{
-    Dac,
+    Dac, PeerLine,
     datagrams::{QUEUE, Route},
     listener::{Acceptor, Farewell, Refusal},
     moment::{Moment, now, steady},
@@ -83,16 +83,26 @@ async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
     let ended = converse(&dac, &mut stream, &mut session, commands, route).await;
     let node = session.node().map(str::to_owned);
     session.close(now());
+    log_end(&dac, peer, node.as_deref(), &ended);
     match ended {
-        Ok(()) => tracing::info!(%peer, node = node.as_deref(), "node disconnected"),
-        Err(End::Io(error)) => tracing::info!(%peer, node = node.as_deref(), %error, "node connection lost"),
+        Ok(()) | Err(End::Io(_)) => {}
         Err(End::Refused(failure)) => {
             dac.admission.count_refused(&failure.code);
-            tracing::warn!(%peer, node = node.as_deref(), %failure, "node refused");
             let mut bytes = Vec::new();
             write_control(&DacMessage::Refused(failure), &mut bytes);
             Farewell::send(stream, &bytes).await;
         }
+    }
+}
+
+fn log_end(dac: &Dac, peer: SocketAddr, node: Option<&str>, ended: &Result<(), End>) {
+    let line = if matches!(ended, Err(End::Refused(_))) { PeerLine::Refused } else { PeerLine::Left };
+    let Some(left_out) = dac.admission.may_log(line) else { return };
+    let others = left_out.others();
+    match ended {
+        Ok(()) => tracing::info!(%peer, node, others, "node disconnected"),
+        Err(End::Io(error)) => tracing::info!(%peer, node, %error, others, "node connection lost"),
+        Err(End::Refused(failure)) => tracing::warn!(%peer, node, %failure, others, "node refused"),
     }
 }
 

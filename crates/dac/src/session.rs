@@ -4,7 +4,7 @@
 //! session sends it to the peer and closes.
 
 use crate::{
-    Dac,
+    Dac, PeerLine,
     instance::Instance,
     keeping::UnsafeSamples,
     ledger::Verdict,
@@ -313,7 +313,10 @@ impl NodeSession {
             }
             (Some(node), NodeMessage::Goodbye { reason }) => {
                 let reason: String = reason.chars().take(LOGGED_REASON).collect();
-                tracing::info!(node = %node.name, ?reason, "node said goodbye");
+                if let Some(left_out) = self.dac.admission.may_log(PeerLine::Left) {
+                    let others = left_out.others();
+                    tracing::info!(node = %node.name, ?reason, others, "node said goodbye");
+                }
                 self.has_left = true;
                 Ok(())
             }
@@ -341,7 +344,10 @@ impl NodeSession {
         };
         let link = Link { session: self.number, address: self.address, outbound, accepts_commands: false };
         self.dac.registry.connect(node.clone(), secret, link, now)?;
-        tracing::info!(node = %node.name, host = %node.host, run = %node.run, "node connected");
+        if let Some(left_out) = self.dac.admission.may_log(PeerLine::Came) {
+            let others = left_out.others();
+            tracing::info!(node = %node.name, host = %node.host, run = %node.run, others, "node connected");
+        }
         self.node = Some(Arc::new(node));
         out.push(DacMessage::Welcome {
             protocol: PROTOCOL,

@@ -6,10 +6,8 @@
 
 use crate::{config::DoorsConfig, host};
 use axum::http::{HeaderMap, HeaderValue, header};
-use std::{
-    sync::{Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use oasis_dac::LogLimit;
+use std::time::{Duration, Instant};
 
 /// Warnings in one [`PERIOD`]: enough to see which origins or hosts are refused.
 const WARNINGS: u32 = 10;
@@ -23,20 +21,13 @@ const LONGEST_HEADER: usize = 200;
 pub struct RefusalLog {
     /// What was refused and the remedy.
     message: &'static str,
-    period: Mutex<Period>,
-}
-
-#[derive(Debug, Default)]
-struct Period {
-    began: Option<Instant>,
-    logged: u32,
-    suppressed: u64,
+    limit: LogLimit,
 }
 
 impl RefusalLog {
     /// A log of refusals with this message.
     pub fn new(message: &'static str) -> Self {
-        Self { message, period: Mutex::default() }
+        Self { message, limit: LogLimit::new(WARNINGS, PERIOD) }
     }
 
     /// The log of refused origins.
@@ -48,29 +39,14 @@ impl RefusalLog {
 
     /// Logs a refused request, unless too many were logged already.
     pub fn warn(&self, headers: &HeaderMap, now: Instant) {
-        let Some(suppressed) = self.admit(now) else { return };
+        let Some(left_out) = self.limit.admit(now) else { return };
         let text = |name| {
             let value = headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
             String::from_utf8_lossy(value.get(..LONGEST_HEADER).unwrap_or(value)).into_owned()
         };
         tracing::warn!(
-            origin = ?text(header::ORIGIN), host = ?text(header::HOST), suppressed, "{}", self.message
+            origin = ?text(header::ORIGIN), host = ?text(header::HOST), others = left_out.others(), "{}", self.message
         );
-    }
-
-    /// Whether one more warning may be logged; returns how many were suppressed since the last one.
-    fn admit(&self, now: Instant) -> Option<u64> {
-        let mut period = self.period.lock().unwrap_or_else(PoisonError::into_inner);
-        if period.began.is_none_or(|began| now.saturating_duration_since(began) >= PERIOD) {
-            period.began = Some(now);
-            period.logged = 0;
-        }
-        if period.logged == WARNINGS {
-            period.suppressed += 1;
-            return None;
-        }
-        period.logged += 1;
-        Some(std::mem::take(&mut period.suppressed))
     }
 }
 
@@ -98,7 +74,7 @@ mod tests {
     use super::*;
     use std::{
         io::{self, Write},
-        sync::Arc,
+        sync::{Arc, Mutex},
     };
 
     fn verdict(origin: Option<&str>, host: &str) -> bool {
@@ -177,7 +153,7 @@ mod tests {
         let first = logged(|| (0..1_000).for_each(|_| origins.warn(&headers("http://evil.example"), start)));
         assert_eq!(first.lines().count(), WARNINGS as usize);
         let later = logged(|| origins.warn(&headers("http://evil.example"), start + PERIOD));
-        assert!(later.contains("suppressed=990"), "{later}");
+        assert!(later.contains("others=990"), "{later}");
         let long = logged(|| origins.warn(&headers(&"x".repeat(10_000)), start + PERIOD));
         assert!(long.len() < 1_000, "{}", long.len());
     }

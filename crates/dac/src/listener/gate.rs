@@ -4,11 +4,11 @@ use super::{
     addresses::{AddressPermit, Addresses},
     descriptors,
 };
-use crate::Admission;
+use crate::{Admission, log_limit::LogLimit};
 use std::{
     net::IpAddr,
     os::fd::AsRawFd,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 use tokio::sync::OwnedSemaphorePermit;
@@ -25,8 +25,7 @@ pub struct Gate {
     addresses: Arc<Addresses>,
     /// Whether peers on this host count too.
     limits_loopback: bool,
-    /// When a refusal was logged last, and how many were not since.
-    logged: Mutex<(Option<Instant>, u64)>,
+    log: LogLimit,
 }
 
 /// An admitted connection; its place is free again when this is dropped.
@@ -75,7 +74,7 @@ impl Gate {
     pub fn new(section: &'static str, max_per_address: usize, usual: usize) -> Self {
         let limits_loopback = max_per_address > 0;
         let most = if limits_loopback { max_per_address } else { usual };
-        Self { section, addresses: Addresses::new(most), limits_loopback, logged: Mutex::default() }
+        Self { section, addresses: Addresses::new(most), limits_loopback, log: LogLimit::new(1, PERIOD) }
     }
 
     /// Admits a connection, if there is a place among `all` of the listener.
@@ -101,20 +100,10 @@ impl Gate {
     /// Counts a refusal and logs it, unless another one was logged in the same second.
     pub fn note_refused(&self, counts: &Admission, peer: IpAddr, refusal: Refusal) {
         counts.count_refused(refusal.code());
-        if let Some(others) = self.may_log(Instant::now()) {
-            tracing::warn!(%peer, listener = self.section, others, "connection refused: {refusal}");
+        if let Some(left_out) = self.log.admit(Instant::now()) {
+            let (listener, others) = (self.section, left_out.others());
+            tracing::warn!(%peer, listener, others, "connection refused: {refusal}");
         }
-    }
-
-    /// Returns how many refusals were not logged since the last one, if one more may be logged.
-    fn may_log(&self, now: Instant) -> Option<u64> {
-        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
-        if logged.0.is_some_and(|last| now.saturating_duration_since(last) < PERIOD) {
-            logged.1 += 1;
-            return None;
-        }
-        logged.0 = Some(now);
-        Some(std::mem::take(&mut logged.1))
     }
 }
 
@@ -149,13 +138,5 @@ mod tests {
         assert_eq!(admit(HERE).unwrap_err(), "too_many_from_address");
         drop(here);
         assert!(admit(HERE).is_ok());
-    }
-
-    #[test]
-    fn refusals_cannot_flood_the_log() {
-        let (gate, start) = (Gate::new("doors", 0, 1), Instant::now());
-        assert_eq!(gate.may_log(start), Some(0));
-        assert_eq!((gate.may_log(start), gate.may_log(start)), (None, None));
-        assert_eq!(gate.may_log(start + PERIOD), Some(2));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::statistics::StatisticsReader;
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, RegistryCursor, SchemaHash};
+use oasis_dac::{Admission, CommandError, PeerLine, RegistryCursor, SchemaHash};
 use std::collections::HashSet;
 
 /// State of a native client.
@@ -56,10 +56,12 @@ pub struct EisaClient {
 
 impl EisaClient {
     /// The protocol has no error message, so only the log reports it.
-    pub fn command_ended(&mut self, outcome: &Result<InstanceState, CommandError>) {
+    pub fn command_ended(&mut self, outcome: &Result<InstanceState, CommandError>, admission: &Admission) {
         self.commands -= 1;
-        if let Err(error) = outcome {
-            tracing::info!(%error, "a command of a client of 2012 failed");
+        if let Err(error) = outcome
+            && let Some(left_out) = admission.may_log(PeerLine::Refused)
+        {
+            tracing::info!(%error, others = left_out.others(), "a command of a client of 2012 failed");
         }
     }
 }

@@ -8,7 +8,7 @@ use super::{
     end::End,
     shard::Shard,
 };
-use oasis_dac::{Options, ProbeRequest, StartAt};
+use oasis_dac::{Options, PeerLine, ProbeRequest, StartAt};
 use oasis_websocket::Opcode;
 use oasis_wire::eisa::ClientCommand;
 
@@ -76,7 +76,8 @@ impl Shard {
     /// The format has no errors: the client sees nothing happen, the operator sees a counter.
     fn unanswerable(&self, key: usize, word: &str) {
         self.around.admission.count_refused(word);
+        let Some(left_out) = self.around.admission.may_log(PeerLine::Refused) else { return };
         let peer = self.connections.get(key).map(|connection| connection.peer);
-        tracing::info!(?peer, word, "a client of 2012 asked for what cannot be");
+        tracing::info!(?peer, word, others = left_out.others(), "a client of 2012 asked for what cannot be");
     }
 }

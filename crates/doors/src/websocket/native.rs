@@ -220,10 +220,11 @@ impl Shard {
         request: i64,
         outcome: &Result<InstanceState, CommandError>,
     ) {
+        let admission = self.around.admission.clone();
         let Some(connection) = self.same(id) else { return };
         match &mut connection.protocol {
             // The format of 2012 has no answers.
-            Protocol::Eisa(client) => return client.command_ended(outcome),
+            Protocol::Eisa(client) => return client.command_ended(outcome, &admission),
             Protocol::Native(client) => client.commands -= 1,
         }
         let answer = match outcome {

@@ -21,7 +21,7 @@ use crate::{
     past::{ArchiveAccess, times::has_passed},
 };
 use mio::{Events, Interest, Poll, Token};
-use oasis_dac::{Admission, Dac, ProbeRequest, Seat, now};
+use oasis_dac::{Admission, Dac, PeerLine, ProbeRequest, Seat, now};
 use oasis_websocket::{CloseCode, Message, Opcode, close};
 use oasis_wire::quantity::TopicId;
 use rustix::time::{ClockId, clock_gettime};
@@ -460,7 +460,10 @@ impl Shard {
         let Some((code, word)) = end.code() else { return self.remove(key) };
         if let Some(word) = word {
             self.around.admission.count_refused(word);
-            tracing::info!(peer = %connection.peer, %end, "websocket closed");
+            if let Some(left_out) = self.around.admission.may_log(PeerLine::Refused) {
+                let others = left_out.others();
+                tracing::info!(peer = %connection.peer, %end, others, "websocket closed");
+            }
         }
         self.leave(key, code, &end.to_string());
     }

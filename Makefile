@@ -11,6 +11,9 @@ PAGE_SOURCES := $(shell find web/src sdk/typescript/src web/public web/index.htm
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 install = $(ROOT) apt-get update -qq; $(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null
 
+# Everything as the tests build it: another choice of packages has other features, and builds what they depend on once more.
+BUILD := cargo build --locked --workspace --bins --tests
+
 # Integration tests that take seconds: of the structure, the codec and the language.
 FAST_TESTS := $(addprefix --test ,crate_order default_members import_cycles commit_subjects codec corpus diagnostics limits)
 
@@ -115,30 +118,29 @@ test-rust: page postgresql promtool ## Rust: unit, property and end-to-end tests
 # Arrow and Parquet take minutes to build.
 test-arrow: page python ## Rust: Arrow and Parquet, read back with pyarrow, polars and DuckDB
 	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement tests/end_to_end/recordings/requirements.txt
-	cargo test --locked -p oasis-format --features arrow
-	cargo test --locked -p oasis --features arrow --test end_to_end -- recordings
+	cargo test --locked --workspace --features oasis/arrow --test reference
+	cargo test --locked --workspace --features oasis/arrow --test end_to_end -- recordings
 	cd sdk/python && ../../target/venv/bin/pytest --quiet tests/test_history.py
 
-# With tests, so that everything is built as for test-rust, and not once more.
 test-faults: page fault-tools ## The fault lab: its fast scenarios, three minutes
-	cargo build --locked --workspace --bins --tests
+	$(BUILD)
 	./target/debug/oasis-lab faults --quick --scale 0.02 --budget 180
 
 test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 	npm test
 
 test-python: python ## Python: the package and what is generated for it
-	cargo build --locked -p oasis
+	$(BUILD)
 	cd sdk/python && ../../target/venv/bin/pytest --quiet
 
 # NOTEBOOK=--write keeps what it shows.
 notebook: python ## Python: record a test run and execute docs/notebooks on it
 	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement docs/notebooks/requirements.txt
-	cargo build --locked -p oasis
+	$(BUILD)
 	target/venv/bin/python docs/notebooks/run.py target/debug/oasis $(NOTEBOOK)
 
 test-browser: page browser ## The page in a real browser against the real binary
-	cargo build --locked -p oasis
+	$(BUILD)
 	npm run test:browser
 
 ##@ Deeper checks

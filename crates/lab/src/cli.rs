@@ -7,10 +7,10 @@ use crate::{
     experiment::{Compare, List, Report, Run},
     experiments::{
         EXPERIMENTS,
-        frizelle::{Orders, PushServer},
+        frizelle::{self, PushServer},
+        mueller,
     },
     faults::{Faults, SourceSettings},
-    mueller::{Load, Mueller},
     node,
     overhead::Overhead,
     report,
@@ -69,11 +69,6 @@ enum Verb {
     Attacks(Attacks),
     /// Bytes that a message costs in WebSocket, TCP, TLS and HTTP, computed and captured; one message a frame against many in one.
     Overhead(Overhead),
-    /// Pings on connections that are opened at a rate, to servers with several workers: the benchmark of Mueller 2014.
-    Mueller(Mueller),
-    /// The load generator of that benchmark.
-    #[command(hide = true)]
-    MuellerLoad(Load),
     /// A node of the fault lab.
     #[command(hide = true)]
     Source(SourceSettings),
@@ -119,7 +114,13 @@ enum Verb {
     #[command(hide = true)]
     PushLoad {
         /// What they do, as JSON.
-        orders: Orders,
+        orders: frizelle::Orders,
+    },
+    /// Clients of a server that answers pings.
+    #[command(hide = true)]
+    PingLoad {
+        /// What they do, as JSON.
+        orders: mueller::Orders,
     },
 }
 
@@ -132,6 +133,9 @@ struct Serve {
     /// Folder of an archive.
     #[arg(long)]
     archive: Option<PathBuf>,
+    /// Threads of a DAC that write to WebSockets.
+    #[arg(long, default_value_t = 1)]
+    shards: usize,
 }
 
 #[derive(Debug, Args)]
@@ -151,12 +155,11 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Probes(_) => report::PROBES,
         Verb::Archive(_) => report::ARCHIVE,
         Verb::Overhead(_) => report::OVERHEAD,
-        Verb::Mueller(_) => report::MUELLER,
         _ => report::FANOUT,
     };
     let sections = match cli.verb {
-        Verb::Serve(Serve { server, flush_ms, archive }) => {
-            return server.serve(flush_ms.map(Duration::from_millis), archive.as_deref());
+        Verb::Serve(Serve { server, flush_ms, archive, shards }) => {
+            return server.serve(flush_ms.map(Duration::from_millis), archive.as_deref(), shards);
         }
         Verb::ServeArchive(archived) => return archive::serve(&archived),
         Verb::Node { channel, hertz } => return node::run(&channel, hertz),
@@ -164,8 +167,6 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Faults(faults) => return faults.run(cli.write.as_deref()),
         Verb::Attacks(attacks) => return attacks.run(),
         Verb::Overhead(overhead) => overhead.run()?,
-        Verb::Mueller(mueller) => mueller.run()?,
-        Verb::MuellerLoad(load) => return load.run(),
         Verb::Source(settings) => return settings.run(),
         Verb::List(list) => return list.run(EXPERIMENTS),
         Verb::Run(run) => {
@@ -176,6 +177,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Compare(compare) => return compare.run(),
         Verb::PushServe { server, listen, cores } => return server.serve(listen, cores),
         Verb::PushLoad { orders } => return orders.run(),
+        Verb::PingLoad { orders } => return orders.run(),
         Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
             return subscribers::run(server, source, dialect, count);
         }

@@ -31,6 +31,7 @@ pub struct List {}
   oasis lab run frizelle --set SERVER=oasis,node --set NUMTHREADS=1000,5000 --repeat 3
   oasis lab run frizelle --paper                                nights; Ctrl-C ends it, --resume goes on
   oasis lab run frizelle --paper --only NUMTHREADS=20000 --set TEST_DURATION=60
+  oasis lab run mueller --quick                                 workers beside engine.io and SocketCluster
   oasis lab run --resume lab-runs/frizelle-paper-20261123-220000")]
 pub struct Run {
     /// The experiment, of those that `list` shows.

@@ -1,4 +1,5 @@
-//! Records a run through OASIS itself: a DAC with an archive in the run's folder, and for each cell a node with two probes.
+//! Records a run through OASIS itself: a DAC with an archive in the run's folder, and for each cell a node with a probe for the load, for the server, and for each
+//! of its workers.
 //!
 //! They run on the core of the load, and once a second have little to do.
 
@@ -11,7 +12,7 @@ use std::{env, os::unix::process::CommandExt, path::Path, process::Command};
 mod probes {
     include!(concat!(env!("OUT_DIR"), "/probes.rs"));
 }
-pub use probes::lab::{Load, Server};
+pub use probes::lab::{Load, Server, Worker};
 
 /// Room for samples between a probe and its node: minutes of them.
 const RING: usize = 64 * 1024;
@@ -29,6 +30,8 @@ pub struct CellNode {
     pub load: Option<PushedProbe<Load>>,
     /// What the server needs.
     pub server: Option<PushedProbe<Server>>,
+    /// What each of its workers needs.
+    pub workers: Vec<PushedProbe<Worker>>,
     node: Option<Node>,
 }
 
@@ -49,12 +52,15 @@ impl Recorder {
         self.dac.place(0)
     }
 
-    /// Connects the node of a cell, named after its server.
-    pub fn node(&self, server: &str) -> anyhow::Result<CellNode> {
+    /// Connects the node of a cell, named after its server, with this number of workers.
+    pub fn node(&self, server: &str, workers: usize) -> anyhow::Result<CellNode> {
         let mut builder = NodeBuilder::new(server, NodeConfig::default());
         let (load, measured) = (builder.pushed("load", RING)?, builder.pushed("server", RING)?);
+        let workers = (0..workers)
+            .map(|number| builder.pushed(&format!("worker {number}"), RING))
+            .collect::<Result<_, _>>()?;
         let node = builder.start(TcpConnector::new(self.dac.place(1)?))?;
-        Ok(CellNode { load: Some(load), server: Some(measured), node: Some(node) })
+        Ok(CellNode { load: Some(load), server: Some(measured), workers, node: Some(node) })
     }
 
     /// Stores everything, and ends the DAC.

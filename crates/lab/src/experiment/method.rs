@@ -37,9 +37,9 @@ pub struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// The node of a cell.
-    pub fn node(&self, cell: &Cell) -> anyhow::Result<CellNode> {
-        self.recorder.map_or(Ok(CellNode::default()), |recorder| recorder.node(&cell.server))
+    /// The node of a cell whose server has workers that are watched.
+    pub fn node(&self, cell: &Cell, workers: usize) -> anyhow::Result<CellNode> {
+        self.recorder.map_or(Ok(CellNode::default()), |recorder| recorder.node(&cell.server, workers))
     }
 }
 

@@ -20,8 +20,9 @@ mod value;
 pub use command::{Compare, List, Report, Run};
 pub use declaration::Experiment;
 pub use interrupt::Interrupt;
-pub use live::{Load, Server};
+pub use live::{Load, Server, Worker};
 pub use method::{Downloads, Method, Readiness, Surroundings};
 pub use outcome::Measured;
 pub use plan::{Cell, Choice};
+#[cfg(test)]
 pub use value::Value;

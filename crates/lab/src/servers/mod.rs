@@ -29,13 +29,13 @@ pub enum Server {
 
 impl Server {
     /// Serves until there are no more orders.
-    pub fn serve(self, flush: Option<Duration>, archive: Option<&Path>) -> anyhow::Result<()> {
+    pub fn serve(self, flush: Option<Duration>, archive: Option<&Path>, shards: usize) -> anyhow::Result<()> {
         match self {
             Self::Bare => bare::serve(),
             Self::Axum => axum::serve(),
             Self::Tungstenite => tungstenite::serve(),
-            Self::Oasis => oasis::serve(flush, true, archive),
-            Self::Dac => oasis::serve(flush, false, archive),
+            Self::Oasis => oasis::serve(flush, true, archive, shards),
+            Self::Dac => oasis::serve(flush, false, archive, shards),
         }
     }
 }

@@ -73,7 +73,12 @@ fn noise(number: u64) -> LinuxProcessorProbe {
 }
 
 /// Serves; `is_fed` says whether orders are for this process, or a node sends samples.
-pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> anyhow::Result<()> {
+pub fn serve(
+    flush: Option<Duration>,
+    is_fed: bool,
+    archive: Option<&Path>,
+    shards: usize,
+) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let dac = Dac::new(oasis_dac::Config::default());
     let archive = archive.map(open_archive).transpose()?;
@@ -85,7 +90,7 @@ pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> a
         max_connections: 1_000_000,
         max_websockets: 1_000_000,
         max_per_address: 1_000_000,
-        shards: ShardChoice::Fixed(1),
+        shards: ShardChoice::Fixed(shards),
         ..DoorsConfig::default()
     };
     if let Some(flush) = flush {

@@ -4,7 +4,7 @@ use crate::{
     attacks::Attacks,
     cpu,
     crowd::Dialect,
-    experiment::{Compare, List, Report, Run},
+    experiment::{Compare, Host, List, Report, Run},
     experiments::{
         EXPERIMENTS,
         frizelle::{self, PushServer},
@@ -16,7 +16,7 @@ use crate::{
     report,
     scenarios::{Archive, Fanout, Flush, Idle, Latency, Probes, Slow},
     servers::{
-        Server,
+        DacSettings, Server,
         archive::{self, ArchiveArguments},
     },
     subscribers,
@@ -49,6 +49,8 @@ enum Verb {
     Report(Report),
     /// Compare two runs of an experiment.
     Compare(Compare),
+    /// Put load on servers for a run on another host.
+    Host(Host),
     /// Cost of probes for the watched threads: one flush, a million a second, a control loop.
     Probes(Probes),
     /// Cost of the archive for subscribers, its throughput, and the speed of reading history. Takes ten minutes, and disk space for the largest size.
@@ -136,6 +138,9 @@ struct Serve {
     /// Threads of a DAC that write to WebSockets.
     #[arg(long, default_value_t = 1)]
     shards: usize,
+    /// Address at which a DAC listens.
+    #[arg(long, default_value = "127.0.0.1")]
+    host: IpAddr,
 }
 
 #[derive(Debug, Args)]
@@ -158,8 +163,9 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         _ => report::FANOUT,
     };
     let sections = match cli.verb {
-        Verb::Serve(Serve { server, flush_ms, archive, shards }) => {
-            return server.serve(flush_ms.map(Duration::from_millis), archive.as_deref(), shards);
+        Verb::Serve(Serve { server, flush_ms, archive, shards, host }) => {
+            let flush = flush_ms.map(Duration::from_millis);
+            return server.serve(&DacSettings { flush, archive, shards, host });
         }
         Verb::ServeArchive(archived) => return archive::serve(&archived),
         Verb::Node { channel, hertz } => return node::run(&channel, hertz),
@@ -173,6 +179,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
             cpu::prepare()?;
             return run.run(EXPERIMENTS);
         }
+        Verb::Host(host) => return host.run(&[frizelle::LOAD, mueller::LOAD]),
         Verb::Report(report) => return report.run(EXPERIMENTS),
         Verb::Compare(compare) => return compare.run(),
         Verb::PushServe { server, listen, cores } => return server.serve(listen, cores),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
+#[allow(dead_code, reason = "other tests use the rest")]
 mod support;
 
 use oasis_store::History;
@@ -140,6 +141,8 @@ fn all_cells_make_all_figures() {
         "emit_duration_ms",
         "responses_sent",
         "requests_per_cycle",
+        "gc_pause_ms",
+        "gc_heap_mb",
     ];
     let measures = ["responses", "responses_per_second", "requests_per_cycle", "requests_per_cycle_max"];
     fill(&run, &measures, &series, &[]);
@@ -147,7 +150,7 @@ fn all_cells_make_all_figures() {
     assert!(output.status.success(), "{output:?}");
     let report = fs::read_to_string(run.join("report.md")).unwrap();
     let rows = index(&report);
-    assert_eq!(rows.len(), 31, "{rows:?}");
+    assert_eq!(rows.len(), 33, "{rows:?}");
     for row in &rows[4..] {
         assert!(row.ends_with("| reproduced |"), "{row}");
     }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
+#[allow(dead_code, reason = "other tests use the rest")]
 mod support;
 
 use oasis_store::History;

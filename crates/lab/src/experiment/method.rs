@@ -1,7 +1,7 @@
 //! What an experiment does to measure one cell.
 
 use super::{
-    Cell, Interrupt, Measured,
+    Cell, Hosts, Interrupt, Measured,
     live::{CellNode, Recorder},
 };
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,8 @@ pub struct Surroundings<'a> {
     pub interrupt: &'a Interrupt,
     /// Who records the run, if anybody does.
     pub recorder: Option<&'a Recorder>,
+    /// Where the load comes from, if not from here.
+    pub hosts: Option<&'a Hosts>,
 }
 
 impl Surroundings<'_> {

@@ -1,14 +1,11 @@
-//! The processes of a load, as the runner sees them: each gets its orders as an argument, and reports lines of JSON.
+//! The processes of a load, as the runner sees them: each gets its orders as an argument, and reports lines of JSON. They may run on other hosts.
 
-use crate::experiment::Interrupt;
+use crate::experiment::{Hosts, Interrupt, LoadProcess};
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     collections::BTreeMap,
-    env,
     io::{self, BufRead, BufReader, Write},
-    os::unix::process::CommandExt,
-    process::{Child, ChildStdout, Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread,
     time::{Duration, Instant},
@@ -72,34 +69,45 @@ pub struct Summary<T> {
 /// Running processes; they end when this is dropped.
 #[derive(Debug)]
 pub struct Fleet<T> {
-    processes: Vec<Process>,
+    /// How many there are, here or on other hosts.
+    count: usize,
+    /// Those here.
+    processes: Vec<LoadProcess>,
     reports: Receiver<Report<T>>,
     deadline: Instant,
 }
 
-#[derive(Debug)]
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 impl<T: Tally> Fleet<T> {
-    /// Starts a process of the lab for each order; its work takes so long at most.
-    pub fn start<O: Serialize>(verb: &str, orders: &[O], longest: Duration) -> anyhow::Result<Self> {
+    /// Starts a process of the lab for each order, here or on other hosts; its work takes so long at most.
+    pub fn start<O: Serialize>(
+        verb: &str,
+        orders: &[O],
+        longest: Duration,
+        hosts: Option<&Hosts>,
+    ) -> anyhow::Result<Self> {
         let (sender, reports) = mpsc::channel();
-        let processes =
-            orders.iter().map(|orders| start(verb, orders, sender.clone())).collect::<anyhow::Result<_>>()?;
-        Ok(Self { processes, reports, deadline: Instant::now() + longest + LATE })
+        let orders = orders.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+        let mut processes = Vec::new();
+        if let Some(hosts) = hosts {
+            hosts.start(verb, &orders, move |line: &str| pass_on(line, &sender))?;
+        } else {
+            for orders in &orders {
+                let (process, stdout) = LoadProcess::start(verb, orders)?;
+                processes.push(process);
+                let sender = sender.clone();
+                thread::spawn(move || {
+                    // Until the process ends, or writes what is no report.
+                    let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
+                    while lines.next().is_some_and(|line| pass_on(&line, &sender)) {}
+                });
+            }
+        }
+        Ok(Self { count: orders.len(), processes, reports, deadline: Instant::now() + longest + LATE })
     }
 
-    /// Numbers of the processes.
+    /// Numbers of the processes here.
     pub fn pids(&self) -> Vec<u32> {
-        self.processes.iter().map(|process| process.0.id()).collect()
+        self.processes.iter().map(LoadProcess::pid).collect()
     }
 
     /// Waits until the summary rests: every process has reported its own. Each second goes to the function when all have reported it.
@@ -110,13 +118,13 @@ impl<T: Tally> Fleet<T> {
     ) -> anyhow::Result<Summary<T>> {
         let mut seconds: BTreeMap<u64, (Second, usize)> = BTreeMap::new();
         let mut tallies: Vec<T> = Vec::new();
-        while tallies.len() < self.processes.len() {
+        while tallies.len() < self.count {
             interrupt.check()?;
             ensure!(
                 Instant::now() < self.deadline,
                 "the load does not end: {} of {} processes have reported their summary, the last second is {}",
                 tallies.len(),
-                self.processes.len(),
+                self.count,
                 seconds.keys().last().map_or(0, |second| second + 1),
             );
             let report = self.reports.recv_timeout(LOOK);
@@ -129,7 +137,7 @@ impl<T: Tally> Fleet<T> {
                     let (sum, count) = seconds.entry(second.second).or_default();
                     sum.add(&second);
                     *count += 1;
-                    if *count == self.processes.len() {
+                    if *count == self.count {
                         each(sum);
                     }
                 }
@@ -156,27 +164,7 @@ impl Second {
     }
 }
 
-fn start<T: Tally>(
-    verb: &str,
-    orders: &impl Serialize,
-    reports: Sender<Report<T>>,
-) -> anyhow::Result<Process> {
-    let mut command = Command::new(env::current_exe()?);
-    command.arg(verb).arg(serde_json::to_string(orders)?).stdin(Stdio::null()).stdout(Stdio::piped());
-    // Ctrl-C is for the runner, which ends its processes.
-    command.process_group(0);
-    let mut process = Process(command.spawn().context("cannot start a process of the load")?);
-    let stdout = process.0.stdout.take().context("a process without output")?;
-    thread::spawn(move || pass_on(stdout, &reports));
-    Ok(process)
-}
-
-/// Until the process ends, or writes what is no report.
-fn pass_on<T: Tally>(stdout: ChildStdout, reports: &Sender<Report<T>>) {
-    for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-        let Ok(report) = serde_json::from_str(&line) else { return };
-        if reports.send(report).is_err() {
-            return;
-        }
-    }
+/// Returns whether the line is a report that somebody waits for.
+fn pass_on<T: Tally>(line: &str, reports: &Sender<Report<T>>) -> bool {
+    serde_json::from_str(line).is_ok_and(|report| reports.send(report).is_ok())
 }

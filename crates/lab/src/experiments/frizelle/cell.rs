@@ -39,13 +39,14 @@ pub fn measure(
     let monitor = Monitor::start(vec![process.pid()], Vec::new(), seen);
     let orders = orders(plan, address.parse()?, offset)?;
     let longest = plan.test_duration + plan.longest_answer() + GRACE;
-    let mut fleet = Fleet::start(LOAD, &orders, longest)?;
+    let mut fleet = Fleet::start(LOAD, &orders, longest, surroundings.hosts)?;
     let summary = fleet.wait(surroundings.interrupt, live::load(node.load.take()))?;
     clean_up(&address, plan)?;
     let watched = monitor.stop();
     stop(process);
     node.finish();
-    let measured = summary::measured(plan, &summary, &watched, idle);
+    let mut measured = summary::measured(plan, &summary, &watched, idle);
+    rival::measure_memory(folder, &mut measured);
     keep(plan, folder, &measured)?;
     Ok(measured)
 }

@@ -12,7 +12,7 @@ mod test_plan;
 #[cfg(test)]
 mod tests;
 
-pub use load::Orders;
+pub use load::{LOAD, Orders};
 pub use server::PushServer;
 
 use crate::experiment::{Cell, Downloads, Measured, Method, Readiness, Surroundings};

@@ -1,5 +1,6 @@
 //! The servers of the experiment as processes: which are ready on this machine, and how each is started.
 
+mod gc;
 mod java;
 mod node;
 
@@ -7,7 +8,7 @@ use super::{super::nodejs, test_plan::TestPlan};
 use crate::{
     child::Child,
     cpu,
-    experiment::{Downloads, Readiness},
+    experiment::{Downloads, Measured, Readiness},
 };
 use anyhow::bail;
 use std::{env, fs::File, os::unix::process::CommandExt, path::Path, process::Command};
@@ -20,6 +21,11 @@ pub fn prepare(server: &str, downloads: Downloads) -> Readiness {
         java => java::build(java, downloads),
     };
     version.map_or_else(|error| Readiness::Absent(format!("{error:#}")), Readiness::Ready)
+}
+
+/// Adds what a server of Java has logged about its memory.
+pub fn measure_memory(folder: &Path, measured: &mut Measured) {
+    gc::measure(&folder.join(java::GC_LOG), measured);
 }
 
 /// Starts a server; what it logs goes to a file in the folder.

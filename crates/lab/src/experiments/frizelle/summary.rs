@@ -115,6 +115,11 @@ fn notes(plan: &TestPlan, summary: &Summary<Tally>) -> Vec<String> {
     {
         notes.push(format!("{} long polls ended without an event", summary.tally.unexpected_timeouts));
     }
+    let (served, clients) = (summary.tally.clients_served, plan.connections() as u64);
+    let has_answers = plan.request_type == RequestType::Poll || plan.event.is_some();
+    if has_answers && served < clients {
+        notes.push(format!("{served} of {clients} clients had an answer: server or machine was overloaded"));
+    }
     notes.extend(summary.tally.errors.iter().map(|(kind, count)| format!("{count} errors: {kind}")));
     notes
 }

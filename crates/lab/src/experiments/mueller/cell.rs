@@ -33,7 +33,8 @@ pub fn measure(
     let idle = servers.resident()?;
     let (began, cpu, workers) = (Instant::now(), servers.cpu()?, servers.worker_cpu()?);
     let mut node = surroundings.node(cell, servers.workers.len())?;
-    let mut fleet = Fleet::<Pings>::start(LOAD, &orders(settings, &servers), settings.length() + GRACE)?;
+    let longest = settings.length() + GRACE;
+    let mut fleet = Fleet::<Pings>::start(LOAD, &orders(settings, &servers), longest, surroundings.hosts)?;
     let clients = fleet.pids().into_iter().enumerate();
     let clients = clients.map(|(number, pid)| Part { name: format!("client_{number}"), pid, thread: None });
     let parts: Vec<Part> = servers.workers.iter().chain(&servers.others).cloned().chain(clients).collect();

@@ -13,7 +13,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use load::Orders;
+pub use load::{LOAD, Orders};
 
 use crate::experiment::{Cell, Downloads, Measured, Method, Readiness, Surroundings};
 use settings::Settings;

@@ -96,7 +96,11 @@ impl Servers {
     fn start_node(&mut self, settings: &Settings, script: &str, folder: &Path) -> anyhow::Result<()> {
         let mut command = Command::new("node");
         command.arg(Path::new(nodejs::FOLDER).join("mueller").join(script));
-        command.args([settings.workers.to_string(), settings.file.to_string()]);
+        command.args([
+            settings.workers.to_string(),
+            settings.file.to_string(),
+            settings.server_host.to_string(),
+        ]);
         let process = start(settings, command, folder)?;
         self.addresses.push(process.place(0)?.parse()?);
         let pids = process.place(1)?.split(',').map(str::parse).collect::<Result<Vec<u32>, _>>()?;
@@ -110,16 +114,15 @@ impl Servers {
     fn start_dac(&mut self, settings: &Settings, shards: usize, folder: &Path) -> anyhow::Result<()> {
         let mut command = Command::new(env::current_exe()?);
         command.args(["serve", "dac", "--shards", &shards.to_string()]);
+        command.args(["--host", &settings.server_host.to_string()]);
         let process = start(settings, command, folder)?;
         let address = process.place(0)?;
         let view = dac_http::get(address, "/api/v1/shards").context("the DAC does not show its shards")?;
         ensure!(view["shards"] == shards, "the DAC has other shards than {shards}: {view}");
         self.addresses.push(address.parse()?);
-        let mut threads = cpu::threads(process.pid())?;
-        threads.retain(|(name, _)| name.starts_with(SHARD));
-        threads.sort();
+        let threads = shard_threads(process.pid(), shards)?;
         let first = self.workers.len();
-        self.workers.extend(threads.into_iter().enumerate().map(|(number, (_, thread))| Part {
+        self.workers.extend(threads.into_iter().enumerate().map(|(number, thread)| Part {
             name: format!("worker_{}", first + number),
             pid: process.pid(),
             thread: Some(thread),
@@ -139,6 +142,21 @@ fn start(settings: &Settings, mut command: Command, folder: &Path) -> anyhow::Re
     command.process_group(0);
     cpu::raise_open_files()?;
     Child::start_on(settings.server_cores.unwrap_or(usize::MAX), command)
+}
+
+/// The threads of a DAC's shards. A thread names itself, which a busy machine delays.
+fn shard_threads(pid: u32, shards: usize) -> anyhow::Result<Vec<u32>> {
+    let begun = Instant::now();
+    loop {
+        let mut threads = cpu::threads(pid)?;
+        threads.retain(|(name, _)| name.starts_with(SHARD));
+        if threads.len() == shards {
+            threads.sort();
+            return Ok(threads.into_iter().map(|(_, thread)| thread).collect());
+        }
+        ensure!(begun.elapsed() < PATIENCE, "{} threads of shards instead of {shards}", threads.len());
+        thread::sleep(LOOK_AGAIN);
+    }
 }
 
 /// A node whose only sample is a file of so many bytes, once the DAC has it.

@@ -2,7 +2,8 @@
 
 use super::rival::Rival;
 use crate::{cpu, experiment::Cell};
-use std::time::Duration;
+use anyhow::Context;
+use std::{net::IpAddr, time::Duration};
 
 /// The values of all variables.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,8 @@ pub struct Settings {
     pub file: usize,
     /// Cores of the server; all if absent.
     pub server_cores: Option<usize>,
+    /// `SERVER_HOST`: where it listens.
+    pub server_host: IpAddr,
     /// `SEED` of the periods.
     pub seed: u64,
 }
@@ -42,6 +45,7 @@ impl Settings {
             period: cell.time("PERIOD", 1)?,
             file: cell.count("FILE")?,
             server_cores: Some(cell.count("SERVER_CORES")?).filter(|cores| *cores > 0),
+            server_host: cell.text("SERVER_HOST")?.parse().context("SERVER_HOST is no address")?,
             seed: cell.whole("SEED")?,
         })
     }

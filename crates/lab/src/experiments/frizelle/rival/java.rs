@@ -11,6 +11,8 @@ use std::{
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/rivals/java");
 /// Where Maven puts what it built.
 const BUILT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/lab/rivals/java");
+/// The log of the garbage collector, in the folder of a cell.
+pub const GC_LOG: &str = "gc.log";
 /// Lines of Maven's output in an error.
 const LINES: usize = 3;
 
@@ -42,7 +44,7 @@ pub fn command(server: &str, plan: &TestPlan, folder: &Path) -> anyhow::Result<C
     let jars = jars(module)?.into_iter().map(|jar| jar.display().to_string()).collect::<Vec<_>>();
     let mut command = Command::new("java");
     command.arg(format!("-Xmx{}", plan.jvm_heap)).arg(format!("-Xss{}k", plan.jvm_stack));
-    command.arg(format!("-Xlog:gc:file={}", folder.join("gc.log").display()));
+    command.arg(format!("-Xlog:gc:file={}", folder.join(GC_LOG).display()));
     command.args(["-cp", &jars.join(":"), "oasis.lab.push.Main"]);
     command.args([plan.server_host.to_string(), plan.server_port.to_string()]);
     Ok(command)

@@ -213,11 +213,11 @@ bench-attacks: page ## Measure readers beside a client that attacks, 5 minutes: 
 	cargo build --release --locked -p oasis -p oasis-lab
 	./target/release/oasis-lab attacks
 
-# MUELLER=--quick takes five minutes; MUELLER='concurrent' opens 25,000 connections.
-bench-mueller: page ## Measure workers beside engine.io and SocketCluster, 80 minutes: the benchmark of Mueller 2014
+# MUELLER=--quick takes five minutes; MUELLER='--paper --only RATE=56' opens 25,000 connections.
+bench-mueller: page ## Measure workers beside engine.io and SocketCluster, two hours: docs/evidence/lab.md
 	npm ci --no-audit --no-fund
 	cargo build --release --locked -p oasis-lab
-	./target/release/oasis-lab mueller $(MUELLER)
+	./target/release/oasis-lab run mueller $(or $(MUELLER),--paper)
 
 # Under load, beside SQLite, its past, start, queries and replays, and a PostgreSQL of its own; needs 10 GB of disk.
 bench-archive: page postgresql ## Measure the archive, 12 minutes: docs/evidence/archive-measured.md

@@ -4,19 +4,19 @@ use crate::{
     attacks::Attacks,
     cpu,
     crowd::Dialect,
-    experiment::{Compare, List, Report, Run},
+    experiment::{Compare, Host, List, Report, Run},
     experiments::{
         EXPERIMENTS,
-        frizelle::{Orders, PushServer},
+        frizelle::{self, PushServer},
+        mueller,
     },
     faults::{Faults, SourceSettings},
-    mueller::{Load, Mueller},
     node,
     overhead::Overhead,
     report,
     scenarios::{Archive, Fanout, Flush, Idle, Latency, Probes, Slow},
     servers::{
-        Server,
+        DacSettings, Server,
         archive::{self, ArchiveArguments},
     },
     subscribers,
@@ -49,6 +49,8 @@ enum Verb {
     Report(Report),
     /// Compare two runs of an experiment.
     Compare(Compare),
+    /// Put load on servers for a run on another host.
+    Host(Host),
     /// Cost of probes for the watched threads: one flush, a million a second, a control loop.
     Probes(Probes),
     /// Cost of the archive for subscribers, its throughput, and the speed of reading history. Takes ten minutes, and disk space for the largest size.
@@ -69,11 +71,6 @@ enum Verb {
     Attacks(Attacks),
     /// Bytes that a message costs in WebSocket, TCP, TLS and HTTP, computed and captured; one message a frame against many in one.
     Overhead(Overhead),
-    /// Pings on connections that are opened at a rate, to servers with several workers: the benchmark of Mueller 2014.
-    Mueller(Mueller),
-    /// The load generator of that benchmark.
-    #[command(hide = true)]
-    MuellerLoad(Load),
     /// A node of the fault lab.
     #[command(hide = true)]
     Source(SourceSettings),
@@ -119,7 +116,13 @@ enum Verb {
     #[command(hide = true)]
     PushLoad {
         /// What they do, as JSON.
-        orders: Orders,
+        orders: frizelle::Orders,
+    },
+    /// Clients of a server that answers pings.
+    #[command(hide = true)]
+    PingLoad {
+        /// What they do, as JSON.
+        orders: mueller::Orders,
     },
 }
 
@@ -132,6 +135,12 @@ struct Serve {
     /// Folder of an archive.
     #[arg(long)]
     archive: Option<PathBuf>,
+    /// Threads of a DAC that write to WebSockets.
+    #[arg(long, default_value_t = 1)]
+    shards: usize,
+    /// Address at which a DAC listens.
+    #[arg(long, default_value = "127.0.0.1")]
+    host: IpAddr,
 }
 
 #[derive(Debug, Args)]
@@ -151,12 +160,12 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Probes(_) => report::PROBES,
         Verb::Archive(_) => report::ARCHIVE,
         Verb::Overhead(_) => report::OVERHEAD,
-        Verb::Mueller(_) => report::MUELLER,
         _ => report::FANOUT,
     };
     let sections = match cli.verb {
-        Verb::Serve(Serve { server, flush_ms, archive }) => {
-            return server.serve(flush_ms.map(Duration::from_millis), archive.as_deref());
+        Verb::Serve(Serve { server, flush_ms, archive, shards, host }) => {
+            let flush = flush_ms.map(Duration::from_millis);
+            return server.serve(&DacSettings { flush, archive, shards, host });
         }
         Verb::ServeArchive(archived) => return archive::serve(&archived),
         Verb::Node { channel, hertz } => return node::run(&channel, hertz),
@@ -164,18 +173,18 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::Faults(faults) => return faults.run(cli.write.as_deref()),
         Verb::Attacks(attacks) => return attacks.run(),
         Verb::Overhead(overhead) => overhead.run()?,
-        Verb::Mueller(mueller) => mueller.run()?,
-        Verb::MuellerLoad(load) => return load.run(),
         Verb::Source(settings) => return settings.run(),
         Verb::List(list) => return list.run(EXPERIMENTS),
         Verb::Run(run) => {
             cpu::prepare()?;
             return run.run(EXPERIMENTS);
         }
+        Verb::Host(host) => return host.run(&[frizelle::LOAD, mueller::LOAD]),
         Verb::Report(report) => return report.run(EXPERIMENTS),
         Verb::Compare(compare) => return compare.run(),
         Verb::PushServe { server, listen, cores } => return server.serve(listen, cores),
         Verb::PushLoad { orders } => return orders.run(),
+        Verb::PingLoad { orders } => return orders.run(),
         Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
             return subscribers::run(server, source, dialect, count);
         }

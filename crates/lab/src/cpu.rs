@@ -13,6 +13,9 @@ pub const SERVERS: usize = 0;
 /// The core of the load generator and of nodes.
 pub const CLIENTS: usize = 1;
 
+/// Files that a process needs besides its connections.
+const OTHER_FILES: u64 = 500;
+
 /// Keeps this thread, and what it starts from now on, on one core.
 pub fn confine(core: usize) -> anyhow::Result<()> {
     let mut cores = CpuSet::new();
@@ -38,6 +41,26 @@ pub fn time(pid: u32) -> anyhow::Result<Duration> {
         total += Duration::from_nanos(nanoseconds.context("no schedstat: the kernel does not support it")?);
     }
     Ok(total)
+}
+
+/// Processor time of one thread of a process.
+pub fn thread_time(pid: u32, thread: u32) -> anyhow::Result<Duration> {
+    let text =
+        fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat")).context("the thread has ended")?;
+    let nanoseconds = text.split_ascii_whitespace().next().and_then(|word| word.parse().ok());
+    Ok(Duration::from_nanos(nanoseconds.context("no schedstat: the kernel does not support it")?))
+}
+
+/// Names and numbers of a process's threads.
+pub fn threads(pid: u32) -> anyhow::Result<Vec<(String, u32)>> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).context("the process has ended")?;
+    let named = tasks.filter_map(|task| {
+        let task = task.ok()?;
+        // A thread may end between the two looks.
+        let name = fs::read_to_string(task.path().join("comm")).ok()?;
+        Some((name.trim().to_owned(), task.file_name().to_str()?.parse().ok()?))
+    });
+    Ok(named.collect())
 }
 
 /// Processor time of the calling thread.
@@ -85,6 +108,12 @@ pub fn raise_open_files() -> anyhow::Result<u64> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?;
     Ok(maximum.unwrap_or(u64::MAX))
+}
+
+/// Connections that a process may have: its limit of open files, less what else it opens.
+pub fn most_connections() -> usize {
+    let open_files = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
+    usize::try_from(open_files.saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX)
 }
 
 /// All cores of the machine; the parallelism of the standard library counts only those of this process.

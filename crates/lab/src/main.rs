@@ -15,7 +15,6 @@ mod dac_http;
 mod experiment;
 mod experiments;
 mod faults;
-mod mueller;
 mod node;
 mod order;
 mod overhead;

@@ -15,9 +15,6 @@ pub const PROBES: Title = ("Probes", "bench-probes");
 /// Samples on the disk.
 pub const ARCHIVE: Title = ("Archive", "bench-archive");
 
-/// Many cores.
-pub const MUELLER: Title = ("Many cores", "bench-mueller");
-
 /// Bytes on the wire.
 pub const OVERHEAD: Title = ("Overhead of a message", "overhead");
 

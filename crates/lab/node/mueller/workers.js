@@ -1,9 +1,11 @@
-// Several processes on one port, as SocketCluster has them. Arguments: number of workers, bytes of the file that answers a ping (0: the counter).
+// Several processes on one port, as SocketCluster has them. Arguments: number of workers, bytes of the file that answers a ping (0: the counter), address.
 
 import cluster from 'node:cluster';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 
-const [workers, bytes] = process.argv.slice(2).map(Number);
+const [workers, bytes] = process.argv.slice(2, 4).map(Number);
+const host = process.argv[4] ?? '127.0.0.1';
 
 // What a worker answers to a ping: its number and its counter, or its number and a file.
 function answers(worker) {
@@ -15,12 +17,18 @@ function answers(worker) {
   };
 }
 
+// The page of figure 3.2: it pings, and shows the counter of the worker that it has reached.
+async function show(_, response) {
+  const page = await readFile(new URL('page.html', import.meta.url));
+  response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page);
+}
+
 // Starts the workers, and says when all of them listen. `attach` gets an HTTP server and a function that makes the answer to a ping.
 export function serve(attach) {
   if (cluster.isWorker) {
-    const server = createServer();
+    const server = createServer(show);
     attach(server, answers(process.env.WORKER));
-    server.listen({ host: '127.0.0.1', port: 0, backlog: 1024 });
+    server.listen({ host, port: 0, backlog: 4096 });
     return;
   }
   const pids = [];
@@ -30,7 +38,7 @@ export function serve(attach) {
   let listening = 0;
   cluster.on('listening', (_, { port }) => {
     listening += 1;
-    if (listening === workers) console.log(`ready 127.0.0.1:${port} ${pids.join(',')}`);
+    if (listening === workers) console.log(`ready ${host}:${port} ${pids.join(',')}`);
   });
   process.stdin.resume();
   process.stdin.on('end', () => process.exit(0));

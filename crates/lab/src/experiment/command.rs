@@ -1,7 +1,7 @@
 //! The commands: list, run, report, compare.
 
 use super::{
-    Choice, Downloads, Experiment, Interrupt, Method, Surroundings,
+    Choice, Downloads, Experiment, Hosts, Interrupt, Method, Surroundings,
     folder::RunFolder,
     live::Recorder,
     plan::Lists,
@@ -13,6 +13,7 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use std::{
     collections::BTreeMap,
+    net::IpAddr,
     path::{Path, PathBuf},
 };
 
@@ -31,6 +32,7 @@ pub struct List {}
   oasis lab run frizelle --set SERVER=oasis,node --set NUMTHREADS=1000,5000 --repeat 3
   oasis lab run frizelle --paper                                nights; Ctrl-C ends it, --resume goes on
   oasis lab run frizelle --paper --only NUMTHREADS=20000 --set TEST_DURATION=60
+  oasis lab run mueller --quick                                 workers beside engine.io and SocketCluster
   oasis lab run --resume lab-runs/frizelle-paper-20261123-220000")]
 pub struct Run {
     /// The experiment, of those that `list` shows.
@@ -60,6 +62,12 @@ pub struct Run {
     /// Folder for runs.
     #[arg(long, default_value = RUNS, value_name = "FOLDER")]
     runs: PathBuf,
+    /// Other hosts that the load comes from, each with `oasis-lab host`. They must reach --listen and SERVER_HOST.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    hosts: usize,
+    /// Address of the DAC that records the run.
+    #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
+    listen: IpAddr,
 }
 
 /// Reports runs of one experiment: HTML, Markdown, figures and raw data.
@@ -113,8 +121,14 @@ impl Run {
         };
         run::announce(method, &folder)?;
         let interrupt = Interrupt::install()?;
-        let recorder = recorder(&folder);
-        let surroundings = Surroundings { interrupt: &interrupt, recorder: recorder.as_ref() };
+        let recorder = recorder(&folder, self.listen);
+        let hosts = match (&recorder, self.hosts) {
+            (_, 0) => None,
+            (Some(recorder), count) => Some(Hosts::wait(recorder, count, &interrupt)?),
+            (None, _) => bail!("load from other hosts needs the DAC of the run"),
+        };
+        let surroundings =
+            Surroundings { interrupt: &interrupt, recorder: recorder.as_ref(), hosts: hosts.as_ref() };
         let ending = run::run(method, &folder, &surroundings)?;
         recorder.map_or(Ok(()), Recorder::finish)?;
         let experiment = Experiment::parse(method.declaration())?;
@@ -157,8 +171,8 @@ impl Run {
 }
 
 /// Records the run; a run that cannot be recorded has its figures in files all the same.
-fn recorder(folder: &RunFolder) -> Option<Recorder> {
-    let started = Recorder::start(&folder.archive()).and_then(|recorder| {
+fn recorder(folder: &RunFolder, listen: IpAddr) -> Option<Recorder> {
+    let started = Recorder::start(&folder.archive(), listen).and_then(|recorder| {
         eprintln!("live at http://{}", recorder.page()?);
         Ok(recorder)
     });

@@ -113,8 +113,17 @@ pub struct Figure {
     pub number: String,
     /// Its subject.
     pub title: String,
-    /// The drawn series; absent if the figure is not reproduced.
+    /// The drawn series, or `NAME.*` for all series whose names begin so, a curve each.
     pub series: Option<String>,
+    /// The drawn distribution.
+    pub distribution: Option<String>,
+    /// The drawn measure, a point for each cell.
+    pub measure: Option<String>,
+    /// The variable on the horizontal axis of a measure.
+    pub along: Option<String>,
+    /// Whether a measure is drawn as a multiple of its first point, with the laws that fit it.
+    #[serde(default)]
+    pub is_speed_up: bool,
     /// Values of the drawn cells.
     #[serde(default, rename = "where")]
     pub filter: Values,
@@ -172,6 +181,19 @@ pub struct MethodNotes {
     pub differences: Vec<String>,
 }
 
+impl Figure {
+    fn check(&self) -> anyhow::Result<()> {
+        let Self { number, series, distribution, measure, reason, .. } = self;
+        let given = [series, distribution, measure, reason].into_iter().flatten().count();
+        ensure!(given == 1, "figure {number}: one of series, distribution, measure and reason");
+        ensure!(
+            measure.is_some() == self.along.is_some(),
+            "figure {number}: a measure is drawn along a variable"
+        );
+        Ok(())
+    }
+}
+
 impl Experiment {
     /// Parses a declaration, and checks that every name in it is declared.
     pub fn parse(text: &str) -> anyhow::Result<Self> {
@@ -194,16 +216,9 @@ impl Experiment {
             }
         }
         for figure in &self.figures {
-            ensure!(
-                figure.series.is_some() != figure.reason.is_some(),
-                "figure {}: either a series or a reason",
-                figure.number
-            );
-            let named = figure
-                .filter
-                .keys()
-                .chain(&figure.curves)
-                .chain(figure.series.as_ref().map(|_| &figure.panels));
+            figure.check()?;
+            let panels = figure.reason.is_none().then_some(&figure.panels);
+            let named = figure.filter.keys().chain(&figure.curves).chain(&figure.along).chain(panels);
             named.filter(|name| *name != SERVER).try_for_each(|name| self.variable(name).map(drop))?;
         }
         for fact in &self.facts {

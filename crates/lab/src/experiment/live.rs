@@ -1,17 +1,18 @@
-//! Records a run through OASIS itself: a DAC with an archive in the run's folder, and for each cell a node with two probes.
+//! Records a run through OASIS itself: a DAC with an archive in the run's folder, and for each cell a node with a probe for the load, for the server, and for each
+//! of its workers.
 //!
 //! They run on the core of the load, and once a second have little to do.
 
 use crate::{child::Child, cpu, dac_http};
 use anyhow::Context;
 use oasis_probe::{Node, NodeBuilder, NodeConfig, PushedProbe, TcpConnector};
-use std::{env, os::unix::process::CommandExt, path::Path, process::Command};
+use std::{env, net::IpAddr, os::unix::process::CommandExt, path::Path, process::Command};
 
 /// Generated from `lab.pdl`.
 mod probes {
     include!(concat!(env!("OUT_DIR"), "/probes.rs"));
 }
-pub use probes::lab::{Load, Server};
+pub use probes::lab::{Load, LoadOrders, LoadReport, Server, Worker};
 
 /// Room for samples between a probe and its node: minutes of them.
 const RING: usize = 64 * 1024;
@@ -29,14 +30,16 @@ pub struct CellNode {
     pub load: Option<PushedProbe<Load>>,
     /// What the server needs.
     pub server: Option<PushedProbe<Server>>,
+    /// What each of its workers needs.
+    pub workers: Vec<PushedProbe<Worker>>,
     node: Option<Node>,
 }
 
 impl Recorder {
-    /// Starts a DAC that stores what it receives in this folder.
-    pub fn start(archive: &Path) -> anyhow::Result<Self> {
+    /// Starts a DAC at this address that stores what it receives in this folder.
+    pub fn start(archive: &Path, listen: IpAddr) -> anyhow::Result<Self> {
         let mut command = Command::new(env::current_exe()?);
-        command.args(["serve", "dac", "--archive"]).arg(archive);
+        command.args(["serve", "dac", "--host", &listen.to_string(), "--archive"]).arg(archive);
         // Ctrl-C is for the runner, which ends its processes.
         command.process_group(0);
         Ok(Self {
@@ -49,12 +52,20 @@ impl Recorder {
         self.dac.place(0)
     }
 
-    /// Connects the node of a cell, named after its server.
-    pub fn node(&self, server: &str) -> anyhow::Result<CellNode> {
+    /// The address of the data channel.
+    pub fn channel(&self) -> anyhow::Result<&str> {
+        self.dac.place(1)
+    }
+
+    /// Connects the node of a cell, named after its server, with this number of workers.
+    pub fn node(&self, server: &str, workers: usize) -> anyhow::Result<CellNode> {
         let mut builder = NodeBuilder::new(server, NodeConfig::default());
         let (load, measured) = (builder.pushed("load", RING)?, builder.pushed("server", RING)?);
-        let node = builder.start(TcpConnector::new(self.dac.place(1)?))?;
-        Ok(CellNode { load: Some(load), server: Some(measured), node: Some(node) })
+        let workers = (0..workers)
+            .map(|number| builder.pushed(&format!("worker {number}"), RING))
+            .collect::<Result<_, _>>()?;
+        let node = builder.start(TcpConnector::new(self.channel()?))?;
+        Ok(CellNode { load: Some(load), server: Some(measured), workers, node: Some(node) })
     }
 
     /// Stores everything, and ends the DAC.

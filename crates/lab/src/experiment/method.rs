@@ -1,7 +1,7 @@
 //! What an experiment does to measure one cell.
 
 use super::{
-    Cell, Interrupt, Measured,
+    Cell, Hosts, Interrupt, Measured,
     live::{CellNode, Recorder},
 };
 use serde::{Deserialize, Serialize};
@@ -34,12 +34,14 @@ pub struct Surroundings<'a> {
     pub interrupt: &'a Interrupt,
     /// Who records the run, if anybody does.
     pub recorder: Option<&'a Recorder>,
+    /// Where the load comes from, if not from here.
+    pub hosts: Option<&'a Hosts>,
 }
 
 impl Surroundings<'_> {
-    /// The node of a cell.
-    pub fn node(&self, cell: &Cell) -> anyhow::Result<CellNode> {
-        self.recorder.map_or(Ok(CellNode::default()), |recorder| recorder.node(&cell.server))
+    /// The node of a cell whose server has workers that are watched.
+    pub fn node(&self, cell: &Cell, workers: usize) -> anyhow::Result<CellNode> {
+        self.recorder.map_or(Ok(CellNode::default()), |recorder| recorder.node(&cell.server, workers))
     }
 }
 

@@ -39,6 +39,9 @@ pub struct Measured {
     pub measures: BTreeMap<String, f64>,
     /// Values over time, by name.
     pub series: BTreeMap<String, Series>,
+    /// Values by the percentage of measurements that are at most as large, by name.
+    #[serde(default)]
+    pub distributions: BTreeMap<String, Series>,
     /// What a reader of the numbers must know.
     pub notes: Vec<String>,
 }

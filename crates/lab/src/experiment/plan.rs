@@ -4,9 +4,9 @@ use super::{
     declaration::{Block, Experiment, Plan, SERVER},
     value::{Value, Values},
 };
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// Values for variables, as given on the command line.
 pub type Lists = BTreeMap<String, Vec<Value>>;
@@ -53,6 +53,41 @@ impl Cell {
             return Some(Value::Text(self.server.clone()));
         }
         self.stands_for.get(name).cloned()
+    }
+
+    /// The word, or the number as a word, with which it runs.
+    pub fn text(&self, name: &str) -> anyhow::Result<String> {
+        self.setting(name).map(Value::to_string)
+    }
+
+    /// The flag with which it runs.
+    pub fn flag(&self, name: &str) -> anyhow::Result<bool> {
+        match self.setting(name)? {
+            Value::Flag(flag) => Ok(*flag),
+            other => bail!("{name}={other}: true or false"),
+        }
+    }
+
+    /// The number with which it runs.
+    pub fn whole(&self, name: &str) -> anyhow::Result<u64> {
+        match self.setting(name)? {
+            Value::Number(number) if *number >= 0 => Ok(number.unsigned_abs()),
+            other => bail!("{name}={other}: a whole number"),
+        }
+    }
+
+    /// The number with which it runs, of things.
+    pub fn count(&self, name: &str) -> anyhow::Result<usize> {
+        self.whole(name)?.try_into().context(name.to_owned())
+    }
+
+    /// The time with which it runs.
+    pub fn time(&self, name: &str, unit_millis: u64) -> anyhow::Result<Duration> {
+        Ok(Duration::from_millis(unit_millis.saturating_mul(self.whole(name)?)))
+    }
+
+    fn setting(&self, name: &str) -> anyhow::Result<&Value> {
+        self.settings.get(name).with_context(|| format!("the cell has no {name}"))
     }
 
     /// What it has in common with its repetitions.

@@ -8,7 +8,7 @@ mod tungstenite;
 
 use crate::packet::Stamp;
 use clap::ValueEnum;
-use std::{path::Path, time::Duration};
+use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 pub use oasis::{Feed, INSTANCE, NODE, greeting, register, sample};
 
@@ -29,15 +29,28 @@ pub enum Server {
 
 impl Server {
     /// Serves until there are no more orders.
-    pub fn serve(self, flush: Option<Duration>, archive: Option<&Path>) -> anyhow::Result<()> {
+    pub fn serve(self, settings: &DacSettings) -> anyhow::Result<()> {
         match self {
             Self::Bare => bare::serve(),
             Self::Axum => axum::serve(),
             Self::Tungstenite => tungstenite::serve(),
-            Self::Oasis => oasis::serve(flush, true, archive),
-            Self::Dac => oasis::serve(flush, false, archive),
+            Self::Oasis => oasis::serve(settings, true),
+            Self::Dac => oasis::serve(settings, false),
         }
     }
+}
+
+/// What is chosen of a DAC.
+#[derive(Debug)]
+pub struct DacSettings {
+    /// Longest rest between two rounds of writes.
+    pub flush: Option<Duration>,
+    /// Folder of an archive.
+    pub archive: Option<PathBuf>,
+    /// Threads that write to WebSockets.
+    pub shards: usize,
+    /// Address of doors and data channel.
+    pub host: IpAddr,
 }
 
 /// Numbers the packets of a server.

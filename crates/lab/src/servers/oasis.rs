@@ -1,6 +1,6 @@
 //! DAC and doors, with the same tasks and threads as `oasis dac`.
 
-use super::runtime;
+use super::{DacSettings, runtime};
 use crate::{
     order::{Order, obey, ready},
     packet,
@@ -24,7 +24,7 @@ use oasis_wire::{
     quantity::TopicId,
     schema::ProbeType,
 };
-use std::{future, path::Path, sync::Arc, time::Duration};
+use std::{future, path::Path, sync::Arc};
 use tokio::{net::TcpListener, sync::mpsc};
 use uuid::Uuid;
 
@@ -73,10 +73,10 @@ fn noise(number: u64) -> LinuxProcessorProbe {
 }
 
 /// Serves; `is_fed` says whether orders are for this process, or a node sends samples.
-pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> anyhow::Result<()> {
+pub fn serve(settings: &DacSettings, is_fed: bool) -> anyhow::Result<()> {
     let runtime = runtime()?;
     let dac = Dac::new(oasis_dac::Config::default());
-    let archive = archive.map(open_archive).transpose()?;
+    let archive = settings.archive.as_deref().map(open_archive).transpose()?;
     let recorder = archive.clone().map(|archive| -> Arc<dyn Handler> { archive });
     let handlers = Arc::new(Supervisor::new(dac.clone(), None, recorder.into_iter().collect()));
     handlers.start_all();
@@ -85,15 +85,15 @@ pub fn serve(flush: Option<Duration>, is_fed: bool, archive: Option<&Path>) -> a
         max_connections: 1_000_000,
         max_websockets: 1_000_000,
         max_per_address: 1_000_000,
-        shards: ShardChoice::Fixed(1),
+        shards: ShardChoice::Fixed(settings.shards),
         ..DoorsConfig::default()
     };
-    if let Some(flush) = flush {
+    if let Some(flush) = settings.flush {
         config.flush_ms = u64::try_from(flush.as_millis())?;
     }
     let (doors, channel) = runtime.block_on(async {
-        let doors = TcpListener::bind("127.0.0.1:0").await?;
-        let channel = TcpListener::bind("127.0.0.1:0").await?;
+        let doors = TcpListener::bind((settings.host, 0)).await?;
+        let channel = TcpListener::bind((settings.host, 0)).await?;
         ready(&[doors.local_addr()?.to_string(), channel.local_addr()?.to_string()])?;
         anyhow::Ok((doors, channel))
     })?;

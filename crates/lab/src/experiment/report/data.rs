@@ -15,18 +15,30 @@ use uuid::Uuid;
 /// One value.
 const VALUE: &str = r#"{"name": "Lab::Value", "uuid": "6d0f5e3e-6f4b-4c52-9c19-0f6a4b8f7c11", "version": "1.0",
     "metrics": [{"name": "value", "type": "real64"}]}"#;
+/// A value of a distribution, and how many measurements are at most as large.
+const QUANTILE: &str = r#"{"name": "Lab::Quantile", "uuid": "0c1f6a52-7f0e-4a0b-8f3c-5a7d2b9e4d13", "version": "1.0",
+    "metrics": [{"name": "percent", "type": "real64"}, {"name": "value", "type": "real64"}]}"#;
 /// The formats, and what becomes of one that was not built.
 const FORMATS: [&str; 2] = ["csv", "parquet"];
 
 /// Writes `measures.csv`, `series.csv` and so on; returns what was written, or why it was not.
 pub fn write(folder: &Path, groups: &Groups) -> anyhow::Result<Vec<String>> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let probe_type: Arc<ProbeType> = Arc::new(serde_json::from_str(VALUE)?);
+    let value: Arc<ProbeType> = Arc::new(serde_json::from_str(VALUE)?);
+    let quantile: Arc<ProbeType> = Arc::new(serde_json::from_str(QUANTILE)?);
+    let tables = [
+        ("measures", measures as Of, &value),
+        ("series", series, &value),
+        ("distributions", distributions, &quantile),
+    ];
     let mut written = Vec::new();
     for format in FORMATS {
-        for (name, of) in [("measures", measures as Of), ("series", series as Of)] {
+        for (name, of, probe_type) in tables {
+            if groups.0.iter().flat_map(|group| &group.results).all(|result| of(result).is_empty()) {
+                continue;
+            }
             let file = folder.join(name).with_extension(format);
-            match write_file(&file, format, &probe_type, groups, of) {
+            match write_file(&file, format, probe_type, groups, of) {
                 Ok(()) => written.push(format!("data/{name}.{format}")),
                 Err(error) => {
                     // An empty file would look like data.
@@ -51,6 +63,10 @@ fn series(result: &CellResult) -> BTreeMap<String, Series> {
     result.measured().map(|measured| measured.series.clone()).unwrap_or_default()
 }
 
+fn distributions(result: &CellResult) -> BTreeMap<String, Series> {
+    result.measured().map(|measured| measured.distributions.clone()).unwrap_or_default()
+}
+
 fn write_file(
     path: &Path,
     format: &str,
@@ -66,8 +82,8 @@ fn write_file(
             result.began.parse().with_context(|| format!("the time of {}", result.cell.id))?;
         for (name, series) in of(result) {
             let source = source(result, &name, probe_type);
-            for (number, (at, value)) in series.iter().enumerate() {
-                writer.sample(&source, 0, &sample(number, nanoseconds(began, *at), *value))?;
+            for (number, point) in series.iter().enumerate() {
+                writer.sample(&source, 0, &sample(number, began, *point, probe_type.metrics.len()))?;
             }
         }
     }
@@ -85,8 +101,15 @@ fn source(result: &CellResult, name: &str, probe_type: &Arc<ProbeType>) -> Arc<S
     })
 }
 
-fn sample(number: usize, time: u64, value: f64) -> Sample {
-    Sample { sequence: number as u64 + 1, offset: number as u64, time, values: vec![Value::Real64(value)] }
+/// A value at its time, or, with two metrics, a value at its percentage.
+fn sample(number: usize, began: Timestamp, (at, value): (f64, f64), metrics: usize) -> Sample {
+    let (time, values) = if metrics > 1 { (0.0, vec![at, value]) } else { (at, vec![value]) };
+    Sample {
+        sequence: number as u64 + 1,
+        offset: number as u64,
+        time: nanoseconds(began, time),
+        values: values.into_iter().map(Value::Real64).collect(),
+    }
 }
 
 fn nanoseconds(began: Timestamp, seconds: f64) -> u64 {

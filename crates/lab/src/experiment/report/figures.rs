@@ -5,9 +5,10 @@ use super::{
         declaration::{Experiment, Figure, SERVER},
         value::{Value, Values},
     },
+    curves::Content,
     estimate::number,
     groups::{Group, Groups},
-    plot::{Curve, plot},
+    plot::plot,
 };
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -53,8 +54,9 @@ pub fn draw(experiment: &Experiment, groups: &Groups) -> Vec<DrawnFigure> {
 }
 
 fn drawn(experiment: &Experiment, groups: &Groups, figure: &Figure) -> DrawnFigure {
-    let shown: Vec<&Group> =
-        groups.matching(&figure.filter).filter(|group| has_series(group, figure)).collect();
+    let content = Content::of(figure);
+    let has = |group: &&Group| content.is_some_and(|content| content.is_in(group));
+    let shown: Vec<&Group> = groups.matching(&figure.filter).filter(has).collect();
     let wanted = wanted_panels(experiment, figure, &shown);
     let panels: Vec<Panel> =
         wanted.iter().filter_map(|value| panel(experiment, figure, value, &shown)).collect();
@@ -70,13 +72,6 @@ fn drawn(experiment: &Experiment, groups: &Groups, figure: &Figure) -> DrawnFigu
         note: figure.note.clone(),
         panels,
     }
-}
-
-fn has_series(group: &Group, figure: &Figure) -> bool {
-    figure
-        .series
-        .as_ref()
-        .is_some_and(|name| group.measured().any(|measured| measured.series.contains_key(name)))
 }
 
 /// The panels of the publication; for servers, those that were measured.
@@ -113,27 +108,17 @@ fn status(
 }
 
 fn panel(experiment: &Experiment, figure: &Figure, value: &Value, shown: &[&Group]) -> Option<Panel> {
-    let series = figure.series.as_ref()?;
-    let groups = shown.iter().filter(|group| group.cell.value(&figure.panels).as_ref() == Some(value));
-    let curves: Vec<Curve<'_>> = groups
-        .map(|group| Curve {
-            name: curve_name(experiment, figure, group),
-            repetitions: group.measured().filter_map(|measured| measured.series.get(series)).collect(),
-        })
-        .collect();
+    let content = Content::of(figure)?;
+    let is_in_panel = |group: &&&Group| group.cell.value(&figure.panels).as_ref() == Some(value);
+    let groups: Vec<&Group> = shown.iter().filter(is_in_panel).copied().collect();
+    let curves = content.curves(experiment, figure, &groups);
     if curves.is_empty() {
         return None;
     }
     let title = describe(experiment, &figure.panels, value);
-    let svg = plot(&title, &series.replace('_', " "), &curves).ok()?;
+    let svg = plot(&title, &content.axes(experiment), &curves).ok()?;
     let number = figure.number.replace(' ', "-");
     Some(Panel { file: format!("{number}-{value}.svg"), title, svg })
-}
-
-fn curve_name(experiment: &Experiment, figure: &Figure, group: &Group) -> String {
-    let values =
-        figure.curves.iter().filter_map(|name| Some(describe(experiment, name, &group.cell.value(name)?)));
-    values.collect::<Vec<_>>().join(", ")
 }
 
 /// `20,000 connections`, `Tomcat 6`, `comet`.

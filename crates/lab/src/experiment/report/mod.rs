@@ -1,14 +1,16 @@
 //! The report of runs: what was found, drawn beside what the publication reports.
 //!
-//! Results with the same values are [`groups`]. [`figures`] chooses what a figure shows, [`plot`] draws it, [`facts`] compares numbers. All of it is one [`view`],
+//! Results with the same values are [`groups`]. [`figures`] chooses what a figure shows, [`curves`] are its lines, with [`laws`] that fit them, [`plot`] draws it, [`facts`] compares numbers. All of it is one [`view`],
 //! which two templates turn into HTML and Markdown; [`data`] writes every value for other programs. [`compare()`] is a report of its own.
 
 mod compare;
+mod curves;
 mod data;
 mod estimate;
 mod facts;
 mod figures;
 mod groups;
+mod laws;
 mod plot;
 mod view;
 

@@ -1,10 +1,9 @@
 //! One cell, in the order of the study's runner: start the server, watch it, set up logging and event, load it, wait until the summary rests, clean up.
 
 use super::{
+    super::{fleet::Fleet, live, monitor::Monitor},
     clock::now_ms,
-    live,
-    load::{Fleet, Orders},
-    monitor::Monitor,
+    load::{LOAD, Orders},
     rival, summary,
     test_plan::TestPlan,
 };
@@ -35,15 +34,19 @@ pub fn measure(
     let idle = process.resident()?;
     set_up(&address, plan)?;
     let offset = clock_offset(&address)?;
-    let mut node = surroundings.node(cell)?;
-    let monitor = Monitor::start(process.pid(), live::server(node.server.take()));
-    let mut fleet = Fleet::start(&orders(plan, address.parse()?, offset)?)?;
+    let mut node = surroundings.node(cell, 0)?;
+    let seen = live::server(node.server.take(), Vec::new());
+    let monitor = Monitor::start(vec![process.pid()], Vec::new(), seen);
+    let orders = orders(plan, address.parse()?, offset)?;
+    let longest = plan.test_duration + plan.longest_answer() + GRACE;
+    let mut fleet = Fleet::start(LOAD, &orders, longest, surroundings.hosts)?;
     let summary = fleet.wait(surroundings.interrupt, live::load(node.load.take()))?;
     clean_up(&address, plan)?;
     let watched = monitor.stop();
     stop(process);
     node.finish();
-    let measured = summary::measured(plan, &summary, &watched, idle);
+    let mut measured = summary::measured(plan, &summary, &watched, idle);
+    rival::measure_memory(folder, &mut measured);
     keep(plan, folder, &measured)?;
     Ok(measured)
 }

@@ -1,13 +1,10 @@
 //! The study of server push of 2011: four calls in several servers, thousands of comet and long-poll requests, and what an emit costs.
 //!
-//! `experiment.toml` declares it. A [`cell`] starts a server ([`server`], [`rival`]), puts [`load`] on it as its [`test_plan`] says, and watches it
-//! ([`monitor`]). The form of calls and answers is the same for all servers: `crates/lab/rivals/README.md`.
+//! `experiment.toml` declares it. A [`cell`] starts a server ([`server`], [`rival`]), puts [`load`] on it as its [`test_plan`] says, and watches it. The form of calls and answers is the same for all servers: `crates/lab/rivals/README.md`.
 
 mod cell;
 mod clock;
-mod live;
 mod load;
-mod monitor;
 mod rival;
 mod server;
 mod summary;
@@ -15,7 +12,7 @@ mod test_plan;
 #[cfg(test)]
 mod tests;
 
-pub use load::Orders;
+pub use load::{LOAD, Orders};
 pub use server::PushServer;
 
 use crate::experiment::{Cell, Downloads, Measured, Method, Readiness, Surroundings};

@@ -1,13 +1,14 @@
 //! The servers of the experiment as processes: which are ready on this machine, and how each is started.
 
+mod gc;
+mod java;
 mod node;
-mod tomcat;
 
-use super::test_plan::TestPlan;
+use super::{super::nodejs, test_plan::TestPlan};
 use crate::{
     child::Child,
     cpu,
-    experiment::{Downloads, Readiness},
+    experiment::{Downloads, Measured, Readiness},
 };
 use anyhow::bail;
 use std::{env, fs::File, os::unix::process::CommandExt, path::Path, process::Command};
@@ -15,20 +16,25 @@ use std::{env, fs::File, os::unix::process::CommandExt, path::Path, process::Com
 /// Builds a server if that is needed, and says whether it is ready.
 pub fn prepare(server: &str, downloads: Downloads) -> Readiness {
     let version = match server {
-        "oasis" | "bare" => Ok(format!("of oasis-lab {}", env!("CARGO_PKG_VERSION"))),
-        "node" | "cluster" => node::version(),
-        tomcat => tomcat::build(tomcat, downloads),
+        "oasis" | "axum" | "bare" => Ok(format!("of oasis-lab {}", env!("CARGO_PKG_VERSION"))),
+        "node" | "cluster" => nodejs::version(),
+        java => java::build(java, downloads),
     };
     version.map_or_else(|error| Readiness::Absent(format!("{error:#}")), Readiness::Ready)
+}
+
+/// Adds what a server of Java has logged about its memory.
+pub fn measure_memory(folder: &Path, measured: &mut Measured) {
+    gc::measure(&folder.join(java::GC_LOG), measured);
 }
 
 /// Starts a server; what it logs goes to a file in the folder.
 pub fn start(server: &str, plan: &TestPlan, folder: &Path) -> anyhow::Result<Child> {
     let mut command = match server {
-        "oasis" | "bare" => lab(server, plan)?,
+        "oasis" | "axum" | "bare" => lab(server, plan)?,
         "node" => node::command(plan, 1),
         "cluster" => node::command(plan, 2),
-        "tc6" | "tc7" | "tc11" => tomcat::command(server, plan, folder)?,
+        "tc6" | "tc7" | "tc11" | "jetty" => java::command(server, plan, folder)?,
         other => bail!("no server {other}"),
     };
     command.stderr(File::create(folder.join("server.log"))?);

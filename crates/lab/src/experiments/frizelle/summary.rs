@@ -1,8 +1,11 @@
 //! Makes measures and series of what load and monitor saw.
 
 use super::{
-    load::Summary,
-    monitor::Watched,
+    super::{
+        fleet::{Second, Summary},
+        monitor::Watched,
+    },
+    load::{Cycle, Tally},
     test_plan::{RequestType, TestPlan},
 };
 use crate::{experiment::Measured, statistics::median};
@@ -12,7 +15,7 @@ use std::collections::BTreeMap;
 const MEGABYTE: f64 = 1e6;
 
 /// The measurements of a cell; `idle` is the memory of the server before the load, in bytes.
-pub fn measured(plan: &TestPlan, summary: &Summary, watched: &[Watched], idle: u64) -> Measured {
+pub fn measured(plan: &TestPlan, summary: &Summary<Tally>, watched: &[Watched], idle: u64) -> Measured {
     let mut measured = Measured::default();
     responses(&mut measured, plan, summary);
     emits(&mut measured, plan, summary);
@@ -21,7 +24,7 @@ pub fn measured(plan: &TestPlan, summary: &Summary, watched: &[Watched], idle: u
     measured
 }
 
-fn responses(measured: &mut Measured, plan: &TestPlan, summary: &Summary) {
+fn responses(measured: &mut Measured, plan: &TestPlan, summary: &Summary<Tally>) {
     let tally = &summary.tally;
     // As in the study, the time of the test counts, and answers that come later do too.
     let seconds = plan.test_duration.as_secs_f64().max(1e-3);
@@ -35,7 +38,7 @@ fn responses(measured: &mut Measured, plan: &TestPlan, summary: &Summary) {
         ("connections", plan.connections() as f64),
         ("connections_peak", tally.connections_peak as f64),
     ]));
-    let per_second = |of: fn(&super::load::Second) -> u64| {
+    let per_second = |of: fn(&Second) -> u64| {
         summary.seconds.values().map(|second| ((second.second + 1) as f64, of(second) as f64)).collect()
     };
     measured.series.extend(named([
@@ -45,13 +48,13 @@ fn responses(measured: &mut Measured, plan: &TestPlan, summary: &Summary) {
     ]));
 }
 
-fn emits(measured: &mut Measured, plan: &TestPlan, summary: &Summary) {
+fn emits(measured: &mut Measured, plan: &TestPlan, summary: &Summary<Tally>) {
     let Some((_, interval)) = &plan.event else { return };
     let cycles = summary.tally.merged_cycles(i64::try_from(interval.as_millis() / 2).unwrap_or(i64::MAX));
     let Some((&first, _)) = cycles.first_key_value() else { return };
     // The first emit comes an interval after the event was set, just before the load.
     let at = |created: i64| (created - first) as f64 / 1e3 + interval.as_secs_f64();
-    let of = |value: fn(&super::load::Cycle) -> f64| -> Vec<(f64, f64)> {
+    let of = |value: fn(&Cycle) -> f64| -> Vec<(f64, f64)> {
         cycles.iter().map(|(created, cycle)| (at(*created), value(cycle))).collect()
     };
     let (ramp, end) = (plan.ramp_up.as_secs_f64(), plan.test_duration.as_secs_f64());
@@ -102,7 +105,7 @@ fn system(measured: &mut Measured, plan: &TestPlan, watched: &[Watched], idle: u
     ]));
 }
 
-fn notes(plan: &TestPlan, summary: &Summary) -> Vec<String> {
+fn notes(plan: &TestPlan, summary: &Summary<Tally>) -> Vec<String> {
     let mut notes = Vec::new();
     if plan.connections() < plan.num_threads {
         let (had, wanted) = (plan.connections(), plan.num_threads);
@@ -111,6 +114,11 @@ fn notes(plan: &TestPlan, summary: &Summary) -> Vec<String> {
     if plan.request_type == RequestType::Poll && plan.event.is_some() && summary.tally.unexpected_timeouts > 0
     {
         notes.push(format!("{} long polls ended without an event", summary.tally.unexpected_timeouts));
+    }
+    let (served, clients) = (summary.tally.clients_served, plan.connections() as u64);
+    let has_answers = plan.request_type == RequestType::Poll || plan.event.is_some();
+    if has_answers && served < clients {
+        notes.push(format!("{served} of {clients} clients had an answer: server or machine was overloaded"));
     }
     notes.extend(summary.tally.errors.iter().map(|(kind, count)| format!("{count} errors: {kind}")));
     notes

@@ -1,12 +1,8 @@
 //! The variables of the study's test plan, as one cell sets them.
 
-use crate::experiment::{Cell, Value};
+use crate::{cpu, experiment::Cell};
 use anyhow::{Context, bail};
-use rustix::process::{Resource, getrlimit};
 use std::{net::IpAddr, path::PathBuf, time::Duration};
-
-/// Files that a process needs besides its connections.
-const OTHER_FILES: u64 = 500;
 
 /// The values of all variables.
 #[derive(Debug, Clone)]
@@ -42,7 +38,7 @@ pub struct TestPlan {
     /// Largest heap of Java.
     pub jvm_heap: String,
     /// Stack of a thread of Java, in kilobytes.
-    pub jvm_stack: i64,
+    pub jvm_stack: u64,
 }
 
 /// Types of requests.
@@ -67,36 +63,35 @@ impl RequestType {
 impl TestPlan {
     /// The values of a cell.
     pub fn of(cell: &Cell) -> anyhow::Result<Self> {
-        let event = flag(cell, "EVENT_SET_ENABLED")?;
+        let event = cell.flag("EVENT_SET_ENABLED")?;
         let event = event
-            .then(|| anyhow::Ok((text(cell, "EVENT_NAME")?, time(cell, "EMIT_INTERVAL", 1)?)))
+            .then(|| anyhow::Ok((cell.text("EVENT_NAME")?, cell.time("EMIT_INTERVAL", 1)?)))
             .transpose()?;
         Ok(Self {
-            server_host: text(cell, "SERVER_HOST")?.parse().context("SERVER_HOST is no address")?,
-            server_port: whole(cell, "SERVER_PORT")?.try_into().context("SERVER_PORT is no port")?,
-            num_threads: whole(cell, "NUMTHREADS")?.try_into().context("NUMTHREADS")?,
-            ramp_up: time(cell, "RAMPUP", 1_000)?,
-            test_duration: time(cell, "TEST_DURATION", 1_000)?,
-            logging_enabled: flag(cell, "LOGGING_ENABLED")?,
+            server_host: cell.text("SERVER_HOST")?.parse().context("SERVER_HOST is no address")?,
+            server_port: cell.whole("SERVER_PORT")?.try_into().context("SERVER_PORT is no port")?,
+            num_threads: cell.count("NUMTHREADS")?,
+            ramp_up: cell.time("RAMPUP", 1_000)?,
+            test_duration: cell.time("TEST_DURATION", 1_000)?,
+            logging_enabled: cell.flag("LOGGING_ENABLED")?,
             global_log_dir: folder(cell, "GLOBAL_LOG_DIR")?,
             request_response_log_dir: folder(cell, "REQUEST_RESPONSE_LOG_DIR")?,
-            request_events: if event.is_some() { text(cell, "REQUEST_EVENTS")? } else { String::new() },
+            request_events: if event.is_some() { cell.text("REQUEST_EVENTS")? } else { String::new() },
             event,
-            request_type: match &*text(cell, "REQUEST_TYPE")? {
+            request_type: match &*cell.text("REQUEST_TYPE")? {
                 "comet" => RequestType::Comet,
                 "poll" => RequestType::Poll,
                 other => bail!("REQUEST_TYPE={other}: comet or poll"),
             },
-            request_duration: time(cell, "REQUEST_DURATION", 1)?,
-            keeps_alive: match &*text(cell, "CONNECTION")? {
+            request_duration: cell.time("REQUEST_DURATION", 1)?,
+            keeps_alive: match &*cell.text("CONNECTION")? {
                 "close" => false,
                 "keep-alive" => true,
                 other => bail!("CONNECTION={other}: close or keep-alive"),
             },
-            server_cores: Some(whole(cell, "SERVER_CORES")?.try_into().context("SERVER_CORES")?)
-                .filter(|cores| *cores > 0),
-            jvm_heap: text(cell, "JVM_HEAP")?,
-            jvm_stack: whole(cell, "JVM_STACK")?,
+            server_cores: Some(cell.count("SERVER_CORES")?).filter(|cores| *cores > 0),
+            jvm_heap: cell.text("JVM_HEAP")?,
+            jvm_stack: cell.whole("JVM_STACK")?,
         })
     }
 
@@ -116,38 +111,10 @@ impl TestPlan {
 
     /// The number of connections: what was asked for, or what the limit of open files allows a server.
     pub fn connections(&self) -> usize {
-        let open_files = getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX);
-        let most = usize::try_from(open_files.saturating_sub(OTHER_FILES)).unwrap_or(usize::MAX);
-        self.num_threads.min(most)
+        self.num_threads.min(cpu::most_connections())
     }
-}
-
-fn value<'a>(cell: &'a Cell, name: &str) -> anyhow::Result<&'a Value> {
-    cell.settings.get(name).with_context(|| format!("the cell has no {name}"))
-}
-
-fn text(cell: &Cell, name: &str) -> anyhow::Result<String> {
-    value(cell, name).map(Value::to_string)
-}
-
-fn flag(cell: &Cell, name: &str) -> anyhow::Result<bool> {
-    match value(cell, name)? {
-        Value::Flag(flag) => Ok(*flag),
-        other => bail!("{name}={other}: true or false"),
-    }
-}
-
-fn whole(cell: &Cell, name: &str) -> anyhow::Result<i64> {
-    match value(cell, name)? {
-        Value::Number(number) if *number >= 0 => Ok(*number),
-        other => bail!("{name}={other}: a whole number"),
-    }
-}
-
-fn time(cell: &Cell, name: &str, unit_millis: u64) -> anyhow::Result<Duration> {
-    Ok(Duration::from_millis(unit_millis.saturating_mul(whole(cell, name)?.unsigned_abs())))
 }
 
 fn folder(cell: &Cell, name: &str) -> anyhow::Result<Option<PathBuf>> {
-    Ok(Some(text(cell, name)?).filter(|path| !path.is_empty()).map(PathBuf::from))
+    Ok(Some(cell.text(name)?).filter(|path| !path.is_empty()).map(PathBuf::from))
 }

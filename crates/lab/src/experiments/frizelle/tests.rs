@@ -72,5 +72,5 @@ fn repetitions_begin_with_different_servers() {
     let experiment = experiment();
     let cells = Choice { repeat: 2, ..choice("default") }.cells(&experiment).unwrap();
     let first = |repetition: usize| cells.iter().find(|cell| cell.repetition == repetition).unwrap();
-    assert_eq!((&*first(1).server, &*first(2).server), ("oasis", "bare"));
+    assert_eq!((&*first(1).server, &*first(2).server), ("oasis", "axum"));
 }

@@ -3,10 +3,15 @@
 use super::{
     assertions::{Verdict, judge},
     client::{Client, Progress},
-    fleet::Report,
-    tally::{Second, Tally},
+    tally::Tally,
 };
-use crate::{cpu, experiments::frizelle::clock::now_ms};
+use crate::{
+    cpu,
+    experiments::{
+        fleet::{Report, Second},
+        frizelle::clock::now_ms,
+    },
+};
 use anyhow::Context;
 use mio::{Events, Interest, Poll, Token};
 use serde::{Deserialize, Serialize};
@@ -26,6 +31,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Longest wait without a look at the clock.
 const TURN: Duration = Duration::from_millis(20);
 const SECOND: Duration = Duration::from_secs(1);
+/// Events between two looks at the clock.
+const EVENTS: usize = 1024;
 
 /// What a process of the load does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -158,7 +165,7 @@ impl<'a> Generator<'a> {
     }
 
     fn run(mut self) -> anyhow::Result<()> {
-        let mut events = Events::with_capacity(4096);
+        let mut events = Events::with_capacity(EVENTS);
         let mut buffer = vec![0; 64 * 1024];
         loop {
             let elapsed = self.began.elapsed();
@@ -177,7 +184,7 @@ impl<'a> Generator<'a> {
         }
         self.seen.finish()?;
         self.seen.tally.clients_served = (self.orders.connections - self.unserved) as u64;
-        report(&Report::Summary(self.seen.tally))
+        Report::Summary(self.seen.tally).print()
     }
 
     /// Whether the test is over. Long polls get their last answers; comet requests are cut off when each has had one, if there are events.
@@ -288,10 +295,10 @@ impl<'a> Generator<'a> {
                 active: self.active,
                 responses: tally.responses,
                 errors: tally.error_count(),
-                emit_duration: mem::take(&mut tally.longest),
+                longest: mem::take(&mut tally.longest),
             };
             self.seconds += 1;
-            report(&Report::Second(second))?;
+            Report::<Tally>::Second(second).print()?;
         }
         Ok(())
     }
@@ -317,11 +324,4 @@ impl Seen {
     fn finish(&mut self) -> io::Result<()> {
         self.file.as_mut().map_or(Ok(()), Write::flush)
     }
-}
-
-fn report(report: &Report) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    serde_json::to_writer(&mut out, report)?;
-    out.write_all(b"\n")?;
-    Ok(out.flush()?)
 }

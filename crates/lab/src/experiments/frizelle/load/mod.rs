@@ -1,12 +1,13 @@
-//! The load: clients in several processes ([`fleet`]), each a [`generator`] of many [`client`]s. What they see goes into a [`tally`].
+//! The load: processes of a [`generator`] of many [`client`]s each. What they see goes into a [`tally`].
 
 mod assertions;
 mod client;
-mod fleet;
 mod generator;
 mod response;
 mod tally;
 
-pub use fleet::{Fleet, Summary};
 pub use generator::Orders;
-pub use tally::{Cycle, Second};
+pub use tally::{Cycle, Tally};
+
+/// How the lab's binary is called to be a process of the load.
+pub const LOAD: &str = "push-load";

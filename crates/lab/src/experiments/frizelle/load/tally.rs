@@ -1,6 +1,7 @@
-//! Counts of what clients see: for each second, and for each emit.
+//! Counts of what clients see, for each emit.
 
 use super::assertions::Event;
+use crate::experiments::fleet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -8,21 +9,6 @@ use std::collections::BTreeMap;
 const MAX_KINDS: usize = 32;
 /// Emits that are kept: ten minutes at a hundred a second.
 const MAX_EMITS: usize = 60_000;
-
-/// One second of a process.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Second {
-    /// Its number, from 0.
-    pub second: u64,
-    /// Requests that wait at its end.
-    pub active: u64,
-    /// Answers.
-    pub responses: u64,
-    /// Errors.
-    pub errors: u64,
-    /// The longest duration of an emit that an answer of this second states, in milliseconds.
-    pub emit_duration: f64,
-}
 
 /// One emit, as the clients of one process saw it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -85,25 +71,6 @@ impl Tally {
         cycle.delivery = cycle.delivery.max(now_ms - event.created as f64);
     }
 
-    /// Adds what another process counted.
-    pub fn add(&mut self, other: &Self) {
-        self.responses += other.responses;
-        self.clients_served += other.clients_served;
-        self.expected_timeouts += other.expected_timeouts;
-        self.unexpected_timeouts += other.unexpected_timeouts;
-        self.connections_peak = self.connections_peak.max(other.connections_peak);
-        for (kind, count) in &other.errors {
-            *self.errors.entry(kind.clone()).or_default() += count;
-        }
-        for (created, cycle) in &other.cycles {
-            let sum = self.cycles.entry(*created).or_default();
-            sum.received += cycle.received;
-            sum.total = sum.total.max(cycle.total);
-            sum.duration = sum.duration.max(cycle.duration);
-            sum.delivery = sum.delivery.max(cycle.delivery);
-        }
-    }
-
     /// Emits that began within this many milliseconds as one: the workers of a cluster emit on their own.
     pub fn merged_cycles(&self, within: i64) -> BTreeMap<i64, Cycle> {
         let mut merged: BTreeMap<i64, Cycle> = BTreeMap::new();
@@ -124,9 +91,30 @@ impl Tally {
     }
 }
 
+impl fleet::Tally for Tally {
+    fn add(&mut self, other: &Self) {
+        self.responses += other.responses;
+        self.clients_served += other.clients_served;
+        self.expected_timeouts += other.expected_timeouts;
+        self.unexpected_timeouts += other.unexpected_timeouts;
+        self.connections_peak = self.connections_peak.max(other.connections_peak);
+        for (kind, count) in &other.errors {
+            *self.errors.entry(kind.clone()).or_default() += count;
+        }
+        for (created, cycle) in &other.cycles {
+            let sum = self.cycles.entry(*created).or_default();
+            sum.received += cycle.received;
+            sum.total = sum.total.max(cycle.total);
+            sum.duration = sum.duration.max(cycle.duration);
+            sum.delivery = sum.delivery.max(cycle.delivery);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fleet::Tally as _;
 
     fn tally(created: i64, total: u64, duration: f64) -> Tally {
         let mut tally = Tally::default();

@@ -1,8 +1,9 @@
 //! The push servers of the lab's own binary.
 //!
-//! [`calls`] knows the requests, [`answer`] the answers; [`oasis`] and [`bare`] are two ways to serve them.
+//! [`calls`] knows the requests, [`answer`] the answers; [`oasis`], [`axum`](self::axum) and [`bare`] are three ways to serve them.
 
 mod answer;
+mod axum;
 mod bare;
 mod calls;
 mod oasis;
@@ -18,6 +19,8 @@ const BACKLOG: u32 = 4096;
 pub enum PushServer {
     /// hyper on tokio, as the text doors.
     Oasis,
+    /// axum, as its users write servers.
+    Axum,
     /// An event loop that writes answers and does nothing else.
     Bare,
 }
@@ -27,6 +30,7 @@ impl PushServer {
     pub fn serve(self, address: SocketAddr, cores: usize) -> anyhow::Result<()> {
         match self {
             Self::Oasis => oasis::serve(address, cores),
+            Self::Axum => axum::serve(address, cores),
             Self::Bare => bare::serve(address),
         }
     }

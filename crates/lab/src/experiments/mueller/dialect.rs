@@ -1,6 +1,6 @@
 //! How each server is spoken to: bytes and meaning, no sockets.
 
-use super::plan::Rival;
+use super::rival::Rival;
 use oasis_wire::batch::Header;
 use serde_json::{Value, json};
 
@@ -18,6 +18,8 @@ pub enum Incoming {
     AnswerThen(String),
     /// Something that wants this reply, such as a heartbeat.
     Reply(String),
+    /// The server closes the connection, for this reason.
+    Closed(String),
     /// Anything else.
     Other,
 }

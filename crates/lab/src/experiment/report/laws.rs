@@ -1,4 +1,4 @@
-//! Speed-up with the number of workers, fitted to the laws of Amdahl and Gustafson; and how even the workers' loads are.
+//! Speed-up with the number of workers, fitted to the laws of Amdahl and Gustafson.
 
 /// Steps of the search for the parallel share.
 const STEPS: u32 = 10_000;
@@ -33,13 +33,6 @@ pub fn fit(law: fn(f64, f64) -> f64, measured: &[(f64, f64)]) -> Option<Fit> {
     fits.filter(|fit| fit.error.is_finite()).min_by(|one, other| one.error.total_cmp(&other.error))
 }
 
-/// How uneven loads are: the largest as a multiple of the mean. 1 is even; `None` without a load.
-pub fn imbalance(loads: &[f64]) -> Option<f64> {
-    let mean = loads.iter().sum::<f64>() / loads.len() as f64;
-    let largest = loads.iter().copied().max_by(f64::total_cmp)?;
-    (mean > 0.0).then(|| largest / mean)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,12 +60,5 @@ mod tests {
         let half = [1.0, 3.0, 5.0, 7.0].map(|workers: f64| (workers, (workers / 2.0).max(1.0)));
         let (one, other) = (fit(amdahl, &half).unwrap(), fit(gustafson, &half).unwrap());
         assert!(one.error > other.error, "{one:?} {other:?}");
-    }
-
-    #[test]
-    fn even_loads_have_no_imbalance() {
-        assert_eq!(imbalance(&[2.0, 2.0]), Some(1.0));
-        assert_eq!(imbalance(&[3.0, 1.0]), Some(1.5));
-        assert_eq!((imbalance(&[]), imbalance(&[0.0, 0.0])), (None, None));
     }
 }

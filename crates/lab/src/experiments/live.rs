@@ -1,7 +1,7 @@
-//! Publishes each second of load and server.
+//! Publishes each second of load, server and workers.
 
-use super::{load::Second, monitor::Watched};
-use crate::experiment::{Load, Server};
+use super::{fleet::Second, monitor::Watched};
+use crate::experiment::{Load, Server, Worker};
 use oasis_probe::PushedProbe;
 
 /// Publishes seconds of the load, if they are recorded.
@@ -12,14 +12,17 @@ pub fn load(mut probe: Option<PushedProbe<Load>>) -> impl FnMut(&Second) {
                 connections: second.active,
                 responses: second.responses,
                 errors: second.errors,
-                emit_duration: second.emit_duration,
+                longest: second.longest,
             });
         }
     }
 }
 
-/// Publishes seconds of the server, if they are recorded.
-pub fn server(mut probe: Option<PushedProbe<Server>>) -> impl FnMut(&Watched) + Send {
+/// Publishes seconds of the server, and of its workers, which are the first of the watched parts, if they are recorded.
+pub fn server(
+    mut probe: Option<PushedProbe<Server>>,
+    mut workers: Vec<PushedProbe<Worker>>,
+) -> impl FnMut(&Watched) + Send {
     move |watched| {
         if let Some(probe) = &mut probe {
             probe.flush(&Server {
@@ -27,6 +30,9 @@ pub fn server(mut probe: Option<PushedProbe<Server>>) -> impl FnMut(&Watched) + 
                 memory: watched.server_memory,
                 machine_cpu: watched.system_cpu,
             });
+        }
+        for (probe, cpu) in workers.iter_mut().zip(&watched.parts) {
+            probe.flush(&Worker { cpu: *cpu });
         }
     }
 }

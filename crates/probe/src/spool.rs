@@ -428,13 +428,14 @@ impl Spool {
         while self.release_first(|batch, account| batch.last_sequence() <= account.safe) {}
     }
 
-    /// Handles the second acknowledgement: everything of `topic` up to `sequence` is safe.
+    /// Handles the second acknowledgement: everything of `topic` up to `sequence` is safe, and so it was received. The first one may have been
+    /// lost with an earlier connection.
     pub fn safe(&mut self, topic: TopicId, sequence: u64) {
         if let Some(&instance) = self.instances.get(&topic) {
             let account = &mut self.accounts[instance];
             account.safe = account.safe.max(sequence);
         }
-        self.release(topic);
+        self.acknowledge(topic, sequence);
     }
 
     /// Removes batches that are received and safe.

@@ -237,3 +237,16 @@ fn a_batch_in_the_file_that_is_safe_before_one_ahead_of_it_is_acknowledged_is_re
     assert_eq!(spool.released().iter().map(|place| place.sequence).collect::<Vec<_>>(), [1, 1]);
     assert!(spool.is_finished());
 }
+
+#[test]
+fn a_batch_that_is_safe_before_it_is_read_from_the_file_again_is_not_waited_for() {
+    let mut spool = Spool::before_a_file(100_000, 2);
+    spool.connected(TOPICS.into_iter(), SAME_THAT_STORES);
+    // An earlier connection brought it, and broke before it was acknowledged.
+    spool.safe(TOPICS[0].1, 1);
+    let NewBatch { instance, first_sequence, count, before, bytes } = batch(0, 1, 1);
+    let stored = Some(FilePlace { segment: 1, offset: 0 });
+    spool.admit(QueuedBatch { instance, first_sequence, count, before, bytes, stored });
+    assert!(take(&mut spool).is_empty());
+    assert!(spool.is_finished());
+}

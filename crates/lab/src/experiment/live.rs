@@ -62,7 +62,7 @@ impl Recorder {
         let mut builder = NodeBuilder::new(server, NodeConfig::default());
         let (load, measured) = (builder.pushed("load", RING)?, builder.pushed("server", RING)?);
         let workers = (0..workers)
-            .map(|number| builder.pushed(&format!("worker {number}"), RING))
+            .map(|number| builder.pushed(format!("worker {number}"), RING))
             .collect::<Result<_, _>>()?;
         let node = builder.start(TcpConnector::new(self.channel()?))?;
         Ok(CellNode { load: Some(load), server: Some(measured), workers, node: Some(node) })

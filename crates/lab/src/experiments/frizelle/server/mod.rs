@@ -1,6 +1,6 @@
 //! The push servers of the lab's own binary.
 //!
-//! [`calls`] knows the requests, [`answer`] the answers; [`oasis`], [`axum`](self::axum) and [`bare`] are three ways to serve them.
+//! [`calls`] knows the requests, [`answer`] the answers; [`oasis`], [`axum`] and [`bare`] are three ways to serve them.
 
 mod answer;
 mod axum;

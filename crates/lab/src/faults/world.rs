@@ -234,20 +234,23 @@ impl World {
 
     fn wait_until_stored(&mut self) -> anyhow::Result<()> {
         let dac = self.dac.as_ref().context("no DAC runs")?;
-        for node in &self.nodes {
-            let before = node.generated();
+        // Of all nodes at the same time: one after the other, each would wait for another commit.
+        let generated: Vec<_> = self.nodes.iter().map(NodeProcess::generated).collect();
+        for (node, before) in self.nodes.iter().zip(generated) {
             let settings = node.settings();
+            // Offset of the first one that was seen: later ones come faster than they are stored.
+            let mut new = None;
             until("a new sample is stored", self.patience, || {
                 let shown = instance(dac, &settings.name).unwrap_or_default();
                 let latest = &shown["latest"];
                 let is_of_this = latest["metrics"]["system_time"].as_u64() == Some(settings.life);
-                let is_new = latest["metrics"]["idle_time"].as_u64() > Some(before);
+                if is_of_this && latest["metrics"]["idle_time"].as_u64() > Some(before) {
+                    new = new.or(latest["offset"].as_u64());
+                }
                 let stored = shown["ledger"]["archive"]["stored_offset"].as_u64();
-                let is_stored = stored > latest["offset"].as_u64();
-                if is_of_this && is_new && is_stored {
-                    Ok(())
-                } else {
-                    Err(json!({"latest": latest, "after": before, "stored": stored}))
+                match new {
+                    Some(new) if stored > Some(new) => Ok(()),
+                    _ => Err(json!({"latest": latest, "after": before, "stored": stored})),
                 }
             })?;
         }

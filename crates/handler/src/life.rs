@@ -16,7 +16,7 @@ const MAX_DETAIL: usize = 1_024;
 pub(crate) struct Backoff {
     /// After the first failure; each further one doubles it.
     pub first: Duration,
-    /// At most.
+    /// At most: nobody waits longer for a thread that died, also not for one that dies again and again.
     pub most: Duration,
     /// A run of at least this length counts as recovered: the next pause is the first one again.
     pub recovered: Duration,
@@ -24,8 +24,8 @@ pub(crate) struct Backoff {
 
 impl Default for Backoff {
     fn default() -> Self {
-        let minute = Duration::from_secs(60);
-        Self { first: Duration::from_millis(500), most: minute, recovered: minute }
+        let (second, minute) = (Duration::from_secs(1), Duration::from_secs(60));
+        Self { first: second / 2, most: second, recovered: minute }
     }
 }
 

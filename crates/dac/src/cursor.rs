@@ -104,6 +104,11 @@ impl Cursor {
         self.next < self.instance.log.next()
     }
 
+    /// Returns whether more than so many segments are unread.
+    pub fn has_more_than(&self, segments: usize) -> bool {
+        self.has_unread() && self.instance.log.has_more_than(segments, self.next)
+    }
+
     /// Returns what the reader's options give it now, at most `max` segments, and advances after them.
     pub fn turn(&mut self, max: usize) -> Turn {
         let turn = self.instance.turn(self.next, self.options, max);

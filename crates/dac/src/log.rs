@@ -304,6 +304,13 @@ impl TopicLog {
         }
     }
 
+    /// Returns whether a reader that is at `next` has more than so many segments to read.
+    pub fn has_more_than(&self, segments: usize, next: Offset) -> bool {
+        let inner = self.lock();
+        let last = inner.segments.len().checked_sub(segments + 1).and_then(|index| inner.segments.get(index));
+        last.is_some_and(|segment| segment.end() > next)
+    }
+
     /// Returns the state of the log.
     pub fn state(&self) -> LogState {
         let inner = self.lock();

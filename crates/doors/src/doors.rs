@@ -9,6 +9,7 @@ use crate::{
     problem::Problem,
     shard_choice::ShardChoice,
     shards_view::ShardsView,
+    text::writers::Writers,
     websocket::{Shards, Surroundings},
 };
 use axum::http::{HeaderMap, StatusCode};
@@ -29,6 +30,7 @@ pub struct Doors {
     pub(crate) ending: Arc<watch::Sender<bool>>,
     pub(crate) places: Arc<Places>,
     pub(crate) shards: Arc<Shards>,
+    pub(crate) writers: Arc<Writers>,
     /// The archive, if there is one, and permits to read it.
     pub archived: ArchiveAccess,
     refused_origins: Arc<RefusalLog>,
@@ -56,6 +58,7 @@ impl Doors {
             ending: Arc::default(),
             places,
             shards: Arc::new(shards),
+            writers: Arc::new(Writers::start()?),
             archived,
             refused_origins: Arc::new(RefusalLog::of_origins()),
             refused_hosts: Arc::new(host::refusal_log()),

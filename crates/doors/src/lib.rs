@@ -95,7 +95,7 @@ mod shards_view;
 mod streamed_list;
 #[cfg(test)]
 mod test_plant;
-mod text;
+pub(crate) mod text;
 pub mod view;
 mod websocket;
 

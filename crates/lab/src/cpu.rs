@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use rustix::{
-    process::{Resource, Rlimit, getrlimit, setrlimit},
+    process::{Resource, Rlimit, getrlimit, setpriority_process, setrlimit},
     thread::{CpuSet, sched_setaffinity},
     time::{ClockId, clock_gettime},
 };
@@ -29,6 +29,12 @@ pub fn confine_to_first(count: usize) -> anyhow::Result<()> {
     let mut cores = CpuSet::new();
     (0..count.clamp(1, CpuSet::MAX_CPU)).for_each(|core| cores.set(core));
     sched_setaffinity(None, &cores).with_context(|| format!("cannot run on the first {count} cores"))
+}
+
+/// Lets this thread have processor time that no other wants.
+pub fn give_way() {
+    // On Linux a priority belongs to a thread, and everybody may lower their own.
+    let _ = setpriority_process(None, 19);
 }
 
 /// Processor time of a process, in nanoseconds precise: `/proc/PID/stat` counts in hundredths of a second, too coarse for one round.

@@ -192,10 +192,18 @@ pub fn value_to_json(kind: &MetricType, value: &Value) -> serde_json::Value {
 }
 
 fn real_to_json(value: f64) -> serde_json::Value {
-    match Number::from_f64(value) {
-        Some(number) => number.into(),
-        None if value.is_nan() => "NaN".into(),
-        None if value > 0.0 => "Infinity".into(),
-        None => "-Infinity".into(),
+    match (Number::from_f64(value), real_word(value)) {
+        (Some(number), _) => number.into(),
+        (None, word) => word.into(),
+    }
+}
+
+/// The word for NaN and the infinities, which JSON lacks.
+pub fn real_word(value: f64) -> Option<&'static str> {
+    match value {
+        _ if value.is_finite() => None,
+        _ if value.is_nan() => Some("NaN"),
+        _ if value > 0.0 => Some("Infinity"),
+        _ => Some("-Infinity"),
     }
 }

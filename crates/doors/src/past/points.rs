@@ -9,7 +9,10 @@ use oasis_store::{
     cells::{Cell, Leaf, Number, Summary, Track},
     points::{Missing, Points, Span},
 };
-use oasis_wire::schema::{MetricType, ProbeType};
+use oasis_wire::{
+    schema::{MetricType, ProbeType},
+    value::real_word,
+};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -157,10 +160,5 @@ fn number(number: Number, integers: Integers) -> Value {
 }
 
 fn real(value: f64) -> Value {
-    match serde_json::Number::from_f64(value) {
-        Some(number) => number.into(),
-        None if value.is_nan() => "NaN".into(),
-        None if value > 0.0 => "Infinity".into(),
-        None => "-Infinity".into(),
-    }
+    real_word(value).map_or_else(|| value.into(), Value::from)
 }

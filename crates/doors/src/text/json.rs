@@ -1,16 +1,15 @@
 //! The JSON form of all text doors: each segment's samples as the members of an object, without its opening brace. So a door can put a member of its own before
 //! them. `docs/reference/text-doors.md` describes it.
 
-use super::source::Source;
-use crate::view::{Integers, SampleView};
+use super::{sample_text, source::Source};
+use crate::view::Integers;
 use bytes::Bytes;
 use oasis_dac::{Delivery, Instance, Segment, SkippedRange};
 use oasis_wire::{
-    batch::{Batch, Sample},
+    batch::Batch,
     loss::Cause,
     quantity::{Epoch, Offset},
     schema::{Metric, MetricType, ProbeType},
-    value,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -32,7 +31,7 @@ struct Samples<'a> {
     dac_time: Value,
     dropped_before: u64,
     thinned: u64,
-    samples: Vec<Value>,
+    samples: sample_text::Samples<'a>,
 }
 
 /// Returns the wanted samples of a segment, for a reader that has everything before them.
@@ -45,7 +44,6 @@ pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, integ
     let is_whole = wanted.start <= segment.first_held();
     let thinned = segment.first_held().0.saturating_sub(segment.first().0.max(wanted.start.0));
     let dropped = u64::from(header.dropped_before).saturating_sub(segment.thinned());
-    let wanted_samples = batch.samples().filter(|sample| wanted.contains(&Offset(sample.offset)));
     let text = Samples {
         event: "samples",
         node: source.node(),
@@ -55,9 +53,12 @@ pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, integ
         dac_time: integers.write(header.dac_time),
         dropped_before: if is_whole { dropped } else { 0 },
         thinned,
-        samples: wanted_samples
-            .map(|sample| one(source.probe_type(), header.state, sample, integers))
-            .collect(),
+        samples: sample_text::Samples {
+            batch: &batch,
+            metrics: &source.probe_type().metrics,
+            wanted,
+            integers,
+        },
     };
     members(&text)
 }
@@ -84,22 +85,8 @@ fn text_bytes(metric: &Metric) -> usize {
     metric.name.len() + 4 + value
 }
 
-fn one(probe_type: &ProbeType, state: u16, sample: Sample, integers: Integers) -> Value {
-    let metrics = value::to_json(probe_type, &sample.values);
-    let view =
-        SampleView { sequence: sample.sequence, offset: sample.offset, time: sample.time, state, metrics };
-    let mut json = serde_json::to_value(view).unwrap_or_default();
-    if integers == Integers::String {
-        for name in ["sequence", "offset", "time"] {
-            stringify(&mut json[name]);
-        }
-        stringify_members(&probe_type.metrics, &mut json["metrics"]);
-    }
-    json
-}
-
 /// A batch with malformed columns: the DAC checks only its header.
-fn unreadable(source: &Source, segment: &Segment, wanted: &Range<Offset>) -> Bytes {
+pub fn unreadable(source: &Source, segment: &Segment, wanted: &Range<Offset>) -> Bytes {
     let from = wanted.start.max(segment.first());
     gap((source.node(), source.instance()), Some(from..wanted.end), Cause::Unreadable)
 }
@@ -151,38 +138,4 @@ pub fn without_brace(object: Vec<u8>) -> Bytes {
 
 fn is_every(delivery: &Delivery) -> bool {
     *delivery == Delivery::Every
-}
-
-fn stringify(json: &mut Value) {
-    if json.is_number() {
-        *json = json.to_string().into();
-    }
-}
-
-fn stringify_members(members: &[Metric], json: &mut Value) {
-    for member in members {
-        if let Some(json) = json.get_mut(&member.name) {
-            stringify_kind(&member.kind, json);
-        }
-    }
-}
-
-fn stringify_kind(kind: &MetricType, json: &mut Value) {
-    match kind {
-        MetricType::Int64 | MetricType::Uint64 => stringify(json),
-        MetricType::Vector(element) => {
-            json.as_array_mut().into_iter().flatten().for_each(|json| stringify_kind(element, json));
-        }
-        MetricType::Struct(of) => stringify_members(&of.members, json),
-        MetricType::Int8
-        | MetricType::Int16
-        | MetricType::Int32
-        | MetricType::Uint8
-        | MetricType::Uint16
-        | MetricType::Uint32
-        | MetricType::Real32
-        | MetricType::Real64
-        | MetricType::Boolean
-        | MetricType::String => {}
-    }
 }

@@ -43,7 +43,7 @@ pub fn answer<D: Dialect>(visit: Visit, dialect: D) -> Response {
     let coding = out.coding();
     dialect.greet(&reader, &mut out);
     let unread = doors.dac.answers.hold();
-    let writer = Writer { doors, unread, reader, out, dialect, to };
+    let writer = Writer { doors, unread, reader, out, dialect, to, is_over: false };
     tokio::spawn(async move {
         writer.run().await;
         drop(place);
@@ -76,45 +76,38 @@ struct Writer<D> {
     out: Output,
     dialect: D,
     to: mpsc::Sender<Bytes>,
+    /// The last message, which says why, is written.
+    is_over: bool,
 }
 
-/// Why a stream ends before its time.
-enum Gone {
-    /// The client is gone, or does not read.
-    Client,
-    /// There is no memory for what the client has not taken.
-    MemoryLimit,
-}
+/// The client is gone, or does not read.
+struct Gone;
 
 impl<D: Dialect> Writer<D> {
-    async fn run(mut self) {
-        match self.converse().await {
-            Ok(()) => {}
-            Err(Gone::Client) => return,
-            // The last message says so.
-            Err(Gone::MemoryLimit) => {}
-        }
-        self.out.finish();
-        let _ = self.flush().await;
+    async fn run(self) {
+        let Ok(mut writer) = self.converse().await else { return };
+        writer.out.finish();
+        let _ = writer.flush().await;
     }
 
-    async fn converse(&mut self) -> Result<(), Gone> {
+    /// Writes until the stream is over.
+    async fn converse(mut self) -> Result<Self, Gone> {
         let doors = self.doors.clone();
         let mut ended = pin!(doors.ended());
         loop {
             self.reader.fetch().await;
             // A greeting or a keep-alive message.
             self.flush().await?;
-            self.send_next().await?;
-            if self.reader.is_over() {
-                return Ok(());
+            self = self.send_next().await?;
+            if self.is_over || self.reader.is_over() {
+                return Ok(self);
             }
             tokio::select! {
                 () = &mut ended => {
                     self.say_end("shutting_down", &self.reader.positions());
-                    return Ok(());
+                    return Ok(self);
                 }
-                () = self.to.closed() => return Err(Gone::Client),
+                () = self.to.closed() => return Err(Gone),
                 () = std::future::ready(()), if self.reader.has_more() => {}
                 () = self.reader.raised() => {}
                 () = tokio::time::sleep(KEEP_ALIVE) => self.dialect.keep_alive(&mut self.out),
@@ -126,19 +119,31 @@ impl<D: Dialect> Writer<D> {
     fn say_end(&mut self, cause: &str, after: &Positions) {
         let end = Message::Event("end", json::end(cause));
         self.dialect.message(&end, after, &mut self.out);
+        self.is_over = true;
     }
 
     /// Sends the next messages. If there is no memory for them, the stream ends before them, at the position that the client has.
-    async fn send_next(&mut self) -> Result<(), Gone> {
+    async fn send_next(self) -> Result<Self, Gone> {
         let (mark, before) = (self.out.mark(), self.reader.positions());
-        self.collect();
-        if self.has_room() {
-            return self.flush().await;
+        let mut writer = self.collected().await?;
+        if writer.has_room() {
+            writer.flush().await?;
+        } else {
+            writer.doors.admission.count_refused("memory_limit");
+            writer.out.discard(mark);
+            writer.say_end("memory_limit", &before);
         }
-        self.doors.admission.count_refused("memory_limit");
-        self.out.discard(mark);
-        self.say_end("memory_limit", &before);
-        Err(Gone::MemoryLimit)
+        Ok(writer)
+    }
+
+    /// Collects the next messages. A panic ends the stream.
+    async fn collected(mut self) -> Result<Self, Gone> {
+        if self.reader.is_behind() {
+            let writers = self.doors.writers.clone();
+            return writers.work(self, Self::collect).await.ok_or(Gone);
+        }
+        self.collect();
+        Ok(self)
     }
 
     /// Returns whether the collected messages may wait for the client. A few always may.
@@ -163,7 +168,7 @@ impl<D: Dialect> Writer<D> {
                 if began.elapsed() > STALL / 2 {
                     self.doors.admission.count_refused("stalled");
                 }
-                return Err(Gone::Client);
+                return Err(Gone);
             }
         }
         self.unread.set(0);

@@ -1,7 +1,7 @@
 //! Text doors: samples as JSON over plain HTTP, for clients without WebSocket: scripts with `curl`, old proxies, the papers' comparison of server push.
 //!
 //! A [`query::Request`] becomes a [`reader::Reader`], which hands out one [`reader::Message`] at a time; what is written of it goes through an
-//! [`output::Output`]. What the topic logs no longer hold comes from the archive ([`crate::past`]), all of it or in so many points. The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share.
+//! [`output::Output`]. What the topic logs no longer hold comes from the archive ([`crate::past`]), all of it or in so many points. The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share. [`writers`] write what is old.
 //! `docs/reference/text-doors.md` is their reference.
 
 #[cfg(feature = "arrow")]
@@ -13,11 +13,13 @@ mod output;
 mod poll;
 mod query;
 mod reader;
+mod sample_text;
 mod source;
 mod sse;
 mod stream;
 #[cfg(test)]
 mod tests;
+pub mod writers;
 mod zstd;
 
 use crate::{
@@ -116,9 +118,8 @@ pub async fn poll_at_once(
     query: RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let Visit { doors, mut reader, out, place } =
-        Visit::begin(Door::Poll, (state, peer, query, headers)).await?;
-    let answer = poll::answer(&doors, &mut reader, out).await;
+    let Visit { doors, reader, out, place } = Visit::begin(Door::Poll, (state, peer, query, headers)).await?;
+    let answer = poll::answer(&doors, reader, out).await;
     drop(place);
     Ok(answer)
 }
@@ -133,10 +134,10 @@ pub async fn long_poll(
     query: RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let Visit { doors, mut reader, out, place } =
+    let Visit { doors, reader, out, place } =
         Visit::begin(Door::LongPoll, (state, peer, query, headers)).await?;
     poll::wait(&doors, &reader, reader.request().timeout).await;
-    let answer = poll::answer(&doors, &mut reader, out).await;
+    let answer = poll::answer(&doors, reader, out).await;
     drop(place);
     Ok(answer)
 }

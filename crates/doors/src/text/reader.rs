@@ -27,6 +27,8 @@ use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
 
 /// How long a resuming reader waits for nodes that have not connected again.
 const RETURN: Duration = Duration::from_secs(10);
+/// Unread segments of a topic that a reader at its head may have.
+const NEW_SEGMENTS: usize = 8;
 
 /// The next message to write.
 #[derive(Debug)]
@@ -206,6 +208,12 @@ impl Reader {
             !topic.is_over && (reports_end || topic.past.is_some() || topic.cursor.has_unread())
         };
         !self.waiting.is_empty() || (!self.is_over && self.topics.iter().any(has_more))
+    }
+
+    /// Returns whether there is more to write than what has just arrived.
+    pub fn is_behind(&self) -> bool {
+        let is_behind = |topic: &Topic| topic.is_in_the_past() || topic.cursor.has_more_than(NEW_SEGMENTS);
+        !self.waiting.is_empty() || self.topics.iter().any(is_behind)
     }
 
     /// Returns whether [`Reader::fetch`] has work.

@@ -1,7 +1,9 @@
 //! How much one client that attacks slows down the readers beside it.
 //!
 //! A DAC and a node run as processes. A WebSocket and a stream of lines read the node's samples. They are measured in turn
-//! without and with an [`attackers`] client, so that both have the same machine.
+//! without and with an [`attackers`] client, so that both have the same machine. The attacker stands for another machine: it
+//! gets processor time that neither DAC nor readers want. Figures are medians of the rounds, because other users of a
+//! virtual machine spoil single ones.
 
 mod attackers;
 mod readers;
@@ -9,6 +11,7 @@ mod readers;
 use crate::{
     cpu,
     faults::{Faults, World},
+    statistics::median,
     table::{Table, ratio},
 };
 use anyhow::bail;
@@ -66,25 +69,22 @@ impl Attacks {
         let mut world = Faults::world(attack.name)?;
         world.start_pair()?;
         let mut readers = Readers::start(world.dac()?.http())?;
-        let (mut quiet, mut attacked) = (<[Ages; 2]>::default(), <[Ages; 2]>::default());
+        let (mut quiet, mut attacked) = (<[Rounds; 2]>::default(), <[Rounds; 2]>::default());
         let length = Duration::from_secs(self.seconds);
         for _ in 0..self.rounds.max(1) {
-            readers.measure(length, &mut quiet)?;
+            measure_round(&mut readers, length, &mut quiet)?;
             let attacker = Attacker::start(attack, &world)?;
-            readers.measure(length, &mut attacked)?;
+            measure_round(&mut readers, length, &mut attacked)?;
             attacker.stop();
         }
-        for (reader, (quiet, attacked)) in
-            ["WebSocket", "stream"].iter().zip(quiet.iter_mut().zip(&mut attacked))
-        {
-            let millis =
-                |age: Option<u64>| age.map_or("–".into(), |age| format!("{:.2} ms", age as f64 / 1e6));
-            let (before, beside) = (quiet.percentile(99), attacked.percentile(99));
-            let times = before.zip(beside).map(|(before, beside)| beside as f64 / before as f64);
+        for (reader, (quiet, attacked)) in ["WebSocket", "stream"].iter().zip(quiet.iter().zip(&attacked)) {
+            let millis = |age: Option<f64>| age.map_or("–".into(), |age| format!("{age:.2} ms"));
+            let (before, beside) = (median(&quiet.p99), median(&attacked.p99));
+            let times = before.zip(beside).map(|(before, beside)| beside / before);
             table.row(vec![
                 attack.name.into(),
                 (*reader).into(),
-                millis(quiet.percentile(50)),
+                millis(median(&quiet.p50)),
                 millis(before),
                 millis(beside),
                 ratio(times),
@@ -92,6 +92,24 @@ impl Attacks {
         }
         Ok(())
     }
+}
+
+/// What each round has shown, milliseconds.
+#[derive(Debug, Default)]
+struct Rounds {
+    p50: Vec<f64>,
+    p99: Vec<f64>,
+}
+
+fn measure_round(readers: &mut Readers, length: Duration, to: &mut [Rounds; 2]) -> anyhow::Result<()> {
+    let mut ages = <[Ages; 2]>::default();
+    readers.measure(length, &mut ages)?;
+    for (rounds, ages) in to.iter_mut().zip(&mut ages) {
+        let mut millis = |percent| ages.percentile(percent).map(|age| age as f64 / 1e6);
+        rounds.p50.extend(millis(50));
+        rounds.p99.extend(millis(99));
+    }
+    Ok(())
 }
 
 /// A client that attacks until it is stopped.
@@ -109,6 +127,7 @@ impl Attacker {
             is_over: is_over.clone(),
         };
         let thread = thread::spawn(move || {
+            cpu::give_way();
             // A DAC that closes the connection has won: the attacker connects again.
             while !target.is_over() {
                 if (attack.once)(&target).is_err() {

@@ -349,6 +349,11 @@ impl Ledger {
         self.settled_of_ended.saturating_add(self.last_sequence - self.stored_before)
     }
 
+    /// Returns whether a sample was ever received here, or is known to be missing.
+    pub(crate) fn has_samples(&self) -> bool {
+        self.last_sequence > 0 || self.accounted() > 0
+    }
+
     /// The run of the node that sequence numbers count in.
     pub fn run(&self) -> Option<Uuid> {
         self.run

@@ -3,6 +3,7 @@
 mod changes;
 mod delta;
 mod eviction;
+mod offline;
 mod pages;
 mod remembered;
 mod schemas;
@@ -28,6 +29,7 @@ use oasis_wire::{
     quantity::{Epoch, Nanos, Offset, TopicId},
     schema::ProbeType,
 };
+use offline::Offline;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -60,10 +62,11 @@ type Names = (Arc<str>, Arc<str>);
 #[derive(Debug, Default)]
 struct Inner {
     nodes: BTreeMap<String, Node>,
+    offline: Offline,
     /// Nodes that were evicted, or of which the archive has no samples: who may resume their runs.
     unlisted: HashMap<String, Box<[Claim]>>,
     instances: BTreeMap<TopicId, Arc<Instance>>,
-    by_name: HashMap<Names, TopicId>,
+    by_name: BTreeMap<Names, TopicId>,
     last_topic: u32,
     schema_bytes: usize,
     schema_hashes: SchemaHashes,
@@ -182,16 +185,9 @@ impl Registry {
 
     /// Handles the end of a session. Does nothing if another session has replaced it.
     pub(crate) fn disconnect(&self, node: &str, session: u64, now: Nanos) {
-        let mut inner = self.lock();
-        let Some(known) = inner.nodes.get_mut(node) else { return };
-        if known.link.as_ref().is_none_or(|link| link.session != session) {
-            return;
+        if self.lock().take_offline(node, session, now) {
+            self.notify_watchers();
         }
-        known.link = None;
-        known.since = now;
-        inner.changes.change(Entry::Node(node.into()));
-        drop(inner);
-        self.notify_watchers();
     }
 
     /// Marks the node as a replay of a recording.
@@ -359,9 +355,37 @@ impl Inner {
         Some(TopicId(self.last_topic))
     }
 
+    /// Adds a node, or replaces the one that has its name.
     fn add_node(&mut self, node: Node) {
-        self.changes.change(Entry::Node(node.identity.name.as_str().into()));
-        self.nodes.insert(node.identity.name.clone(), node);
+        let name = node.identity.name.clone();
+        self.changes.change(Entry::Node(name.as_str().into()));
+        if let Some(former) = self.nodes.get(&name) {
+            self.offline.remove(former);
+        }
+        if !node.is_online() {
+            self.offline.add(&node, false);
+        }
+        self.nodes.insert(name, node);
+    }
+
+    /// Notes that a session of a node has ended. Returns false if another session has replaced it.
+    fn take_offline(&mut self, name: &str, session: u64, now: Nanos) -> bool {
+        let has_sent = self.instances_of(name).any(|instance| instance.ledger().has_samples());
+        let Some(node) = self.nodes.get_mut(name) else { return false };
+        if node.link.as_ref().is_none_or(|link| link.session != session) {
+            return false;
+        }
+        node.link = None;
+        node.since = now;
+        self.offline.add(node, has_sent);
+        self.changes.change(Entry::Node(name.into()));
+        true
+    }
+
+    fn instances_of(&self, node: &str) -> impl Iterator<Item = &Arc<Instance>> {
+        let first = (Arc::<str>::from(node), Arc::from(""));
+        let its = self.by_name.range(first.clone()..).take_while(move |((node, _), _)| *node == first.0);
+        its.filter_map(|(_, topic)| self.instances.get(topic))
     }
 
     /// Removes an instance. Another topic replaces it, or none.

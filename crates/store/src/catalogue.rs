@@ -287,21 +287,21 @@ impl Catalogue {
     /// Adds nodes, or updates those that it has.
     pub fn add_nodes(&mut self, nodes: &[StoredNode]) -> Result<()> {
         let transaction = self.0.transaction()?;
+        // Unchanged rows are not written.
+        let mut add = transaction.prepare_cached(
+            "INSERT INTO node (name, uuid, host, software, last_seen, run, owner) VALUES (?, ?, ?, ?, ?, ?, ?)
+             ON CONFLICT (name) DO UPDATE
+             SET uuid = excluded.uuid, host = excluded.host, software = excluded.software,
+                 last_seen = excluded.last_seen, run = excluded.run, owner = excluded.owner
+             WHERE (uuid, host, software, last_seen, run, owner)
+               IS NOT (excluded.uuid, excluded.host, excluded.software, excluded.last_seen, excluded.run, excluded.owner)",
+        )?;
         for StoredNode { name, uuid, host, software, last_seen, run, owner, former } in nodes {
             let run = run.map(|run| run.to_string());
             remembered::note_former_runs(&transaction, name, former)?;
-            let values = params![name, uuid.to_string(), host, software, signed(last_seen.0), run, owner];
-            // Unchanged rows are not written.
-            transaction.execute(
-                "INSERT INTO node (name, uuid, host, software, last_seen, run, owner) VALUES (?, ?, ?, ?, ?, ?, ?)
-                 ON CONFLICT (name) DO UPDATE
-                 SET uuid = excluded.uuid, host = excluded.host, software = excluded.software,
-                     last_seen = excluded.last_seen, run = excluded.run, owner = excluded.owner
-                 WHERE (uuid, host, software, last_seen, run, owner)
-                   IS NOT (excluded.uuid, excluded.host, excluded.software, excluded.last_seen, excluded.run, excluded.owner)",
-                values,
-            )?;
+            add.execute(params![name, uuid.to_string(), host, software, signed(last_seen.0), run, owner])?;
         }
+        drop(add);
         Ok(transaction.commit()?)
     }
 }

@@ -98,9 +98,10 @@ impl Inner {
             self.by_name.remove(&(instance.node.clone(), instance.name.clone()));
             self.remove(&instance);
             self.evicted.instances += 1;
-            let is_alone = !self.instances.values().any(|other| other.node == instance.node);
-            if is_alone && self.nodes.get(&*instance.node).is_some_and(|node| node.is_remembered) {
+            let is_last = self.instances_of(&instance.node).next().is_none();
+            if is_last && self.nodes.get(&*instance.node).is_some_and(|node| node.is_remembered) {
                 if let Some(node) = self.nodes.remove(&*instance.node) {
+                    self.offline.remove(&node);
                     self.note_unlisted(&instance.node, node.claims());
                 }
                 self.evicted.nodes += 1;

@@ -96,3 +96,15 @@ fn an_evicted_node_that_comes_back_repeats_neither_samples_nor_offsets() {
     assert_eq!((ledger.duplicates, ledger.received, ledger.missing), (3, 1, 0));
     assert!(instance.log.start() >= evicted.log.next());
 }
+
+#[test]
+fn a_node_that_is_back_is_not_evicted_for_having_left() {
+    let dac = limited(2, 9);
+    visit(&dac, "back", "192.0.2.1", 0, 1);
+    visit(&dac, "gone", "192.0.2.1", 0, 2);
+    let _back = Peer::connected(&dac, "back", 1);
+    let _new = Peer::connected(&dac, "new", 1);
+    assert_eq!(nodes(&dac), ["back", "new"]);
+    let mut third = Peer::new(&dac);
+    assert_eq!(code(third.say(&hello("third", 1), 3)), "too_many_nodes");
+}

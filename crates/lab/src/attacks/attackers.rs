@@ -43,6 +43,11 @@ impl Target {
 
 /// All kinds.
 pub const ATTACKS: &[Attack] = &[
+    Attack {
+        name: "busy-processor",
+        about: "no attack, for comparison: a thread computes and sends nothing",
+        once: busy_processor,
+    },
     Attack { name: "pongs", about: "a WebSocket sends pongs without pause", once: pongs },
     Attack { name: "fragments", about: "a WebSocket sends empty fragments without pause", once: fragments },
     Attack {
@@ -74,6 +79,14 @@ pub const ATTACKS: &[Attack] = &[
 const HOLD: Duration = Duration::from_millis(50);
 /// A DAC that reads no more is not waited for longer.
 const PATIENCE: Duration = Duration::from_millis(100);
+
+#[expect(clippy::unnecessary_wraps, reason = "an attack may fail")]
+fn busy_processor(target: &Target) -> anyhow::Result<()> {
+    while !target.is_over() {
+        std::hint::spin_loop();
+    }
+    Ok(())
+}
 
 fn pongs(target: &Target) -> anyhow::Result<()> {
     // RFC 6455 5.5.3: a pong that nobody asked for, masked with zeros.

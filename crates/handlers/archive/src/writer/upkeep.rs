@@ -7,7 +7,10 @@ use oasis_store::{
     reserve,
     segment_file::SegmentFile,
 };
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 use tokio::time::Instant;
 
 /// Commands listed between two checks of their number.
@@ -136,10 +139,7 @@ impl Writer {
         let ended: Vec<_> = new.take_while(|entry| entry.outcome != "pending").collect();
         let mut catalogue = self.store.catalogue();
         if self.nodes_listed.is_none_or(|at| at.elapsed() >= SEEN) {
-            // Remembered nodes are already in the catalogue.
-            let nodes = self.dac.registry.nodes();
-            let heard = nodes.iter().filter(|node| !node.is_remembered);
-            catalogue.add_nodes(&heard.map(node_row).collect::<Vec<_>>())?;
+            catalogue.add_nodes(&self.nodes_with_instances())?;
             self.nodes_listed = Some(Instant::now());
         }
         if let Some(last) = ended.last() {
@@ -156,6 +156,14 @@ impl Writer {
         }
         drop(catalogue);
         Ok(self.list_losses()?)
+    }
+
+    /// Returns the nodes that have instances. The others would only fill the catalogue, which keeps every node.
+    fn nodes_with_instances(&self) -> Vec<StoredNode> {
+        let names: BTreeSet<_> = self.tracked.iter().map(|tracked| &tracked.instance.node).collect();
+        let nodes = names.into_iter().filter_map(|name| self.dac.registry.node(name));
+        // Remembered nodes are already in the catalogue.
+        nodes.filter(|node| !node.is_remembered).map(|node| node_row(&node)).collect()
     }
 
     /// Lists losses before the archive, from the ledgers: the files contain only their sequence numbers.

@@ -121,6 +121,12 @@ pub fn config(directory: &Path) -> ArchiveConfig {
     }
 }
 
+fn hello(name: &str, run: Uuid) -> NodeMessage {
+    let (host, software) = ("h".into(), "test".into());
+    let node = NodeIdentity { name: name.into(), uuid: Uuid::nil(), run, host, software, pid: 1 };
+    NodeMessage::Hello { protocol: PROTOCOL, node, secret: None }
+}
+
 impl Plant {
     pub fn start(config: ArchiveConfig, node: &Node, topic_bytes: usize) -> Self {
         Self::start_at(config, node, topic_bytes, Arc::new(SystemClock))
@@ -152,16 +158,16 @@ impl Plant {
     }
 
     fn register(&mut self, node: &Node) {
-        let identity = NodeIdentity {
-            name: "plant".into(),
-            uuid: Uuid::nil(),
-            run: node.run,
-            host: "h".into(),
-            software: "test".into(),
-            pid: 1,
-        };
-        self.say(&NodeMessage::Hello { protocol: PROTOCOL, node: identity, secret: None });
+        self.say(&hello("plant", node.run));
         self.register_as(counter());
+    }
+
+    /// A node that says hello, and leaves.
+    pub fn visit(&self, name: &str) {
+        let mut session = NodeSession::new(self.dac.clone(), tokio::sync::mpsc::channel(1).0);
+        let hello = serde_json::to_vec(&hello(name, Uuid::from_u128(7))).unwrap();
+        session.handle(Frame::Control(&hello), now(), &mut Vec::new()).unwrap();
+        session.close(now());
     }
 
     /// The node says that its counter is of this type.

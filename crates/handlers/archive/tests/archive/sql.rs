@@ -85,6 +85,15 @@ fn files_that_are_being_written_count_and_nodes_were_last_seen_when_they_were_he
 }
 
 #[test]
+fn nodes_without_instances_do_not_fill_the_catalogue() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_node, plant) = plant(folder.path());
+    (0..100).for_each(|number| plant.visit(&format!("stranger {number}")));
+    plant.stop();
+    assert_eq!(one(&Sql::open(folder.path()).unwrap(), "SELECT name FROM nodes"), "plant");
+}
+
+#[test]
 fn every_sample_is_a_row_while_the_dac_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let (mut node, mut plant) = plant(folder.path());

@@ -19,20 +19,36 @@ use emitter::Events;
 use hyper::{Request, Response, StatusCode, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use requests::Pool;
-use std::{convert::Infallible, net::SocketAddr, sync::Arc};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use tokio::{
+    net::{TcpListener, TcpSocket, TcpStream},
+    sync::mpsc,
+    time::sleep,
+};
+
+/// Tasks that run before a worker looks at sockets and timers again: the answers of an emit go out before the requests that follow them come in.
+const EVENT_INTERVAL: u32 = 4_096;
+
+/// Connections that wait to be closed; one more is closed at once.
+const CLOSING: usize = 65_536;
+/// Longer than the answers of most emits take.
+const CLOSES_AFTER: Duration = Duration::from_millis(2);
 
 /// What all connections share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Server {
     events: Events,
     pool: Arc<Pool>,
+    answered: mpsc::Sender<TcpStream>,
 }
 
 /// Serves with a thread for each core.
 pub fn serve(address: SocketAddr, cores: usize) -> anyhow::Result<()> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(cores.max(1)).enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(cores.max(1))
+        .event_interval(EVENT_INTERVAL)
+        .enable_all()
+        .build()?;
     runtime.block_on(async {
         let listener = listen(address)?;
         ready(&[listener.local_addr()?.to_string()])?;
@@ -50,7 +66,9 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 }
 
 async fn accept(listener: TcpListener) -> std::io::Result<()> {
-    let server = Arc::new(Server::default());
+    let (answered, closing) = mpsc::channel(CLOSING);
+    tokio::spawn(close_later(closing));
+    let server = Arc::new(Server { events: Events::default(), pool: Arc::default(), answered });
     loop {
         match listener.accept().await {
             Ok((stream, _)) => drop(tokio::spawn(converse(server.clone(), stream))),
@@ -64,12 +82,25 @@ async fn converse(server: Arc<Server>, stream: TcpStream) {
     if stream.set_nodelay(true).is_err() {
         return;
     }
+    let answering = server.clone();
     let service = service_fn(move |request| {
-        let server = server.clone();
+        let server = answering.clone();
         async move { Ok::<_, Infallible>(server.answer(request).await) }
     });
+    let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     // Fails when the client goes, which ends its request.
-    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+    if let Ok(ended) = connection.without_shutdown().await {
+        let _ = server.answered.try_send(ended.io.into_inner());
+    }
+}
+
+/// Closes connections that are answered. Clients know where their answer ends, and others wait for theirs: closing one takes as long as half an answer.
+async fn close_later(mut answered: mpsc::Receiver<TcpStream>) {
+    let mut closing = Vec::new();
+    while answered.recv_many(&mut closing, CLOSING).await > 0 {
+        sleep(CLOSES_AFTER).await;
+        closing.clear();
+    }
 }
 
 impl Server {

@@ -98,6 +98,45 @@ fn an_anemometer_is_polled_and_plugged_in_late() {
 }
 
 #[test]
+fn an_anemometer_gets_its_settings_and_measures_although_it_refuses_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = folder.path().join("wind");
+    // It starts as polled: with M2 it sends by itself. P9 is no rate.
+    let _anemometer = Simulator::plug_in(&port, true).unwrap();
+    let probe = format!("windsonic(port={},configure=M2 P9 K50)", port.display());
+    let up = Oasis::up(&["--name", "plant", "--probe", &probe]);
+    metrics(&up, "windsonic", |wind| wind["direction"] == 231.0);
+}
+
+#[test]
+fn a_node_takes_a_number_of_samples_as_fast_as_it_can_and_ends() {
+    let dac = Oasis::dac(&[]);
+    let node = oasis()
+        .args(["node", "--dac", dac.channel(), "--name", "plant", "--flushes", "2000"])
+        .args(["--probe", "memory@max", "--probe", "processor@1000"])
+        .output()
+        .unwrap();
+    assert!(node.status.success(), "{}", String::from_utf8_lossy(&node.stderr));
+    for name in ["memory", "processor"] {
+        let sequence = instance(&dac, "plant", name).unwrap()["latest"]["sequence"].clone();
+        assert_eq!(sequence, 2_000, "{name}");
+    }
+}
+
+#[test]
+fn a_probe_waits_for_a_command_before_it_takes_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("oasis.toml");
+    fs::write(&file, "[[node.probes]]\nprobe = \"memory\"\nhertz = 20\nenabled = false\n").unwrap();
+    let up = Oasis::up(&["--name", "plant", "--config", file.to_str().unwrap()]);
+    let memory = eventually("the instance", || instance(&up, "plant", "memory"));
+    assert!(memory["latest"].is_null() && memory["enabled"] == false, "{memory}");
+    let enabled = oasis().args(["command", "--url", &up.url(), "plant/memory", "enable"]).output().unwrap();
+    assert!(enabled.status.success(), "{}", String::from_utf8_lossy(&enabled.stderr));
+    metrics(&up, "memory", |_| true);
+}
+
+#[test]
 fn a_wrong_parameter_is_named() {
     for (probe, wanted) in [
         ("process(nmae=postgres)", "nmae"),
@@ -109,6 +148,8 @@ fn a_wrong_parameter_is_named() {
         ("windsonic(port=/dev/null,mode=asked)", "asked"),
         ("windsonic(port=/dev/null,mode=polled,node=7)", "node"),
         ("windsonic(port=/dev/null,baud=0)", "baud"),
+        ("windsonic(port=/dev/null,configure=B3)", "configure"),
+        ("windsonic(port=/dev/null)@max", "neither a rate"),
         ("process(name=a", "process(name=a"),
     ] {
         let text = refused(probe);

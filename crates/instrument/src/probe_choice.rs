@@ -1,10 +1,10 @@
 //! One choice of a ready-made probe, from a configuration file or a flag.
 
 use crate::{
-    ReadyMadeProbe, RecorderChoice, SettingsError,
+    Rate, ReadyMadeProbe, RecorderChoice, SettingsError,
     choice::{Choice, ChoiceError, Parameters},
 };
-use oasis_probe::{Hertz, Importance, NodeBuilder};
+use oasis_probe::{Importance, NodeBuilder};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
@@ -17,8 +17,11 @@ pub struct ProbeChoice {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<String>,
     /// Rate.
-    #[serde(default = "one_hertz")]
-    pub hertz: Hertz,
+    #[serde(default)]
+    pub hertz: Rate,
+    /// Whether it takes samples before a command enables it.
+    #[serde(default = "enabled", skip_serializing_if = "is_enabled")]
+    pub enabled: bool,
     /// Importance when the node lowers rates ([`NodeBuilder::importance`]).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub importance: u8,
@@ -36,7 +39,8 @@ impl ProbeChoice {
         Self {
             probe: probe.into(),
             instance: None,
-            hertz: Hertz::ONE,
+            hertz: Rate::default(),
+            enabled: true,
             importance: 0,
             record: None,
             parameters: Parameters::default(),
@@ -54,14 +58,18 @@ impl ProbeChoice {
     }
 
     fn add(&self, probe: &ReadyMadeProbe, node: &mut NodeBuilder) -> Result<(), ChoiceError> {
-        let choice =
-            Choice { instance: self.instance.as_deref(), hertz: self.hertz, parameters: &self.parameters };
+        let hertz = self.hertz.hertz();
+        let choice = Choice { instance: self.instance.as_deref(), hertz, parameters: &self.parameters };
         let before = node.instances().count();
         probe.add(node, &choice)?;
         // One choice may add several instances: one per disk, one per network interface.
         let added: Vec<_> = node.instances().skip(before).map(str::to_owned).collect();
         for instance in added {
             node.importance(&instance, Importance(self.importance))?;
+            self.hertz.apply(node, &instance)?;
+            if !self.enabled {
+                node.disabled(&instance)?;
+            }
             if let Some(record) = &self.record {
                 node.record(&instance, &record.recorder()?)?;
             }
@@ -94,8 +102,12 @@ fn is_zero(importance: &u8) -> bool {
     *importance == 0
 }
 
-fn one_hertz() -> Hertz {
-    Hertz::ONE
+fn enabled() -> bool {
+    true
+}
+
+fn is_enabled(enabled: &bool) -> bool {
+    *enabled
 }
 
 #[cfg(test)]
@@ -107,5 +119,18 @@ mod tests {
         let choice: ProbeChoice = toml::from_str("probe = \"process\"\npid = 4711\nhertz = 2\n").unwrap();
         assert_eq!(choice.parameters, Parameters::from([("pid".into(), "4711".into())]));
         assert_eq!(toml::from_str::<ProbeChoice>(&toml::to_string(&choice).unwrap()).unwrap(), choice);
+    }
+
+    #[test]
+    fn a_file_lets_a_probe_run_as_fast_as_it_can_or_wait_for_a_command() {
+        let choice: ProbeChoice =
+            toml::from_str("probe = \"memory\"\nhertz = \"max\"\nenabled = false\n").unwrap();
+        assert_eq!((choice.hertz, choice.enabled), (Rate::Max, false));
+        assert_eq!(toml::from_str::<ProbeChoice>(&toml::to_string(&choice).unwrap()).unwrap(), choice);
+        for wrong in ["\"fast\"", "0", "1001"] {
+            let error = toml::from_str::<ProbeChoice>(&format!("probe = \"memory\"\nhertz = {wrong}\n"));
+            let message = error.unwrap_err().to_string();
+            assert!(message.contains("\"max\""), "{message}");
+        }
     }
 }

@@ -5,7 +5,8 @@
 
 use crate::{ChoiceError, ProbeChoice, ReadyMadeProbe};
 use oasis_probe::{
-    Connector, DEFAULT_DATAGRAM, NodeBuilder, NodeConfig, RealTime, TcpConnector, UdpConnector, host_name,
+    Connector, DEFAULT_DATAGRAM, NodeBuilder, NodeConfig, NodeError, RealTime, TcpConnector, UdpConnector,
+    host_name,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -58,6 +59,9 @@ pub struct NodeSettings {
     pub collector_priority: Option<u8>,
     /// As [`RealTime::lock_memory`].
     pub lock_memory: bool,
+    /// Samples of each periodic probe ([`NodeBuilder::flushes`]). If absent, there is no end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<u64>,
     /// The ready-made probes. If absent, the program chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probes: Option<Vec<ProbeChoice>>,
@@ -121,6 +125,9 @@ pub enum SettingsError {
         /// The cause.
         error: ChoiceError,
     },
+    /// A probe that has no number of flushes.
+    #[error("flushes: {0}")]
+    Flushes(NodeError),
     /// The program has no ready-made probe of this name.
     #[error("there is no ready-made probe {probe:?} in this program: choose from {known}")]
     UnknownProbe {
@@ -150,6 +157,7 @@ impl Default for NodeSettings {
             collector_cores: bounds.real_time.cores,
             collector_priority: bounds.real_time.priority,
             lock_memory: bounds.real_time.lock_memory,
+            flushes: None,
             probes: None,
         }
     }
@@ -245,6 +253,12 @@ impl NodeSettings {
     pub fn builder(&self, probes: &[ReadyMadeProbe]) -> Result<NodeBuilder, SettingsError> {
         let mut builder = NodeBuilder::new(self.name(), self.bounds());
         self.probes.iter().flatten().try_for_each(|choice| choice.add_to(&mut builder, probes))?;
+        if let Some(count) = self.flushes {
+            let instances: Vec<_> = builder.instances().map(str::to_owned).collect();
+            for instance in instances {
+                builder.flushes(&instance, count).map_err(SettingsError::Flushes)?;
+            }
+        }
         Ok(builder)
     }
 

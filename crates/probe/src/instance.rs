@@ -33,8 +33,8 @@ pub enum Source {
     Periodic {
         /// Writes one sample's row.
         sample: SampleFn,
-        /// The requested rate.
-        hertz: Hertz,
+        /// The requested rate; none for as fast as the node can.
+        hertz: Option<Hertz>,
         /// When it is due next.
         schedule: Schedule,
         /// Keeps only changes, for a probe on change.
@@ -62,6 +62,8 @@ pub struct Instance {
     failing: bool,
     /// The share of its rate that the governor allows; 1 for all of it.
     share: f64,
+    /// Samples that a periodic probe takes until it is disabled; none for no end.
+    flushes: Option<u64>,
     /// Cost since the governor's last review.
     load: Load,
 }
@@ -87,6 +89,7 @@ impl Instance {
             row: Vec::new(),
             failing: false,
             share: 1.0,
+            flushes: None,
             load,
         }
     }
@@ -104,7 +107,7 @@ impl Instance {
 
     fn state(&self) -> InstanceState {
         let hertz = match &self.source {
-            Source::Periodic { hertz, .. } => Some(*hertz),
+            Source::Periodic { hertz, .. } => *hertz,
             Source::Pushed(_) => None,
         };
         InstanceState { hertz, enabled: self.enabled, recorder: self.recorder.as_ref().map(Recorder::span) }
@@ -118,6 +121,26 @@ impl Instance {
     /// Adds a flight recorder: from now on only samples around a trigger are sent.
     pub fn record(&mut self, recorder: Recorder) {
         self.recorder = Some(recorder);
+    }
+
+    /// Starts disabled: a command enables it.
+    pub fn disable(&mut self) {
+        self.set_enabled(false);
+    }
+
+    /// Samples as fast as the node can, until a command sets a rate. Returns whether it is periodic.
+    pub fn unlimit(&mut self, now: Instant) -> bool {
+        let Source::Periodic { hertz, .. } = &mut self.source else { return false };
+        *hertz = None;
+        self.reschedule(now);
+        true
+    }
+
+    /// Takes so many samples and is disabled then. Returns whether it is periodic.
+    pub fn stop_after(&mut self, flushes: u64) -> bool {
+        self.flushes = Some(flushes);
+        self.enabled &= flushes > 0;
+        matches!(self.source, Source::Periodic { .. })
     }
 
     /// Returns its cost since the last call.
@@ -151,7 +174,10 @@ impl Instance {
 
     fn reschedule(&mut self, now: Instant) {
         if let Source::Periodic { hertz, schedule, .. } = &mut self.source {
-            *schedule = Schedule::new(share_of(*hertz, self.share), now);
+            *schedule = match hertz {
+                None if self.share >= 1.0 => Schedule::always(now),
+                _ => Schedule::new(share_of(*hertz, self.share), now),
+            };
         }
     }
 
@@ -210,7 +236,7 @@ impl Instance {
         match command {
             Command::Hertz { hertz: wanted } => match &mut self.source {
                 Source::Periodic { hertz, .. } => {
-                    *hertz = *wanted;
+                    *hertz = Some(*wanted);
                     self.reschedule(now);
                 }
                 Source::Pushed(_) => return Err(self.not_periodic("has no rate")),
@@ -290,6 +316,13 @@ impl Instance {
         let not_taken = std::mem::take(not_taken);
         let taken = NewSample { sequence: None, time, state, kept_back: 0, not_taken, row: &self.row };
         pass(taken, &mut self.recorder, &mut self.filling, out);
+        if let Some(left) = &mut self.flushes {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                self.set_enabled(false);
+                self.filling.flush(out);
+            }
+        }
     }
 
     fn drain(&mut self, out: &mut Vec<NewBatch>) {
@@ -318,7 +351,9 @@ fn pass(
     }
 }
 
-fn share_of(hertz: Hertz, share: f64) -> Hertz {
+/// A share of a rate, or of the highest one for a probe without a rate.
+fn share_of(hertz: Option<Hertz>, share: f64) -> Hertz {
+    let hertz = hertz.unwrap_or(Hertz::FASTEST);
     Hertz::new((hertz.get() * share).max(Hertz::MIN)).unwrap_or(hertz)
 }
 
@@ -345,7 +380,7 @@ mod tests {
         let hertz = Hertz::new(100.0).unwrap();
         let source = Source::Periodic {
             sample: Box::new(|_| Ok(ProbeState::NORMAL)),
-            hertz,
+            hertz: Some(hertz),
             schedule: Schedule::new(hertz, start),
             changes: None,
             not_taken: 0,
@@ -386,6 +421,20 @@ mod tests {
         instance.command(&Command::Enable, later, &mut out).unwrap();
         instance.collect(later, &mut out);
         assert_eq!(batches(&mut instance, &mut out), [(1, 2, stopped(0))]);
+    }
+
+    #[test]
+    fn a_probe_without_a_rate_is_always_due_and_ends_after_its_flushes() {
+        let start = Instant::now();
+        let (mut instance, mut out) = (periodic(start), Vec::new());
+        assert!(instance.unlimit(start) && instance.stop_after(3));
+        assert_eq!(instance.progress().state.hertz, None);
+        (0..9).for_each(|_| instance.collect(start, &mut out));
+        assert!(!instance.progress().state.enabled);
+        assert_eq!(batches(&mut instance, &mut out), [(1, 3, stopped(0))]);
+        instance.command(&Command::Enable, start, &mut out).unwrap();
+        instance.command(&Command::Hertz { hertz: Hertz::ONE }, start, &mut out).unwrap();
+        assert_eq!(instance.progress().state.hertz, Some(Hertz::ONE));
     }
 
     #[test]

@@ -126,7 +126,7 @@ impl NodeBuilder {
         let limits = limits(&name, &probe_type, deadbands.as_ref())?;
         let source = Source::Periodic {
             sample: Box::new(sample),
-            hertz,
+            hertz: Some(hertz),
             schedule: Schedule::new(hertz, Instant::now()),
             changes: limits.clone().map(|limits| ChangeFilter::new(limits, 0)),
             not_taken: 0,
@@ -215,6 +215,36 @@ impl NodeBuilder {
         let invalid = |error| NodeError::Recorder { instance: instance.into(), error };
         if let Some(probe_type) = probe_type {
             self.instances[index].record(Recorder::new(probe_type, recorder).map_err(invalid)?);
+        }
+        announced.state = self.instances[index].progress().state;
+        Ok(self)
+    }
+
+    /// Lets an added periodic probe sample as fast as the node can, until a command sets a rate. The collector thread then never rests.
+    pub fn unlimited(&mut self, instance: &str) -> Result<&mut Self, NodeError> {
+        let index = self.index(instance)?;
+        let is_periodic = self.instances[index].unlimit(Instant::now());
+        self.changed(index, is_periodic)
+    }
+
+    /// Lets an added periodic probe take so many samples; then it is disabled. [`Node::is_done`] tells when all are.
+    pub fn flushes(&mut self, instance: &str, count: u64) -> Result<&mut Self, NodeError> {
+        let index = self.index(instance)?;
+        let is_periodic = self.instances[index].stop_after(count);
+        self.changed(index, is_periodic)
+    }
+
+    /// Starts an added probe disabled: it takes no samples until a command enables it.
+    pub fn disabled(&mut self, instance: &str) -> Result<&mut Self, NodeError> {
+        let index = self.index(instance)?;
+        self.instances[index].disable();
+        self.changed(index, true)
+    }
+
+    fn changed(&mut self, index: usize, is_possible: bool) -> Result<&mut Self, NodeError> {
+        let announced = &mut self.announced[index];
+        if !is_possible {
+            return Err(NodeError::NotPeriodic { instance: announced.name.clone() });
         }
         announced.state = self.instances[index].progress().state;
         Ok(self)
@@ -346,6 +376,11 @@ impl Node {
     /// Returns the result of [`NodeConfig::real_time`].
     pub fn real_time(&self) -> &RealTimeState {
         &self.real_time
+    }
+
+    /// Returns whether all probes are disabled, as they are after their [`NodeBuilder::flushes`].
+    pub fn is_done(&self) -> bool {
+        self.outbox.wait(Duration::ZERO, |held| held.progress.iter().all(|known| !known.state.enabled)).1
     }
 
     /// Takes the last samples, sends them, and waits up to two seconds until the DAC has them.

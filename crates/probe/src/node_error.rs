@@ -27,6 +27,12 @@ pub enum NodeError {
         /// The name.
         instance: String,
     },
+    /// An option for periodic probes on a probe that its application flushes.
+    #[error("{instance:?} is flushed by its application: it has neither a rate nor a number of flushes")]
+    NotPeriodic {
+        /// The instance.
+        instance: String,
+    },
     /// Generated code that does not match this library.
     #[error("invalid schema of probe type {name}: {problem}")]
     Schema {

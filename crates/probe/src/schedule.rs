@@ -1,4 +1,4 @@
-//! The schedule of a periodic probe: a fixed grid from its start, so that delays do not accumulate.
+//! The schedule of a periodic probe: a fixed grid from its start, so that delays do not accumulate; or always, as fast as the node can.
 
 use oasis_wire::quantity::Hertz;
 use std::time::{Duration, Instant};
@@ -19,6 +19,11 @@ impl Schedule {
         Self { next: now, period: Duration::from_nanos(hertz.period_ns()) }
     }
 
+    /// Creates a schedule that is always due.
+    pub fn always(now: Instant) -> Self {
+        Self { next: now, period: Duration::ZERO }
+    }
+
     /// Returns when the probe is due next.
     pub fn next(&self) -> Instant {
         self.next
@@ -30,6 +35,9 @@ impl Schedule {
     pub fn due(&mut self, now: Instant) -> Option<Due> {
         if now < self.next {
             return None;
+        }
+        if self.period.is_zero() {
+            return Some(Due { missed: 0 });
         }
         let delay = now.duration_since(self.next);
         self.next += self.period;
@@ -66,6 +74,17 @@ mod tests {
         assert_eq!(schedule.next(), at(20));
         assert_eq!(schedule.due(at(57)), Some(Due { missed: 0 }));
         assert_eq!(schedule.next(), at(60));
+    }
+
+    #[test]
+    fn without_a_rate_every_moment_is_due() {
+        let start = Instant::now();
+        let mut schedule = Schedule::always(start);
+        for after in [0, 0, 1, 60_000] {
+            let now = start + Duration::from_millis(after);
+            assert_eq!(schedule.due(now), Some(Due { missed: 0 }));
+            assert!(schedule.next() <= now);
+        }
     }
 
     #[test]

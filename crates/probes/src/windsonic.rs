@@ -1,11 +1,13 @@
 //! `WindSonicProbe`: an ultrasonic anemometer on a serial line.
 //!
-//! [`message`] parses bytes; `Anemometer` keeps the line open, polls if configured, and logs an error once. It has a thread of its
+//! [`message`] parses bytes, [`configuration`] changes settings; `Anemometer` keeps the line open, polls if configured, and logs an error once. It has a thread of its
 //! own, because a line is slow and the node's collector must not wait for it: each message becomes a sample on arrival.
 
+pub mod configuration;
 pub mod message;
 
 use crate::{generated::oasis::weather::WindSonicProbe, serial_port::SerialPort};
+use configuration::Configuration;
 use message::{Damage, Message, Messages};
 use oasis_instrument::{Choice, ChoiceError, Parameter, ReadyMadeProbe};
 use oasis_probe::{Hertz, NodeBuilder, PushedProbe};
@@ -35,6 +37,7 @@ pub(crate) const READY_MADE: ReadyMadeProbe = ReadyMadeProbe {
         Parameter { name: "baud", meaning: "rate of the line, 9600 by default" },
         Parameter { name: "mode", meaning: "`continuous` (default) or `polled`" },
         Parameter { name: "node", meaning: "the address to poll, `Q` by default" },
+        Parameter { name: "configure", meaning: "settings that it must have, such as `M2 P3`" },
     ],
     types: &["WindSonicProbe"],
     add,
@@ -45,14 +48,24 @@ fn add(node: &mut NodeBuilder, choice: &Choice<'_>) -> Result<(), ChoiceError> {
     let port = choice.text("port")?.ok_or(ChoiceError::Missing { parameter: "port", wanted })?;
     let baud = choice.parsed("baud", "the rate of the line, such as 9600")?.map_or(9_600, NonZeroU32::get);
     let mode = mode(choice)?;
+    let configuration = configuration(choice)?;
     let probe = node.pushed(choice.instance_or("windsonic"), RING_BYTES)?;
-    WindSonic { port: port.into(), baud, mode }.start(probe)?;
+    WindSonic { port: port.into(), baud, mode, configuration }.start(probe)?;
     Ok(())
 }
 
+fn configuration(choice: &Choice<'_>) -> Result<Option<Configuration>, ChoiceError> {
+    let wanted = "settings of the manual's section 10 with blanks between them, such as M2 P3, without B, E and F, which change the line";
+    let node = address(choice)?;
+    Ok(choice.parsed("configure", wanted)?.map(|settings| Configuration { node, settings }))
+}
+
+fn address(choice: &Choice<'_>) -> Result<char, ChoiceError> {
+    Ok(choice.parsed("node", "the anemometer's address, a letter such as Q")?.unwrap_or('Q'))
+}
+
 fn mode(choice: &Choice<'_>) -> Result<Mode, ChoiceError> {
-    let address = choice.parsed("node", "the anemometer's address, a letter such as Q")?;
-    match (choice.text("mode")?, address.unwrap_or('Q')) {
+    match (choice.text("mode")?, address(choice)?) {
         (None | Some("continuous"), _) => Ok(Mode::Continuous),
         (Some("polled"), node @ 'A'..='Z') => Ok(Mode::Polled { node, hertz: choice.hertz }),
         (Some("polled"), node) => {
@@ -88,6 +101,8 @@ pub struct WindSonic {
     pub baud: u32,
     /// The mode of the anemometer.
     pub mode: Mode,
+    /// Settings that it must have, if any.
+    pub configuration: Option<Configuration>,
 }
 
 impl WindSonic {
@@ -109,10 +124,22 @@ impl Anemometer {
     fn run(mut self) {
         loop {
             let Err(error) = SerialPort::open(&self.settings.port, self.settings.baud)
-                .and_then(|mut port| self.listen(&mut port));
+                .and_then(|mut port| self.configure(&mut port).and_then(|()| self.listen(&mut port)));
             self.log_once(&error);
             thread::sleep(REOPEN);
         }
+    }
+
+    /// Makes the settings. An anemometer that refuses some still measures.
+    fn configure(&self, port: &mut SerialPort) -> io::Result<()> {
+        let Some(configuration) = &self.settings.configuration else { return Ok(()) };
+        let refused = configuration.apply(port)?;
+        if !refused.is_empty() {
+            let refused: Vec<_> = refused.iter().map(ToString::to_string).collect();
+            let settings = refused.join(" ");
+            tracing::warn!(port = %self.settings.port.display(), settings, "anemometer refuses settings");
+        }
+        Ok(())
     }
 
     /// Reads until the line fails.
@@ -161,7 +188,7 @@ impl Anemometer {
     }
 
     fn silence_error(&self) -> String {
-        let WindSonic { port, baud, mode } = &self.settings;
+        let WindSonic { port, baud, mode, configuration: _ } = &self.settings;
         let expected_mode = match mode {
             Mode::Continuous => "set to continuous mode (M2)".to_owned(),
             Mode::Polled { node, .. } => format!("in polled mode (M4) with address {node}"),

@@ -131,6 +131,8 @@ impl Hertz {
     pub const MAX: f64 = 1_000.0;
     /// One sample a second.
     pub const ONE: Self = Self(1.0);
+    /// The highest rate.
+    pub const FASTEST: Self = Self(Self::MAX);
 
     /// Checks the range.
     pub fn new(hertz: f64) -> Result<Self, RateOutOfRange> {

@@ -43,6 +43,9 @@ impl Config {
         if let Some(uuid) = probes.uuid {
             self.node.uuid = Some(uuid);
         }
+        if let Some(flushes) = probes.flushes {
+            self.node.flushes = Some(flushes);
+        }
         if let Some(channel) = probes.channel {
             self.node.channel = channel;
         }

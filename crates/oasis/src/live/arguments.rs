@@ -78,6 +78,9 @@ pub struct Probes {
     pub name: Option<String>,
     #[arg(long = "probe", value_name = "PROBE[(PARAMETER=VALUE,…)][=INSTANCE][@HERTZ]", help = crate::live::probe_choice::help())]
     pub probes: Vec<String>,
+    /// Samples of each periodic probe; then `oasis node` sends them and ends [default: no end].
+    #[arg(long, value_name = "N", env = "OASIS_FLUSHES")]
+    pub flushes: Option<u64>,
     /// Identity of the node across restarts [default: derived from host and name].
     #[arg(long, env = "OASIS_NODE_UUID")]
     pub uuid: Option<Uuid>,

@@ -1,15 +1,14 @@
-//! Parses the choice of a ready-made probe: `--probe 'PROBE(PARAMETER=VALUE,…)=INSTANCE@HERTZ'`.
+//! Parses the choice of a ready-made probe: `--probe 'PROBE(PARAMETER=VALUE,…)=INSTANCE@HERTZ'`; `@max` is as fast as the node can.
 
 use anyhow::{Context, bail};
-use oasis_instrument::{Parameters, ProbeChoice};
+use oasis_instrument::{Parameters, ProbeChoice, Rate};
 use oasis_probes::PROBES;
-use oasis_wire::quantity::Hertz;
 
 /// Returns the help of `--probe`, which lists the ready-made probes.
 pub fn help() -> String {
     let names: Vec<_> = PROBES.iter().map(|probe| probe.name).collect();
     format!(
-        "A probe of the node, with optional parameters, instance name and rate: {}. Repeatable; replaces the default set. docs/reference/probes.md \
+        "A probe of the node, with optional parameters, instance name and rate (@max: as fast as it can): {}. Repeatable; replaces the default set. docs/reference/probes.md \
          describes each",
         names.join(", ")
     )
@@ -30,7 +29,7 @@ pub fn parse(text: &str) -> anyhow::Result<ProbeChoice> {
     };
     let (named, hertz) = match rest.rsplit_once('@') {
         Some((named, hertz)) => (named, hertz.parse()?),
-        None => (rest, Hertz::ONE),
+        None => (rest, Rate::default()),
     };
     let instance = match named.strip_prefix('=') {
         Some("") => bail!("the instance name after = is empty"),
@@ -59,12 +58,17 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
 
+    fn hertz(hertz: f64) -> Rate {
+        Rate::Hertz(oasis_wire::quantity::Hertz::new(hertz).unwrap())
+    }
+
     #[test]
     fn a_probe_is_chosen_with_name_and_rate() {
         let choice = parse("processor=ProcessorProbe_SmokeTest@2.5").unwrap();
-        assert_eq!((choice.probe.as_str(), choice.hertz.get()), ("processor", 2.5));
+        assert_eq!((choice.probe.as_str(), choice.hertz), ("processor", hertz(2.5)));
         assert_eq!(choice.instance.as_deref(), Some("ProcessorProbe_SmokeTest"));
         assert_eq!(parse("memory").unwrap(), ProbeChoice::new("memory"));
+        assert_eq!(parse("memory@max").unwrap().hertz, Rate::Max);
         for wrong in ["processor@fast", "processor=", "processor@0", "processor=@1"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }
@@ -73,7 +77,7 @@ mod tests {
     #[test]
     fn a_probe_takes_parameters_in_parentheses() {
         let choice = parse("process(name=postgres)=db@2").unwrap();
-        assert_eq!((choice.probe.as_str(), choice.hertz.get()), ("process", 2.0));
+        assert_eq!((choice.probe.as_str(), choice.hertz), ("process", hertz(2.0)));
         assert_eq!(choice.instance.as_deref(), Some("db"));
         assert_eq!(choice.parameters, Parameters::from([("name".into(), "postgres".into())]));
 

@@ -32,6 +32,8 @@ use tokio::{
 const LAST_CALL: Duration = Duration::from_secs(1);
 /// Pause before a listener is tried again.
 const RETRY: Duration = Duration::from_millis(200);
+/// How often a node is asked whether it has taken all its samples.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Everything in one process.
 pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
@@ -87,9 +89,19 @@ pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
         arguments.common.ready_json,
         &[("node", section.name(), "node"), ("dac", section.dac.clone(), "sends to")],
     )?;
-    stop.requested().await;
+    tokio::select! {
+        () = stop.requested() => {}
+        () = done(&node), if section.flushes.is_some() => {}
+    }
     systemd::stopping();
     stop.unless_again(async { Ok(tokio::task::spawn_blocking(move || node.shutdown()).await?) }).await
+}
+
+/// Waits until the node has taken all samples that it was told to take.
+async fn done(node: &Node) {
+    while !node.is_done() {
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 struct RunningDac {

@@ -1,4 +1,4 @@
-//! A WindSonic on a pseudo-terminal: four messages a second, or an answer to each `Q`. Tests include this file too.
+//! A WindSonic on a pseudo-terminal: four messages a second, or an answer to each `Q`; `*` leads to its settings. Tests include this file too.
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -15,7 +15,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 /// The simulated wind, repeated: a turning breeze, then a calm.
@@ -59,28 +59,113 @@ impl Drop for Simulator {
     }
 }
 
-fn speak(line: &mut File, mut polled: bool, unplugged: &AtomicBool) {
-    let (began, mut sent) = (Instant::now(), 0);
-    let mut bodies = BODIES.iter().cycle();
-    let mut say = |line: &mut File| {
-        let body = bodies.next().unwrap_or(&BODIES[0]);
-        let checksum = body.bytes().fold(0, |sum, byte| sum ^ byte);
-        // Without a reader the bytes are lost, as on a serial line.
-        let _ = write!(line, "\u{2}{body}\u{3}{checksum:02X}\r\n");
-    };
+fn speak(line: &mut File, polled: bool, unplugged: &AtomicBool) {
+    let mut anemometer = Anemometer::new(polled);
     while !unplugged.load(Ordering::Relaxed) {
-        if !polled && began.elapsed().as_millis() / 250 >= sent {
-            sent += 1;
-            say(line);
-        }
+        // Without a reader the bytes are lost, as on a serial line.
+        let _ = line.write_all(anemometer.due().as_bytes());
         for byte in received(line) {
-            match byte {
-                b'?' => polled = true,
-                b'!' => polled = false,
-                b'Q' if polled => say(line),
-                _ => {}
-            }
+            let _ = line.write_all(anemometer.hear(byte).as_bytes());
         }
+    }
+}
+
+/// What the device does with time and bytes.
+struct Anemometer {
+    polled: bool,
+    /// As `D3` tells them.
+    settings: Vec<String>,
+    /// The command that is being typed, in configuration mode.
+    command: Option<String>,
+    /// The last byte was `*`: in polled mode its address follows.
+    is_called: bool,
+    next: Instant,
+    sent: usize,
+}
+
+impl Anemometer {
+    fn new(polled: bool) -> Self {
+        let mode = if polled { "M4" } else { "M2" };
+        let settings =
+            [mode, "U1", "O1", "L1", "P3", "B3", "H1", "NQ", "F1", "E1", "T1", "S4", "C2", "G0", "K50"];
+        let settings = settings.map(str::to_owned).into();
+        Self { polled, settings, command: None, is_called: false, next: Instant::now(), sent: 0 }
+    }
+
+    /// The message of continuous mode, when it is time.
+    fn due(&mut self) -> String {
+        if self.polled || self.command.is_some() || Instant::now() < self.next {
+            return String::new();
+        }
+        let millis = match self.setting('P') {
+            "P1" => 1_000,
+            "P2" => 500,
+            _ => 250,
+        };
+        self.next = (self.next + Duration::from_millis(millis)).max(Instant::now());
+        self.message()
+    }
+
+    fn message(&mut self) -> String {
+        let body = BODIES[self.sent % BODIES.len()];
+        self.sent += 1;
+        let checksum = body.bytes().fold(0, |sum, byte| sum ^ byte);
+        format!("\u{2}{body}\u{3}{checksum:02X}\r\n")
+    }
+
+    fn hear(&mut self, byte: u8) -> String {
+        if let Some(command) = &mut self.command {
+            if byte != b'\r' {
+                command.push(char::from(byte));
+                return String::new();
+            }
+            let command = std::mem::take(command);
+            return self.configure(command.trim());
+        }
+        let was_called = std::mem::replace(&mut self.is_called, byte == b'*');
+        match byte {
+            b'*' if !self.polled => self.begin_configuration(),
+            b'Q' if was_called => self.begin_configuration(),
+            b'Q' if self.polled => self.message(),
+            b'?' => {
+                self.polled = true;
+                String::new()
+            }
+            b'!' => {
+                self.polled = false;
+                String::new()
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn begin_configuration(&mut self) -> String {
+        self.command = Some(String::new());
+        "\r\nCONFIGURATION MODE\r\n".into()
+    }
+
+    fn configure(&mut self, command: &str) -> String {
+        if command == "Q" {
+            self.command = None;
+            self.next = Instant::now();
+            self.polled = matches!(self.setting('M'), "M3" | "M4");
+            return String::new();
+        }
+        if command == "D3" {
+            return format!("{},\r\n", self.settings.join(","));
+        }
+        let is_known = command.len() > 1 && command.as_bytes().get(1) != Some(&b'9');
+        match self.settings.iter_mut().find(|known| is_known && known.get(..1) == command.get(..1)) {
+            Some(known) => {
+                command.clone_into(known);
+                format!("{command}\r\n")
+            }
+            None => "ILLEGAL COMMAND\r\n".into(),
+        }
+    }
+
+    fn setting(&self, kind: char) -> &str {
+        self.settings.iter().find(|known| known.starts_with(kind)).map_or("", String::as_str)
     }
 }
 
@@ -93,7 +178,7 @@ fn received(line: &mut File) -> Vec<u8> {
     match length {
         Ok(length) => buffer.iter().take(length).copied().collect(),
         Err(_) => {
-            thread::park_timeout(std::time::Duration::from_millis(10));
+            thread::park_timeout(Duration::from_millis(10));
             Vec::new()
         }
     }

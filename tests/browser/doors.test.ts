@@ -12,9 +12,10 @@ const rig = new Rig(() =>
 const SHUT = /WebSocket|502|ERR_/;
 
 const doors = [
-  { shut: { websocket: false, events: false }, name: 'WebSocket oasis.v1' },
-  { shut: { websocket: true, events: false }, name: 'Server-sent events' },
-  { shut: { websocket: true, events: true }, name: 'Long poll' },
+  { shut: { websocket: false, streams: [] }, name: 'WebSocket oasis.v1' },
+  { shut: { websocket: true, streams: [] }, name: 'Server-sent events' },
+  { shut: { websocket: true, streams: ['events'] }, name: 'Streaming' },
+  { shut: { websocket: true, streams: ['events', 'stream'] }, name: 'Long poll' },
 ];
 
 for (const { shut, name } of doors) {
@@ -42,3 +43,35 @@ for (const { shut, name } of doors) {
     await proxy.stop();
   });
 }
+
+it('connects through each door that is chosen by hand, without a gap, and after a reload', async () => {
+  const visit = await rig.visit();
+  await visit.seesSamples('processor', 5);
+  await visit.page.getByTestId('open-ledger').click();
+  for (const name of ['Poll', 'Streaming', 'Long poll', 'Server-sent events', 'WebSocket oasis.v1', 'Poll']) {
+    await visit.page.getByTestId('door-choice').selectOption({ label: name });
+    await expect.poll(() => visit.page.getByTestId('door').textContent()).toBe(name);
+    await visit.seesSamples('processor', 5);
+    expect(await visit.part('processor', 'missing').textContent()).toBe('0');
+  }
+  await visit.page.reload();
+  await visit.seesSamples('processor', 5);
+  expect(await visit.page.getByTestId('door').textContent()).toBe('Poll');
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});
+
+it('goes back to the WebSocket once that is not refused any more', async () => {
+  const shut = { websocket: true, streams: [] };
+  const proxy = await NarrowProxy.to(rig.oasis.url, shut);
+  const visit = await Visit.to(rig.browser, proxy.url);
+  await expect.poll(() => visit.page.getByTestId('door').textContent()).toBe('Server-sent events');
+  await visit.seesSamples('processor', 5);
+  shut.websocket = false;
+  const door = () => visit.page.getByTestId('door').textContent();
+  await expect.poll(door, { timeout: 30_000 }).toBe('WebSocket oasis.v1');
+  await visit.seesSamples('processor', 5);
+  expect(await visit.part('processor', 'missing').textContent()).toBe('0');
+  await visit.close();
+  await proxy.stop();
+}, 60_000);

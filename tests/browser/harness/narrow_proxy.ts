@@ -9,11 +9,11 @@ export class NarrowProxy {
 
   static async to(
     dac: string,
-    shut: { readonly websocket: boolean; readonly events: boolean },
+    shut: { readonly websocket: boolean; readonly streams: readonly string[] },
   ): Promise<NarrowProxy> {
     const { hostname, port } = new URL(dac);
     const server = createServer((incoming, outgoing) => {
-      if (shut.events && incoming.url?.startsWith('/api/v1/samples/events')) {
+      if (shut.streams.some((name) => incoming.url?.startsWith(`/api/v1/samples/${name}`))) {
         outgoing.writeHead(502);
         outgoing.end();
         return;

@@ -1,4 +1,5 @@
 import { useComputed, useSignalEffect } from '@preact/signals';
+import { DoorSelect } from '../components/door_select.tsx';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import { formatBytes } from '../format/unit.ts';
@@ -65,6 +66,12 @@ export function LedgerPanel() {
             <dd>{value}</dd>
           </div>
         ))}
+        <div>
+          <dt>{strings.connection.chooseDoor}</dt>
+          <dd>
+            <DoorSelect />
+          </dd>
+        </div>
       </dl>
       <Filter />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}

@@ -1,5 +1,6 @@
 import { effect } from '@preact/signals';
 import { StreamClient } from '../stream/client.ts';
+import type { DoorName } from '../stream/doors/door.ts';
 import type { CommandRequest } from '../stream/protocol.ts';
 import type { Query, ViewResult } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
@@ -9,6 +10,7 @@ import { followArchiveCondition } from './archive_condition.ts';
 import { awaited, newestOfAllAway } from './away.ts';
 import { defaultChoice, isComplete } from './choice.ts';
 import { followHealth } from './dac_health.ts';
+import { chosenDoor, storeDoor } from './door_choice.ts';
 import { startKeys } from './keys.ts';
 import { startTicking } from './now.ts';
 import { closeTarget, openPanels, panels, shownTargets } from './panels.ts';
@@ -26,7 +28,7 @@ export async function start(): Promise<void> {
   startTitle();
   startKeys();
   client = new StreamClient(apply);
-  client.start(new URL('.', location.href));
+  client.start(new URL('.', location.href), chosenDoor.peek());
   startTicking();
   followAnnotations();
   followArchiveCondition();
@@ -35,6 +37,12 @@ export async function start(): Promise<void> {
   if (!(await load())) chooseOnFirstSight();
   else awaitNewestIfAllAreAway();
   startSaving();
+}
+
+/** Connects through a door, now and after a reload; without one, through the best that opens. */
+export function chooseDoor(door: DoorName | undefined): void {
+  storeDoor(door);
+  client?.choose(door);
 }
 
 /** Opens the panels of an instance. */

@@ -1,3 +1,4 @@
+import type { DoorName } from './doors/door.ts';
 import type { CommandRequest } from './protocol.ts';
 import type { Query, ViewResult } from './query.ts';
 import type { PageMessage, Snapshot, Target } from './view.ts';
@@ -18,8 +19,12 @@ export class StreamClient {
   }
 
   /** Starts the session; `page` is the address of the page without its fragment. */
-  start(page: URL): void {
-    this.post({ op: 'start', page: page.href });
+  start(page: URL, door: DoorName | undefined): void {
+    this.post({ op: 'start', page: page.href, door });
+  }
+
+  choose(door: DoorName | undefined): void {
+    this.post({ op: 'choose', door });
   }
 
   watch(target: Target): void {

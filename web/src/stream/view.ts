@@ -20,7 +20,7 @@ export function keyOf(target: Target): string {
   return JSON.stringify([target.node, target.instance]);
 }
 
-export type LossReason = 'first' | 'unreachable' | 'closed' | 'silent' | 'shutdown' | 'protocol';
+export type LossReason = 'first' | 'unreachable' | 'closed' | 'silent' | 'shutdown' | 'protocol' | 'door';
 
 export interface ConnectionView {
   readonly phase: 'connecting' | 'connected' | 'reconnecting';
@@ -125,7 +125,10 @@ export function buffersOf(snapshot: Snapshot): ArrayBuffer[] {
 }
 
 export type PageMessage =
-  | { readonly op: 'start'; readonly page: string }
+  /** Begins; without a door, through the best one. */
+  | { readonly op: 'start'; readonly page: string; readonly door: DoorName | undefined }
+  /** Connects through another door. */
+  | { readonly op: 'choose'; readonly door: DoorName | undefined }
   | { readonly op: 'watch'; readonly target: Target }
   | { readonly op: 'unwatch'; readonly target: Target }
   | { readonly op: 'command'; readonly target: Target; readonly request: CommandRequest }

@@ -12,6 +12,8 @@ import { buffersOf, type PageMessage } from './view.ts';
  * drawn the previous one: at most one for each animation frame, and none while it is hidden.
  */
 const HEALTH_MS = 2000;
+/** How often the best door is tried while the page uses another one. */
+const RETURN_MS = 15_000;
 
 const worker = self as unknown as DedicatedWorkerGlobalScope;
 const session = new Session();
@@ -34,6 +36,11 @@ worker.onmessage = (event: MessageEvent<PageMessage>) => {
   switch (message.op) {
     case 'start':
       page = message.page;
+      choice.choose(message.door);
+      break;
+    case 'choose':
+      choice.choose(message.door);
+      changeDoor();
       break;
     case 'watch':
       session.watch(message.target);
@@ -146,6 +153,24 @@ async function isServing(): Promise<boolean> {
     return false;
   }
 }
+
+/** Connects again through the door that is chosen now. */
+function changeDoor(): void {
+  abandon();
+  session.closed('door', undefined, now());
+}
+
+/** Goes back to the best door once it works again: whatever refused it may be gone. */
+async function tryBest(): Promise<void> {
+  if (!choice.isSecondBest || !hasOpened) return;
+  const own = attempt;
+  if (!(await WebSocketDoor.opens(page)) || own !== attempt) return;
+  choice.best();
+  changeDoor();
+  turn();
+}
+
+setInterval(() => void tryBest(), RETURN_MS);
 
 /** Drops the door without waiting for its close event. */
 function abandon(): void {

@@ -25,8 +25,12 @@ export const connectionStrings = {
     doors: {
       websocket: 'WebSocket oasis.v1',
       events: 'Server-sent events',
+      stream: 'Streaming',
       wait: 'Long poll',
+      poll: 'Poll',
     } satisfies Record<DoorName, string>,
+    chooseDoor: 'Connect through',
+    bestDoor: 'The best door that opens',
     clock: 'Clock offset',
     clockTip: 'DAC clock minus browser clock, from the recent exchange with the shortest round trip',
     roundTrip: 'Round trip',
@@ -60,5 +64,6 @@ export const connectionStrings = {
     silent: 'The DAC stopped answering.',
     shutdown: 'The DAC shut down.',
     protocol: 'The DAC closed the connection.',
+    door: 'Another door was chosen.',
   } satisfies Record<LossReason, string>,
 };

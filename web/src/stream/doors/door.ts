@@ -2,7 +2,7 @@ import type { Batch } from '@oasis/wire';
 import type { LossReason } from '../view.ts';
 
 /** The doors of a DAC, in order of preference. */
-export const DOORS = ['websocket', 'events', 'wait'] as const;
+export const DOORS = ['websocket', 'events', 'stream', 'wait', 'poll'] as const;
 export type DoorName = (typeof DOORS)[number];
 
 /** A connection to a DAC. All doors carry the messages of `oasis.v1` (docs/reference/websocket.md). */

@@ -80,5 +80,18 @@ it('chooses the next door after failures, and keeps one that has opened', () => 
   choice.failed();
   expect(choice.name).toBe('events');
   choice.failed();
-  expect(choice.name).toBe('wait');
+  expect(choice.name).toBe('stream');
+});
+
+it('keeps a chosen door whatever happens, and begins with the best one again', () => {
+  const choice = new DoorChoice();
+  choice.choose('poll');
+  for (let attempt = 0; attempt < 9; attempt++) choice.failed();
+  expect([choice.name, choice.isSecondBest]).toEqual(['poll', false]);
+  choice.choose(undefined);
+  choice.failed();
+  choice.failed();
+  expect([choice.name, choice.isSecondBest]).toEqual(['events', true]);
+  choice.best();
+  expect([choice.name, choice.isSecondBest]).toEqual(['websocket', false]);
 });

@@ -44,11 +44,10 @@ export class EventFeed implements Feed {
   }
 }
 
-const POLL_SECONDS = 20;
-
-/** Long polls, one after another. */
-export class PollFeed implements Feed {
+/** Lines of one answer without an end. */
+export class StreamFeed implements Feed {
   private readonly stop = new AbortController();
+  private isClosed = false;
 
   constructor(
     private readonly api: URL,
@@ -59,15 +58,69 @@ export class PollFeed implements Feed {
   }
 
   close(): void {
+    this.isClosed = true;
+    this.stop.abort();
+  }
+
+  private async run(): Promise<void> {
+    const timeout = setTimeout(() => this.stop.abort(), OPEN_MS);
+    try {
+      const answer = await fetch(new URL(`samples/stream?${this.query}`, this.api), {
+        cache: 'no-store',
+        signal: this.stop.signal,
+      });
+      if (!answer.ok || !answer.body) throw new Error(`HTTP ${answer.status}`);
+      clearTimeout(timeout);
+      this.events.opened();
+      await this.read(answer.body);
+    } catch {
+      // It ends below, as it does without an error.
+    }
+    clearTimeout(timeout);
+    if (!this.isClosed) this.events.failed();
+  }
+
+  private async read(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
+    const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = '';
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const lines = (rest + value).split('\n');
+      rest = lines.pop() ?? '';
+      // A keep-alive message is a line without text.
+      for (const line of lines) if (line !== '') this.events.message(line);
+    }
+  }
+}
+
+const POLL_SECONDS = 20;
+/** Between two polls. */
+const POLL_REST_MS = 200;
+
+/** Polls, one after another. */
+abstract class Polls implements Feed {
+  private readonly stop = new AbortController();
+
+  constructor(
+    private readonly api: URL,
+    private readonly query: URLSearchParams,
+    private readonly events: FeedEvents,
+    private readonly path: string,
+    private readonly restMs: number,
+  ) {
+    void this.run();
+  }
+
+  close(): void {
     this.stop.abort();
   }
 
   private async run(): Promise<void> {
     const query = new URLSearchParams(this.query);
-    query.set('timeout', String(POLL_SECONDS));
     try {
       while (!this.stop.signal.aborted) {
-        const answer = await fetch(new URL(`samples/wait?${query}`, this.api), {
+        const answer = await fetch(new URL(`${this.path}?${query}`, this.api), {
           cache: 'no-store',
           signal: this.stop.signal,
         });
@@ -76,9 +129,26 @@ export class PollFeed implements Feed {
         const { messages, next } = (await answer.json()) as { messages: unknown[]; next: string };
         query.set('resume', next);
         for (const message of messages) this.events.message(JSON.stringify(message));
+        if (this.restMs > 0) await new Promise((resolve) => setTimeout(resolve, this.restMs));
       }
     } catch {
       if (!this.stop.signal.aborted) this.events.failed();
     }
+  }
+}
+
+/** Long polls: an answer as soon as there is something. */
+export class WaitFeed extends Polls {
+  constructor(api: URL, query: URLSearchParams, events: FeedEvents) {
+    const waiting = new URLSearchParams(query);
+    waiting.set('timeout', String(POLL_SECONDS));
+    super(api, waiting, events, 'samples/wait', 0);
+  }
+}
+
+/** Polls with a rest between them. */
+export class PollFeed extends Polls {
+  constructor(api: URL, query: URLSearchParams, events: FeedEvents) {
+    super(api, query, events, 'samples', POLL_REST_MS);
   }
 }

@@ -1,6 +1,6 @@
 import { parseSchema, type Schema } from '@oasis/wire';
 import type { Door, DoorEvents, DoorName } from './door.ts';
-import { EventFeed, type Feed, PollFeed } from './feed.ts';
+import { EventFeed, type Feed, PollFeed, StreamFeed, WaitFeed } from './feed.ts';
 import { batchOf, type SamplesMessage } from './json_batch.ts';
 
 const REGISTRY_MS = 1000;
@@ -8,6 +8,8 @@ const REGISTRY_MS = 1000;
 const STATISTICS_MS = 5000;
 /** Subscriptions come in groups; one new stream serves all of them. */
 const REOPEN_MS = 20;
+
+const FEEDS = { events: EventFeed, stream: StreamFeed, wait: WaitFeed, poll: PollFeed };
 
 interface Subscription {
   readonly topic: number;
@@ -21,7 +23,7 @@ interface Subscription {
 type Fields = Record<string, unknown>;
 
 /**
- * `oasis.v1` without a WebSocket: HTTP requests, and samples by server-sent events or long polls. It answers as a DAC
+ * `oasis.v1` without a WebSocket: HTTP requests, and samples by one of the text doors. It answers as a DAC
  * does, so that the session does not notice.
  */
 export class TextDoor implements Door {
@@ -150,7 +152,7 @@ export class TextDoor implements Door {
       this.feed?.close();
       this.feed = undefined;
       if (this.isClosed || this.subscriptions.size === 0) return;
-      const Kind = this.kind === 'events' ? EventFeed : PollFeed;
+      const Kind = FEEDS[this.kind];
       this.feed = new Kind(this.api, this.query(), {
         opened: () => this.events.opened(),
         message: (data) => this.received(data),

@@ -10,9 +10,7 @@ export class WebSocketDoor implements Door {
   private readonly socket: WebSocket;
 
   constructor(page: string, events: DoorEvents) {
-    const url = new URL('ws', page);
-    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-    this.socket = new WebSocket(url, SUBPROTOCOL);
+    this.socket = new WebSocket(addressOf(page), SUBPROTOCOL);
     this.socket.binaryType = 'arraybuffer';
     this.socket.onopen = () => events.opened();
     this.socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
@@ -20,6 +18,18 @@ export class WebSocketDoor implements Door {
       else events.binary(new Uint8Array(event.data));
     };
     this.socket.onclose = (event) => events.closed(reasonOf(event.code), event.code);
+  }
+
+  /** Whether a WebSocket opens now. It is closed again. */
+  static opens(page: string): Promise<boolean> {
+    const socket = new WebSocket(addressOf(page), SUBPROTOCOL);
+    return new Promise((resolve) => {
+      socket.onopen = () => {
+        socket.close();
+        resolve(true);
+      };
+      socket.onerror = () => resolve(false);
+    });
   }
 
   send(text: string): void {
@@ -31,6 +41,12 @@ export class WebSocketDoor implements Door {
     this.socket.onclose = null;
     this.socket.close();
   }
+}
+
+function addressOf(page: string): URL {
+  const url = new URL('ws', page);
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  return url;
 }
 
 function reasonOf(code: number): LossReason {

@@ -245,6 +245,30 @@ fn a_page_of_another_site_cannot_cause_a_read() {
 }
 
 #[test]
+fn browsers_give_answers_to_pages_of_allowed_origins_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("oasis.toml");
+    fs::write(&config, "[doors]\nallowed_origins = [\"https://ops.example\"]\n").unwrap();
+    let dac = Oasis::dac(&["--config", config.to_str().unwrap()]);
+    let from = |origin: &str| format!("Origin: {origin}\r\nSec-Fetch-Site: cross-site\r\n");
+    let (head, _) = raw(&dac, "GET /api/v1/nodes", &from("https://ops.example"));
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    assert!(head.contains("access-control-allow-origin: https://ops.example"), "{head}");
+    assert!(!head.contains("access-control-allow-credentials"), "{head}");
+    // A browser asks before it sends JSON.
+    let asks = "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: content-type\r\n";
+    let (head, _) = raw(&dac, "OPTIONS /api/v1/commands", &(from("https://ops.example") + asks));
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    assert!(head.contains("access-control-allow-methods: ") && head.contains("post"), "{head}");
+    assert!(head.contains("access-control-allow-headers: content-type"), "{head}");
+    for line in ["GET /api/v1/nodes", "OPTIONS /api/v1/commands"] {
+        let (head, _) = raw(&dac, line, &(from("https://evil.example") + asks));
+        assert!(head.starts_with("http/1.1 403"), "{line}: {head}");
+        assert!(!head.contains("access-control-allow-origin"), "{line}: {head}");
+    }
+}
+
+#[test]
 fn every_answer_is_hardened() {
     let dac = Oasis::dac(&[]);
     for path in ["/", "/api/v1/nodes", "/nothing"] {

@@ -38,18 +38,32 @@ impl Client {
         self.0.send(Message::binary(command(opcode, texts))).unwrap();
     }
 
-    /// The next packet, parsed by hand.
+    /// The next packet, which is the whole message.
     fn packet(&mut self) -> Packet {
+        let bytes = self.message();
+        let (packet, rest) = Packet::parse(&bytes);
+        assert_eq!(rest.len(), 0, "the data size is what follows");
+        packet
+    }
+
+    fn message(&mut self) -> Vec<u8> {
         let message = read(&mut self.0).unwrap();
         let Message::Binary(bytes) = message else { panic!("no packet: {message:?}") };
+        bytes.to_vec()
+    }
+}
+
+impl Packet {
+    /// Parses a packet by hand, and returns what follows it.
+    fn parse(bytes: &[u8]) -> (Self, &[u8]) {
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         assert_eq!(&bytes[..6], b"EISA\x01\x01");
         let length = word(44) as usize;
         let data_at = (48 + length).next_multiple_of(8);
-        assert_eq!(bytes.len(), data_at + word(40) as usize, "the data size is what follows");
+        let (bytes, rest) = bytes.split_at(data_at + word(40) as usize);
         assert_eq!(bytes[48 + length - 1], 0, "the name ends with NUL");
         assert!(word(28) < 1_000_000, "microseconds");
-        Packet {
+        let packet = Self {
             uuid: bytes[8..24].try_into().unwrap(),
             sequence: word(32),
             name: String::from_utf8(bytes[48..48 + length - 1].to_vec()).unwrap(),
@@ -58,7 +72,8 @@ impl Client {
                 .chunks_exact(8)
                 .map(|eight| u64::from_le_bytes(eight.try_into().unwrap()))
                 .collect(),
-        }
+        };
+        (packet, rest)
     }
 }
 
@@ -95,6 +110,29 @@ fn gets_well_formed_packets_on_both_paths() {
         assert!(packets.iter().all(|packet| {
             (packet.uuid, packet.name.as_str(), packet.data.len()) == (PROCESSOR_UUID, PROBE[1], 7)
         }));
+    }
+}
+
+#[test]
+fn takes_several_packets_in_a_message_if_it_wants() {
+    let up = Oasis::up(&["--name", "smoke node", "--probe", "processor=ProcessorProbe_SmokeTest@1000"]);
+    ledger(&up, "smoke%20node", PROBE[1], "a sample", |ledger| ledger["received"] != 0);
+    let mut client = Client(open(&format!("{}?packets=many", up.url()), None));
+    client.send(REGISTER, &PROBE);
+    let (mut last, mut has_several) = (None, false);
+    while !has_several || last < Some(100) {
+        let message = client.message();
+        let (mut rest, mut packets) = (&message[..], 0);
+        while !rest.is_empty() {
+            let (packet, behind) = Packet::parse(rest);
+            assert!(
+                last.is_none_or(|last| packet.sequence == last + 1),
+                "{} after {last:?}",
+                packet.sequence
+            );
+            (last, rest, packets) = (Some(packet.sequence), behind, packets + 1);
+        }
+        has_several |= packets > 1;
     }
 }
 

@@ -136,6 +136,8 @@ pub async fn serve(
         ending.send_replace(true);
         shards.end();
     };
+    // The guard comes first: what it refuses no layer below sees.
+    let router = router.layer(origin::sharing(&doors.config));
     let router = router.layer(from_fn_with_state(doors.clone(), host::guard));
     serve::serve(doors, router, listener, ended).await;
     // WebSockets are no requests any more: the HTTP server does not wait for them.

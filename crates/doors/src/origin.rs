@@ -5,14 +5,17 @@
 //! asked for, if that host may be asked for at all ([`host`]).
 
 use crate::{config::DoorsConfig, host};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header, request::Parts};
 use oasis_dac::LogLimit;
 use std::time::{Duration, Instant};
+use tower_http::cors::{AllowOrigin, CorsLayer};
 
 /// Warnings in one [`PERIOD`]: enough to see which origins or hosts are refused.
 const WARNINGS: u32 = 10;
 /// A page that is refused tries again and again, and must not fill the log.
 const PERIOD: Duration = Duration::from_secs(60);
+/// How long a browser remembers what a page of an allowed origin may do.
+const PREFLIGHT: Duration = Duration::from_secs(600);
 /// Bytes of a header that are logged.
 const LONGEST_HEADER: usize = 200;
 
@@ -61,6 +64,19 @@ pub fn allowed(headers: &HeaderMap, config: &DoorsConfig) -> bool {
     let own = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     own.is_some_and(|own| own.eq_ignore_ascii_case(host) && host::is_allowed(host, &config.allowed_hosts))
         || config.allowed_origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
+}
+
+/// Lets browsers give answers to pages of allowed origins, and lets these pages use every method of the API (WHATWG Fetch, "CORS protocol").
+pub fn sharing(config: &DoorsConfig) -> CorsLayer {
+    let allowed = config.allowed_origins.clone();
+    let is_allowed = move |origin: &HeaderValue, _: &Parts| {
+        allowed.iter().any(|allowed| origin.as_bytes().eq_ignore_ascii_case(allowed.as_bytes()))
+    };
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::predicate(is_allowed))
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
+        .allow_headers([header::CONTENT_TYPE])
+        .max_age(PREFLIGHT)
 }
 
 /// Returns whether a browser says that another site's page has caused the request (W3C Fetch Metadata).

@@ -1,6 +1,7 @@
 //! Flags.
 
 use crate::{
+    ajax::StoreKind,
     attacks::Attacks,
     cpu,
     crowd::Dialect,
@@ -8,13 +9,13 @@ use crate::{
     experiments::{
         EXPERIMENTS,
         frizelle::{self, PushServer},
-        mueller,
+        mueller, oasis2013, windcomm,
     },
     faults::{Faults, SourceSettings},
     node,
     overhead::Overhead,
     report,
-    scenarios::{Archive, Fanout, Flush, Idle, Latency, Probes, Slow},
+    scenarios::{Archive, Doors, Fanout, Flush, Idle, Latency, Probes, Slow},
     servers::{
         DacSettings, Server,
         archive::{self, ArchiveArguments},
@@ -63,6 +64,8 @@ enum Verb {
     Latency(Latency),
     /// Memory for each subscriber while nothing is sent.
     Idle(Idle),
+    /// The doors side by side: WebSocket, server-sent events, streaming, long poll, poll.
+    Doors(Doors),
     /// Effect of stopped readers on others.
     Slow(Slow),
     /// Faults and what becomes of samples; --write records a line of JSON for each scenario.
@@ -118,6 +121,12 @@ enum Verb {
         /// What they do, as JSON.
         orders: frizelle::Orders,
     },
+    /// A node with a processor probe and a memory probe, which begin on command.
+    #[command(hide = true)]
+    Daemon(oasis2013::Daemon),
+    /// A simulated anemometer with its node.
+    #[command(hide = true)]
+    Sensor(windcomm::Sensor),
     /// Clients of a server that answers pings.
     #[command(hide = true)]
     PingLoad {
@@ -138,6 +147,15 @@ struct Serve {
     /// Threads of a DAC that write to WebSockets.
     #[arg(long, default_value_t = 1)]
     shards: usize,
+    /// Folder of a handler for AJAX in a DAC, whose address is printed last.
+    #[arg(long)]
+    ajax: Option<PathBuf>,
+    /// What that handler keeps.
+    #[arg(long = "ajax-store")]
+    ajax_stores: Vec<StoreKind>,
+    /// Origins whose pages may read a DAC, besides its own.
+    #[arg(long)]
+    origin: Vec<String>,
     /// Address at which a DAC listens.
     #[arg(long, default_value = "127.0.0.1")]
     host: IpAddr,
@@ -163,9 +181,17 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         _ => report::FANOUT,
     };
     let sections = match cli.verb {
-        Verb::Serve(Serve { server, flush_ms, archive, shards, host }) => {
+        Verb::Serve(Serve { server, flush_ms, archive, shards, ajax, ajax_stores, origin, host }) => {
             let flush = flush_ms.map(Duration::from_millis);
-            return server.serve(&DacSettings { flush, archive, shards, host });
+            return server.serve(&DacSettings {
+                flush,
+                archive,
+                shards,
+                ajax,
+                ajax_stores,
+                origins: origin,
+                host,
+            });
         }
         Verb::ServeArchive(archived) => return archive::serve(&archived),
         Verb::Node { channel, hertz } => return node::run(&channel, hertz),
@@ -185,6 +211,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::PushServe { server, listen, cores } => return server.serve(listen, cores),
         Verb::PushLoad { orders } => return orders.run(),
         Verb::PingLoad { orders } => return orders.run(),
+        Verb::Daemon(daemon) => return daemon.run(),
+        Verb::Sensor(sensor) => return sensor.run(),
         Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
             return subscribers::run(server, source, dialect, count);
         }
@@ -201,6 +229,7 @@ fn measure(verb: Verb) -> anyhow::Result<Vec<String>> {
         Verb::Fanout(fanout) => Ok(vec![fanout.run()?]),
         Verb::Latency(latency) => Ok(vec![latency.run()?]),
         Verb::Idle(idle) => Ok(vec![idle.run()?]),
+        Verb::Doors(doors) => Ok(vec![doors.run()?]),
         Verb::Slow(slow) => Ok(vec![slow.run()?]),
         Verb::Probes(probes) => probes.run(),
         Verb::Archive(archive) => archive.run(),

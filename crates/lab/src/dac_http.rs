@@ -1,7 +1,7 @@
 //! Requests to the HTTP API of a DAC.
 
-use anyhow::Context;
-use serde_json::Value;
+use anyhow::{Context, ensure};
+use serde_json::{Value, json};
 use std::{
     io::{Read, Write},
     net::TcpStream,
@@ -23,6 +23,22 @@ pub fn text(address: &str, method: &str, path: &str) -> anyhow::Result<String> {
     stream.read_to_string(&mut answer)?;
     let (_, body) = answer.split_once("\r\n\r\n").context("HTTP response without a body")?;
     Ok(body.to_owned())
+}
+
+/// Sends a command to a probe.
+pub fn command(address: &str, node: &str, instance: &str, command: &str) -> anyhow::Result<()> {
+    let body = json!({"node": node, "instance": instance, "command": command}).to_string();
+    let mut stream = TcpStream::connect(address)?;
+    write!(
+        stream,
+        "POST /api/v1/commands HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let status = answer.split(' ').nth(1).unwrap_or_default();
+    ensure!(status == "200", "the DAC does not {command} {instance}: {answer}");
+    Ok(())
 }
 
 /// The loss ledger of an instance, once the DAC knows it.

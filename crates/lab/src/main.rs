@@ -6,6 +6,7 @@
 //!
 //! An [`experiment`] repeats a publication's: it is declared, run, recorded and reported. [`experiments`] has a folder for each.
 
+mod ajax;
 mod attacks;
 mod child;
 mod cli;

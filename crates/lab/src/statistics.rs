@@ -1,4 +1,7 @@
-//! Medians and spreads of repeated measurements.
+//! Medians and spreads of repeated measurements, and tests of means.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use std::fmt;
 
 /// Returns the median, or `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
@@ -22,6 +25,73 @@ pub fn ratios(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
     ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect()
 }
 
+/// What is known of some measurements.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation, with one degree of freedom less than measurements.
+    pub deviation: f64,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Sample {
+    /// Of some measurements.
+    pub fn of(values: &[f64]) -> Self {
+        let count = values.len();
+        let mean = values.iter().sum::<f64>() / count.max(1) as f64;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let deviation = (squares / count.saturating_sub(1).max(1) as f64).sqrt();
+        Self { mean, deviation, count }
+    }
+
+    /// Welch's test (Biometrika 34, 1947) of whether the means differ, with unknown and different variances. None if a sample is too small, or nothing varies.
+    pub fn welch(&self, other: &Self) -> Option<Welch> {
+        if self.count < 2 || other.count < 2 {
+            return None;
+        }
+        let part = |sample: &Self| sample.deviation.powi(2) / sample.count as f64;
+        let (one, two) = (part(self), part(other));
+        let error = (one + two).sqrt();
+        let freedom = (one + two).powi(2)
+            / (one.powi(2) / (self.count - 1) as f64 + two.powi(2) / (other.count - 1) as f64);
+        let difference = self.mean - other.mean;
+        let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
+        let t = difference / error;
+        let probability = 2.0 * student.cdf(-t.abs());
+        Some(Welch { difference, t, freedom, probability })
+    }
+}
+
+/// What Welch's test says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Welch {
+    /// The first mean minus the second.
+    pub difference: f64,
+    /// The statistic.
+    pub t: f64,
+    /// Its degrees of freedom.
+    pub freedom: f64,
+    /// Of a difference as large as this, or larger, if the means are the same (two-sided).
+    pub probability: f64,
+}
+
+impl fmt::Display for Welch {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verdict = match self.probability {
+            ..0.01 => "different at 99 %",
+            ..0.05 => "different at 95 %, not at 99 %",
+            _ => "not different at 95 %",
+        };
+        write!(
+            out,
+            "{:+.2} (t = {:.2}, {:.0} degrees of freedom): {verdict}",
+            self.difference, self.t, self.freedom
+        )
+    }
+}
+
 fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -39,5 +109,23 @@ mod tests {
         assert_eq!((median(&[]), spread(&[])), (None, None));
         assert_eq!(spread(&[3.0, 1.0, 2.0]), Some((1.0, 3.0)));
         assert_eq!(ratios(&[2.0, 9.0], &[4.0, 3.0]), [0.5, 3.0]);
+    }
+
+    /// The probability is the integral of the density of Student's distribution, by trapezoids.
+    #[test]
+    fn welchs_test() {
+        let one = Sample::of(&[
+            27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4,
+        ]);
+        let two = Sample::of(&[
+            27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 30.5, 24.1,
+        ]);
+        let test = one.welch(&two).expect("a test");
+        assert!((test.t + 2.8353).abs() < 1e-3 && (test.freedom - 27.8806).abs() < 1e-3, "{test:?}");
+        assert!((test.probability - 0.008425).abs() < 1e-5, "{test:?}");
+        assert!(test.to_string().ends_with("different at 99 %"), "{test}");
+        assert_eq!(one.welch(&Sample::of(&[1.0])), None);
+        let same = Sample { mean: 1.0, deviation: 0.0, count: 9 };
+        assert_eq!(same.welch(&same), None, "nothing varies");
     }
 }

@@ -50,6 +50,8 @@ impl DeltaReader {
 /// State of a client of 2012.
 #[derive(Debug, Default)]
 pub struct EisaClient {
+    /// Whether a message may have several packets.
+    pub is_packed: bool,
     /// Commands under way.
     pub commands: u32,
 }

@@ -1,6 +1,7 @@
 //! RFC 6455 section 4.2: from an HTTP request to a socket on a shard.
 
 use super::{
+    client::EisaClient,
     connection::{Place, Protocol},
     inbox::Newcomer,
 };
@@ -33,7 +34,8 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
     let headers = request.headers();
     let opening = opening(request.method(), headers)?;
     doors.admit(headers, "pages of other sites may not connect (doors.allowed_origins)")?;
-    let protocol = protocol(&opening).inspect_err(|_| doors.admission.count_refused("subprotocol"))?;
+    let protocol = protocol(&opening, request.uri().query().unwrap_or_default())
+        .inspect_err(|_| doors.admission.count_refused("subprotocol"))?;
     let address = doors.places.resident(peer.ip()).map_err(|(code, problem)| {
         doors.admission.count_refused(code);
         problem
@@ -72,15 +74,28 @@ fn no_websocket(detail: &str) -> Problem {
 }
 
 /// The protocol that the client speaks. A client that offers only other subprotocols is refused.
-fn protocol(opening: &Opening) -> Result<Protocol, Problem> {
+fn protocol(opening: &Opening, query: &str) -> Result<Protocol, Problem> {
     if opening.protocols.iter().any(|offered| offered == NATIVE) {
         return Ok(Protocol::Native(Default::default()));
     }
     if opening.protocols.is_empty() {
-        return Ok(Protocol::Eisa(Default::default()));
+        let client = EisaClient { is_packed: is_packed(query)?, ..EisaClient::default() };
+        return Ok(Protocol::Eisa(client));
     }
     let detail = format!("offer the subprotocol {NATIVE}, or none for the format of 2012");
     Err(Problem::new(StatusCode::BAD_REQUEST, "subprotocol", detail))
+}
+
+/// Whether a client of 2012 takes several packets in a message.
+fn is_packed(query: &str) -> Result<bool, Problem> {
+    match query.split('&').find_map(|parameter| parameter.strip_prefix("packets=")) {
+        None | Some("one") => Ok(false),
+        Some("many") => Ok(true),
+        Some(other) => {
+            let detail = format!("parameter packets is {other:?}: write one or many");
+            Err(Problem::new(StatusCode::BAD_REQUEST, "bad_parameter", detail))
+        }
+    }
 }
 
 /// Waits until the answer is written, then gives the socket to a shard.
@@ -113,10 +128,17 @@ mod tests {
     fn our_protocol_is_found_among_others() {
         let spoken = |offered: &[&str]| {
             let protocols = offered.iter().map(|&name| name.to_owned()).collect();
-            protocol(&Opening { accept: String::new(), protocols })
+            protocol(&Opening { accept: String::new(), protocols }, "")
         };
         assert!(matches!(spoken(&["chat", "oasis.v1"]), Ok(Protocol::Native(_))));
         assert!(spoken(&["chat"]).is_err());
-        assert!(matches!(spoken(&[]), Ok(Protocol::Eisa(_))));
+        assert!(matches!(spoken(&[]), Ok(Protocol::Eisa(EisaClient { is_packed: false, .. }))));
+    }
+
+    #[test]
+    fn a_client_of_2012_may_take_several_packets_in_a_message() {
+        assert_eq!(is_packed("a=b&packets=many").ok(), Some(true));
+        assert_eq!(is_packed("packets=one").ok(), Some(false));
+        assert!(is_packed("packets=all").is_err());
     }
 }

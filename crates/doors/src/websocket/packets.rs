@@ -1,4 +1,4 @@
-//! Samples as EISA packets, the format of 2012: one packet in each message.
+//! Samples as EISA packets, the format of 2012: one packet in each message, or several one after another.
 
 use bytes::Bytes;
 use oasis_dac::{Instance, Pieces, Segment};
@@ -10,6 +10,12 @@ use std::mem;
 pub fn put(instance: &Instance, segment: &Segment, out: &mut Vec<u8>) {
     let packets = instance.log.pieces(segment, |batch| packets(instance, batch));
     packets.iter().for_each(|packet| frame::write_message(Opcode::Binary, packet, out));
+}
+
+/// Appends a segment's packets alone.
+pub fn append(instance: &Instance, segment: &Segment, out: &mut Vec<u8>) {
+    let packets = instance.log.pieces(segment, |batch| packets(instance, batch));
+    packets.iter().for_each(|packet| out.extend_from_slice(packet));
 }
 
 /// Returns a batch as EISA packets, in one allocation; `None` for a batch with malformed columns.

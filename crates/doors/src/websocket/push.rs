@@ -1,6 +1,7 @@
 //! Subscriptions of a shard, and the rounds in which it writes to them.
 
 use super::{
+    client::EisaClient,
     connection::{Protocol, Subscription},
     end::End,
     inbox::TopicWaker,
@@ -142,6 +143,7 @@ impl Shard {
         }
         let format = match connection.protocol {
             Protocol::Native(_) => Format::Native,
+            Protocol::Eisa(EisaClient { is_packed: true, .. }) => Format::PackedEisa,
             Protocol::Eisa(_) => Format::Eisa,
         };
         let (mut pieces, mut room, mut lags, mut is_late) = (Vec::new(), WRITE, false, false);

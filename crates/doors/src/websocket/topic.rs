@@ -8,6 +8,7 @@ use super::{
 use bytes::Bytes;
 use oasis_dac::{Instance, Options, Segment, Wake};
 use oasis_history::end_before;
+use oasis_websocket::{Opcode, frame};
 use oasis_wire::{loss::Cause, quantity::Offset};
 use std::{ops::Range, sync::Arc};
 
@@ -24,6 +25,8 @@ pub enum Format {
     Native,
     /// One EISA packet in each message.
     Eisa,
+    /// All EISA packets of a burst in one message.
+    PackedEisa,
 }
 
 /// Whole messages for all readers that want the same samples in the same format.
@@ -110,7 +113,7 @@ impl Topic {
         most: usize,
     ) -> Burst {
         let turn = self.instance.turn(from, options, SEGMENTS);
-        let (mut bytes, mut end) = (Vec::new(), turn.wanted);
+        let (mut bytes, mut packed, mut end) = (Vec::new(), Vec::new(), turn.wanted);
         let mut over = turn.is_over.then_some("overflow");
         let is_late = turn.skipped.is_some_and(|skipped| skipped.cause == Cause::LogRetention);
         if let (Some(skipped), Format::Native) = (turn.skipped, format) {
@@ -119,7 +122,8 @@ impl Topic {
             Answer::gap(self.instance.topic, Some(range), skipped.cause).put(&mut bytes);
         }
         for segment in turn.segments {
-            if !bytes.is_empty() && bytes.len() + segment.batch().len() > most {
+            let length = bytes.len() + packed.len();
+            if length > 0 && length + segment.batch().len() > most {
                 break;
             }
             let last = until.and_then(|until| {
@@ -130,11 +134,15 @@ impl Topic {
             match format {
                 Format::Native => self.put_samples(&segment, &wanted, &mut bytes),
                 Format::Eisa => packets::put(&self.instance, &segment, &mut bytes),
+                Format::PackedEisa => packets::append(&self.instance, &segment, &mut packed),
             }
             if last.is_some() {
                 over = Some("to");
                 break;
             }
+        }
+        if !packed.is_empty() {
+            frame::write_message(Opcode::Binary, &packed, &mut bytes);
         }
         Burst { format, options, from, end, bytes: bytes.into(), is_late, over }
     }

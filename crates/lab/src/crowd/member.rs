@@ -91,19 +91,21 @@ impl Member {
         Ok(())
     }
 
-    /// Reads received bytes.
-    pub fn read(&mut self, buffer: &mut [u8], tally: &mut Tally) -> anyhow::Result<()> {
+    /// Reads received bytes; returns how many.
+    pub fn read(&mut self, buffer: &mut [u8], tally: &mut Tally) -> anyhow::Result<u64> {
+        let mut bytes = 0;
         loop {
             let length = match self.stream.read(buffer) {
                 Ok(0) => bail!("server closed a subscriber's connection"),
                 Ok(length) => length,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(bytes),
                 Err(error) => return Err(error).context("a subscriber lost its connection"),
             };
+            bytes += length as u64;
             self.take(buffer.get(..length).unwrap_or_default(), tally)?;
             // The buffer was not filled: the socket is empty until the next event.
             if length < buffer.len() {
-                return Ok(());
+                return Ok(bytes);
             }
         }
     }

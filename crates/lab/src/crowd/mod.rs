@@ -4,10 +4,12 @@ mod dialect;
 mod frames;
 mod member;
 mod tally;
+mod text;
 
 pub use dialect::Dialect;
 pub use frames::Frames;
 pub use tally::Tally;
+pub use text::{TextCrowd, TextDoor};
 
 use anyhow::{Context, bail};
 use member::Member;
@@ -35,6 +37,8 @@ pub struct Crowd {
     buffer: Vec<u8>,
     /// Received so far.
     pub tally: Tally,
+    /// Bytes received.
+    pub bytes: u64,
     /// Time spent on received messages, without polling.
     pub busy: Duration,
 }
@@ -53,6 +57,7 @@ impl Crowd {
             members: Vec::with_capacity(count),
             buffer: vec![0; READ],
             tally: Tally::default(),
+            bytes: 0,
             busy: Duration::ZERO,
         };
         let request = dialect.request(server);
@@ -100,7 +105,7 @@ impl Crowd {
                 member.flush()?;
             }
             if event.is_readable() {
-                member.read(&mut self.buffer, &mut self.tally)?;
+                self.bytes += member.read(&mut self.buffer, &mut self.tally)?;
             }
         }
         self.busy += began.elapsed();
@@ -152,7 +157,7 @@ impl Crowd {
 
     /// Counts into this tally from now on, and resets gaps.
     pub fn count_into(&mut self, tally: Tally) {
-        self.tally = tally;
+        (self.tally, self.bytes) = (tally, 0);
         self.members.iter_mut().for_each(|member| member.lost = 0);
     }
 

@@ -33,6 +33,9 @@ pub struct Experiment {
     /// Numbers of the publication.
     #[serde(rename = "fact", default)]
     pub facts: Vec<Fact>,
+    /// Measures of each two servers that are tested for a difference.
+    #[serde(rename = "comparison", default)]
+    pub comparisons: Vec<Comparison>,
     /// Measures that the report has for each cell.
     #[serde(rename = "column", default)]
     pub columns: Vec<Column>,
@@ -119,8 +122,12 @@ pub struct Figure {
     pub distribution: Option<String>,
     /// The drawn measure, a point for each cell.
     pub measure: Option<String>,
+    /// Another measure, which is drawn as lines of their own.
+    pub beside: Option<String>,
     /// The variable on the horizontal axis of a measure.
     pub along: Option<String>,
+    /// The measure on the horizontal axis of a measure.
+    pub along_measure: Option<String>,
     /// Whether a measure is drawn as a multiple of its first point, with the laws that fit it.
     #[serde(default)]
     pub is_speed_up: bool,
@@ -163,6 +170,20 @@ pub struct Fact {
     pub paper: BTreeMap<String, f64>,
 }
 
+/// A mean of each server, compared with that of each other one by Welch's test.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// What is compared.
+    pub title: String,
+    /// The measure that is the mean.
+    pub mean: String,
+    /// The measure that is the standard deviation.
+    pub deviation: String,
+    /// The measure that is the number of values.
+    pub count: String,
+}
+
 /// A column of the report's table of cells.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -183,13 +204,15 @@ pub struct MethodNotes {
 
 impl Figure {
     fn check(&self) -> anyhow::Result<()> {
-        let Self { number, series, distribution, measure, reason, .. } = self;
+        let Self { number, series, distribution, measure, beside, along, along_measure, reason, .. } = self;
         let given = [series, distribution, measure, reason].into_iter().flatten().count();
         ensure!(given == 1, "figure {number}: one of series, distribution, measure and reason");
+        let axes = [along, along_measure].into_iter().flatten().count();
         ensure!(
-            measure.is_some() == self.along.is_some(),
-            "figure {number}: a measure is drawn along a variable"
+            axes == usize::from(measure.is_some()),
+            "figure {number}: a measure is drawn along a variable or along another measure"
         );
+        ensure!(beside.is_none() || measure.is_some(), "figure {number}: beside what?");
         Ok(())
     }
 }

@@ -2,17 +2,22 @@
 
 use super::{
     Method, Surroundings,
+    declaration::{Column, Experiment},
     folder::RunFolder,
     method::Readiness,
     outcome::{CellResult, Outcome},
     plan::Cell,
     progress::{Progress, span},
     record,
+    report::number,
 };
 use std::{
     collections::BTreeSet,
     time::{Duration, Instant},
 };
+
+/// Columns of the report in a line of progress.
+const SAID: usize = 4;
 
 /// What became of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +54,7 @@ pub fn run(
     folder: &RunFolder,
     surroundings: &Surroundings<'_>,
 ) -> anyhow::Result<Ending> {
-    let interrupt = surroundings.interrupt;
+    let (interrupt, experiment) = (surroundings.interrupt, Experiment::parse(method.declaration())?);
     let due = due(folder)?;
     let mut progress = Progress::new(&due.iter().map(|cell| method.expected(cell)).collect::<Vec<_>>());
     for cell in due {
@@ -62,7 +67,7 @@ pub fn run(
         if interrupt.is_set() && matches!(outcome, Outcome::Failed(_)) {
             return Ok(Ending::Interrupted);
         }
-        let said = said(&outcome);
+        let said = said(&experiment, &outcome);
         let result =
             CellResult { cell: cell.clone(), began, seconds: clock.elapsed().as_secs_f64(), outcome };
         folder.write_result(&result)?;
@@ -98,13 +103,18 @@ fn due(folder: &RunFolder) -> anyhow::Result<Vec<&Cell>> {
     Ok(due)
 }
 
-fn said(outcome: &Outcome) -> String {
+/// A line on a cell: what the first columns of the report have.
+fn said(experiment: &Experiment, outcome: &Outcome) -> String {
     match outcome {
         Outcome::Absent(reason) => format!("absent: {reason}"),
         Outcome::Failed(error) => format!("failed: {error}"),
         Outcome::Measured(measured) => {
-            let of = |name: &str| measured.measures.get(name).copied().unwrap_or_default();
-            format!("{} responses, {} errors", of("responses"), of("errors"))
+            let value = |column: &Column| {
+                let value = measured.measures.get(&column.measure)?;
+                Some(format!("{} {}", column.title, number(*value)))
+            };
+            let values: Vec<_> = experiment.columns.iter().filter_map(value).take(SAID).collect();
+            values.join("; ")
         }
     }
 }

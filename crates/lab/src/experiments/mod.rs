@@ -1,15 +1,22 @@
 //! The experiments, a folder each. To add one: its declaration and its [`Method`], and a line here.
 //!
-//! They share the processes of a load ([`fleet`]), the watch over processes ([`monitor`]), Node.js ([`nodejs`]), and what of it is recorded ([`live`]).
+//! They share the processes of a load ([`fleet`]), the watch over processes ([`monitor`]), Node.js ([`nodejs`]), browsers ([`browser`]) with pages ([`site`]), slow
+//! ways to them ([`relay`]), and what of it is recorded ([`live`]).
 
+mod browser;
 mod fleet;
 pub mod frizelle;
 mod live;
 mod monitor;
 pub mod mueller;
 mod nodejs;
+pub mod oasis2013;
+mod relay;
+mod site;
+pub mod windcomm;
 
 use crate::experiment::Method;
 
 /// Every experiment.
-pub const EXPERIMENTS: &[&dyn Method] = &[&frizelle::Frizelle, &mueller::Mueller];
+pub const EXPERIMENTS: &[&dyn Method] =
+    &[&frizelle::Frizelle, &mueller::Mueller, &oasis2013::Oasis2013, &windcomm::WindComm];

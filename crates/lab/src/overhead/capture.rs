@@ -13,11 +13,22 @@ use std::{
 /// Ethertype of IPv4, in the byte order of the network. A packet socket for one type sees each packet of the loopback interface once.
 const IPV4: i32 = 0x0800_u16.to_be() as i32;
 /// Largest packet of the loopback interface, and more.
-const PACKET: usize = 128 * 1024;
+pub const PACKET: usize = 128 * 1024;
 /// Timeout of a capture.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Room for packets that arrive faster than they are read.
 const BUFFER: usize = 16 * 1024 * 1024;
+
+/// A socket that reads every packet of IPv4.
+///
+/// # Errors
+/// Without the permission to capture (CAP_NET_RAW).
+pub fn packets() -> anyhow::Result<Socket> {
+    let packets = Socket::new(Domain::PACKET, Type::RAW, Some(Protocol::from(IPV4)))
+        .context("packets cannot be captured without CAP_NET_RAW (run as root)")?;
+    packets.set_recv_buffer_size(BUFFER)?;
+    Ok(packets)
+}
 
 /// What the segments of one direction cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,9 +54,7 @@ impl Wire {
     /// # Errors
     /// Without the permission to capture (CAP_NET_RAW).
     pub fn open() -> anyhow::Result<Self> {
-        let packets = Socket::new(Domain::PACKET, Type::RAW, Some(Protocol::from(IPV4)))
-            .context("packets cannot be captured without CAP_NET_RAW (run as root)")?;
-        packets.set_recv_buffer_size(BUFFER)?;
+        let packets = packets()?;
         packets.set_read_timeout(Some(PATIENCE))?;
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let sender = TcpStream::connect(listener.local_addr()?)?;

@@ -8,7 +8,10 @@ mod http;
 mod model;
 mod packet;
 mod samples;
+mod tap;
 mod tls;
+
+pub use tap::{Tap, Traffic};
 
 use crate::table::Table;
 use capture::{Cost, Wire};

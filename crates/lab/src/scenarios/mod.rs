@@ -1,6 +1,7 @@
 //! What is measured. Each scenario answers a section of the report.
 
 mod archive;
+mod doors;
 mod fanout;
 mod idle;
 mod latency;
@@ -8,6 +9,7 @@ mod probes;
 mod slow;
 
 pub use archive::Archive;
+pub use doors::Doors;
 pub use fanout::Fanout;
 pub use idle::Idle;
 pub use latency::Latency;

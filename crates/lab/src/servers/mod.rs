@@ -6,7 +6,7 @@ mod bare;
 mod oasis;
 mod tungstenite;
 
-use crate::packet::Stamp;
+use crate::{ajax::StoreKind, packet::Stamp};
 use clap::ValueEnum;
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
@@ -49,6 +49,12 @@ pub struct DacSettings {
     pub archive: Option<PathBuf>,
     /// Threads that write to WebSockets.
     pub shards: usize,
+    /// Folder of a handler for AJAX; none for no such handler.
+    pub ajax: Option<PathBuf>,
+    /// What the handler for AJAX keeps.
+    pub ajax_stores: Vec<StoreKind>,
+    /// Origins whose pages may read, besides its own.
+    pub origins: Vec<String>,
     /// Address of doors and data channel.
     pub host: IpAddr,
 }

@@ -2,6 +2,7 @@
 
 use super::{DacSettings, runtime};
 use crate::{
+    ajax::{self, Ajax},
     order::{Order, obey, ready},
     packet,
 };
@@ -78,7 +79,11 @@ pub fn serve(settings: &DacSettings, is_fed: bool) -> anyhow::Result<()> {
     let dac = Dac::new(oasis_dac::Config::default());
     let archive = settings.archive.as_deref().map(open_archive).transpose()?;
     let recorder = archive.clone().map(|archive| -> Arc<dyn Handler> { archive });
-    let handlers = Arc::new(Supervisor::new(dac.clone(), None, recorder.into_iter().collect()));
+    let ajax = settings.ajax.as_deref().map(|folder| Ajax::new(folder, &settings.ajax_stores)).transpose()?;
+    let ajax = ajax.map(Arc::new);
+    let streamer = ajax.clone().map(|ajax| -> Arc<dyn Handler> { ajax });
+    let handlers =
+        Arc::new(Supervisor::new(dac.clone(), None, recorder.into_iter().chain(streamer).collect()));
     handlers.start_all();
     let mut feed = is_fed.then(|| Feed::new(dac.clone())).transpose()?;
     let mut config = DoorsConfig {
@@ -86,18 +91,23 @@ pub fn serve(settings: &DacSettings, is_fed: bool) -> anyhow::Result<()> {
         max_websockets: 1_000_000,
         max_per_address: 1_000_000,
         shards: ShardChoice::Fixed(settings.shards),
+        allowed_origins: settings.origins.clone(),
         ..DoorsConfig::default()
     };
     if let Some(flush) = settings.flush {
         config.flush_ms = u64::try_from(flush.as_millis())?;
     }
-    let (doors, channel) = runtime.block_on(async {
-        let doors = TcpListener::bind((settings.host, 0)).await?;
-        let channel = TcpListener::bind((settings.host, 0)).await?;
-        ready(&[doors.local_addr()?.to_string(), channel.local_addr()?.to_string()])?;
-        anyhow::Ok((doors, channel))
+    let [doors, channel, pages] = runtime.block_on(async {
+        let bind = || TcpListener::bind((settings.host, 0));
+        let listeners = [bind().await?, bind().await?, bind().await?];
+        let places: Vec<_> = listeners.iter().map(TcpListener::local_addr).collect::<Result<_, _>>()?;
+        ready(&places.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+        anyhow::Ok(listeners)
     })?;
     runtime.spawn(oasis_dac::ingest::serve(dac.clone(), channel));
+    if let Some(ajax) = ajax {
+        runtime.spawn(ajax::serve(dac.clone(), ajax.stores(), pages));
+    }
     runtime.spawn(async move {
         oasis_api::serve(Api::new(Doors::new(dac, config, archive)?, handlers)?, doors, future::pending())
             .await

@@ -25,8 +25,15 @@ pub enum Content<'a> {
     Series(&'a str),
     /// By percentages, by name.
     Distribution(&'a str),
-    /// A measure, along a variable.
-    Measure { measure: &'a str, along: &'a str, is_speed_up: bool },
+    /// A measure, and perhaps another one beside it.
+    Measure { measure: &'a str, beside: Option<&'a str>, along: Along<'a>, is_speed_up: bool },
+}
+
+/// The horizontal axis of a measure.
+#[derive(Debug, Clone, Copy)]
+pub enum Along<'a> {
+    Variable(&'a str),
+    Measure(&'a str),
 }
 
 impl<'a> Content<'a> {
@@ -35,8 +42,13 @@ impl<'a> Content<'a> {
         match figure {
             Figure { series: Some(name), .. } => Some(Self::Series(name)),
             Figure { distribution: Some(name), .. } => Some(Self::Distribution(name)),
-            Figure { measure: Some(measure), along: Some(along), is_speed_up, .. } => {
-                Some(Self::Measure { measure, along, is_speed_up: *is_speed_up })
+            Figure { measure: Some(measure), beside, along, along_measure, is_speed_up, .. } => {
+                let along = match (along, along_measure) {
+                    (Some(variable), _) => Along::Variable(variable),
+                    (None, other) => Along::Measure(other.as_deref()?),
+                };
+                let beside = beside.as_deref();
+                Some(Self::Measure { measure, beside, along, is_speed_up: *is_speed_up })
             }
             _ => None,
         }
@@ -67,11 +79,18 @@ impl<'a> Content<'a> {
                     Curve { name: name(group), repetitions: group.measured().filter_map(of).collect() }
                 })
                 .collect(),
-            Self::Measure { measure, along, is_speed_up } => {
+            Self::Measure { measure, beside, along, is_speed_up } => {
                 let mut lines: BTreeMap<String, Series> = BTreeMap::new();
                 for group in groups {
-                    if let (Some(x), Some(y)) = (number_of(group, along), group.estimate(measure)) {
-                        lines.entry(name(group)).or_default().push((x, y.median));
+                    let Some(x) = along.of(group) else { continue };
+                    let mut add = |name: String, measure: &str| {
+                        if let Some(y) = group.estimate(measure) {
+                            lines.entry(name).or_default().push((x, y.median));
+                        }
+                    };
+                    add(name(group), measure);
+                    if let Some(beside) = beside {
+                        add(format!("{}: {}", name(group), label(beside)), beside);
                     }
                 }
                 lines
@@ -84,7 +103,6 @@ impl<'a> Content<'a> {
 
     /// What the axes are.
     pub fn axes(self, experiment: &Experiment) -> Axes {
-        let label = |name: &str| name.replace('_', " ");
         match self {
             Self::Series(name) => {
                 Axes { x: "seconds".into(), y: label(name.trim_end_matches(ALL)), is_logarithmic: false }
@@ -92,8 +110,8 @@ impl<'a> Content<'a> {
             Self::Distribution(name) => {
                 Axes { x: "percent of the measurements".into(), y: label(name), is_logarithmic: true }
             }
-            Self::Measure { measure, along, is_speed_up } => Axes {
-                x: experiment.variable(along).map_or_else(|_| label(along), |known| known.unit.clone()),
+            Self::Measure { measure, along, is_speed_up, .. } => Axes {
+                x: along.unit(experiment),
                 y: if is_speed_up { "speed-up".into() } else { label(measure) },
                 is_logarithmic: false,
             },
@@ -133,11 +151,32 @@ fn curve_name(experiment: &Experiment, figure: &Figure, group: &Group) -> String
     values.collect::<Vec<_>>().join(", ")
 }
 
-fn number_of(group: &Group, variable: &str) -> Option<f64> {
-    match group.cell.value(variable)? {
-        Value::Number(number) => Some(number as f64),
-        Value::Flag(_) | Value::Text(_) => None,
+impl Along<'_> {
+    /// Where a group lies.
+    fn of(self, group: &Group) -> Option<f64> {
+        match self {
+            Self::Variable(variable) => match group.cell.value(variable)? {
+                Value::Number(number) => Some(number as f64),
+                Value::Flag(_) | Value::Text(_) => None,
+            },
+            Self::Measure(measure) => group.estimate(measure).map(|estimate| estimate.median),
+        }
     }
+
+    /// What the axis says.
+    fn unit(self, experiment: &Experiment) -> String {
+        match self {
+            Self::Variable(name) => {
+                experiment.variable(name).map_or_else(|_| label(name), |known| known.unit.clone())
+            }
+            Self::Measure(name) => label(name),
+        }
+    }
+}
+
+/// A name as people read it.
+fn label(name: &str) -> String {
+    name.replace('_', " ")
 }
 
 /// The points as a line; a speed-up has the lines of the laws too.

@@ -50,12 +50,11 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// Three digits, and thousands apart: `0.42`, `6.05`, `645`, `12,500`.
+/// Three digits, and thousands apart: `0.42`, `6.05`, `645`, `12,500`; whole numbers without a fraction: `3`.
 pub fn number(value: f64) -> String {
     match value.abs() {
-        size if size >= 100.0 => thousands(value),
+        size if size >= 100.0 || size.fract() == 0.0 => thousands(value),
         size if size >= 10.0 => format!("{value:.1}"),
-        0.0 => "0".into(),
         _ => format!("{value:.2}"),
     }
 }
@@ -94,8 +93,8 @@ mod tests {
     #[test]
     fn numbers_are_short() {
         assert_eq!(
-            [0.0, 0.4213, 6.049, 64.51, 645.2, 454_000.0].map(number),
-            ["0", "0.42", "6.05", "64.5", "645", "454,000"]
+            [0.0, -3.0, 0.4213, 6.049, 64.51, 645.2, 454_000.0].map(number),
+            ["0", "-3", "0.42", "6.05", "64.5", "645", "454,000"]
         );
     }
 }

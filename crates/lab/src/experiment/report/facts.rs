@@ -2,9 +2,10 @@
 
 use super::{
     super::declaration::Experiment,
-    estimate::number,
+    estimate::{Estimate, number},
     groups::{Group, Groups},
 };
+use crate::table::ratio;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -28,6 +29,8 @@ pub struct FactRow {
     pub paper: String,
     /// Ours, with its interval.
     pub ours: String,
+    /// Ours as a multiple of the publication's.
+    pub ratio: String,
 }
 
 /// Compares every number.
@@ -40,10 +43,15 @@ pub fn compare(experiment: &Experiment, groups: &Groups) -> Vec<ComparedFact> {
             .map(|name| &**name)
             .chain(measured.iter().map(|group| &*group.cell.server))
             .collect();
-        let row = |name: &str| FactRow {
-            server: experiment.server(name).map_or(name.to_owned(), |server| server.title.clone()),
-            paper: fact.paper.get(name).map_or("–".into(), |value| number(*value)),
-            ours: ours(&measured, name, &fact.measure),
+        let row = |name: &str| {
+            let (paper, ours) = (fact.paper.get(name), ours(&measured, name, &fact.measure));
+            let quotient = paper.zip(ours).map(|(paper, ours)| ours.median / paper);
+            FactRow {
+                server: experiment.server(name).map_or(name.to_owned(), |server| server.title.clone()),
+                paper: paper.map_or("–".into(), |value| number(*value)),
+                ours: ours.map_or("–".into(), |estimate| estimate.to_string()),
+                ratio: ratio(quotient.filter(|quotient| quotient.is_finite())),
+            }
         };
         ComparedFact {
             place: fact.place.clone(),
@@ -54,7 +62,6 @@ pub fn compare(experiment: &Experiment, groups: &Groups) -> Vec<ComparedFact> {
     compared.collect()
 }
 
-fn ours(measured: &[&Group], server: &str, measure: &str) -> String {
-    let group = measured.iter().find(|group| group.cell.server == server);
-    group.and_then(|group| group.estimate(measure)).map_or("–".into(), |estimate| estimate.to_string())
+fn ours(measured: &[&Group], server: &str, measure: &str) -> Option<Estimate> {
+    measured.iter().find(|group| group.cell.server == server)?.estimate(measure)
 }

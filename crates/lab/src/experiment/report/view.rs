@@ -9,6 +9,7 @@ use super::{
         record::RunRecord,
         value::Value,
     },
+    comparisons::{self, TestedMeans},
     facts::{self, ComparedFact},
     figures::{self, DrawnFigure},
     groups::{Group, Groups},
@@ -27,6 +28,7 @@ pub struct View {
     variables: Vec<VariableView>,
     figures: Vec<DrawnFigure>,
     facts: Vec<ComparedFact>,
+    comparisons: Vec<TestedMeans>,
     headings: Vec<String>,
     cells: Vec<Vec<String>>,
     cells_table: String,
@@ -74,6 +76,7 @@ impl View {
             variables: variables(experiment, groups),
             figures,
             facts: facts::compare(experiment, groups),
+            comparisons: comparisons::test(experiment, groups),
             headings,
             cells,
             cells_table: table.to_string(),
@@ -157,18 +160,25 @@ fn describe(experiment: &Experiment, groups: &Groups, group: &Group) -> String {
     if values.is_empty() { group.cell.title.clone() } else { format!("{}: {values}", group.cell.title) }
 }
 
-/// Cells that were not measured, and what is to be known of the others.
+/// Cells that were not measured, and what is to be known of the others: the same once, however many cells say it.
 fn problems(groups: &Groups) -> Vec<String> {
-    let mut problems = Vec::new();
+    let mut problems: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut add = |problem: String, id| match problems.iter_mut().find(|(known, _)| *known == problem) {
+        Some((_, ids)) => ids.push(id),
+        None => problems.push((problem, vec![id])),
+    };
     for result in groups.0.iter().flat_map(|group| &group.results) {
-        let id = &result.cell.id;
+        let id = &*result.cell.id;
         match &result.outcome {
-            Outcome::Absent(reason) => problems.push(format!("{id}: absent: {reason}")),
-            Outcome::Failed(error) => problems.push(format!("{id}: failed: {error}")),
-            Outcome::Measured(measured) => {
-                problems.extend(measured.notes.iter().map(|note| format!("{id}: {note}")))
-            }
+            Outcome::Absent(reason) => add(format!("absent: {reason}"), id),
+            Outcome::Failed(error) => add(format!("failed: {error}"), id),
+            Outcome::Measured(measured) => measured.notes.iter().for_each(|note| add(note.clone(), id)),
         }
     }
-    problems
+    let said = problems.into_iter().map(|(problem, ids)| match &ids[..] {
+        [id] => format!("{id}: {problem}"),
+        [first, .., last] => format!("{} cells, {first} to {last}: {problem}", ids.len()),
+        [] => problem,
+    });
+    said.collect()
 }

@@ -1,0 +1,137 @@
+//! The web server: a response without an end for each XMLHttpRequest, and the instance's batches as bytes for comparison (thesis, chapter 6).
+
+use super::store::{Store, StoreKind, Version};
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    extract::{Path, State},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use clap::ValueEnum;
+use oasis_dac::{Cursor, Dac, Signal, StartAt};
+use std::{
+    convert::Infallible,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+use tokio::{net::TcpListener, sync::mpsc};
+
+/// Rest between two looks at the store.
+const REST: Duration = Duration::from_millis(1);
+/// A message has so many bytes at least: the browsers of 2012 showed shorter ones late.
+const PADDED: usize = 256;
+/// Messages that a client has not taken yet.
+const WAITING: usize = 16;
+/// A client that has gone is noticed when something is sent: a line end, this often.
+const ALIVE: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Clone)]
+struct Site {
+    dac: Arc<Dac>,
+    stores: Arc<[Store]>,
+}
+
+/// Serves `/ajax/STORE/INSTANCE` and `/ajax/binary/NODE/INSTANCE` until the process ends.
+pub async fn serve(dac: Arc<Dac>, stores: Arc<[Store]>, listener: TcpListener) -> std::io::Result<()> {
+    let router = Router::new()
+        .route("/ajax/{store}/{instance}", get(stream))
+        .route("/ajax/binary/{node}/{instance}", get(binary))
+        .with_state(Site { dac, stores });
+    axum::serve(listener, router).await
+}
+
+async fn stream(State(site): State<Site>, Path((kind, instance)): Path<(String, String)>) -> Response {
+    let kind = StoreKind::from_str(&kind, true).ok();
+    let Some(place) = site.stores.iter().position(|store| Some(store.kind) == kind) else {
+        return (StatusCode::NOT_FOUND, "no such store: file, memory or database\n").into_response();
+    };
+    let mut seen = Version::default();
+    let look = move || match site.stores[place].look(&instance, &mut seen) {
+        Ok(record) => Ok(record.map(padded)),
+        Err(error) => Err(error.to_string()),
+    };
+    endless("application/json", b"\n", look)
+}
+
+async fn binary(State(site): State<Site>, Path((node, instance)): Path<(String, String)>) -> Response {
+    let Some(instance) = site.dac.registry.find(&node, &instance) else {
+        return (StatusCode::NOT_FOUND, "no such instance\n").into_response();
+    };
+    let mut cursor = Cursor::new(instance, StartAt::Now, &Arc::new(Signal::default())).0;
+    let look = move || {
+        let mut bytes = Vec::new();
+        for segment in cursor.read(WAITING).segments {
+            let batch = segment.batch();
+            bytes.extend_from_slice(&u32::try_from(batch.len()).unwrap_or(u32::MAX).to_le_bytes());
+            bytes.extend_from_slice(batch);
+        }
+        Ok((!bytes.is_empty()).then(|| bytes.into()))
+    };
+    // A batch of no bytes.
+    endless("application/octet-stream", &[0; 4], look)
+}
+
+/// Blanks after the record, and a line end.
+fn padded(mut record: String) -> Bytes {
+    let blanks = PADDED.saturating_sub(record.len() + 1);
+    record.extend(std::iter::repeat_n(' ', blanks));
+    record.push('\n');
+    record.into()
+}
+
+/// A response whose thread looks until the client has gone.
+fn endless(
+    media: &'static str,
+    nothing: &'static [u8],
+    mut look: impl FnMut() -> Result<Option<Bytes>, String> + Send + 'static,
+) -> Response {
+    let (to, from) = mpsc::channel(WAITING);
+    thread::spawn(move || {
+        let mut sent = Instant::now();
+        loop {
+            let message = match look() {
+                Ok(Some(message)) => message,
+                Ok(None) if sent.elapsed() > ALIVE => Bytes::from_static(nothing),
+                Ok(None) => {
+                    thread::sleep(REST);
+                    continue;
+                }
+                Err(error) => {
+                    eprintln!("ajax: {error}");
+                    return;
+                }
+            };
+            if to.blocking_send(message).is_err() {
+                return;
+            }
+            sent = Instant::now();
+        }
+    });
+    let parts = futures_util::stream::unfold(from, |mut from: mpsc::Receiver<Bytes>| async move {
+        from.recv().await.map(|part| (Ok::<_, Infallible>(part), from))
+    });
+    let mut headers = HeaderMap::new();
+    headers.insert(
+        header::CONTENT_TYPE,
+        media.parse().unwrap_or(header::HeaderValue::from_static("text/plain")),
+    );
+    headers.insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
+    // The pages are the site's; nothing here is secret.
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, header::HeaderValue::from_static("*"));
+    (headers, Body::from_stream(parts)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_messages_are_padded_to_256_bytes() {
+        assert_eq!(padded("{}".into()).len(), 256);
+        assert_eq!(padded("x".repeat(255)).len(), 256);
+        assert_eq!(padded("x".repeat(300)).len(), 301);
+    }
+}

@@ -1,0 +1,50 @@
+//! The System Probe Daemon of the publications: a node with a processor probe and a memory probe, which begin on command.
+
+use crate::order::ready;
+use clap::Args;
+use oasis_instrument::{NodeSettings, ProbeChoice, Rate};
+use oasis_probes::PROBES;
+use std::io;
+
+/// The node's name.
+pub const NODE: &str = "host";
+/// Ready-made probes, and the names of their instances in the publications.
+pub const INSTANCES: [(&str, &str); 2] =
+    [("processor", "ProcessorProbe_SmokeTest"), ("memory", "MemoryProbe_SmokeTest")];
+
+/// A node with both probes; the end of its standard input ends it.
+#[derive(Debug, Args)]
+pub struct Daemon {
+    /// Address of the data channel of the DAC.
+    channel: String,
+    /// Samples a second, or `max`.
+    #[arg(long)]
+    hertz: Rate,
+    /// Samples of each probe.
+    #[arg(long)]
+    flushes: Option<u64>,
+}
+
+impl Daemon {
+    /// Sends samples until there is no more input.
+    pub fn run(&self) -> anyhow::Result<()> {
+        let probes = INSTANCES.map(|(probe, instance)| ProbeChoice {
+            instance: Some(instance.to_owned()),
+            hertz: self.hertz,
+            enabled: false,
+            ..ProbeChoice::new(probe)
+        });
+        let settings = NodeSettings {
+            name: NODE.into(),
+            dac: self.channel.clone(),
+            flushes: self.flushes,
+            probes: Some(probes.into()),
+            ..NodeSettings::default()
+        };
+        let node = settings.builder(PROBES)?.start(settings.connector())?;
+        ready(&[])?;
+        io::copy(&mut io::stdin().lock(), &mut io::sink())?;
+        node.shutdown();
+        Ok(())
+    }
+}

@@ -1,0 +1,294 @@
+// The dashboard of 2012: a table for each probe instance, filled through one of ten doors. It counts what it shows, and how old that is.
+//
+// Parameters of the address: door, dac and ajax (HOST:PORT), node, instances (with commas), and is_measured: the page then reports to the lab.
+
+const DOORS = {
+  'ajax-file': 'AJAX, flat file',
+  'ajax-memory': 'AJAX, memory',
+  'ajax-database': 'AJAX, database',
+  'ajax-long-poll': 'AJAX, dropped and resumed',
+  'ajax-binary': 'AJAX, binary',
+  poll: 'poll',
+  'long-poll': 'long poll',
+  events: 'server-sent events',
+  'websocket-2012': 'WebSocket of 2012',
+  websocket: 'WebSocket',
+};
+/** The thesis, appendix B: a connection is dropped after this time, and resumed after that. */
+const DROPPED = 5000;
+const RESUMED = 1000;
+/** From an answer of a poll to the next request. */
+const INTERVAL = 150;
+/** Between two reports to the lab. */
+const REPORT = 200;
+/** The samples whose age is noted: section 5.4. */
+const [FIRST, LAST] = [50, 100];
+
+const parameters = new URLSearchParams(location.search);
+const door = parameters.get('door') ?? 'websocket';
+const dac = parameters.get('dac') ?? location.host;
+const ajax = parameters.get('ajax') ?? location.host;
+const node = parameters.get('node') ?? 'host';
+const names = (parameters.get('instances') ?? 'ProcessorProbe_SmokeTest,MemoryProbe_SmokeTest').split(',');
+const now = () => performance.timeOrigin + performance.now();
+const sleep = (millis) => new Promise((resolve) => setTimeout(resolve, millis));
+const say = (text) => { document.getElementById('state').textContent = text; };
+
+/** One probe instance on the page. */
+class Instance {
+  received = 0;
+  ages = [];
+  shown;
+  stop = () => {};
+
+  constructor(name) {
+    this.name = name;
+    const section = document.getElementById('instance').content.cloneNode(true).firstElementChild;
+    section.querySelector('caption').textContent = name;
+    section.querySelector('[name=unregister]').onclick = () => this.stop();
+    section.querySelector('[name=hertz]').onclick = () => this.command(section.querySelector('input').value);
+    document.querySelector('main').append(section);
+    this.rows = section.querySelector('tbody');
+    this.counter = section.querySelector('output');
+  }
+
+  /** Notes samples that have arrived, of which the last one is shown: its number, its time in milliseconds, and its metrics. */
+  note(count, sequence, time, metrics) {
+    const age = now() - time;
+    this.received += count;
+    if (sequence >= FIRST && sequence <= LAST) this.ages.push(age);
+    this.newest = metrics;
+    this.shown ??= requestAnimationFrame(() => this.show());
+  }
+
+  show() {
+    this.shown = undefined;
+    this.counter.textContent = this.received;
+    const entries = Object.entries(this.newest ?? {});
+    while (this.rows.rows.length < entries.length) {
+      const row = this.rows.insertRow();
+      row.insertCell();
+      row.insertCell();
+    }
+    entries.forEach(([name, value], index) => {
+      const [head, cell] = this.rows.rows[index].cells;
+      head.textContent = name;
+      cell.textContent = value;
+    });
+  }
+
+  async command(text) {
+    const body = JSON.stringify({ node, instance: this.name, command: 'hertz', hertz: Number(text) });
+    const answer = await fetch(`http://${dac}/api/v1/commands`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    say(answer.ok ? `${this.name} has ${text} Hz` : ((await answer.json()).detail ?? answer.statusText));
+  }
+}
+
+/** A message of the text doors. */
+function noteMessage(instance, message) {
+  const samples = message.samples ?? [];
+  const last = samples.at(-1);
+  if (last) instance.note(samples.length, last.sequence, last.time / 1e6, last.metrics);
+}
+
+/** AJAX with an XMLHttpRequest whose response does not end: the newest record is the last line of all that has come. */
+function streamed(instance, path) {
+  const request = new XMLHttpRequest();
+  let shown = -1;
+  request.onprogress = () => {
+    const text = request.responseText;
+    const end = text.lastIndexOf('\n');
+    const record = text.slice(text.lastIndexOf('\n', end - 1) + 1, end).trim();
+    if (!record) return;
+    const { sequence, time, metrics } = JSON.parse(record);
+    if (sequence === shown) return;
+    shown = sequence;
+    instance.note(1, sequence, time / 1e6, metrics);
+  };
+  request.onerror = () => say(`${instance.name}: the connection has ended`);
+  request.open('GET', `http://${ajax}/ajax/${path}/${encodeURIComponent(instance.name)}`);
+  request.send();
+  instance.stop = () => request.abort();
+}
+
+/** The same, dropped and resumed again and again. */
+async function droppedAndResumed(instance) {
+  for (;;) {
+    streamed(instance, 'file');
+    await sleep(DROPPED);
+    instance.stop();
+    await sleep(RESUMED);
+  }
+}
+
+/** AJAX with batches: a character of the response is a byte. */
+function binary(instance, { decodeBatch, schemas }) {
+  const request = new XMLHttpRequest();
+  let at = 0;
+  request.overrideMimeType('text/plain; charset=x-user-defined');
+  request.onprogress = () => {
+    const text = request.responseText;
+    const byte = (place) => text.charCodeAt(place) & 0xff;
+    while (at + 4 <= text.length) {
+      const length = byte(at) | (byte(at + 1) << 8) | (byte(at + 2) << 16) | (byte(at + 3) << 24);
+      if (at + 4 + length > text.length) return;
+      const bytes = Uint8Array.from({ length }, (_, index) => byte(at + 4 + index));
+      at += 4 + length;
+      if (length > 0) noteBatch(instance, bytes, schemas.get(instance.name), decodeBatch);
+    }
+  };
+  request.open('GET', `http://${ajax}/ajax/binary/${encodeURIComponent(node)}/${encodeURIComponent(instance.name)}`);
+  request.send();
+  instance.stop = () => request.abort();
+}
+
+/** Decodes a batch, and shows its last sample. */
+function noteBatch(instance, bytes, schema, decodeBatch) {
+  const { count, firstSequence, times, metrics } = decodeBatch(bytes, schema.metrics.map(({ type }) => type));
+  const last = count - 1;
+  const shown = schema.metrics.map(({ name }, index) => [name, metrics[index][last]]);
+  instance.note(count, Number(firstSequence) + last, Number(times[last]) / 1e6, Object.fromEntries(shown));
+}
+
+/** Reads the metrics of a packet. */
+function codecOf(schema) {
+  const read = (source) => Object.fromEntries(schema.metrics.map(({ name, type }) => [name, source[type]()]));
+  return { name: schema.name, uuid: schema.uuid, read };
+}
+
+async function polled(instance, path, more, rest) {
+  let position;
+  let isStopped = false;
+  instance.stop = () => { isStopped = true; };
+  while (!isStopped) {
+    const query = new URLSearchParams({ node, instance: instance.name, ...(position ? { resume: position, ...more } : { from: 'now' }) });
+    const answer = await fetch(`http://${dac}/api/v1/samples${position ? path : ''}?${query}`);
+    const body = await answer.json();
+    if (!answer.ok) throw new Error(body.detail);
+    position = body.next;
+    for (const message of body.messages) noteMessage(instance, message);
+    if (rest) await sleep(rest);
+  }
+}
+
+function events(instance) {
+  const source = new EventSource(`http://${dac}/api/v1/samples/events?${new URLSearchParams({ node, instance: instance.name })}`);
+  source.addEventListener('samples', ({ data }) => noteMessage(instance, JSON.parse(data)));
+  instance.stop = () => source.close();
+}
+
+/** The doors of 2012 and of today have one WebSocket for all instances. */
+function websocketOf2012(instances, { decodePacket, decodePacketHeader, registerCommand, unregisterCommand, schemas }) {
+  const socket = new WebSocket(`ws://${dac}/ws`);
+  const known = new Map(instances.map((instance) => [instance.name, [instance, codecOf(schemas.get(instance.name))]]));
+  socket.binaryType = 'arraybuffer';
+  socket.onopen = () => {
+    for (const instance of instances) {
+      socket.send(registerCommand(node, instance.name));
+      instance.stop = () => socket.send(unregisterCommand(node, instance.name));
+    }
+  };
+  socket.onmessage = ({ data }) => {
+    const bytes = new Uint8Array(data);
+    const found = known.get(decodePacketHeader(bytes).instance);
+    if (!found) return;
+    const [instance, codec] = found;
+    const { sequence, seconds, microseconds, sample } = decodePacket(bytes, codec);
+    instance.note(1, sequence, seconds * 1e3 + microseconds / 1e3, sample);
+  };
+  socket.onclose = ({ reason }) => say(`closed ${reason}`);
+}
+
+function websocket(instances, { decodeBatch }) {
+  const socket = new WebSocket(`ws://${dac}/ws`, 'oasis.v1');
+  const topics = new Map();
+  socket.binaryType = 'arraybuffer';
+  socket.onopen = () => instances.forEach(({ name }, id) => {
+    socket.send(JSON.stringify({ op: 'subscribe', id, node, instance: name }));
+  });
+  socket.onmessage = ({ data }) => {
+    if (typeof data === 'string') {
+      const message = JSON.parse(data);
+      if (message.op === 'subscribed') {
+        const instance = instances[message.id];
+        topics.set(message.topic, [instance, message.instance.schema]);
+        instance.stop = () => socket.send(JSON.stringify({ op: 'unsubscribe', id: message.id, topic: message.topic }));
+      } else if (message.op === 'error') {
+        say(message.message);
+      }
+      return;
+    }
+    const bytes = new Uint8Array(data);
+    const known = topics.get(new DataView(data).getUint32(4, true));
+    if (known) noteBatch(known[0], bytes, known[1], decodeBatch);
+  };
+  socket.onclose = ({ reason }) => say(`closed ${reason}`);
+}
+
+/** The SDK, with the schemas of the instances. */
+async function sdk() {
+  const get = async (path) => (await fetch(`http://${dac}/api/v1/${path}`)).json();
+  const library = await import('/sdk/index.js');
+  const { instances } = await get('instances');
+  const ours = instances.filter((known) => known.node === node && names.includes(known.instance));
+  const known = await Promise.all(ours.map(({ id }) => get(`instances/${id}`)));
+  return { ...library, schemas: new Map(known.map(({ instance, schema }) => [instance, schema])) };
+}
+
+async function start(instances) {
+  const each = (open) => instances.forEach((instance) => Promise.resolve(open(instance)).catch((error) => say(`${error}`)));
+  switch (door) {
+    case 'ajax-file': return each((instance) => streamed(instance, 'file'));
+    case 'ajax-memory': return each((instance) => streamed(instance, 'memory'));
+    case 'ajax-database': return each((instance) => streamed(instance, 'database'));
+    case 'ajax-long-poll': return each(droppedAndResumed);
+    case 'ajax-binary': {
+      const library = await sdk();
+      return each((instance) => binary(instance, library));
+    }
+    case 'poll': return each((instance) => polled(instance, '', {}, INTERVAL));
+    case 'long-poll': return each((instance) => polled(instance, '/wait', {}, 0));
+    case 'events': return each(events);
+    case 'websocket-2012': return websocketOf2012(instances, await sdk());
+    case 'websocket': return websocket(instances, await sdk());
+    default: throw new Error(`no door ${door}: ${Object.keys(DOORS).join(', ')}`);
+  }
+}
+
+/** Tells the lab what has arrived, until the page is closed. */
+async function report(instances) {
+  for (;;) {
+    const result = {
+      at: now(),
+      browser: navigator.userAgent,
+      instances: instances.map(({ name, received, ages }) => ({ name, received, ages })),
+    };
+    await fetch('/results', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(result) });
+    await sleep(REPORT);
+  }
+}
+
+function showDoors() {
+  for (const [name, title] of Object.entries(DOORS)) {
+    const link = document.createElement('a');
+    const query = new URLSearchParams(location.search);
+    query.set('door', name);
+    link.href = `?${query}`;
+    link.textContent = title;
+    if (name === door) link.setAttribute('aria-current', 'page');
+    document.querySelector('nav').append(link);
+  }
+  const form = document.querySelector('form');
+  form.elements.dac.value = dac;
+  form.elements.node.value = node;
+}
+
+async function run() {
+  showDoors();
+  const instances = names.map((name) => new Instance(name));
+  await start(instances);
+  say(`${DOORS[door]}: ${node}`);
+  if (parameters.has('is_measured')) await report(instances);
+}
+
+run().catch((error) => say(`${error}`));

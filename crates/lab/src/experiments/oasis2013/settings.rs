@@ -1,0 +1,150 @@
+//! The variables of the experiments, as one cell sets them.
+
+use super::super::browser::Kind;
+use crate::{ajax::StoreKind, experiment::Cell};
+use anyhow::{Context, bail};
+use oasis_instrument::Rate;
+use oasis_wire::quantity::Hertz;
+use std::{str::FromStr, time::Duration};
+
+/// Which of the four experiments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Test {
+    /// Section 5.1: the memory of the tab.
+    Memory,
+    /// Section 5.2: bytes on the wire.
+    Bytes,
+    /// Section 5.3: as fast as possible.
+    Throughput,
+    /// Section 5.4: the age of what arrives.
+    Age,
+}
+
+impl FromStr for Test {
+    type Err = anyhow::Error;
+
+    fn from_str(name: &str) -> anyhow::Result<Self> {
+        match name {
+            "memory" => Ok(Self::Memory),
+            "bytes" => Ok(Self::Bytes),
+            "throughput" => Ok(Self::Throughput),
+            "age" => Ok(Self::Age),
+            other => bail!("TEST={other}: memory, bytes, throughput or age"),
+        }
+    }
+}
+
+/// How the dashboard gets samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door {
+    /// AJAX over this store.
+    Ajax(StoreKind),
+    /// AJAX over the flat file, dropped and resumed.
+    AjaxLongPoll,
+    /// AJAX with batches.
+    AjaxBinary,
+    /// A text door.
+    Text,
+    /// Packets or batches in frames.
+    WebSocket,
+}
+
+impl FromStr for Door {
+    type Err = anyhow::Error;
+
+    fn from_str(name: &str) -> anyhow::Result<Self> {
+        Ok(match name {
+            "ajax-file" => Self::Ajax(StoreKind::File),
+            "ajax-memory" => Self::Ajax(StoreKind::Memory),
+            "ajax-database" => Self::Ajax(StoreKind::Database),
+            "ajax-long-poll" => Self::AjaxLongPoll,
+            "ajax-binary" => Self::AjaxBinary,
+            "poll" | "long-poll" | "events" => Self::Text,
+            "websocket-2012" | "websocket" => Self::WebSocket,
+            other => bail!("no door {other}"),
+        })
+    }
+}
+
+impl Door {
+    /// What the DAC must keep for it.
+    pub fn store(self) -> Option<StoreKind> {
+        match self {
+            Self::Ajax(store) => Some(store),
+            Self::AjaxLongPoll => Some(StoreKind::File),
+            Self::AjaxBinary | Self::Text | Self::WebSocket => None,
+        }
+    }
+
+    /// Whether the DAC must have the AJAX handler.
+    pub fn is_ajax(self) -> bool {
+        matches!(self, Self::Ajax(_) | Self::AjaxLongPoll | Self::AjaxBinary)
+    }
+
+    /// Whether the page decodes bytes.
+    pub fn needs_sdk(self) -> bool {
+        matches!(self, Self::AjaxBinary | Self::WebSocket)
+    }
+}
+
+/// The values of all variables.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// `TEST`
+    pub test: Test,
+    /// The door.
+    pub door: Door,
+    /// Its name, for the page.
+    pub door_name: String,
+    /// `RATE` of both probes.
+    pub rate: Rate,
+    /// `SAMPLES` of each probe, in the tests that end after them.
+    pub samples: u64,
+    /// `SECONDS` of the test that is as fast as possible.
+    pub seconds: Duration,
+    /// `READINGS` of the tab's memory.
+    pub readings: usize,
+    /// `BROWSER`
+    pub browser: Kind,
+}
+
+/// The last sample whose age counts (section 5.4.1).
+const LAST_OF_AGE: u64 = 100;
+
+impl Settings {
+    /// The values of a cell.
+    pub fn of(cell: &Cell) -> anyhow::Result<Self> {
+        let test = cell.text("TEST")?.parse()?;
+        let millihertz = cell.count("RATE")?;
+        let rate = match (test, millihertz) {
+            (Test::Throughput, 0) => Rate::Max,
+            (_, millihertz) => Rate::Hertz(Hertz::new(millihertz as f64 / 1e3).context("RATE")?),
+        };
+        let samples = if test == Test::Age { LAST_OF_AGE } else { cell.whole("SAMPLES")? };
+        Ok(Self {
+            test,
+            door: cell.server.parse()?,
+            door_name: cell.server.clone(),
+            rate,
+            samples,
+            seconds: cell.time("SECONDS", 1_000)?,
+            readings: cell.count("READINGS")?.max(2),
+            browser: cell.text("BROWSER")?.parse()?,
+        })
+    }
+
+    /// How long samples come.
+    pub fn length(&self) -> Duration {
+        match self.rate {
+            Rate::Hertz(hertz) if self.test != Test::Throughput => {
+                Duration::from_secs_f64(self.samples as f64 / hertz.get())
+            }
+            _ => self.seconds,
+        }
+    }
+
+    /// The number of samples after which the probes stop.
+    pub fn flushes(&self) -> Option<u64> {
+        (self.test != Test::Throughput).then_some(self.samples)
+    }
+}

@@ -1,0 +1,91 @@
+//! One cell: start DAC, sensor, relay and pages, open the browser, wait for its results.
+
+use super::{
+    super::{browser::Browser, live, monitor::Monitor, relay::Relay, site::Site},
+    pages::{self, PageResult},
+    settings::Settings,
+    summary,
+};
+use crate::{
+    child::Child,
+    cpu,
+    experiment::{Cell, Measured, Surroundings},
+};
+use anyhow::{Context, bail, ensure};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+/// Starting the browser, slow readings, the clocks.
+const GRACE: Duration = Duration::from_secs(60);
+/// How often Ctrl-C and the browser are looked at.
+const LOOK: Duration = Duration::from_millis(200);
+/// The publication's limit for the difference of the clocks, milliseconds.
+const MOST_OFFSET: f64 = 2.0;
+
+/// Measures some doors.
+pub fn measure(
+    cell: &Cell,
+    settings: &Settings,
+    folder: &Path,
+    surroundings: &Surroundings<'_>,
+) -> anyhow::Result<Measured> {
+    let site = Site::start(pages::router())?;
+    let dac = Child::lab(cpu::SERVERS, &["serve", "dac", "--origin", &site.origin()])?;
+    let sensor = Child::lab(cpu::CLIENTS, &["sensor", dac.place(1)?])?;
+    let relay = Relay::start(dac.place(0)?.parse()?, settings.link, settings.seed)?;
+    let mut node = surroundings.node(cell, 0)?;
+    let seen = live::server(node.server.take(), Vec::new());
+    let monitor = Monitor::start(vec![dac.pid()], Vec::new(), seen);
+    let (page, query) = (pages::path(&settings.doors), pages::query(relay.address(), settings)?);
+    let address = format!("{}{page}?{query}", site.origin());
+    let mut browser = Browser::open(settings.browser, &address)?;
+    let results = wait(&site, &mut browser, settings, surroundings)?;
+    drop(browser);
+    let watched = monitor.stop();
+    drop((sensor, dac));
+    node.finish();
+    fs::create_dir_all(folder)?;
+    for result in &results {
+        check(result, settings)?;
+        let file = folder.join(format!("{}.json", result.door));
+        fs::write(&file, serde_json::to_vec(&result.latencies)?)
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(summary::measured(settings, &results, &relay.take_delays(), &watched))
+}
+
+/// Waits until each door has posted its readings.
+fn wait(
+    site: &Site<PageResult>,
+    browser: &mut Browser,
+    settings: &Settings,
+    surroundings: &Surroundings<'_>,
+) -> anyhow::Result<Vec<PageResult>> {
+    let until = Instant::now() + settings.length() + GRACE;
+    let mut results = Vec::new();
+    while results.len() < settings.doors.len() {
+        surroundings.interrupt.check()?;
+        browser.check()?;
+        results.extend(site.result(LOOK));
+        if Instant::now() > until {
+            bail!("{} of {} pages have posted their readings", results.len(), settings.doors.len());
+        }
+    }
+    Ok(results)
+}
+
+/// The publication refuses a run whose clocks differ before it or after it.
+fn check(result: &PageResult, settings: &Settings) -> anyhow::Result<()> {
+    ensure!(result.error.is_empty(), "{}: {}", result.door, result.error);
+    ensure!(result.latencies.len() == settings.readings, "{}: readings are missing", result.door);
+    let [before, after] = result.offsets;
+    ensure!(
+        before.abs() < MOST_OFFSET && after.abs() < MOST_OFFSET,
+        "{}: the clocks of browser and server differ by {before:.2} ms before and {after:.2} ms after the run, at most {MOST_OFFSET} ms are allowed",
+        result.door
+    );
+    Ok(())
+}

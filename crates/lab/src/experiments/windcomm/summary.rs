@@ -1,0 +1,102 @@
+//! What comes of a cell: the latencies of each door, beside what was to be expected.
+
+use super::{
+    super::{monitor::Watched, relay::Delays},
+    model,
+    pages::PageResult,
+    settings::{Door, PERIOD, Settings},
+};
+use crate::{experiment::Measured, statistics::Sample};
+
+/// The measures of one door, or of all with their names in front.
+pub fn measured(
+    settings: &Settings,
+    results: &[PageResult],
+    delays: &Delays,
+    watched: &[Watched],
+) -> Measured {
+    let mut measured = Measured::default();
+    let mut samples = Vec::new();
+    for result in results {
+        let Ok(door) = result.door.parse::<Door>() else { continue };
+        let prefix = if results.len() > 1 { format!("{}_", door.name()) } else { String::new() };
+        add(&mut measured, &prefix, door, result, settings, delays);
+        samples.push((door, Sample::of(&result.latencies)));
+    }
+    measured.notes.extend(results.first().map(|result| result.browser.clone()));
+    compare(&mut measured, &samples);
+    let mut put = |name: &str, value: f64| {
+        measured.measures.insert(name.into(), value);
+    };
+    put("link_down_ms", mean(&delays.down));
+    put("link_up_ms", mean(&delays.up));
+    let seconds = watched.len().max(1) as f64;
+    put("server_cpu_percent", watched.iter().map(|second| second.server_cpu).sum::<f64>() / seconds);
+    measured
+}
+
+fn add(
+    measured: &mut Measured,
+    prefix: &str,
+    door: Door,
+    result: &PageResult,
+    settings: &Settings,
+    delays: &Delays,
+) {
+    let mut sorted = result.latencies.clone();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
+    let Sample { mean: average, deviation, count } = Sample::of(&result.latencies);
+    let (expected, formula) =
+        (model::expected(door, delays, settings), model::formula(door, mean(&delays.down), settings));
+    let values = [
+        ("latency_mean_ms", average),
+        ("latency_sd_ms", deviation),
+        ("latency_q1_ms", at(0.25)),
+        ("latency_median_ms", at(0.5)),
+        ("latency_q3_ms", at(0.75)),
+        ("latency_max_ms", at(1.0)),
+        ("readings", count as f64),
+        ("model_ms", expected),
+        ("model_formula_ms", formula),
+        ("off_model_percent", if expected > 0.0 { (average / expected - 1.0) * 100.0 } else { 0.0 }),
+        ("beyond_link_ms", average - mean(&delays.down)),
+    ];
+    for (name, value) in values {
+        measured.measures.insert(format!("{prefix}{name}"), value);
+    }
+    if door == Door::LongPoll {
+        measured.notes.push(format!("{}: {}", door.name(), case(average)));
+        let paper = if average > 125.0 { 1.5 * mean(&delays.down) } else { formula };
+        measured.measures.insert(format!("{prefix}model_of_the_paper_ms"), paper);
+    }
+    let times = result.latencies.iter().enumerate();
+    let series = times.map(|(number, latency)| (PERIOD.as_secs_f64() * number as f64, *latency));
+    measured.series.insert(format!("{prefix}latency_ms"), series.collect());
+    let distribution = (0..=100).map(|percent| (f64::from(percent), at(f64::from(percent) / 100.0)));
+    measured.distributions.insert(format!("{prefix}latency_ms"), distribution.collect());
+}
+
+/// The publication's three cases of a long poll.
+fn case(mean: f64) -> &'static str {
+    match mean {
+        ..=125.0 => "the first case, a request waits for each reading",
+        ..=250.0 => "the second case, readings wait now and then for a request",
+        _ => "the third case, readings wait for requests",
+    }
+}
+
+/// Of doors that were measured at the same time: the test of each pair.
+fn compare(measured: &mut Measured, samples: &[(Door, Sample)]) {
+    for (index, (one, first)) in samples.iter().enumerate() {
+        for (other, second) in &samples[index + 1..] {
+            if let Some(test) = first.welch(second) {
+                measured.notes.push(format!("{} minus {}: {test}", one.name(), other.name()));
+            }
+        }
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}

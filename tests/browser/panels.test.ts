@@ -213,7 +213,12 @@ it('shows the time of each hop and the clock offsets', async () => {
   node.flush('plant', [Date.now() - 300], [Float64Array.of(20), Uint8Array.of(0)]);
   await expect.poll(() => time('hop-node')).toMatch(/^3\d\d\.\d\d ms$/);
   for (const hop of ['hop-dac', 'hop-page']) expect(await time(hop)).toMatch(/^\u2212?\d+\.\d\d ms$/);
+  expect(await time('arrival')).toMatch(/^3\d\d\.\d\d ms/);
   expect(await time('node-clock')).toMatch(/^0\.50 ms \u00b1 0\.25 ms$/);
+  // With a rate there is an age to expect: half of both round trips, as 10 Hz leave the node at once.
+  const times = Array.from({ length: 9 }, (_, index) => Date.now() - 800 + index * 100);
+  node.flush('plant', times, [Float64Array.from(times), new Uint8Array(9)]);
+  await expect.poll(() => time('arrival')).toMatch(/ms *expected \d\.\d\d ms$/);
 });
 
 it('adds a panel with the keyboard', async () => {

@@ -10,6 +10,7 @@ import { ageOf } from '../state/freshness.ts';
 import { followHandlers } from '../state/handlers.ts';
 import { cellsOf, connection, traffic } from '../state/store.ts';
 import { range } from '../state/time.ts';
+import { expectedAge } from '../stream/age_model.ts';
 import type { NodeEntry } from '../stream/protocol.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
@@ -140,6 +141,8 @@ function Row({ target }: { target: Target }) {
   const loss = cells.loss.value;
   const flow = cells.flow.value;
   const age = ageOf(cells);
+  const hops = flow?.hops;
+  const expected = expectedOnArrival(flow?.rate, cells.node.value);
   const causes = [...(loss?.causes ?? [])];
   const unexplained = loss?.unexplained ?? 0;
   return (
@@ -161,12 +164,23 @@ function Row({ target }: { target: Target }) {
       </td>
       <td>{flow?.rate === undefined ? unknown : `${formatRough(flow.rate)}/s`}</td>
       <td>{age === undefined ? unknown : formatAge(age)}</td>
-      <td data-testid="hop-node">{milliseconds(flow?.hops?.inNode)}</td>
-      <td data-testid="hop-dac">{milliseconds(flow?.hops?.toDac)}</td>
-      <td data-testid="hop-page">{milliseconds(flow?.hops?.toBrowser)}</td>
+      <td data-testid="hop-node">{milliseconds(hops?.inNode)}</td>
+      <td data-testid="hop-dac">{milliseconds(hops?.toDac)}</td>
+      <td data-testid="hop-page">{milliseconds(hops?.toBrowser)}</td>
+      <td data-testid="arrival">
+        {milliseconds(hops && hops.inNode + hops.toDac + hops.toBrowser)}
+        {expected !== undefined && <span class="ledger-node">{words.expected(milliseconds(expected))}</span>}
+      </td>
       <td data-testid="node-clock">{clockOf(cells.node.value)}</td>
     </tr>
   );
+}
+
+/** Returns the age to expect of a sample on its arrival, if its rate and both round trips are known; milliseconds. */
+function expectedOnArrival(rate: number | undefined, node: NodeEntry | undefined): number | undefined {
+  const { clock, door } = connection.value;
+  if (!rate || !clock || typeof node?.round_trip_ns !== 'number') return undefined;
+  return expectedAge({ door, rate, toDac: node.round_trip_ns / 2e6, toPage: clock.roundTrip / 2 });
 }
 
 /** Returns the clock offset of a node and its uncertainty, which is half of the round trip. */

@@ -96,7 +96,7 @@ export class StreamFeed implements Feed {
 
 const POLL_SECONDS = 20;
 /** Between two polls. */
-const POLL_REST_MS = 200;
+export const POLL_REST_MS = 200;
 
 /** Polls, one after another. */
 abstract class Polls implements Feed {

@@ -1,7 +1,6 @@
 //! Flags.
 
 use crate::{
-    ajax::StoreKind,
     attacks::Attacks,
     cpu,
     crowd::Dialect,
@@ -13,6 +12,7 @@ use crate::{
     },
     faults::{Faults, SourceSettings},
     node,
+    outlets::OutletKind,
     overhead::Overhead,
     report,
     scenarios::{Archive, Doors, Fanout, Flush, Idle, Latency, Probes, Slow},
@@ -147,12 +147,9 @@ struct Serve {
     /// Threads of a DAC that write to WebSockets.
     #[arg(long, default_value_t = 1)]
     shards: usize,
-    /// Folder of a handler for AJAX in a DAC, whose address is printed last.
+    /// Another way from a DAC to browsers, whose address is printed last.
     #[arg(long)]
-    ajax: Option<PathBuf>,
-    /// What that handler keeps.
-    #[arg(long = "ajax-store")]
-    ajax_stores: Vec<StoreKind>,
+    outlet: Option<OutletKind>,
     /// Origins whose pages may read a DAC, besides its own.
     #[arg(long)]
     origin: Vec<String>,
@@ -181,17 +178,9 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         _ => report::FANOUT,
     };
     let sections = match cli.verb {
-        Verb::Serve(Serve { server, flush_ms, archive, shards, ajax, ajax_stores, origin, host }) => {
+        Verb::Serve(Serve { server, flush_ms, archive, shards, outlet, origin, host }) => {
             let flush = flush_ms.map(Duration::from_millis);
-            return server.serve(&DacSettings {
-                flush,
-                archive,
-                shards,
-                ajax,
-                ajax_stores,
-                origins: origin,
-                host,
-            });
+            return server.serve(&DacSettings { flush, archive, shards, outlet, origins: origin, host });
         }
         Verb::ServeArchive(archived) => return archive::serve(&archived),
         Verb::Node { channel, hertz } => return node::run(&channel, hertz),

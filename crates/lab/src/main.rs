@@ -6,7 +6,6 @@
 //!
 //! An [`experiment`] repeats a publication's: it is declared, run, recorded and reported. [`experiments`] has a folder for each.
 
-mod ajax;
 mod attacks;
 mod child;
 mod cli;
@@ -17,7 +16,9 @@ mod experiment;
 mod experiments;
 mod faults;
 mod node;
+mod nodejs;
 mod order;
+mod outlets;
 mod overhead;
 mod packet;
 mod report;

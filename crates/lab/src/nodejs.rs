@@ -17,11 +17,15 @@ pub fn version() -> anyhow::Result<String> {
 
 /// The version of an installed package.
 pub fn package(name: &str) -> anyhow::Result<String> {
-    let manifests = Path::new(FOLDER)
-        .ancestors()
-        .map(|folder| folder.join("node_modules").join(name).join("package.json"));
-    let text = manifests.filter_map(|manifest| fs::read(manifest).ok()).next();
-    let text = text.with_context(|| format!("the npm package {name} is not installed: run `npm ci`"))?;
-    let manifest: Value = serde_json::from_slice(&text).with_context(|| format!("package.json of {name}"))?;
+    let manifest: Value = serde_json::from_str(&file(name, "package.json")?)
+        .with_context(|| format!("package.json of {name}"))?;
     Ok(format!("{name} {}", manifest["version"].as_str().unwrap_or("of an unknown version")))
+}
+
+/// A file of an installed package.
+pub fn file(package: &str, path: &str) -> anyhow::Result<String> {
+    let folders = Path::new(FOLDER).ancestors();
+    let files = folders.map(|folder| folder.join("node_modules").join(package).join(path));
+    let text = files.filter_map(|file| fs::read_to_string(file).ok()).next();
+    text.with_context(|| format!("the npm package {package} is not installed: run `npm ci`"))
 }

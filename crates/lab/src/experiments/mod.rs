@@ -1,6 +1,6 @@
 //! The experiments, a folder each. To add one: its declaration and its [`Method`], and a line here.
 //!
-//! They share the processes of a load ([`fleet`]), the watch over processes ([`monitor`]), Node.js ([`nodejs`]), browsers ([`browser`]) with pages ([`site`]), slow
+//! They share the processes of a load ([`fleet`]), the watch over processes ([`monitor`]), Node.js ([`crate::nodejs`]), browsers ([`browser`]) with pages ([`site`]), slow
 //! ways to them ([`relay`]), and what of it is recorded ([`live`]).
 
 mod browser;
@@ -9,7 +9,6 @@ pub mod frizelle;
 mod live;
 mod monitor;
 pub mod mueller;
-mod nodejs;
 pub mod oasis2013;
 mod relay;
 mod site;

@@ -1,6 +1,7 @@
-//! The web server: a response without an end for each XMLHttpRequest, and the instance's batches as bytes for comparison (thesis, chapter 6).
+//! AJAX as the publications' first data handler had it (thesis of 2012, section 4.1), a baseline: a response without an end for each XMLHttpRequest. What comes
+//! faster than it looks at the store is overwritten. For comparison the instance's batches as bytes (chapter 6).
 
-use super::store::{Store, StoreKind, Version};
+use super::store::{Store, Version};
 use axum::{
     Router,
     body::{Body, Bytes},
@@ -9,7 +10,6 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use clap::ValueEnum;
 use oasis_dac::{Cursor, Dac, Signal, StartAt};
 use std::{
     convert::Infallible,
@@ -17,7 +17,7 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use tokio::{net::TcpListener, sync::mpsc};
+use tokio::sync::mpsc;
 
 /// Rest between two looks at the store.
 const REST: Duration = Duration::from_millis(1);
@@ -28,36 +28,27 @@ const WAITING: usize = 16;
 /// A client that has gone is noticed when something is sent: a line end, this often.
 const ALIVE: Duration = Duration::from_secs(1);
 
-#[derive(Debug, Clone)]
-struct Site {
-    dac: Arc<Dac>,
-    stores: Arc<[Store]>,
+/// Serves `/ajax/INSTANCE`: the records of a store.
+pub fn records(store: Arc<Store>) -> Router {
+    Router::new().route("/ajax/{instance}", get(stream)).with_state(store)
 }
 
-/// Serves `/ajax/STORE/INSTANCE` and `/ajax/binary/NODE/INSTANCE` until the process ends.
-pub async fn serve(dac: Arc<Dac>, stores: Arc<[Store]>, listener: TcpListener) -> std::io::Result<()> {
-    let router = Router::new()
-        .route("/ajax/{store}/{instance}", get(stream))
-        .route("/ajax/binary/{node}/{instance}", get(binary))
-        .with_state(Site { dac, stores });
-    axum::serve(listener, router).await
+/// Serves `/ajax/NODE/INSTANCE`: native batches.
+pub fn batches(dac: Arc<Dac>) -> Router {
+    Router::new().route("/ajax/{node}/{instance}", get(binary)).with_state(dac)
 }
 
-async fn stream(State(site): State<Site>, Path((kind, instance)): Path<(String, String)>) -> Response {
-    let kind = StoreKind::from_str(&kind, true).ok();
-    let Some(place) = site.stores.iter().position(|store| Some(store.kind) == kind) else {
-        return (StatusCode::NOT_FOUND, "no such store: file, memory or database\n").into_response();
-    };
+async fn stream(State(store): State<Arc<Store>>, Path(instance): Path<String>) -> Response {
     let mut seen = Version::default();
-    let look = move || match site.stores[place].look(&instance, &mut seen) {
+    let look = move || match store.look(&instance, &mut seen) {
         Ok(record) => Ok(record.map(padded)),
         Err(error) => Err(error.to_string()),
     };
     endless("application/json", b"\n", look)
 }
 
-async fn binary(State(site): State<Site>, Path((node, instance)): Path<(String, String)>) -> Response {
-    let Some(instance) = site.dac.registry.find(&node, &instance) else {
+async fn binary(State(dac): State<Arc<Dac>>, Path((node, instance)): Path<(String, String)>) -> Response {
+    let Some(instance) = dac.registry.find(&node, &instance) else {
         return (StatusCode::NOT_FOUND, "no such instance\n").into_response();
     };
     let mut cursor = Cursor::new(instance, StartAt::Now, &Arc::new(Signal::default())).0;

@@ -1,6 +1,7 @@
 //! Where the last sample of each instance lies between handler and web server.
 
-use clap::ValueEnum;
+use super::OutletKind;
+use anyhow::bail;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::{
     collections::HashMap,
@@ -10,22 +11,9 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-/// A kind of store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StoreKind {
-    /// A flat file for each instance, as in the publications.
-    File,
-    /// Memory of the process.
-    Memory,
-    /// A table of SQLite.
-    Database,
-}
-
 /// One store.
 #[derive(Debug)]
 pub struct Store {
-    /// Its kind.
-    pub kind: StoreKind,
     place: Place,
 }
 
@@ -46,15 +34,15 @@ pub struct Version(u128);
 
 impl Store {
     /// Opens a store in a folder that is there.
-    pub fn open(kind: StoreKind, folder: &Path) -> anyhow::Result<Self> {
+    pub fn open(kind: OutletKind, folder: &Path) -> anyhow::Result<Self> {
         let place = match kind {
-            StoreKind::File => {
+            OutletKind::File => {
                 let files = folder.join("ajax");
                 fs::create_dir_all(&files)?;
                 Place::Files(files)
             }
-            StoreKind::Memory => Place::Memory(Mutex::default()),
-            StoreKind::Database => {
+            OutletKind::Memory => Place::Memory(Mutex::default()),
+            OutletKind::Database => {
                 let file = folder.join("ajax.sqlite");
                 let writes = Connection::open(&file)?;
                 writes.execute_batch(
@@ -63,8 +51,11 @@ impl Store {
                 )?;
                 Place::Database { writes: Mutex::new(writes), reads: Mutex::new(Connection::open(&file)?) }
             }
+            OutletKind::Binary | OutletKind::Events | OutletKind::SocketIo | OutletKind::Foxglove => {
+                bail!("{kind} has no store")
+            }
         };
-        Ok(Self { kind, place })
+        Ok(Self { place })
     }
 
     /// Puts the newest record of an instance in the place of the one before.
@@ -145,7 +136,7 @@ mod tests {
     #[test]
     fn each_store_has_the_newest_record_once_for_each_reader() {
         let folder = tempfile::tempdir().expect("a folder");
-        for kind in [StoreKind::File, StoreKind::Memory, StoreKind::Database] {
+        for kind in [OutletKind::File, OutletKind::Memory, OutletKind::Database] {
             let store = Store::open(kind, folder.path()).expect("a store");
             let (mut one, mut other) = (Version::default(), Version::default());
             assert_eq!(store.look("a/b", &mut one).expect("a look"), None, "{kind:?}");

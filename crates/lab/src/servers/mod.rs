@@ -6,7 +6,7 @@ mod bare;
 mod oasis;
 mod tungstenite;
 
-use crate::{ajax::StoreKind, packet::Stamp};
+use crate::{outlets::OutletKind, packet::Stamp};
 use clap::ValueEnum;
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
@@ -49,10 +49,8 @@ pub struct DacSettings {
     pub archive: Option<PathBuf>,
     /// Threads that write to WebSockets.
     pub shards: usize,
-    /// Folder of a handler for AJAX; none for no such handler.
-    pub ajax: Option<PathBuf>,
-    /// What the handler for AJAX keeps.
-    pub ajax_stores: Vec<StoreKind>,
+    /// Another way to browsers.
+    pub outlet: Option<OutletKind>,
     /// Origins whose pages may read, besides its own.
     pub origins: Vec<String>,
     /// Address of doors and data channel.

@@ -2,9 +2,8 @@
 
 use super::{DacSettings, runtime};
 use crate::{
-    ajax::{self, Ajax},
     order::{Order, obey, ready},
-    packet,
+    outlets, packet,
 };
 use anyhow::{Context, bail};
 use oasis_api::Api;
@@ -79,11 +78,12 @@ pub fn serve(settings: &DacSettings, is_fed: bool) -> anyhow::Result<()> {
     let dac = Dac::new(oasis_dac::Config::default());
     let archive = settings.archive.as_deref().map(open_archive).transpose()?;
     let recorder = archive.clone().map(|archive| -> Arc<dyn Handler> { archive });
-    let ajax = settings.ajax.as_deref().map(|folder| Ajax::new(folder, &settings.ajax_stores)).transpose()?;
-    let ajax = ajax.map(Arc::new);
-    let streamer = ajax.clone().map(|ajax| -> Arc<dyn Handler> { ajax });
+    let outlet = settings.outlet.map(|kind| runtime.block_on(outlets::open(kind, settings.host, &dac)));
+    let outlet = outlet.transpose()?;
+    let records = outlet.as_ref().and_then(|outlet| outlet.handler.clone());
+    let records = records.map(|records| -> Arc<dyn Handler> { records });
     let handlers =
-        Arc::new(Supervisor::new(dac.clone(), None, recorder.into_iter().chain(streamer).collect()));
+        Arc::new(Supervisor::new(dac.clone(), None, recorder.into_iter().chain(records).collect()));
     handlers.start_all();
     let mut feed = is_fed.then(|| Feed::new(dac.clone())).transpose()?;
     let mut config = DoorsConfig {
@@ -97,17 +97,15 @@ pub fn serve(settings: &DacSettings, is_fed: bool) -> anyhow::Result<()> {
     if let Some(flush) = settings.flush {
         config.flush_ms = u64::try_from(flush.as_millis())?;
     }
-    let [doors, channel, pages] = runtime.block_on(async {
+    let [doors, channel] = runtime.block_on(async {
         let bind = || TcpListener::bind((settings.host, 0));
-        let listeners = [bind().await?, bind().await?, bind().await?];
-        let places: Vec<_> = listeners.iter().map(TcpListener::local_addr).collect::<Result<_, _>>()?;
+        let listeners = [bind().await?, bind().await?];
+        let mut places: Vec<_> = listeners.iter().map(TcpListener::local_addr).collect::<Result<_, _>>()?;
+        places.extend(outlet.as_ref().map(|outlet| outlet.address));
         ready(&places.iter().map(ToString::to_string).collect::<Vec<_>>())?;
         anyhow::Ok(listeners)
     })?;
     runtime.spawn(oasis_dac::ingest::serve(dac.clone(), channel));
-    if let Some(ajax) = ajax {
-        runtime.spawn(ajax::serve(dac.clone(), ajax.stores(), pages));
-    }
     runtime.spawn(async move {
         oasis_api::serve(Api::new(Doors::new(dac, config, archive)?, handlers)?, doors, future::pending())
             .await

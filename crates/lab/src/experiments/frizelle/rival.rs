@@ -4,7 +4,8 @@ mod gc;
 mod java;
 mod node;
 
-use super::{super::nodejs, test_plan::TestPlan};
+use super::test_plan::TestPlan;
+use crate::nodejs;
 use crate::{
     child::Child,
     cpu,

@@ -1,7 +1,7 @@
 //! The servers of the experiment: which are ready on this machine.
 
-use super::super::nodejs;
 use crate::experiment::Readiness;
+use crate::nodejs;
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;

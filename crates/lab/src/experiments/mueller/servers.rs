@@ -1,12 +1,7 @@
 //! The server under test: started with so many workers, in as many processes as its connections need.
 
-use super::{
-    super::{monitor::Part, nodejs},
-    dialect::FILE,
-    rival::Rival,
-    settings::Settings,
-};
-use crate::{child::Child, cpu, dac_http, faults::random::Random};
+use super::{super::monitor::Part, dialect::FILE, rival::Rival, settings::Settings};
+use crate::{child::Child, cpu, dac_http, faults::random::Random, nodejs};
 use anyhow::{Context, ensure};
 use oasis_probe::{Node, NodeBuilder, NodeConfig, ProbeType, PushedKind, TcpConnector, now_ns};
 use serde_json::json;

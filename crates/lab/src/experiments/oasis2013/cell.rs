@@ -49,12 +49,11 @@ pub fn measure(
     surroundings: &Surroundings<'_>,
 ) -> anyhow::Result<Measured> {
     fs::create_dir_all(folder)?;
-    let stores = tempfile::tempdir()?;
-    let mut bench = Bench::start(settings, stores.path(), surroundings)?;
+    let mut bench = Bench::start(settings, surroundings)?;
     let mut node = surroundings.node(cell, 0)?;
     let seen = live::server(node.server.take(), Vec::new());
     let monitor = Monitor::start(vec![bench.dac.pid()], Vec::new(), seen);
-    let tap = bench.tap()?;
+    let tap = bench.tap();
     let began = Instant::now();
     bench.command("enable")?;
     let memory = bench.run(settings, began)?;
@@ -68,15 +67,12 @@ pub fn measure(
 }
 
 impl<'a> Bench<'a> {
-    fn start(settings: &Settings, stores: &Path, surroundings: &'a Surroundings<'a>) -> anyhow::Result<Self> {
+    fn start(settings: &Settings, surroundings: &'a Surroundings<'a>) -> anyhow::Result<Self> {
         let site = Site::start(pages::router())?;
-        let (origin, folder) = (site.origin(), stores.to_string_lossy().into_owned());
+        let origin = site.origin();
         let mut arguments = vec!["serve", "dac", "--origin", &origin];
-        if settings.door.is_ajax() {
-            arguments.extend(["--ajax", &folder]);
-        }
-        let store = settings.door.store().map(|store| format!("{store:?}").to_lowercase());
-        arguments.extend(store.iter().flat_map(|store| ["--ajax-store", store]));
+        let outlet = settings.door.outlet().map(|kind| kind.to_string());
+        arguments.extend(outlet.iter().flat_map(|kind| ["--outlet", kind]));
         let dac = Child::lab(cpu::SERVERS, &arguments)?;
         let hertz = match settings.rate {
             Rate::Max => "max".to_owned(),
@@ -87,7 +83,9 @@ impl<'a> Bench<'a> {
         arguments.extend(flushes.iter().flat_map(|flushes| ["--flushes", flushes]));
         let daemon = Child::lab(cpu::CLIENTS, &arguments)?;
         wait_until_known(dac.place(0)?)?;
-        let query = pages::query(dac.place(0)?, dac.place(2)?, settings);
+        // A door of the DAC is no outlet.
+        let outlet = dac.place(2).or(dac.place(0))?;
+        let query = pages::query(dac.place(0)?, outlet, settings);
         let browser = Browser::open(settings.browser, &format!("{origin}/?{query}"))?;
         let mut bench =
             Self { dac, _daemon: daemon, site, browser, newest: PageReport::default(), surroundings };
@@ -103,12 +101,10 @@ impl<'a> Bench<'a> {
     }
 
     /// Counts what passes between page and DAC, if this process may capture packets.
-    fn tap(&self) -> anyhow::Result<Option<Tap>> {
-        let port = |place: usize| -> anyhow::Result<u16> {
-            let (_, port) = self.dac.place(place)?.rsplit_once(':').context("an address without a port")?;
-            Ok(port.parse()?)
-        };
-        Ok(Tap::start(vec![port(0)?, port(2)?]).ok())
+    fn tap(&self) -> Option<Tap> {
+        let places = [self.dac.place(0), self.dac.place(2)].into_iter().flatten();
+        let ports = places.filter_map(|place| place.rsplit_once(':')?.1.parse().ok());
+        Tap::start(ports.collect()).ok()
     }
 
     /// Sends a command to both probes.

@@ -1,7 +1,7 @@
 //! The dashboard of 2012, and the SDK that decodes for it.
 
 use super::{super::site, daemon, settings::Settings};
-use crate::experiment::Downloads;
+use crate::{experiment::Downloads, nodejs};
 use anyhow::{Context, ensure};
 use axum::{
     Router,
@@ -66,6 +66,7 @@ pub fn router() -> Router {
         .route("/", get(Html(include_str!("page/dashboard.html"))))
         .route("/dashboard.js", get(|| site::script(include_str!("page/dashboard.js"))))
         .route("/sdk/{*file}", get(sdk))
+        .route("/socket.io.js", get(socket_io))
 }
 
 /// A module of the SDK.
@@ -79,11 +80,19 @@ async fn sdk(Path(file): Path<String>) -> Response {
     }
 }
 
+/// The client of Socket.IO.
+async fn socket_io() -> Response {
+    match nodejs::file("socket.io-client", "dist/socket.io.esm.min.js") {
+        Ok(text) => site::script(text).await.into_response(),
+        Err(error) => (StatusCode::NOT_FOUND, error.to_string()).into_response(),
+    }
+}
+
 /// The parameters of the page for a cell.
-pub fn query(dac: &str, ajax: &str, settings: &Settings) -> String {
+pub fn query(dac: &str, outlet: &str, settings: &Settings) -> String {
     let instances = daemon::INSTANCES.map(|(_, instance)| instance).join(",");
     format!(
-        "door={}&dac={dac}&ajax={ajax}&node={}&instances={instances}&is_measured",
+        "door={}&dac={dac}&outlet={outlet}&node={}&instances={instances}&is_measured",
         settings.door_name,
         daemon::NODE
     )

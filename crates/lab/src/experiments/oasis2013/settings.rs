@@ -1,7 +1,7 @@
 //! The variables of the experiments, as one cell sets them.
 
 use super::super::browser::Kind;
-use crate::{ajax::StoreKind, experiment::Cell};
+use crate::{experiment::Cell, outlets::OutletKind};
 use anyhow::{Context, bail};
 use oasis_instrument::Rate;
 use oasis_wire::quantity::Hertz;
@@ -37,12 +37,8 @@ impl FromStr for Test {
 /// How the dashboard gets samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Door {
-    /// AJAX over this store.
-    Ajax(StoreKind),
-    /// AJAX over the flat file, dropped and resumed.
-    AjaxLongPoll,
-    /// AJAX with batches.
-    AjaxBinary,
+    /// Another way than the DAC's doors.
+    Outlet(OutletKind),
     /// A text door.
     Text,
     /// Packets or batches in frames.
@@ -54,11 +50,13 @@ impl FromStr for Door {
 
     fn from_str(name: &str) -> anyhow::Result<Self> {
         Ok(match name {
-            "ajax-file" => Self::Ajax(StoreKind::File),
-            "ajax-memory" => Self::Ajax(StoreKind::Memory),
-            "ajax-database" => Self::Ajax(StoreKind::Database),
-            "ajax-long-poll" => Self::AjaxLongPoll,
-            "ajax-binary" => Self::AjaxBinary,
+            "ajax-file" | "ajax-long-poll" => Self::Outlet(OutletKind::File),
+            "ajax-memory" => Self::Outlet(OutletKind::Memory),
+            "ajax-database" => Self::Outlet(OutletKind::Database),
+            "ajax-binary" => Self::Outlet(OutletKind::Binary),
+            "axum-events" => Self::Outlet(OutletKind::Events),
+            "socket.io" => Self::Outlet(OutletKind::SocketIo),
+            "foxglove" => Self::Outlet(OutletKind::Foxglove),
             "poll" | "long-poll" | "events" => Self::Text,
             "websocket-2012" | "websocket" => Self::WebSocket,
             other => bail!("no door {other}"),
@@ -67,23 +65,17 @@ impl FromStr for Door {
 }
 
 impl Door {
-    /// What the DAC must keep for it.
-    pub fn store(self) -> Option<StoreKind> {
+    /// What the DAC must have for it.
+    pub fn outlet(self) -> Option<OutletKind> {
         match self {
-            Self::Ajax(store) => Some(store),
-            Self::AjaxLongPoll => Some(StoreKind::File),
-            Self::AjaxBinary | Self::Text | Self::WebSocket => None,
+            Self::Outlet(kind) => Some(kind),
+            Self::Text | Self::WebSocket => None,
         }
-    }
-
-    /// Whether the DAC must have the AJAX handler.
-    pub fn is_ajax(self) -> bool {
-        matches!(self, Self::Ajax(_) | Self::AjaxLongPoll | Self::AjaxBinary)
     }
 
     /// Whether the page decodes bytes.
     pub fn needs_sdk(self) -> bool {
-        matches!(self, Self::AjaxBinary | Self::WebSocket)
+        matches!(self, Self::Outlet(OutletKind::Binary) | Self::WebSocket)
     }
 }
 

@@ -3,7 +3,7 @@
 //! The publication's model has one delay v in each direction, the sensor's period M and the poll interval d. A WebSocket has v; a poll 2v + d/2; a long poll v
 //! while v < M/2. Beyond that its requests come back to readings that wait already: each response leaves at once, a cycle lasts 2v, a reading waits v of it on
 //! average, and takes v to the browser: 2v. (The publication expects 3v/2, the middle between v and 2v.) [`formula`] has these. [`expected`] goes through the
-//! same cycles with delays that vary, as a relay has realized them.
+//! same cycles with delays that vary, as a relay has realized them, and with the time that a browser needs to hand an answer over to its page.
 
 use super::{
     super::relay::Delays,
@@ -24,8 +24,8 @@ pub fn formula(door: Door, delay: f64, settings: &Settings) -> f64 {
     }
 }
 
-/// The mean latency with these delays, milliseconds; 0 without any.
-pub fn expected(door: Door, delays: &Delays, settings: &Settings) -> f64 {
+/// The mean latency with these delays, and with this time from an answer's last byte until the page has it, milliseconds; 0 without any delays.
+pub fn expected(door: Door, delays: &Delays, handover: f64, settings: &Settings) -> f64 {
     let Delays { up, down } = delays;
     if down.is_empty() || up.is_empty() {
         return 0.0;
@@ -43,7 +43,7 @@ pub fn expected(door: Door, delays: &Delays, settings: &Settings) -> f64 {
         let arrives = leaves + pick(up, &mut random);
         let next = first as f64 * period;
         let answered = if door == Door::LongPoll { arrives.max(next.min(arrives + hold)) } else { arrives };
-        let back = answered + pick(down, &mut random);
+        let back = answered + pick(down, &mut random) + handover;
         while first as f64 * period <= answered {
             sum += back - first as f64 * period;
             (first, count) = (first + 1, count + 1);
@@ -72,7 +72,7 @@ mod tests {
         for delay in [3.0, 40.3, 91.9, 153.4, 201.7] {
             for door in Door::ALL {
                 let (formula, expected) =
-                    (formula(door, delay, &settings), expected(door, &constant(delay), &settings));
+                    (formula(door, delay, &settings), expected(door, &constant(delay), 0.0, &settings));
                 assert!(
                     (expected / formula - 1.0).abs() < 0.02,
                     "{door:?}, {delay} ms: {formula} and {expected}"
@@ -82,10 +82,23 @@ mod tests {
     }
 
     #[test]
+    fn a_browsers_handover_lengthens_cycles_too() {
+        let settings = settings("poll");
+        let expected = |handover| expected(Door::Poll, &constant(40.3), handover, &settings);
+        // Once at the end, and half of it while a reading waits for the next request.
+        assert!(
+            (expected(10.0) - expected(0.0) - 15.0).abs() < 2.0,
+            "{} and {}",
+            expected(0.0),
+            expected(10.0)
+        );
+    }
+
+    #[test]
     fn varying_delays_make_a_poll_later() {
         let settings = settings("poll");
         let varying = Delays { up: vec![10.0, 290.0], down: vec![10.0, 290.0] };
-        let expected = expected(Door::Poll, &varying, &settings);
+        let expected = expected(Door::Poll, &varying, 0.0, &settings);
         // E[c²]/2E[c] for a cycle c of 170, 450 (twice) and 730 ms, and 150 ms for the way back.
         let cycles = [170.0, 450.0, 450.0, 730.0_f64];
         let wait = cycles.iter().map(|cycle| cycle * cycle).sum::<f64>() / cycles.iter().sum::<f64>() / 2.0;

@@ -47,8 +47,11 @@ fn add(
     sorted.sort_by(f64::total_cmp);
     let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
     let Sample { mean: average, deviation, count } = Sample::of(&result.latencies);
-    let (expected, formula) =
-        (model::expected(door, delays, settings), model::formula(door, mean(&delays.down), settings));
+    let handover = mean(&result.handovers);
+    let (expected, formula) = (
+        model::expected(door, delays, handover, settings),
+        model::formula(door, mean(&delays.down), settings),
+    );
     let values = [
         ("latency_mean_ms", average),
         ("latency_sd_ms", deviation),
@@ -57,6 +60,7 @@ fn add(
         ("latency_q3_ms", at(0.75)),
         ("latency_max_ms", at(1.0)),
         ("readings", count as f64),
+        ("handover_ms", handover),
         ("model_ms", expected),
         ("model_formula_ms", formula),
         ("off_model_percent", if expected > 0.0 { (average / expected - 1.0) * 100.0 } else { 0.0 }),

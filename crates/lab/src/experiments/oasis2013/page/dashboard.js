@@ -1,6 +1,6 @@
-// The dashboard of 2012: a table for each probe instance, filled through one of ten doors. It counts what it shows, and how old that is.
+// The dashboard of 2012: a table for each probe instance, filled through one of the doors below. It counts what it shows, and how old that is.
 //
-// Parameters of the address: door, dac and ajax (HOST:PORT), node, instances (with commas), and is_measured: the page then reports to the lab.
+// Parameters of the address: door, dac and outlet (HOST:PORT), node, instances (with commas), and is_measured: the page then reports to the lab.
 
 const DOORS = {
   'ajax-file': 'AJAX, flat file',
@@ -13,6 +13,9 @@ const DOORS = {
   events: 'server-sent events',
   'websocket-2012': 'WebSocket of 2012',
   websocket: 'WebSocket',
+  'axum-events': 'server-sent events of axum',
+  'socket.io': 'Socket.IO',
+  foxglove: 'Foxglove',
 };
 /** The thesis, appendix B: a connection is dropped after this time, and resumed after that. */
 const DROPPED = 5000;
@@ -27,7 +30,7 @@ const [FIRST, LAST] = [50, 100];
 const parameters = new URLSearchParams(location.search);
 const door = parameters.get('door') ?? 'websocket';
 const dac = parameters.get('dac') ?? location.host;
-const ajax = parameters.get('ajax') ?? location.host;
+const outlet = parameters.get('outlet') ?? location.host;
 const node = parameters.get('node') ?? 'host';
 const names = (parameters.get('instances') ?? 'ProcessorProbe_SmokeTest,MemoryProbe_SmokeTest').split(',');
 const now = () => performance.timeOrigin + performance.now();
@@ -92,7 +95,7 @@ function noteMessage(instance, message) {
 }
 
 /** AJAX with an XMLHttpRequest whose response does not end: the newest record is the last line of all that has come. */
-function streamed(instance, path) {
+function streamed(instance) {
   const request = new XMLHttpRequest();
   let shown = -1;
   request.onprogress = () => {
@@ -106,7 +109,7 @@ function streamed(instance, path) {
     instance.note(1, sequence, time / 1e6, metrics);
   };
   request.onerror = () => say(`${instance.name}: the connection has ended`);
-  request.open('GET', `http://${ajax}/ajax/${path}/${encodeURIComponent(instance.name)}`);
+  request.open('GET', `http://${outlet}/ajax/${encodeURIComponent(instance.name)}`);
   request.send();
   instance.stop = () => request.abort();
 }
@@ -114,7 +117,7 @@ function streamed(instance, path) {
 /** The same, dropped and resumed again and again. */
 async function droppedAndResumed(instance) {
   for (;;) {
-    streamed(instance, 'file');
+    streamed(instance);
     await sleep(DROPPED);
     instance.stop();
     await sleep(RESUMED);
@@ -137,7 +140,7 @@ function binary(instance, { decodeBatch, schemas }) {
       if (length > 0) noteBatch(instance, bytes, schemas.get(instance.name), decodeBatch);
     }
   };
-  request.open('GET', `http://${ajax}/ajax/binary/${encodeURIComponent(node)}/${encodeURIComponent(instance.name)}`);
+  request.open('GET', `http://${outlet}/ajax/${encodeURIComponent(node)}/${encodeURIComponent(instance.name)}`);
   request.send();
   instance.stop = () => request.abort();
 }
@@ -225,6 +228,50 @@ function websocket(instances, { decodeBatch }) {
   socket.onclose = ({ reason }) => say(`closed ${reason}`);
 }
 
+/** A record of a server that has JSON for each sample. */
+function noteRecord(instance, { sequence, time, metrics }) {
+  instance.note(1, sequence, time / 1e6, metrics);
+}
+
+function eventsOfAxum(instance) {
+  const source = new EventSource(`http://${outlet}/events/${encodeURIComponent(instance.name)}`);
+  source.onmessage = ({ data }) => noteRecord(instance, JSON.parse(data));
+  instance.stop = () => source.close();
+}
+
+function socketIo(instances, { io }) {
+  const socket = io(`http://${outlet}`, { transports: ['websocket'] });
+  for (const instance of instances) {
+    socket.on(instance.name, (record) => noteRecord(instance, record));
+    instance.stop = () => socket.off(instance.name);
+  }
+  socket.on('connect_error', (error) => say(`${error}`));
+}
+
+/** Foxglove's protocol: channels are advertised; a message is an octet 1, the subscription's number, a time of eight bytes, and the record. */
+function foxglove(instances) {
+  const socket = new WebSocket(`ws://${outlet}`, 'foxglove.websocket.v1');
+  const decoder = new TextDecoder();
+  socket.binaryType = 'arraybuffer';
+  socket.onmessage = ({ data }) => {
+    if (typeof data === 'string') {
+      const { op, channels = [] } = JSON.parse(data);
+      if (op !== 'advertise') return;
+      const ours = channels.map(({ id, topic }) => ({ id: instances.findIndex(({ name }) => name === topic), channelId: id }));
+      const subscriptions = ours.filter(({ id }) => id >= 0);
+      socket.send(JSON.stringify({ op: 'subscribe', subscriptions }));
+      for (const { id } of subscriptions) {
+        instances[id].stop = () => socket.send(JSON.stringify({ op: 'unsubscribe', subscriptionIds: [id] }));
+      }
+      return;
+    }
+    const bytes = new DataView(data);
+    const instance = bytes.getUint8(0) === 1 && instances[bytes.getUint32(1, true)];
+    if (instance) noteRecord(instance, JSON.parse(decoder.decode(new Uint8Array(data, 13))));
+  };
+  socket.onclose = ({ reason }) => say(`closed ${reason}`);
+}
+
 /** The SDK, with the schemas of the instances. */
 async function sdk() {
   const get = async (path) => (await fetch(`http://${dac}/api/v1/${path}`)).json();
@@ -238,9 +285,9 @@ async function sdk() {
 async function start(instances) {
   const each = (open) => instances.forEach((instance) => Promise.resolve(open(instance)).catch((error) => say(`${error}`)));
   switch (door) {
-    case 'ajax-file': return each((instance) => streamed(instance, 'file'));
-    case 'ajax-memory': return each((instance) => streamed(instance, 'memory'));
-    case 'ajax-database': return each((instance) => streamed(instance, 'database'));
+    case 'ajax-file':
+    case 'ajax-memory':
+    case 'ajax-database': return each(streamed);
     case 'ajax-long-poll': return each(droppedAndResumed);
     case 'ajax-binary': {
       const library = await sdk();
@@ -251,6 +298,9 @@ async function start(instances) {
     case 'events': return each(events);
     case 'websocket-2012': return websocketOf2012(instances, await sdk());
     case 'websocket': return websocket(instances, await sdk());
+    case 'axum-events': return each(eventsOfAxum);
+    case 'socket.io': return socketIo(instances, await import('/socket.io.js'));
+    case 'foxglove': return foxglove(instances);
     default: throw new Error(`no door ${door}: ${Object.keys(DOORS).join(', ')}`);
   }
 }

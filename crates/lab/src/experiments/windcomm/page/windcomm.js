@@ -22,6 +22,8 @@ const hold = Number(parameters.get('hold') ?? 300);
 
 const [door, title] = DOORS[location.pathname];
 const latencies = [];
+/** For each answer: from its last byte until the page has it. */
+const handovers = [];
 const element = (id) => document.getElementById(id);
 const now = () => performance.timeOrigin + performance.now();
 const sleep = (millis) => new Promise((resolve) => setTimeout(resolve, millis));
@@ -56,6 +58,10 @@ async function answer(path, more) {
   const response = await fetch(address(path, more));
   const text = await response.text();
   const t4 = now();
+  const [timing] = performance.getEntriesByName(response.url);
+  if (timing && t4 >= begun) handovers.push(t4 - performance.timeOrigin - timing.responseEnd);
+  // There is room for 250.
+  performance.clearResourceTimings();
   const body = JSON.parse(text);
   if (!response.ok) throw new Error(body.detail ?? response.statusText);
   note(t4, body.messages.flatMap(readingsOf));
@@ -217,7 +223,7 @@ async function run() {
     error = `${caught}`;
   }
   offsets[1] = await offset();
-  const result = { door, latencies, offsets, browser: navigator.userAgent, error };
+  const result = { door, latencies, handovers, offsets, browser: navigator.userAgent, error };
   await fetch('/results', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -1,0 +1,62 @@
+//! Server-sent events as an application of axum has them: a broadcast channel, and a stream of it for each response.
+
+use axum::{
+    Router,
+    extract::{Path, State},
+    http::header,
+    response::{
+        IntoResponse,
+        sse::{Event, KeepAlive, Sse},
+    },
+    routing::get,
+};
+use futures_util::stream;
+use std::{convert::Infallible, sync::Arc};
+use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
+
+/// Records that a client may lag behind; then it loses the oldest ones.
+const WAITING: usize = 1_024;
+
+/// The records of all instances.
+#[derive(Debug)]
+pub struct Events {
+    records: Sender<(Arc<str>, Arc<str>)>,
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self { records: broadcast::channel(WAITING).0 }
+    }
+}
+
+impl Events {
+    /// Gives a record to all clients.
+    pub fn put(&self, instance: &str, record: String) {
+        // Nobody may listen.
+        let _ = self.records.send((instance.into(), record.into()));
+    }
+}
+
+/// Serves `/events/INSTANCE`.
+pub fn router(events: Arc<Events>) -> Router {
+    Router::new().route("/events/{instance}", get(follow)).with_state(events)
+}
+
+async fn follow(State(events): State<Arc<Events>>, Path(instance): Path<String>) -> impl IntoResponse {
+    let records = stream::unfold((events.records.subscribe(), instance), |(mut records, instance)| async {
+        let record = next(&mut records, &instance).await?;
+        Some((Ok::<_, Infallible>(Event::default().data(record)), (records, instance)))
+    });
+    // The pages are the site's; nothing here is secret.
+    ([(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*")], Sse::new(records).keep_alive(KeepAlive::default()))
+}
+
+async fn next(records: &mut Receiver<(Arc<str>, Arc<str>)>, instance: &str) -> Option<Arc<str>> {
+    loop {
+        match records.recv().await {
+            Ok((name, record)) if &*name == instance => return Some(record),
+            Ok(_) | Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return None,
+        }
+    }
+}

@@ -15,6 +15,7 @@ mod dac_http;
 mod experiment;
 mod experiments;
 mod faults;
+mod listing;
 mod node;
 mod nodejs;
 mod order;

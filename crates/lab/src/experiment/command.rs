@@ -9,10 +9,12 @@ use super::{
     report,
     run::{self, Ending},
 };
+use crate::listing;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use std::{
     collections::BTreeMap,
+    fmt::{self, Write},
     net::IpAddr,
     path::{Path, PathBuf},
 };
@@ -33,6 +35,8 @@ pub struct List {}
   oasis lab run frizelle --paper                                nights; Ctrl-C ends it, --resume goes on
   oasis lab run frizelle --paper --only NUMTHREADS=20000 --set TEST_DURATION=60
   oasis lab run mueller --quick                                 workers beside engine.io and SocketCluster
+  oasis lab run windcomm --set BROWSER=firefox                  WebSocket, polls and streams over a slow way
+  oasis lab run oasis-2013 --set TEST=bytes                     AJAX beside WebSockets: bytes on the wire
   oasis lab run --resume lab-runs/frizelle-paper-20261123-220000")]
 pub struct Run {
     /// The experiment, of those that `list` shows.
@@ -93,23 +97,28 @@ pub struct Compare {
 impl List {
     /// Prints the list.
     pub fn run(&self, methods: &[&dyn Method]) -> anyhow::Result<()> {
+        let mut text = String::new();
         for method in methods {
-            let experiment = Experiment::parse(method.declaration())?;
-            println!("{}: {}\n  {}\n", experiment.name, experiment.title, experiment.source);
-            for plan in &experiment.plans {
-                println!("  plan {:8} {}", plan.name, plan.what);
-            }
-            for server in &experiment.servers {
-                println!("  server {:8} {}", server.name, server.what);
-            }
-            for variable in &experiment.variables {
-                let unit =
-                    if variable.unit.is_empty() { String::new() } else { format!(" {}", variable.unit) };
-                println!("  {}={}{unit}: {}", variable.name, variable.default, variable.meaning);
-            }
+            describe(&Experiment::parse(method.declaration())?, &mut text)?;
         }
-        Ok(())
+        Ok(listing::print(&text)?)
     }
+}
+
+/// Adds what an experiment offers.
+fn describe(experiment: &Experiment, text: &mut String) -> fmt::Result {
+    writeln!(text, "{}: {}\n  {}\n", experiment.name, experiment.title, experiment.source)?;
+    for plan in &experiment.plans {
+        writeln!(text, "  plan {:11} {}", plan.name, plan.what)?;
+    }
+    for server in &experiment.servers {
+        writeln!(text, "  server {:14} {}", server.name, server.what)?;
+    }
+    for variable in &experiment.variables {
+        let unit = if variable.unit.is_empty() { String::new() } else { format!(" {}", variable.unit) };
+        writeln!(text, "  {}={}{unit}: {}", variable.name, variable.default, variable.meaning)?;
+    }
+    writeln!(text)
 }
 
 impl Run {

@@ -18,7 +18,7 @@ pub use system::{
 };
 pub use world::World;
 
-use crate::{cpu, table::Table};
+use crate::{cpu, listing, table::Table};
 use anyhow::{Context, bail};
 use clap::Args;
 use judge::outcome::Outcome;
@@ -77,8 +77,8 @@ impl Faults {
     pub fn run(&self, record: Option<&Path>) -> anyhow::Result<()> {
         let chosen = self.chosen()?;
         if self.list {
-            chosen.iter().for_each(|scenario| println!("{:<22} {}", scenario.name, scenario.about));
-            return Ok(());
+            let lines = chosen.iter().map(|scenario| format!("{:<22} {}\n", scenario.name, scenario.about));
+            return Ok(listing::print(&lines.collect::<String>())?);
         }
         let oasis = binary(self.oasis.clone())?;
         cpu::raise_open_files()?;

@@ -60,3 +60,23 @@ async fn next(records: &mut Receiver<(Arc<str>, Arc<str>)>, instance: &str) -> O
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_gets_the_records_of_its_instance_and_skips_what_it_was_too_slow_for() {
+        let events = Events::default();
+        let mut records = events.records.subscribe();
+        events.put("pump", "1".into());
+        events.put("fan", "2".into());
+        assert_eq!(next(&mut records, "fan").await.as_deref(), Some("2"));
+        for number in 0..=WAITING {
+            events.put("fan", number.to_string());
+        }
+        assert_eq!(next(&mut records, "fan").await.as_deref(), Some("1"), "the oldest one is lost");
+        drop(events);
+        while next(&mut records, "fan").await.is_some() {}
+    }
+}

@@ -52,3 +52,51 @@ impl Drop for Program {
         let _ = self.process.wait();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{
+        io::{Read, stderr},
+        net::{Ipv4Addr, TcpStream},
+    };
+
+    /// Sends a request, and returns the beginning of the answer.
+    fn answer(address: SocketAddr, request: &str) -> String {
+        let mut server = TcpStream::connect(address).expect("a connection");
+        server.write_all(request.as_bytes()).expect("a server that reads");
+        let mut begin = [0; 12];
+        server.read_exact(&mut begin).expect("an answer");
+        String::from_utf8_lossy(&begin).into_owned()
+    }
+
+    #[test]
+    fn both_servers_start_take_records_and_answer() {
+        if crate::nodejs::package("socket.io").is_err() {
+            let _ = writeln!(stderr(), "SKIPPED: the packages of Node.js are not installed");
+            return;
+        }
+        let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        for (script, path, more) in [
+            ("socket.io.js", "/socket.io/?EIO=4&transport=websocket", ""),
+            ("foxglove.js", "/", "Sec-WebSocket-Protocol: foxglove.websocket.v1\r\n"),
+        ] {
+            let (program, address) = Program::start(script, Ipv4Addr::LOCALHOST.into()).expect(script);
+            program.announce("pump").expect("a server that reads");
+            program
+                .put(r#"{"instance":"pump","time":1,"sequence":1,"metrics":{}}"#)
+                .expect("a server that reads");
+            let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n{upgrade}{more}\r\n");
+            assert_eq!(answer(address, &request), "HTTP/1.1 101", "{script}");
+        }
+    }
+
+    #[test]
+    fn a_script_that_does_not_start_is_an_error() {
+        if crate::nodejs::version().is_err() {
+            return;
+        }
+        let error = Program::start("no-such.js", Ipv4Addr::LOCALHOST.into()).expect_err("no script");
+        assert!(error.to_string().contains("no-such.js does not start"), "{error:#}");
+    }
+}

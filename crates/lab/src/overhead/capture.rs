@@ -76,11 +76,29 @@ impl Wire {
         Ok(cost)
     }
 
+    /// Sends bytes that fit into one packet, and returns its Ethernet frame.
+    pub fn frame_of(&mut self, bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
+        let mut frame = Vec::new();
+        self.sender.write_all(bytes)?;
+        self.receiver.read_exact(&mut vec![0; bytes.len()])?;
+        self.each(bytes.len(), |captured, _| frame = captured.to_vec())?;
+        Ok(frame)
+    }
+
     /// Reads packets until those of a write are all seen.
     fn count(&mut self, length: usize, cost: &mut Cost) -> anyhow::Result<()> {
+        self.each(length, |_, segment| {
+            cost.segments += 1;
+            cost.headers += segment.headers;
+            cost.payload += segment.payload;
+        })
+    }
+
+    /// Gives each packet of so many bytes of the stream to `see`.
+    fn each(&mut self, length: usize, mut see: impl FnMut(&[u8], Segment)) -> anyhow::Result<()> {
         let ports = (self.sender.local_addr()?.port(), self.receiver.local_addr()?.port());
-        let (mut buffer, begun, complete) = (vec![0; PACKET], Instant::now(), cost.payload + length);
-        while cost.payload < complete {
+        let (mut buffer, begun, mut missing) = (vec![0; PACKET], Instant::now(), length);
+        while missing > 0 {
             anyhow::ensure!(begun.elapsed() < PATIENCE, "packets are missing from the capture");
             let length = match self.packets.read(&mut buffer) {
                 Ok(length) => length,
@@ -89,11 +107,11 @@ impl Wire {
                 }
                 Err(error) => return Err(error.into()),
             };
-            let segment = buffer.get(..length).and_then(Segment::parse);
+            let Some(captured) = buffer.get(..length) else { continue };
+            let segment = Segment::parse(captured);
             if let Some(segment) = segment.filter(|one| (one.from, one.to) == ports && one.payload > 0) {
-                cost.segments += 1;
-                cost.headers += segment.headers;
-                cost.payload += segment.payload;
+                missing = missing.saturating_sub(segment.payload);
+                see(captured, segment);
             }
         }
         Ok(())

@@ -1,9 +1,10 @@
 //! What a message costs on its way: WebSocket frame, TCP, TLS record and HTTP; one message a frame against many in one, and the native batch beside them.
 //!
-//! [`model`] computes from the specifications, in the terms of Mueller 2014, section 1.2.4. [`capture`] reads the packets of a loopback connection, [`tls`]
+//! [`model`] computes from the specifications, in the terms of Mueller 2014, section 1.2.4. [`capture`] reads the packets of a loopback connection, [`dissection`] names the fields of one, [`tls`]
 //! runs two TLS endpoints, [`http()`] polls a DAC. The report shows computed and measured bytes side by side.
 
 mod capture;
+mod dissection;
 mod http;
 mod model;
 mod packet;
@@ -39,6 +40,7 @@ impl Overhead {
             Wire::open().inspect_err(|error| eprintln!("{error:#}: the report has no captures")).ok();
         Ok(vec![
             frames(),
+            dissected(wire.as_mut())?,
             layers(wire.as_mut())?,
             http(http::polls()?),
             batching(wire.as_mut())?,
@@ -60,6 +62,19 @@ fn frames() -> String {
         "## WebSocket frame\n\nBytes before the payload, in one frame. \"Printed\" is figure 1.5 of the paper. For large frames it forgets two bytes: \
          RFC 6455 5.2 has a byte\nof flags, a byte with the number 127, eight bytes of length, and from a client four bytes of mask.\n\n{table}"
     )
+}
+
+/// A frame of the loopback interface, field by field.
+fn dissected(wire: Option<&mut Wire>) -> anyhow::Result<String> {
+    let mut frame = Vec::new();
+    frame::write_message(Opcode::Binary, &dissection::packet(), &mut frame);
+    let table = match wire {
+        Some(wire) => dissection::dissect(&wire.frame_of(&frame)?)?,
+        None => "Not captured: CAP_NET_RAW is missing.\n".into(),
+    };
+    Ok(format!(
+        "## A captured frame\n\nThe frame of the thesis of 2012, appendix D, captured on the loopback interface. There it had 194 bytes: its TCP had no timestamps.\n\n{table}"
+    ))
 }
 
 /// One message, layer by layer.

@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        declaration::{Experiment, SERVER, Variable},
+        declaration::{Column, Experiment, SERVER, Variable},
         folder::RunFolder,
         method::Readiness,
         outcome::{CellResult, Outcome},
@@ -64,7 +64,7 @@ impl View {
         figures: Vec<DrawnFigure>,
         data: Vec<String>,
     ) -> Self {
-        let headings = headings(experiment);
+        let headings = headings(experiment, groups);
         let cells: Vec<Vec<String>> = groups.0.iter().map(|group| row(experiment, groups, group)).collect();
         let mut table = Table::new(headings.clone());
         cells.iter().for_each(|row| table.row(row.clone()));
@@ -125,8 +125,15 @@ fn joined<'a>(values: impl IntoIterator<Item = &'a Value>) -> String {
     values.into_iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn headings(experiment: &Experiment) -> Vec<String> {
-    let columns = experiment.columns.iter().map(|column| column.title.clone());
+/// The columns that have a value in some cell.
+fn columns<'a>(experiment: &'a Experiment, groups: &Groups) -> impl Iterator<Item = &'a Column> {
+    let has_values =
+        |column: &&Column| groups.0.iter().any(|group| group.estimate(&column.measure).is_some());
+    experiment.columns.iter().filter(has_values)
+}
+
+fn headings(experiment: &Experiment, groups: &Groups) -> Vec<String> {
+    let columns = columns(experiment, groups).map(|column| column.title.clone());
     ["cell".into(), "server".into(), "runs".into()].into_iter().chain(columns).collect()
 }
 
@@ -138,9 +145,7 @@ fn row(experiment: &Experiment, groups: &Groups, group: &Group) -> Vec<String> {
     } else {
         format!("{measured} of {}", group.results.len())
     };
-    let measures = experiment
-        .columns
-        .iter()
+    let measures = columns(experiment, groups)
         .map(|column| group.estimate(&column.measure).map_or("–".into(), |estimate| estimate.to_string()));
     [describe(experiment, groups, group), server, runs].into_iter().chain(measures).collect()
 }

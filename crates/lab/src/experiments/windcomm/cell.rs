@@ -89,3 +89,40 @@ fn check(result: &PageResult, settings: &Settings) -> anyhow::Result<()> {
     );
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::tests::settings, *};
+
+    fn result(offsets: [f64; 2]) -> PageResult {
+        let latencies = vec![40.0; settings("poll").readings];
+        PageResult {
+            door: "poll".into(),
+            latencies,
+            handovers: Vec::new(),
+            offsets,
+            browser: String::new(),
+            error: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_run_is_refused_if_the_clocks_differ_before_it_or_after_it() {
+        let settings = settings("poll");
+        assert!(check(&result([1.9, -1.9]), &settings).is_ok());
+        for offsets in [[2.0, 0.0], [0.0, -2.1], [f64::NAN, 0.0]] {
+            let refusal = check(&result(offsets), &settings).expect_err("other clocks").to_string();
+            assert!(refusal.contains("clocks"), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_run_is_refused_without_all_its_readings() {
+        let settings = settings("poll");
+        let mut short = result([0.0; 2]);
+        short.latencies.pop();
+        assert!(check(&short, &settings).is_err());
+        let failed = PageResult { error: "Error: closed".into(), ..result([0.0; 2]) };
+        assert!(check(&failed, &settings).expect_err("an error").to_string().contains("closed"));
+    }
+}

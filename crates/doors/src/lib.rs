@@ -137,7 +137,7 @@ pub async fn serve(
         shards.end();
     };
     // The guard comes first: what it refuses no layer below sees.
-    let router = router.layer(origin::sharing(&doors.config));
+    let router = router.layer(origin::sharing(&doors.config)).layer(origin::timing());
     let router = router.layer(from_fn_with_state(doors.clone(), host::guard));
     serve::serve(doors, router, listener, ended).await;
     // WebSockets are no requests any more: the HTTP server does not wait for them.

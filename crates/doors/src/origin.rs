@@ -5,10 +5,16 @@
 //! asked for, if that host may be asked for at all ([`host`]).
 
 use crate::{config::DoorsConfig, host};
-use axum::http::{HeaderMap, HeaderValue, Method, header, request::Parts};
+use axum::{
+    http::{HeaderMap, HeaderName, HeaderValue, Method, header, request::Parts},
+    response::Response,
+};
 use oasis_dac::LogLimit;
 use std::time::{Duration, Instant};
-use tower_http::cors::{AllowOrigin, CorsLayer};
+use tower_http::{
+    cors::{AllowOrigin, CorsLayer},
+    set_header::SetResponseHeaderLayer,
+};
 
 /// Warnings in one [`PERIOD`]: enough to see which origins or hosts are refused.
 const WARNINGS: u32 = 10;
@@ -77,6 +83,13 @@ pub fn sharing(config: &DoorsConfig) -> CorsLayer {
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
         .allow_headers([header::CONTENT_TYPE])
         .max_age(PREFLIGHT)
+}
+
+/// Lets these pages also see when the parts of an answer arrived (W3C Resource Timing, `Timing-Allow-Origin`); around [`sharing`].
+pub fn timing() -> SetResponseHeaderLayer<fn(&Response) -> Option<HeaderValue>> {
+    let shared_with =
+        |response: &Response| response.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN).cloned();
+    SetResponseHeaderLayer::overriding(HeaderName::from_static("timing-allow-origin"), shared_with)
 }
 
 /// Returns whether a browser says that another site's page has caused the request (W3C Fetch Metadata).

@@ -24,7 +24,7 @@ pub fn formula(door: Door, delay: f64, settings: &Settings) -> f64 {
     }
 }
 
-/// The mean latency with these delays, and with this time from an answer's last byte until the page has it, milliseconds; 0 without any delays.
+/// The mean latency with these delays, and with this time from an answer's first byte until the page has it, milliseconds; 0 without any delays.
 pub fn expected(door: Door, delays: &Delays, handover: f64, settings: &Settings) -> f64 {
     let Delays { up, down } = delays;
     if down.is_empty() || up.is_empty() {

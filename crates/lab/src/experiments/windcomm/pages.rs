@@ -18,7 +18,7 @@ pub struct PageResult {
     pub door: String,
     /// From the reading of the sensor until the browser had it, milliseconds.
     pub latencies: Vec<f64>,
-    /// Of the answers of polls: from the last byte in the browser until the page has it, milliseconds.
+    /// Of the answers of polls: from the first byte in the browser until the page has it, milliseconds.
     pub handovers: Vec<f64>,
     /// The browser's clock minus the server's before the first reading and after the last one, milliseconds.
     pub offsets: [f64; 2],

@@ -22,7 +22,7 @@ const hold = Number(parameters.get('hold') ?? 300);
 
 const [door, title] = DOORS[location.pathname];
 const latencies = [];
-/** For each answer: from its last byte until the page has it. */
+/** For each answer: from its first byte, which comes with its last one, until the page has it. */
 const handovers = [];
 const element = (id) => document.getElementById(id);
 const now = () => performance.timeOrigin + performance.now();
@@ -59,7 +59,7 @@ async function answer(path, more) {
   const text = await response.text();
   const t4 = now();
   const [timing] = performance.getEntriesByName(response.url);
-  if (timing && t4 >= begun) handovers.push(t4 - performance.timeOrigin - timing.responseEnd);
+  if (timing && t4 >= begun) handovers.push(t4 - performance.timeOrigin - timing.responseStart);
   // There is room for 250.
   performance.clearResourceTimings();
   const body = JSON.parse(text);

@@ -55,7 +55,7 @@ pub fn named(targets: &[Target], all: &[Target]) -> Result<Vec<Target>, Target> 
         let is_named = |known: &Target| match all.contains(target) {
             // A name may have a star in it.
             true => known == target,
-            false => oasis_store::matches(&target.plain(), &known.plain()),
+            false => oasis_wire::pattern::matches(&target.plain(), &known.plain()),
         };
         let mut fitting = all.iter().filter(|known| is_named(known)).peekable();
         if fitting.peek().is_none() {

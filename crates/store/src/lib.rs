@@ -71,7 +71,7 @@ pub use cells::Level;
 pub use check::{CheckEvent, CheckTotals, Damage, Lost, check};
 pub use clock::Clock;
 pub use clock_watch::ClockJump;
-pub use config::{ArchiveConfig, RetentionRule, matches};
+pub use config::{ArchiveConfig, RetentionRule};
 pub use folder_identity::FolderGone;
 pub use gap::Gap;
 pub use history::History;

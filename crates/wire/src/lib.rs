@@ -44,6 +44,7 @@ pub mod batch;
 pub mod cdr;
 pub mod eisa;
 pub mod loss;
+pub mod pattern;
 pub mod primitive;
 pub mod quantity;
 pub mod reader;

@@ -3,7 +3,8 @@
 use crate::exposition::{Exposition, Kind};
 use oasis_dac::{Dac, Evicted, Instance, SOFTWARE, ShardFigures};
 use oasis_format::table::{Cell, Column, Table};
-use oasis_store::{History, matches};
+use oasis_store::History;
+use oasis_wire::pattern::matches;
 use oasis_wire::{
     batch::Batch,
     schema::{Behavior, ProbeType},

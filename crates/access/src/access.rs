@@ -1,0 +1,334 @@
+//! The rights of everybody, in one place: what doors ask before they serve a request.
+
+use crate::{
+    config::AccessConfig,
+    document::Document,
+    gate::Gate,
+    last_use::LastUses,
+    moment::Moment,
+    password::{HashCost, StoredPassword},
+    policy::{Account, Policy, TokenAccount},
+    principal::{Credential, Kind, Principal},
+    rights::Rights,
+    secret::{Digest, Secret},
+    sessions::Sessions,
+    store::{Fingerprint, Store, StoreError},
+    throttle::Throttle,
+    tickets::{TicketError, Tickets},
+    token::{self, TokenId},
+};
+use arc_swap::ArcSwap;
+use oasis_wire::quantity::Nanos;
+use std::{
+    io,
+    path::Path,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// Longest time that a stream keeps its rights without a look-up, nanoseconds: expiry of sessions is noticed by then.
+const LOOK_AGAIN: u64 = 5_000_000_000;
+/// Passwords hashed at the same time, and callers that wait for that.
+const HASHING: usize = 4;
+const WAITING: usize = 64;
+
+/// Accounts, sessions and tickets of a DAC. Shared by all its threads.
+#[derive(Debug)]
+pub struct Access {
+    pub(crate) store: Store,
+    policy: ArcSwap<Policy>,
+    /// Changes with the policy, and when a session ends.
+    generation: AtomicU64,
+    /// Guards what the policy was read from; one reload at a time.
+    seen: Mutex<Option<Fingerprint>>,
+    /// Held for a look or a change.
+    sessions: Mutex<Sessions>,
+    /// Held for a look or a change.
+    tickets: Mutex<Tickets>,
+    /// Held for a look or a change.
+    last_uses: Mutex<LastUses>,
+    pub(crate) throttle: Throttle,
+    pub(crate) gate: Gate,
+    /// Checked in place of a password that does not exist.
+    pub(crate) decoy: StoredPassword,
+}
+
+/// Why a principal has no rights any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Ended {
+    /// Signed out, expired, or the account was removed or got another password.
+    #[error("the session has ended: sign in again")]
+    Session,
+    /// Expired.
+    #[error("the token has expired: create another one")]
+    TokenExpired,
+    /// Revoked, or never made.
+    #[error("the token is unknown or was revoked")]
+    TokenUnknown,
+}
+
+impl Access {
+    /// Opens the folder of the settings, created if it does not exist.
+    ///
+    /// # Errors
+    /// If the folder or the accounts in it cannot be read, or are open to others.
+    pub fn open(directory: &Path, config: &AccessConfig) -> Result<Self, StoreError> {
+        Self::open_with(directory, config, HashCost::default())
+    }
+
+    pub(crate) fn open_with(
+        directory: &Path,
+        config: &AccessConfig,
+        cost: HashCost,
+    ) -> Result<Self, StoreError> {
+        let store = Store::open(directory)?;
+        let (document, seen) = store.read_marked()?;
+        let random =
+            |error| StoreError::Io { doing: "make random numbers for", path: directory.to_owned(), error };
+        Ok(Self {
+            policy: ArcSwap::from_pointee(Policy::new(document)),
+            generation: AtomicU64::new(1),
+            seen: Mutex::new(seen),
+            sessions: Mutex::new(Sessions::new(config.session_limits())),
+            tickets: Mutex::default(),
+            last_uses: Mutex::new(LastUses::read(directory)),
+            throttle: Throttle::new(),
+            gate: Gate::new(HASHING, WAITING),
+            decoy: StoredPassword::decoy(cost).map_err(random)?,
+            store,
+        })
+    }
+
+    /// Returns the present state of the accounts, for lists.
+    pub fn document(&self) -> Document {
+        self.policy().document.clone()
+    }
+
+    /// Returns a number that changes whenever somebody's rights may have changed. One atomic read.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Returns who comes from this host without signing in.
+    pub fn local(&self) -> Principal {
+        self.implicit(Kind::Local)
+    }
+
+    /// Returns who comes from elsewhere without signing in.
+    pub fn stranger(&self) -> Principal {
+        self.implicit(Kind::Stranger)
+    }
+
+    fn implicit(&self, kind: Kind) -> Principal {
+        let generation = self.generation();
+        let policy = self.policy();
+        let rights = if kind == Kind::Local { &policy.local } else { &policy.stranger };
+        Principal {
+            kind,
+            name: "".into(),
+            rights: rights.clone(),
+            credential: Credential::None,
+            is_embedded: false,
+            generation,
+            expires: Nanos(u64::MAX),
+            look_again: Nanos(u64::MAX),
+        }
+    }
+
+    /// Returns the principal of an API token. Notes that the token was used.
+    ///
+    /// # Errors
+    /// If it is unknown, was revoked or has expired.
+    pub fn token(&self, text: &str, now: Moment) -> Result<Principal, Ended> {
+        let generation = self.generation();
+        let policy = self.policy();
+        let (id, shown) = token::parse(text).ok_or(Ended::TokenUnknown)?;
+        let account = policy.tokens.get(&id);
+        // Compared even if there is none: the time says nothing about which numbers exist.
+        let kept = account.map_or_else(|| Digest::of(""), |account| account.digest);
+        let is_match = kept.matches(&shown);
+        let account = account.filter(|_| is_match).ok_or(Ended::TokenUnknown)?;
+        let principal = of_token(id, account, generation, now)?;
+        self.last_uses().note(id, now.wall);
+        Ok(principal)
+    }
+
+    /// Returns the principal of a session's cookie. Notes that the session was used.
+    ///
+    /// # Errors
+    /// If it has ended.
+    pub fn session(&self, cookie: &str, now: Moment) -> Result<Principal, Ended> {
+        self.of_session(Digest::of(cookie), now)
+    }
+
+    fn of_session(&self, cookie: Digest, now: Moment) -> Result<Principal, Ended> {
+        let generation = self.generation();
+        let policy = self.policy();
+        let session = self.sessions().touch(&cookie, now.steady).ok_or(Ended::Session)?;
+        let account = policy.users.get(&session.user).filter(|account| account.stamp == session.stamp);
+        let Some(account) = account else {
+            self.sessions().end(&cookie);
+            return Err(Ended::Session);
+        };
+        Ok(of_user(account, cookie, generation, now))
+    }
+
+    /// Whether the CSRF token is that of the session. Requests that change something need it, if the principal
+    /// [needs it](Principal::needs_csrf_token).
+    pub fn is_csrf_token(&self, cookie: &str, token: &str) -> bool {
+        self.sessions().is_csrf_token(&Digest::of(cookie), token)
+    }
+
+    /// Makes another CSRF token for a session, as for a page that was loaded again; none if the session has ended. The
+    /// one before is not valid any more.
+    ///
+    /// # Errors
+    /// If the system has no random numbers.
+    pub fn renew_csrf_token(&self, cookie: &str) -> io::Result<Option<Secret>> {
+        self.sessions().renew_csrf_token(&Digest::of(cookie))
+    }
+
+    /// Ends a session and, within 5 s, its streams. Whether there was one.
+    pub fn sign_out(&self, cookie: &str) -> bool {
+        let was_there = self.sessions().end(&Digest::of(cookie));
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        was_there
+    }
+
+    /// Returns the number of sessions.
+    pub fn session_count(&self) -> usize {
+        self.sessions().len()
+    }
+
+    /// Makes a ticket with which this principal opens one WebSocket within 30 s.
+    ///
+    /// # Errors
+    /// If too many are unused.
+    pub fn ticket(&self, principal: &Principal, now: Moment) -> Result<Secret, TicketError> {
+        self.tickets().make(principal, now.steady)
+    }
+
+    /// Takes a ticket. None if it was used, is too old, never was, or its principal has no rights any more.
+    pub fn redeem(&self, ticket: &str, now: Moment) -> Option<Principal> {
+        let mut principal = self.tickets().take(ticket, now.steady)?;
+        principal.look_again = Nanos(0);
+        self.check(&mut principal, now).is_ok().then_some(principal)
+    }
+
+    /// Brings the rights of an open stream up to date. Streams call this once a second, or before each round: it is two
+    /// comparisons and an atomic read as long as nothing has changed.
+    ///
+    /// # Errors
+    /// If the principal has no rights any more: the stream must end.
+    pub fn check(&self, principal: &mut Principal, now: Moment) -> Result<(), Ended> {
+        let is_same = principal.generation == self.generation();
+        if is_same && now.wall < principal.expires && now.steady < principal.look_again {
+            return Ok(());
+        }
+        *principal = match principal.credential {
+            Credential::None => self.implicit(principal.kind),
+            Credential::Session(cookie) => self.of_session(cookie, now)?,
+            Credential::Token(id) => {
+                let generation = self.generation();
+                let policy = self.policy();
+                let account = policy.tokens.get(&id).ok_or(Ended::TokenUnknown)?;
+                of_token(id, account, generation, now)?
+            }
+        };
+        Ok(())
+    }
+
+    /// Reads the accounts again if another process has changed them. Whether they have changed. If the file is damaged
+    /// or gone, the rights stay as they were.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn reload(&self) -> Result<bool, StoreError> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let present = self.store.fingerprint()?;
+        if present == *seen {
+            return Ok(false);
+        }
+        let (document, present) = self.store.read_marked()?;
+        if present.is_none() {
+            return Err(StoreError::Gone { path: self.store.file() });
+        }
+        *seen = present;
+        self.policy.store(Arc::new(Policy::new(document)));
+        // After the policy: whoever sees the number sees the rights.
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        Ok(true)
+    }
+
+    /// Changes the accounts in the file, and the rights at once.
+    ///
+    /// # Errors
+    /// As [`Store::change`]; nothing has changed then.
+    pub fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Document) -> Result<T, crate::ChangeError>,
+    ) -> Result<T, StoreError> {
+        let changed = self.store.change(change)?;
+        self.reload()?;
+        Ok(changed)
+    }
+
+    /// Ends expired sessions, and writes when tokens were last used. To be called now and then.
+    ///
+    /// # Errors
+    /// If the file of last uses cannot be written.
+    pub fn clean_up(&self, now: Moment) -> io::Result<()> {
+        self.sessions().purge(now.steady);
+        let policy = self.policy();
+        let file = self.last_uses().take_due(|token| policy.tokens.contains_key(token), now.steady);
+        file.map_or(Ok(()), |file| file.write())
+    }
+
+    pub(crate) fn policy(&self) -> Arc<Policy> {
+        self.policy.load_full()
+    }
+
+    pub(crate) fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tickets(&self) -> MutexGuard<'_, Tickets> {
+        self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn last_uses(&self) -> MutexGuard<'_, LastUses> {
+        self.last_uses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The principal of a user. The generation is from before the policy was read: a change in between is seen later.
+pub(crate) fn of_user(account: &Account, cookie: Digest, generation: u64, now: Moment) -> Principal {
+    let (name, rights) = (account.name.clone(), account.rights.clone());
+    let credential = Credential::Session(cookie);
+    signed_in(Kind::Person, name, rights, credential, generation, Nanos(u64::MAX), now)
+}
+
+fn of_token(id: TokenId, account: &TokenAccount, generation: u64, now: Moment) -> Result<Principal, Ended> {
+    if now.wall >= account.expires {
+        return Err(Ended::TokenExpired);
+    }
+    let (name, rights) = (account.name.clone(), account.rights.clone());
+    let credential = Credential::Token(id);
+    let principal = signed_in(Kind::Program, name, rights, credential, generation, account.expires, now);
+    Ok(Principal { is_embedded: account.is_embed, ..principal })
+}
+
+fn signed_in(
+    kind: Kind,
+    name: Arc<str>,
+    rights: Arc<Rights>,
+    credential: Credential,
+    generation: u64,
+    expires: Nanos,
+    now: Moment,
+) -> Principal {
+    let look_again = Nanos(now.steady.0.saturating_add(LOOK_AGAIN));
+    Principal { kind, name, rights, credential, is_embedded: false, generation, expires, look_again }
+}

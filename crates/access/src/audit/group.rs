@@ -1,0 +1,107 @@
+//! Lets several threads share one sync of the disk.
+
+use super::{
+    error::AuditError,
+    record::Event,
+    writer::{AuditLimits, OWN_ACTIONS, Receipt, Writer},
+};
+use std::{
+    collections::HashMap,
+    mem,
+    path::Path,
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+/// Most records that wait for the disk.
+const MOST_WAITING: usize = 4_096;
+
+/// The audit log of a folder. Shared by all threads of a process; other processes may write to the same folder.
+#[derive(Debug)]
+pub struct AuditLog {
+    /// Taken by the one thread that writes, for as long as that takes; never under `queue`.
+    writer: Mutex<Writer>,
+    /// Held for moving records.
+    queue: Mutex<Queue>,
+    written: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Vec<(u64, Event)>,
+    results: HashMap<u64, Result<Receipt, AuditError>>,
+    last_place: u64,
+    is_writing: bool,
+}
+
+impl AuditLog {
+    /// Opens a folder, created with mode 0700 if it does not exist. Repairs what a crash left at the end: a torn line is
+    /// cut, and a record says so.
+    ///
+    /// # Errors
+    /// If the folder cannot be written, or synced records were changed or are gone.
+    pub fn open(folder: &Path, limits: AuditLimits) -> Result<Self, AuditError> {
+        let writer = Mutex::new(Writer::open(folder, limits)?);
+        Ok(Self { writer, queue: Mutex::default(), written: Condvar::new() })
+    }
+
+    /// Appends a record, and returns when it is synced. Blocks for a sync of the disk, which records of several threads
+    /// share; an async caller runs it where blocking is allowed. Secrets are redacted, and long texts cut.
+    ///
+    /// # Errors
+    /// If the record is not on the disk. The action that it describes must not happen.
+    pub fn append(&self, event: Event) -> Result<Receipt, AuditError> {
+        if event.action.starts_with(OWN_ACTIONS) {
+            return Err(AuditError::Reserved(event.action.chars().take(64).collect()));
+        }
+        let mut queue = self.queue();
+        if queue.waiting.len() >= MOST_WAITING {
+            return Err(AuditError::Busy);
+        }
+        queue.last_place += 1;
+        let place = queue.last_place;
+        queue.waiting.push((place, event.bounded()));
+        loop {
+            if let Some(result) = queue.results.remove(&place) {
+                return result;
+            }
+            queue = match queue.is_writing {
+                true => self.written.wait(queue).unwrap_or_else(PoisonError::into_inner),
+                false => self.write_all(queue),
+            };
+        }
+    }
+
+    /// Removes files that are too old or too many. To be called once a day or so; a new file does the same.
+    ///
+    /// # Errors
+    /// If that cannot be recorded, or a file cannot be removed.
+    pub fn remove_expired(&self) -> Result<(), AuditError> {
+        self.writer().remove_expired()
+    }
+
+    /// Writes all that waits, on behalf of the threads that wait.
+    fn write_all<'a>(&'a self, mut queue: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
+        queue.is_writing = true;
+        let (places, events): (Vec<u64>, Vec<Event>) = mem::take(&mut queue.waiting).into_iter().unzip();
+        drop(queue);
+        let written = self.writer().append(&events);
+        let mut queue = self.queue();
+        queue.is_writing = false;
+        match written {
+            Ok(receipts) => queue.results.extend(places.into_iter().zip(receipts.into_iter().map(Ok))),
+            Err(error) => {
+                queue.results.extend(places.into_iter().map(|place| (place, Err(error.clone()))));
+            }
+        }
+        self.written.notify_all();
+        queue
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,21 @@
+//! The audit log: who did what. Records are only ever appended; each contains the hash of the one before, and is synced
+//! before its action goes on. docs/reference/audit-log.md describes the files.
+
+mod chain;
+mod error;
+mod files;
+mod group;
+mod head;
+mod record;
+mod redact;
+#[cfg(test)]
+mod tests;
+mod verify;
+mod writer;
+
+pub use error::AuditError;
+pub use group::AuditLog;
+pub use head::{Head, HeadError};
+pub use record::{Event, Record};
+pub use verify::{Finding, Place, Report, read_records, verify};
+pub use writer::{AuditLimits, Receipt};

@@ -1,0 +1,67 @@
+//! The settings (`[access]`).
+
+use serde::{Deserialize, Serialize};
+use std::{env, path::PathBuf, time::Duration};
+
+/// Where accounts and audit log are, and how long sessions and records live (`[access]`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AccessConfig {
+    /// Folder of accounts and audit log; empty for the default of the user ([`AccessConfig::folder`]).
+    pub directory: String,
+    /// Time after which an unused session ends, in seconds. An open stream counts as use.
+    pub session_idle_seconds: u64,
+    /// Time after which every session ends, in seconds.
+    pub session_seconds: u64,
+    /// Most bytes of the audit log: beyond it the oldest file is removed.
+    pub audit_bytes: u64,
+    /// Longest that a file of the audit log is kept after its last record, in days; 0 for no limit.
+    pub audit_days: u64,
+}
+
+impl Default for AccessConfig {
+    fn default() -> Self {
+        Self {
+            directory: String::new(),
+            session_idle_seconds: 2 * 3_600,
+            session_seconds: 24 * 3_600,
+            audit_bytes: 1 << 30,
+            audit_days: 400,
+        }
+    }
+}
+
+impl AccessConfig {
+    /// Returns the folder: the one of the settings, else `$STATE_DIRECTORY/access` (systemd sets that), else
+    /// `$XDG_STATE_HOME/oasis/access`, else `~/.local/state/oasis/access`. None if the environment has none of them.
+    pub fn folder(&self) -> Option<PathBuf> {
+        if !self.directory.is_empty() {
+            return Some(self.directory.clone().into());
+        }
+        let variable = |name: &str| {
+            // systemd separates several by colons.
+            let value = env::var(name).ok()?.split(':').next().map(PathBuf::from);
+            value.filter(|path| path.is_absolute())
+        };
+        variable("STATE_DIRECTORY").map(|state| state.join("access")).or_else(|| {
+            let state =
+                variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")))?;
+            Some(state.join("oasis/access"))
+        })
+    }
+
+    /// Returns how long sessions live.
+    pub(crate) fn session_limits(&self) -> SessionLimits {
+        SessionLimits {
+            idle: Duration::from_secs(self.session_idle_seconds),
+            absolute: Duration::from_secs(self.session_seconds),
+        }
+    }
+}
+
+/// How long sessions live.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SessionLimits {
+    pub(crate) idle: Duration,
+    pub(crate) absolute: Duration,
+}

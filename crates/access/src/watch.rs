@@ -1,0 +1,95 @@
+//! Notices what other processes change in the accounts.
+
+use crate::{access::Access, moment::Moment};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+/// Time between two looks at the file. Streams look at the generation once a second: both together take less than 5 s.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A thread that reloads the accounts when they change, until this value is dropped.
+#[derive(Debug)]
+pub struct Watch {
+    is_ending: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    /// Starts the thread `oasis-access`.
+    ///
+    /// # Errors
+    /// If the system has no more threads.
+    pub fn start(access: Arc<Access>) -> io::Result<Self> {
+        let is_ending = Arc::new(AtomicBool::new(false));
+        let ends = is_ending.clone();
+        let run = move || {
+            let mut last_problem = None;
+            while !ends.load(Ordering::Acquire) {
+                look(&access, &mut last_problem);
+                thread::park_timeout(PAUSE);
+            }
+        };
+        let thread = thread::Builder::new().name("oasis-access".into()).spawn(run)?;
+        Ok(Self { is_ending, thread: Some(thread) })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.is_ending.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // Fails only if it panicked, which is logged.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Reloads, and logs each problem once.
+fn look(access: &Access, last_problem: &mut Option<String>) {
+    let reloaded = access.reload();
+    if let Ok(true) = reloaded {
+        tracing::info!(generation = access.generation(), "accounts have changed");
+    }
+    let cleaned = access.clean_up(Moment::now());
+    let problem = match (reloaded, cleaned) {
+        (Err(error), _) => Some(error.to_string()),
+        (_, Err(error)) => Some(format!("cannot write when tokens were used: {error}")),
+        _ => None,
+    };
+    if let Some(error) = problem.as_ref().filter(|_| problem != *last_problem) {
+        tracing::warn!(error, "accounts cannot be read again: rights stay as they were");
+    }
+    *last_problem = problem;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AccessConfig, Store, Target, Verb, decide};
+    use std::{collections::BTreeSet, time::Instant};
+
+    #[test]
+    fn a_change_reaches_open_streams_within_5_s() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("access");
+        let access = Arc::new(Access::open(&directory, &AccessConfig::default()).unwrap());
+        let _watch = Watch::start(access.clone()).unwrap();
+        let mut stream = access.local();
+        let store = Store::open(&directory).unwrap();
+        let begin = Instant::now();
+        store.change(|document| document.set_roles("local", BTreeSet::new())).unwrap();
+        while decide(&stream, Verb::ReadLive, Target::Dac).is_allowed() {
+            assert!(begin.elapsed() < Duration::from_secs(90), "not noticed");
+            thread::park_timeout(Duration::from_millis(5));
+            access.check(&mut stream, Moment::now()).unwrap();
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The arguments of the command line.
 
-use crate::{archive, export, import, lab, pdl, sql};
+use crate::{access, archive, export, import, lab, pdl, sql};
 #[cfg(feature = "live")]
 use crate::{
     live::arguments::{Dac, Handlers, List, Node, Shards, Tail, Up},
@@ -155,6 +155,31 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis archive show --archive ~/samples     how much, of whom, from when to when
   oasis archive check --archive ~/samples    reads all of it, and says what is damaged")]
     Archive(archive::Arguments),
+    /// Add, change and remove users. The DAC does not ask for permissions yet.
+    #[command(after_help = "Examples:
+  oasis user add ada --role operator         asks for a password
+  oasis user set-roles ada viewer fitter
+  oasis user set-roles stranger viewer       whoever has not signed in may watch
+  oasis user list")]
+    User(access::user::Arguments),
+    /// Create, list and revoke API tokens for programs and embedded pages.
+    #[command(after_help = "Examples:
+  oasis token create grafana --role viewer --expires 90d
+  oasis token create kiosk --role viewer --embed --scope 'read plant-7/*' --token-file kiosk.token
+  oasis token revoke grafana")]
+    Token(access::token::Arguments),
+    /// List, show, define and remove roles.
+    #[command(after_help = "Examples:
+  oasis role set fitter --allow 'read plant-*/*' --allow 'command:enable,command:disable plant-*/pump'
+  oasis role show fitter
+  oasis role list")]
+    Role(access::role::Arguments),
+    /// Show and verify the audit log: who did what.
+    #[command(after_help = "Examples:
+  oasis audit-log show -n 20
+  oasis audit-log show --from -1d --action command: --format json
+  oasis audit-log verify")]
+    AuditLog(access::audit_log::Arguments),
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
     Pdl(pdl::Verb),

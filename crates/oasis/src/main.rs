@@ -1,5 +1,6 @@
 //! The command line: one binary for every piece of OASIS, together or apart.
 
+mod access;
 mod archive;
 mod archive_folder;
 mod broken_pipe;
@@ -51,6 +52,10 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Import(arguments) => import::run(&arguments).map(success),
         Verb::Sql(arguments) => sql::run(&arguments).map(success),
         Verb::Archive(arguments) => archive::run(&arguments),
+        Verb::User(arguments) => access::user::run(arguments).map(success),
+        Verb::Token(arguments) => access::token::run(arguments).map(success),
+        Verb::Role(arguments) => access::role::run(arguments).map(success),
+        Verb::AuditLog(arguments) => access::audit_log::run(&arguments),
         Verb::Pdl(arguments) => pdl::run(arguments),
         Verb::Lab(arguments) => lab::run(&arguments).map(success),
         #[cfg(feature = "live")]

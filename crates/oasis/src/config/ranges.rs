@@ -35,6 +35,11 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("doors.send_buffer_bytes", 0..=1 << 30),
     ("doors.max_layouts", COUNT),
     ("doors.max_layout_bytes", BYTES),
+    ("access.session_idle_seconds", 60..=3_155_760_000),
+    ("access.session_seconds", 60..=3_155_760_000),
+    // A few files of the log, each with a few thousand records.
+    ("access.audit_bytes", 1 << 20..=1 << 60),
+    ("access.audit_days", DAYS),
     ("channel.max_message_bytes", 1..=1 << 30),
     ("channel.max_connections", AT_LEAST_ONE),
     ("channel.max_connections_per_address", COUNT),

@@ -1,6 +1,7 @@
 //! All sections of the configuration file. `fuzz` includes this file, so it names nothing of its crate.
 
 use anyhow::Context;
+use oasis_access::AccessConfig;
 use oasis_dac::config::{ChannelConfig, LogConfig};
 use oasis_doors::DoorsConfig;
 use oasis_handler::{ConfiguredHandler, Handler};
@@ -21,6 +22,7 @@ macro_rules! sections {
             /// Name of a node of the DAC itself, which reports what the DAC's threads do. Empty: there is none.
             pub own_node: String,
             pub doors: DoorsConfig,
+            pub access: AccessConfig,
             pub channel: ChannelConfig,
             pub log: LogConfig,
             pub archive: ArchiveConfig,
@@ -34,6 +36,7 @@ macro_rules! sections {
                     memory_bytes: oasis_dac::DEFAULT_MEMORY,
                     own_node: String::new(),
                     doors: Default::default(),
+                    access: Default::default(),
                     channel: Default::default(),
                     log: Default::default(),
                     archive: Default::default(),

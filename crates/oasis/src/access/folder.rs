@@ -1,0 +1,66 @@
+//! The folder of accounts and audit log: from a flag, the environment, or the configuration file of the DAC.
+
+use crate::config::Config;
+use anyhow::bail;
+use clap::Args;
+use oasis_access::{AccessConfig, AuditLimits, AuditLog, Document, Store};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct AccessFolder {
+    /// Folder of accounts and audit log [default: access.directory of the configuration file, or ~/.local/state/oasis/access].
+    #[arg(long, value_name = "DIR", env = "OASIS_ACCESS", global = true)]
+    access: Option<PathBuf>,
+    /// Configuration file of the DAC; --access and OASIS_ACCESS override its access.directory.
+    #[arg(long, value_name = "FILE", env = "OASIS_CONFIG", global = true)]
+    config: Option<PathBuf>,
+}
+
+/// The folder, and how long the audit log is kept.
+#[derive(Debug)]
+pub struct Folder {
+    pub path: PathBuf,
+    config: AccessConfig,
+}
+
+impl AccessFolder {
+    /// The folder.
+    ///
+    /// # Errors
+    /// If the configuration cannot be read, or the environment names no home.
+    pub fn find(&self) -> anyhow::Result<Folder> {
+        let config = Config::read(self.config.as_deref())?.access;
+        let flag = self.access.clone().filter(|path| !path.as_os_str().is_empty());
+        match flag.or_else(|| config.folder()) {
+            Some(path) => Ok(Folder { path, config }),
+            None => bail!("no folder is named: use --access DIR (OASIS_ACCESS), or set HOME"),
+        }
+    }
+}
+
+impl Folder {
+    /// The accounts. Creates nothing.
+    pub fn read(&self) -> anyhow::Result<Document> {
+        match self.path.exists() {
+            true => Ok(self.store()?.read()?),
+            false => Ok(Document::default()),
+        }
+    }
+
+    /// The accounts, to change them; the folder is created if it does not exist.
+    pub fn store(&self) -> anyhow::Result<Store> {
+        Ok(Store::open(&self.path)?)
+    }
+
+    /// The folder of the audit log.
+    pub fn audit_path(&self) -> PathBuf {
+        self.path.join("audit")
+    }
+
+    /// The audit log, to append to it.
+    pub fn audit_log(&self) -> anyhow::Result<AuditLog> {
+        let (bytes, days) = (self.config.audit_bytes, self.config.audit_days);
+        let file_bytes = AuditLimits::default().file_bytes.min(bytes / 8);
+        Ok(AuditLog::open(&self.audit_path(), AuditLimits { file_bytes, bytes, days })?)
+    }
+}

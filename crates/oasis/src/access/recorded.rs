@@ -1,0 +1,47 @@
+//! Changes of accounts by the command line: recorded before and after.
+
+use super::folder::Folder;
+use oasis_access::{ChangeError, Document, Event};
+use serde_json::Value;
+use std::{fs, os::unix::fs::MetadataExt};
+
+/// Changes the accounts. The audit log says so before, and then what became of it.
+///
+/// # Errors
+/// If the change is refused, or the log or the accounts cannot be written. Without a record nothing is changed.
+pub fn change<T>(
+    folder: &Folder,
+    (action, target, arguments): (&str, &str, Value),
+    change: impl FnOnce(&mut Document) -> Result<T, ChangeError>,
+) -> anyhow::Result<T> {
+    change_described(folder, (action, target, arguments), change, |_| Value::Null)
+}
+
+/// The same. `describe` returns what the second record says of the result.
+pub fn change_described<T>(
+    folder: &Folder,
+    (action, target, arguments): (&str, &str, Value),
+    change: impl FnOnce(&mut Document) -> Result<T, ChangeError>,
+    describe: impl FnOnce(&T) -> Value,
+) -> anyhow::Result<T> {
+    // First: it creates the folder with its mode.
+    let store = folder.store()?;
+    let log = folder.audit_log()?;
+    let begun = Event { target: target.into(), arguments, ..Event::new(who(), action, "begun") };
+    let receipt = log.append(begun.clone())?;
+    let changed = store.change(change);
+    let (result, arguments) = match &changed {
+        Ok(changed) => ("done".into(), describe(changed)),
+        Err(error) => (format!("failed: {error}"), Value::Null),
+    };
+    log.append(Event { result, arguments, of: Some(receipt.seq), ..begun })?;
+    Ok(changed?)
+}
+
+/// The user of this host who runs the command.
+fn who() -> String {
+    match fs::metadata("/proc/self") {
+        Ok(metadata) => format!("command-line:uid-{}", metadata.uid()),
+        Err(_) => "command-line".into(),
+    }
+}

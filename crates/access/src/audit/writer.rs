@@ -1,7 +1,7 @@
 //! Writes the log: appends records, syncs them, begins new files, and removes old ones.
 
 use super::{
-    chain::Chain,
+    chain::{Chain, Damage},
     error::AuditError,
     files::LogFile,
     head::{self, Head},
@@ -176,6 +176,12 @@ impl Writer {
             let reason = read.damage.unwrap_or_else(|| format!("it ends with record {}", head.seq));
             return Err(self.damaged(&last.path, format!("{reason}, and record {} was synced", synced.seq)));
         }
+        // Without a head nobody knows what was synced: only a line without its end is certainly not.
+        if let (None, Some(damage), false) = (synced, &read.damage, read.is_torn) {
+            return Err(
+                self.damaged(&last.path, format!("{damage}, and the file `head` is missing or damaged"))
+            );
+        }
         let file = private_file::open_append(&last.path).map_err(AuditError::io("open", &last.path))?;
         let length = file.metadata().map_err(AuditError::io("read", &last.path))?.len();
         let torn = length - read.valid.min(length);
@@ -207,6 +213,7 @@ impl Writer {
         let mut read = ReadFile { begun: Moment::now().wall, ..ReadFile::default() };
         while let Some(step) = chain.step().map_err(failed())? {
             if let Some(damage) = step.damage {
+                read.is_torn = damage == Damage::Torn;
                 read.damage = Some(format!("line {}: {damage}", step.line));
                 break;
             }
@@ -327,6 +334,8 @@ struct ReadFile {
     /// Time of its first record.
     begun: Nanos,
     damage: Option<String>,
+    /// Whether the damage is a last line without its end.
+    is_torn: bool,
     /// Whether the record of the head file is another one here.
     is_other_than_synced: bool,
 }

@@ -220,7 +220,7 @@ fn every_command_takes_the_address_of_the_page_and_of_the_websocket() {
 #[test]
 fn an_invalid_address_is_named_with_its_flag_and_an_example() {
     for command in ASK_A_DAC {
-        for address in ["127.0.0.1:7070", "https://dac.local", "http://dac.local:port"] {
+        for address in ["127.0.0.1:7070", "ftp://dac.local", "http://dac.local:port"] {
             let text = fails(&[command, &["--url", address]].concat());
             for words in [address, "--url", "http://127.0.0.1:7070"] {
                 assert!(text.contains(words), "{command:?}: {words}: {text}");

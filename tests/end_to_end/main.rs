@@ -43,6 +43,7 @@ mod starvation;
 mod systemd;
 mod test_runs;
 mod text_doors;
+mod tls;
 mod two_processes;
 mod udp;
 mod websocket_past;

@@ -6,7 +6,7 @@ use crate::{
     status::{Problem, Status, answer},
 };
 use oasis_instrument::NodeSettings;
-use oasis_probe::{Connector, Hertz, NodeConfig, ProbeState, PushedKind, RowWriter, TcpConnector};
+use oasis_probe::{Connector, Hertz, NodeConfig, ProbeState, PushedKind, RowWriter};
 use std::{
     ffi::{c_char, c_int, c_void},
     io,
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn oasis_node_builder_start(
             let connector: Box<dyn Connector> = match &builder.settings {
                 Some(settings) if dac.is_null() => settings.connector(),
                 Some(settings) => settings.connector_to(text(dac, "dac")?),
-                None => Box::new(TcpConnector::new(text(dac, "dac")?)),
+                None => NodeSettings::default().connector_to(text(dac, "dac")?),
             };
             if node.is_null() {
                 return Err(Problem::Null("node"));

@@ -22,6 +22,7 @@ mod message;
 mod node_end;
 mod secret;
 pub mod tcp;
+pub mod tls;
 pub mod udp;
 
 pub use backoff::Backoff;

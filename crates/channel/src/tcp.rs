@@ -58,20 +58,47 @@ impl TcpConnector {
 
 /// Splits a connection into sender and receiver.
 pub(crate) fn halves(stream: TcpStream) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
+    configure(&stream)?;
+    let read_half = stream.try_clone()?;
+    Ok(halves_of(stream, read_half))
+}
+
+/// Sets timeouts, and has small writes sent at once.
+pub(crate) fn configure(stream: &TcpStream) -> io::Result<()> {
     // Batches are sent when they are due; delaying them to fill packets would only age them.
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
-    stream.set_read_timeout(Some(READ_TIMEOUT))?;
-    let receiver = TcpReceiver { stream: stream.try_clone()?, reader: Reader::new(DEFAULT_MAX_BODY) };
-    Ok((Box::new(TcpSender { stream, scratch: Vec::new() }), Box::new(receiver)))
+    stream.set_read_timeout(Some(READ_TIMEOUT))
 }
 
-struct TcpSender {
-    stream: TcpStream,
+/// Sender and receiver over the halves of a connection, plain or encrypted.
+pub(crate) fn halves_of(
+    write_half: impl Closing + Send + 'static,
+    read_half: impl Read + Send + 'static,
+) -> (Box<dyn Sender>, Box<dyn Receiver>) {
+    let receiver = StreamReceiver { stream: read_half, reader: Reader::new(DEFAULT_MAX_BODY) };
+    (Box::new(StreamSender { stream: write_half, scratch: Vec::new() }), Box::new(receiver))
+}
+
+/// The writing half of a connection.
+pub(crate) trait Closing: Write {
+    /// Closes the connection in both directions: a pending read of the other half returns.
+    fn close(&mut self);
+}
+
+impl Closing for TcpStream {
+    fn close(&mut self) {
+        // An error means that the peer has closed it already, which is equivalent.
+        let _ = self.shutdown(Shutdown::Both);
+    }
+}
+
+struct StreamSender<W> {
+    stream: W,
     scratch: Vec<u8>,
 }
 
-impl Sender for TcpSender {
+impl<W: Closing + Send> Sender for StreamSender<W> {
     fn send(&mut self, control: &[NodeMessage], batches: &[&[u8]]) -> io::Result<()> {
         self.scratch.clear();
         for message in control {
@@ -88,13 +115,12 @@ impl Sender for TcpSender {
     }
 
     fn close(&mut self) {
-        // An error means that the peer has closed it already, which is equivalent.
-        let _ = self.stream.shutdown(Shutdown::Both);
+        self.stream.close();
     }
 }
 
 /// `Write::write_all_vectored` is not stable yet.
-fn write_all_vectored(stream: &mut TcpStream, mut slices: &mut [IoSlice<'_>]) -> io::Result<()> {
+fn write_all_vectored(stream: &mut impl Write, mut slices: &mut [IoSlice<'_>]) -> io::Result<()> {
     IoSlice::advance_slices(&mut slices, 0);
     while !slices.is_empty() {
         match stream.write_vectored(slices) {
@@ -107,12 +133,12 @@ fn write_all_vectored(stream: &mut TcpStream, mut slices: &mut [IoSlice<'_>]) ->
     Ok(())
 }
 
-struct TcpReceiver {
-    stream: TcpStream,
+struct StreamReceiver<R> {
+    stream: R,
     reader: Reader,
 }
 
-impl Receiver for TcpReceiver {
+impl<R: Read + Send> Receiver for StreamReceiver<R> {
     fn receive(&mut self) -> io::Result<DacMessage> {
         loop {
             match self.reader.next() {
@@ -125,7 +151,7 @@ impl Receiver for TcpReceiver {
     }
 }
 
-impl TcpReceiver {
+impl<R: Read> StreamReceiver<R> {
     fn fill(&mut self) -> io::Result<()> {
         let outcome = self.stream.read(self.reader.room(READ_SIZE));
         self.reader.filled(READ_SIZE, *outcome.as_ref().unwrap_or(&0));

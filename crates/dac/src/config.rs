@@ -1,6 +1,7 @@
 //! The DAC's limits and their reasons.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Limits of the topic logs (`[log]`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,4 +69,16 @@ impl Default for ChannelConfig {
             max_schema_bytes: 256 * 1024 * 1024,
         }
     }
+}
+
+/// Certificates of doors and data channel (`[tls]`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TlsConfig {
+    /// PEM file with the server's certificate, followed by those between it and its authority; empty: nothing is encrypted.
+    pub certificate: PathBuf,
+    /// PEM file with its private key, which others must not be able to read.
+    pub key: PathBuf,
+    /// PEM file with the authority of the nodes: a node must have a certificate of it. Empty: nodes need none.
+    pub node_ca: PathBuf,
 }

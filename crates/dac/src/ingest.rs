@@ -1,9 +1,9 @@
-//! The DAC's end of the TCP data channel: accepts sockets and runs one session for each.
+//! The DAC's end of the TCP data channel, plain or with TLS: accepts sockets and runs one session for each.
 
 use crate::{
-    Dac, PeerLine,
+    Dac, LogLimit, PeerLine,
     datagrams::{QUEUE, Route},
-    listener::{Acceptor, Farewell, Refusal},
+    listener::{Acceptor, Farewell, Handshakes, NoHandshake, Stream},
     moment::{Moment, now, steady},
     session::NodeSession,
 };
@@ -11,11 +11,12 @@ use oasis_channel::{
     DacMessage, Failure,
     frame::{Reader, write_control},
 };
+use oasis_tls::ServerTls;
 use oasis_wire::quantity::Nanos;
 use std::{io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     sync::mpsc,
     time::{Instant, timeout_at},
 };
@@ -27,6 +28,10 @@ const OUTBOUND: usize = 64;
 /// Most bytes to read at once.
 const READ_SIZE: usize = 64 * 1024;
 
+/// Log lines about failed handshakes in one [`HANDSHAKE_PERIOD`]: nodes retry every second.
+const HANDSHAKE_LINES: u32 = 5;
+const HANDSHAKE_PERIOD: Duration = Duration::from_secs(60);
+
 /// How often old samples are evicted.
 const EXPIRY: Duration = Duration::from_secs(1);
 /// How often silent topics give memory back if the active ones need it.
@@ -34,6 +39,13 @@ const SHRINKING: Duration = Duration::from_millis(100);
 
 /// Accepts nodes until they are [released](Dac::release_nodes).
 pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
+    serve_with(dac, listener, None).await
+}
+
+/// Accepts nodes until they are [released](Dac::release_nodes); with certificates only those that speak TLS.
+pub async fn serve_with(dac: Arc<Dac>, listener: TcpListener, tls: Option<Arc<ServerTls>>) -> io::Result<()> {
+    let handshakes = Arc::new(Handshakes::new(tls, ServerTls::channel));
+    let failed_handshakes = Arc::new(LogLimit::new(HANDSHAKE_LINES, HANDSHAKE_PERIOD));
     let mut expiry = tokio::time::interval(EXPIRY);
     let mut shrinking = tokio::time::interval(SHRINKING);
     let (mut acceptor, farewell) = (Acceptor::new(listener), Farewell::default());
@@ -52,30 +64,52 @@ pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
         };
         match dac.gate.admit(&dac.admission, &stream, peer.ip()) {
             Ok(place) => {
-                let dac = dac.clone();
+                let (dac, handshakes, log) = (dac.clone(), handshakes.clone(), failed_handshakes.clone());
                 tokio::spawn(async move {
-                    connection(dac, stream, peer).await;
+                    // Without it a command would wait for the acknowledgement of the one before.
+                    let _ = stream.set_nodelay(true);
+                    match handshakes.accept(stream).await {
+                        Ok(stream) => connection(dac, stream, peer).await,
+                        Err(failed) => no_handshake(&dac, &log, peer, failed).await,
+                    }
                     drop(place);
                 });
             }
             Err(refusal) => {
                 dac.gate.note_refused(&dac.admission, peer.ip(), refusal);
-                farewell.say(stream, refused(refusal));
+                // A peer that expects TLS cannot read why.
+                if handshakes.are_required() {
+                    continue;
+                }
+                farewell
+                    .say(Stream::Plain(stream), refused(Failure::new(refusal.code(), refusal.to_string())));
             }
         }
     }
 }
 
-/// The message to a node that has no place.
-fn refused(refusal: Refusal) -> Vec<u8> {
+/// The message to a node that is refused.
+fn refused(failure: Failure) -> Vec<u8> {
     let mut bytes = Vec::new();
-    write_control(&DacMessage::Refused(Failure::new(refusal.code(), refusal.to_string())), &mut bytes);
+    write_control(&DacMessage::Refused(failure), &mut bytes);
     bytes
 }
 
-async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
-    // Without it a command would wait for the acknowledgement of the one before.
-    let _ = stream.set_nodelay(true);
+/// Counts and logs a failed handshake. A node without TLS receives the reason.
+async fn no_handshake(dac: &Dac, log: &LogLimit, peer: SocketAddr, failed: NoHandshake) {
+    dac.admission.count_refused(failed.code());
+    if let Some(left_out) = log.admit(std::time::Instant::now()) {
+        let (others, why) = (left_out.others(), failed.to_string());
+        tracing::warn!(%peer, others, "TLS handshake of a node failed: {why}");
+    }
+    if let NoHandshake::Plaintext(stream) = failed {
+        let message =
+            "this DAC requires TLS: set node.dac = \"tls://HOST:PORT\", and node.ca if its CA is your own";
+        Farewell::send(stream, &refused(Failure::new("tls_required", message))).await;
+    }
+}
+
+async fn connection(dac: Arc<Dac>, mut stream: Stream, peer: SocketAddr) {
     let (outbound, commands) = mpsc::channel(OUTBOUND);
     let route = Route::open(&dac);
     let offer = route.as_ref().map(|route| route.offer);
@@ -88,9 +122,7 @@ async fn connection(dac: Arc<Dac>, mut stream: TcpStream, peer: SocketAddr) {
         Ok(()) | Err(End::Io(_)) => {}
         Err(End::Refused(failure)) => {
             dac.admission.count_refused(&failure.code);
-            let mut bytes = Vec::new();
-            write_control(&DacMessage::Refused(failure), &mut bytes);
-            Farewell::send(stream, &bytes).await;
+            Farewell::send(stream, &refused(failure)).await;
         }
     }
 }
@@ -119,7 +151,7 @@ impl From<io::Error> for End {
 
 async fn converse(
     dac: &Dac,
-    stream: &mut TcpStream,
+    stream: &mut Stream,
     session: &mut NodeSession,
     mut commands: mpsc::Receiver<DacMessage>,
     mut route: Option<Route>,
@@ -182,11 +214,20 @@ async fn converse(
         }
         bytes.clear();
         answers.drain(..).for_each(|answer| write_control(&answer, &mut bytes));
-        timeout_at(Instant::now() + SILENCE, stream.write_all(&bytes)).await.map_err(io::Error::from)??;
+        timeout_at(Instant::now() + SILENCE, write(stream, &bytes)).await.map_err(io::Error::from)??;
         if session.has_left() {
             return Ok(());
         }
     }
+}
+
+/// Writes all of it to the system: TLS may keep a part otherwise.
+async fn write(stream: &mut Stream, bytes: &[u8]) -> io::Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    stream.write_all(bytes).await?;
+    stream.flush().await
 }
 
 /// Handles a batch and those queued after it. Handles at most one queue's length, so that a peer that never pauses

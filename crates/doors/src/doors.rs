@@ -15,6 +15,7 @@ use crate::{
 use axum::http::{HeaderMap, StatusCode};
 use oasis_archive::Archive;
 use oasis_dac::{Admission, Dac};
+use oasis_tls::ServerTls;
 use std::{collections::BTreeMap, io, sync::Arc, time::Instant};
 use tokio::{runtime::Handle, sync::watch};
 
@@ -27,6 +28,7 @@ pub struct Doors {
     pub config: Arc<DoorsConfig>,
     /// Limits and counts WebSockets, and counts refused clients.
     pub admission: Arc<Admission>,
+    pub(crate) tls: Option<Arc<ServerTls>>,
     pub(crate) ending: Arc<watch::Sender<bool>>,
     pub(crate) places: Arc<Places>,
     pub(crate) shards: Arc<Shards>,
@@ -55,6 +57,7 @@ impl Doors {
             dac,
             config,
             admission,
+            tls: None,
             ending: Arc::default(),
             places,
             shards: Arc::new(shards),
@@ -63,6 +66,11 @@ impl Doors {
             refused_origins: Arc::new(RefusalLog::of_origins()),
             refused_hosts: Arc::new(host::refusal_log()),
         })
+    }
+
+    /// Serves HTTPS and WSS with these certificates, and nothing else.
+    pub fn with_tls(self, tls: Option<Arc<ServerTls>>) -> Self {
+        Self { tls, ..self }
     }
 
     /// Readers at each text door now.

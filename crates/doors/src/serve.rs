@@ -1,4 +1,4 @@
-//! Accepts connections and serves HTTP/1.1 on them, within limits of number and time.
+//! Accepts connections and serves HTTP/1.1 on them, plain or with TLS, within limits of number and time.
 
 use crate::{Doors, body, config::USUAL_PER_ADDRESS, problem::Problem, text};
 use axum::{
@@ -11,15 +11,16 @@ use axum::{
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use oasis_dac::{
-    Admission,
-    listener::{Acceptor, Connection, Farewell, Gate, Refusal},
+    Admission, LogLimit,
+    listener::{Acceptor, Connection, Farewell, Gate, Handshakes, NoHandshake, Refusal, Stream},
 };
+use oasis_tls::ServerTls;
 use std::{
     convert::Infallible,
     net::SocketAddr,
     pin::{Pin, pin},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -40,6 +41,9 @@ const HEALTH_HEAD: usize = 2_048;
 const FIRST_BYTES: Duration = Duration::from_millis(500);
 /// Requests that are answered on reserved descriptors.
 const HEALTH: [&[u8]; 2] = [b"GET /healthz ", b"GET /readyz "];
+/// Log lines about failed handshakes in one [`HANDSHAKE_PERIOD`].
+const HANDSHAKE_LINES: u32 = 5;
+const HANDSHAKE_PERIOD: Duration = Duration::from_secs(60);
 /// Code of clients that do not complete a request in time.
 const LATE: &str = "request_timeout";
 
@@ -52,6 +56,8 @@ pub async fn serve(doors: &Doors, router: Router, listener: TcpListener, ended: 
         connections: Admission::new(config.max_connections),
         gate: Gate::new("doors", config.max_connections_per_address, USUAL_PER_ADDRESS),
         farewell: Farewell::default(),
+        handshakes: Handshakes::new(doors.tls.clone(), ServerTls::doors),
+        failed_handshakes: LogLimit::new(HANDSHAKE_LINES, HANDSHAKE_PERIOD),
         health_places: Semaphore::new(HEALTH_PLACES),
         unplaced: watch::Sender::new(0),
     });
@@ -78,6 +84,8 @@ struct Server {
     connections: Admission,
     gate: Gate,
     farewell: Farewell,
+    handshakes: Handshakes,
+    failed_handshakes: LogLimit,
     health_places: Semaphore,
     /// Connections without a regular descriptor so far.
     unplaced: watch::Sender<usize>,
@@ -88,15 +96,67 @@ impl Server {
         match self.gate.admit(&self.connections, &stream, peer.ip()) {
             Ok(place) => {
                 bound(&stream, self.doors.config.send_buffer_bytes);
-                tokio::spawn(self.clone().converse(stream, peer, Some(Arc::new(place)), is_ending.clone()));
+                tokio::spawn(self.clone().meet(stream, peer, Arc::new(place), is_ending.clone()));
             }
             // A monitor must see the DAC at work when other clients have all descriptors.
             Err(Refusal::OutOfDescriptors) => {
                 self.unplaced.send_modify(|count| *count += 1);
                 let number = *self.unplaced.borrow();
-                drop(tokio::spawn(self.clone().tell_health(stream, peer, number, is_ending.clone())));
+                let is_ending = is_ending.clone();
+                match self.handshakes.are_required() {
+                    true => drop(tokio::spawn(self.clone().tell_health_encrypted(stream, peer, is_ending))),
+                    false => drop(tokio::spawn(self.clone().tell_health(stream, peer, number, is_ending))),
+                }
             }
             Err(refusal) => self.refuse(stream, peer, refusal),
+        }
+    }
+
+    /// Serves a connection after its handshake, if there is to be one.
+    async fn meet(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        place: Arc<Connection>,
+        mut is_ending: watch::Receiver<bool>,
+    ) {
+        let met = tokio::select! {
+            met = self.handshakes.accept(stream) => met,
+            _ = is_ending.changed() => return,
+        };
+        match met {
+            Ok(stream) => self.converse(stream, peer, Some(place), is_ending).await,
+            Err(failed) => self.no_handshake(peer, failed),
+        }
+    }
+
+    /// Counts and logs a failed handshake. A client that speaks HTTP without TLS gets an answer.
+    fn no_handshake(&self, peer: SocketAddr, failed: NoHandshake) {
+        self.doors.admission.count_refused(failed.code());
+        if let Some(left_out) = self.failed_handshakes.admit(Instant::now()) {
+            let (others, why) = (left_out.others(), failed.to_string());
+            tracing::info!(%peer, others, "TLS handshake of a client failed: {why}");
+        }
+        if let NoHandshake::Plaintext(stream) = failed {
+            let detail = "this port speaks TLS only: use https:// or wss:// instead of http:// or ws://";
+            let answer = Problem::new(StatusCode::BAD_REQUEST, "plaintext", detail);
+            self.farewell.say(Stream::Plain(stream), answer.to_http());
+        }
+    }
+
+    /// As [`Server::tell_health`] with TLS: the request is seen only after a handshake, which must be quick.
+    async fn tell_health_encrypted(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        is_ending: watch::Receiver<bool>,
+    ) {
+        let Ok(_permit) = self.health_places.try_acquire() else {
+            let counts = &self.doors.admission;
+            return self.gate.note_refused(counts, peer.ip(), Refusal::OutOfDescriptors);
+        };
+        if let Ok(Ok(stream)) = timeout(FIRST_BYTES, self.handshakes.accept(stream)).await {
+            self.clone().converse(stream, peer, None, is_ending).await;
         }
     }
 
@@ -120,20 +180,25 @@ impl Server {
         let is_health =
             HEALTH.iter().any(|request| first.starts_with(request)) && first.ends_with(b"\r\n\r\n");
         match self.health_places.try_acquire() {
-            Ok(_permit) if is_health => self.clone().converse(stream, peer, None, is_ending).await,
+            Ok(_permit) if is_health => {
+                self.clone().converse(Stream::Plain(stream), peer, None, is_ending).await;
+            }
             _ => self.refuse(stream, peer, Refusal::OutOfDescriptors),
         }
     }
 
     fn refuse(&self, stream: TcpStream, peer: SocketAddr, refusal: Refusal) {
         self.gate.note_refused(&self.doors.admission, peer.ip(), refusal);
-        self.farewell.say(stream, problem(refusal).to_http());
+        // A client that expects TLS cannot read why.
+        if !self.handshakes.are_required() {
+            self.farewell.say(Stream::Plain(stream), problem(refusal).to_http());
+        }
     }
 
     /// Serves one connection until it ends; without a place only one request. An unfinished request is answered; an idle connection is closed without an answer.
     async fn converse(
         self: Arc<Self>,
-        stream: TcpStream,
+        stream: Stream,
         peer: SocketAddr,
         place: Option<Arc<Connection>>,
         mut is_ending: watch::Receiver<bool>,
@@ -142,10 +207,17 @@ impl Server {
         let server = self.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
+            let server = server.clone();
+            let is_refused = place.is_none() && !is_health(request.uri().path());
             if let Some(place) = &place {
                 request.extensions_mut().insert(place.clone());
             }
-            server.clone().answer(request)
+            async move {
+                if is_refused {
+                    return Ok(problem(Refusal::OutOfDescriptors).into_response());
+                }
+                server.answer(request).await
+            }
         });
         let mut connection =
             self.http(is_regular).serve_connection(TokioIo::new(stream), service).with_upgrades();
@@ -172,7 +244,10 @@ impl Server {
 
     fn http(&self, has_more: bool) -> http1::Builder {
         let mut http = http1::Builder::new();
-        let head = Duration::from_millis(self.doors.config.head_timeout_ms);
+        let head = match has_more {
+            true => Duration::from_millis(self.doors.config.head_timeout_ms),
+            false => FIRST_BYTES,
+        };
         // From the start of the connection, and from the end of each answer.
         http.timer(TokioTimer::new()).header_read_timeout(head).max_buf_size(HEAD).keep_alive(has_more);
         http
@@ -195,6 +270,11 @@ impl Server {
         answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         Ok(answer)
     }
+}
+
+/// Whether the path is one of [`HEALTH`].
+fn is_health(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz")
 }
 
 /// Waits until a head of a request has arrived, and returns its length; the bytes stay in the socket.

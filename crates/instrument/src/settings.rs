@@ -5,9 +5,10 @@
 
 use crate::{ChoiceError, ProbeChoice, ReadyMadeProbe};
 use oasis_probe::{
-    Connector, DEFAULT_DATAGRAM, NodeBuilder, NodeConfig, NodeError, RealTime, TcpConnector, UdpConnector,
-    host_name,
+    Connector, DEFAULT_DATAGRAM, NodeBuilder, NodeConfig, NodeError, RealTime, TcpConnector, TlsConnector,
+    UdpConnector, host_name,
 };
+use oasis_tls::{ClientFiles, TlsError};
 use serde::{Deserialize, Serialize};
 use std::{
     env, fs, io,
@@ -20,6 +21,9 @@ use uuid::Uuid;
 /// The default address of a DAC's data channel.
 pub const DEFAULT_DAC: &str = "127.0.0.1:7071";
 
+/// Begins the address of a DAC with certificates.
+const TLS: &str = "tls://";
+
 /// `[node]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -29,8 +33,17 @@ pub struct NodeSettings {
     /// As [`NodeConfig::uuid`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<Uuid>,
-    /// Data channel of the DAC, `HOST:PORT`.
+    /// Data channel of the DAC, `HOST:PORT`, or `tls://HOST:PORT` of one with certificates.
     pub dac: String,
+    /// Authorities of the DAC's certificate, with `tls://`; those of the system if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca: Option<PathBuf>,
+    /// The node's own certificate, for a DAC that requires one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<PathBuf>,
+    /// Its private key, which others must not be able to read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<PathBuf>,
     /// Transport to the DAC.
     pub channel: Channel,
     /// Maximum bytes of a datagram, for [`Channel::Udp`].
@@ -117,6 +130,12 @@ pub enum SettingsError {
         /// The valid values.
         wanted: &'static str,
     },
+    /// The settings of the encrypted channel cannot be used.
+    #[error("in the settings of the data channel (node.dac, ca, certificate, key): {0}")]
+    Tls(#[from] TlsError),
+    /// Settings of the encrypted channel that another setting excludes.
+    #[error("{0}")]
+    Contradiction(&'static str),
     /// A probe refuses its choice.
     #[error("in probe {probe:?}: {error}")]
     Probe {
@@ -145,6 +164,9 @@ impl Default for NodeSettings {
             name: String::new(),
             uuid: bounds.uuid,
             dac: DEFAULT_DAC.into(),
+            ca: None,
+            certificate: None,
+            key: None,
             channel: Channel::Tcp,
             datagram_bytes: DEFAULT_DATAGRAM,
             spool_bytes: bounds.spool_bytes,
@@ -193,7 +215,8 @@ impl NodeSettings {
         Ok(file.node)
     }
 
-    /// Applies `OASIS_NODE_NAME`, `OASIS_NODE_UUID`, `OASIS_DAC`, `OASIS_CHANNEL` and `OASIS_SPOOL_DIRECTORY`. An empty variable has no effect.
+    /// Applies `OASIS_NODE_NAME`, `OASIS_NODE_UUID`, `OASIS_DAC`, `OASIS_CA`, `OASIS_CERTIFICATE`, `OASIS_KEY`, `OASIS_CHANNEL` and
+    /// `OASIS_SPOOL_DIRECTORY`. An empty variable has no effect.
     fn with_environment(
         mut self,
         variable: impl Fn(&'static str) -> Option<String>,
@@ -201,7 +224,11 @@ impl NodeSettings {
         let variable = |name| variable(name).filter(|value| !value.is_empty());
         self.name = variable("OASIS_NODE_NAME").unwrap_or(self.name);
         self.dac = variable("OASIS_DAC").unwrap_or(self.dac);
-        self.spool_directory = variable("OASIS_SPOOL_DIRECTORY").map(PathBuf::from).or(self.spool_directory);
+        let file = |name| variable(name).map(PathBuf::from);
+        self.ca = file("OASIS_CA").or(self.ca);
+        self.certificate = file("OASIS_CERTIFICATE").or(self.certificate);
+        self.key = file("OASIS_KEY").or(self.key);
+        self.spool_directory = file("OASIS_SPOOL_DIRECTORY").or(self.spool_directory);
         if let Some(value) = variable("OASIS_CHANNEL") {
             let invalid =
                 |wanted| SettingsError::Variable { variable: "OASIS_CHANNEL", value: value.clone(), wanted };
@@ -249,8 +276,9 @@ impl NodeSettings {
     /// Returns the builder of a node with the chosen probes, looked up in `probes`. The program adds its own probes.
     ///
     /// # Errors
-    /// A chosen probe is not in `probes`, or refuses its parameters.
+    /// A chosen probe is not in `probes`, or refuses its parameters. The files of an encrypted channel cannot be used.
     pub fn builder(&self, probes: &[ReadyMadeProbe]) -> Result<NodeBuilder, SettingsError> {
+        self.check_channel()?;
         let mut builder = NodeBuilder::new(self.name(), self.bounds());
         self.probes.iter().flatten().try_for_each(|choice| choice.add_to(&mut builder, probes))?;
         if let Some(count) = self.flushes {
@@ -267,8 +295,30 @@ impl NodeSettings {
         self.connector_to(&self.dac)
     }
 
-    /// Returns the connector to another DAC.
+    /// Finds at the start what would otherwise fail at each attempt to connect.
+    fn check_channel(&self) -> Result<(), SettingsError> {
+        let files = self.client_files();
+        if !self.dac.starts_with(TLS) {
+            // Variables such as OASIS_CA may be set for other programs; the file is for this one.
+            return Ok(());
+        }
+        if self.channel == Channel::Udp {
+            let message = "datagrams are not encrypted: use node.channel = \"tcp\" with tls://, or node.dac without tls://";
+            return Err(SettingsError::Contradiction(message));
+        }
+        files.load()?;
+        Ok(())
+    }
+
+    fn client_files(&self) -> ClientFiles {
+        ClientFiles { ca: self.ca.clone(), certificate: self.certificate.clone(), key: self.key.clone() }
+    }
+
+    /// Returns the connector to another DAC, an encrypted one for `tls://`.
     pub fn connector_to(&self, dac: &str) -> Box<dyn Connector> {
+        if let Some(address) = dac.strip_prefix(TLS) {
+            return Box::new(TlsConnector::new(address, self.client_files()));
+        }
         match self.channel {
             Channel::Tcp => Box::new(TcpConnector::new(dac)),
             Channel::Udp => Box::new(UdpConnector::new(dac, self.datagram_bytes)),
@@ -326,6 +376,7 @@ mod tests {
             "OASIS_NODE_UUID" => Some(uuid.to_owned()),
             "OASIS_DAC" => Some(String::new()),
             "OASIS_SPOOL_DIRECTORY" => Some("/var/spool/oasis".to_owned()),
+            "OASIS_CA" => Some("/etc/oasis/ca.pem".to_owned()),
             _ => None,
         };
         let file = NodeSettings { name: "a".into(), dac: "192.0.2.7:7071".into(), ..NodeSettings::default() };
@@ -333,8 +384,21 @@ mod tests {
         assert_eq!((settings.name.as_str(), settings.dac.as_str()), ("b", "192.0.2.7:7071"));
         assert_eq!(settings.uuid, Some(uuid.parse().unwrap()));
         assert_eq!(settings.spool_directory.as_deref(), Some(Path::new("/var/spool/oasis")));
+        assert_eq!(settings.ca.as_deref(), Some(Path::new("/etc/oasis/ca.pem")));
         let wrong = |name| (name == "OASIS_NODE_UUID").then(|| "x".to_owned());
         let message = NodeSettings::default().with_environment(wrong).unwrap_err().to_string();
         assert!(message.contains("OASIS_NODE_UUID"), "{message}");
+    }
+
+    #[test]
+    fn an_address_with_tls_is_encrypted_and_its_files_are_checked_at_the_start() {
+        let settings = NodeSettings { dac: "tls://dac.example.org:7071".into(), ..NodeSettings::default() };
+        assert_eq!(settings.connector().target(), "tls://dac.example.org:7071");
+        assert_eq!(settings.connector_to("127.0.0.1:1").target(), "tcp://127.0.0.1:1");
+        let refused = |settings: NodeSettings| settings.builder(PROBES).err().unwrap().to_string();
+        let missing = NodeSettings { ca: Some("/nowhere/ca.pem".into()), ..settings.clone() };
+        assert!(refused(missing).contains("/nowhere/ca.pem"));
+        let datagrams = NodeSettings { channel: Channel::Udp, ..settings };
+        assert!(refused(datagrams).contains("datagrams are not encrypted"));
     }
 }

@@ -1,6 +1,6 @@
 //! The arguments of the command line.
 
-use crate::{access, archive, export, import, lab, pdl, sql};
+use crate::{access, archive, ca, export, import, lab, pdl, sql};
 #[cfg(feature = "live")]
 use crate::{
     live::arguments::{Dac, Handlers, List, Node, Shards, Tail, Up},
@@ -33,7 +33,7 @@ pub enum Verb {
     /// DAC, page and a node that watches this host, in one process.
     #[command(after_help = "Examples:
   oasis up
-  oasis up --listen 0.0.0.0:7070             for other hosts too: trusted networks only
+  oasis up --listen 0.0.0.0:7070 --insecure  for other hosts too: trusted networks only
   oasis up --name plant-7 --probe processor=cpu@10 --probe memory
   oasis up --archive ~/samples               keep what comes in: docs/guides/keep-samples-on-disk.md")]
     Up(Up),
@@ -41,7 +41,7 @@ pub enum Verb {
     /// The DAC with its page, API and doors; nodes connect to it.
     #[command(after_help = "Examples:
   oasis dac
-  oasis dac --channel-listen 0.0.0.0:7071    let nodes on other hosts connect
+  oasis dac --channel-listen 0.0.0.0:7071 --tls-certificate dac.pem --tls-key dac.key
   oasis dac --config oasis.toml")]
     Dac(Dac),
     #[cfg(feature = "live")]
@@ -180,6 +180,13 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis audit-log show --from -1d --action command: --format json
   oasis audit-log verify")]
     AuditLog(access::audit_log::Arguments),
+    /// Run a small certificate authority: TLS for a DAC and its nodes (docs/guides/use-tls.md).
+    #[command(after_help = "Examples:
+  oasis ca init                              a CA in the folder oasis-ca
+  oasis ca issue server dac.example.org 192.0.2.7
+  oasis ca issue node plant-7
+  oasis ca trust                             how browsers and systems come to trust it")]
+    Ca(ca::Arguments),
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
     Pdl(pdl::Verb),

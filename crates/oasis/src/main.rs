@@ -4,6 +4,7 @@ mod access;
 mod archive;
 mod archive_folder;
 mod broken_pipe;
+mod ca;
 mod cli;
 mod config;
 #[cfg(all(test, feature = "live"))]
@@ -56,6 +57,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Token(arguments) => access::token::run(arguments).map(success),
         Verb::Role(arguments) => access::role::run(arguments).map(success),
         Verb::AuditLog(arguments) => access::audit_log::run(&arguments),
+        Verb::Ca(arguments) => ca::run(&arguments).map(success),
         Verb::Pdl(arguments) => pdl::run(arguments),
         Verb::Lab(arguments) => lab::run(&arguments).map(success),
         #[cfg(feature = "live")]

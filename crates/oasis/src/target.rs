@@ -83,9 +83,10 @@ pub fn known(history: &History, targets: &[Target]) -> anyhow::Result<Vec<Target
 pub fn data_channel(text: &str) -> Result<String, String> {
     let is_address =
         |(host, port): (&str, &str)| !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok();
-    match text.rsplit_once(':').is_some_and(is_address) {
+    let plain = text.strip_prefix("tls://").unwrap_or(text);
+    match plain.rsplit_once(':').is_some_and(is_address) {
         true => Ok(text.into()),
-        false => Err("use HOST:PORT of the data channel, such as 127.0.0.1:7071, not the address of the page (http://) or the WebSocket (ws://)".into()),
+        false => Err("use HOST:PORT of the data channel, such as 127.0.0.1:7071, or tls://HOST:PORT, not the address of the page (http://) or the WebSocket (ws://)".into()),
     }
 }
 
@@ -96,7 +97,7 @@ mod tests {
     #[cfg(feature = "live")]
     #[test]
     fn a_data_channel_is_no_url() {
-        for address in ["127.0.0.1:7071", "dac.local:1", "[::1]:7071"] {
+        for address in ["127.0.0.1:7071", "dac.local:1", "[::1]:7071", "tls://dac.local:7071"] {
             assert_eq!(data_channel(address).as_deref(), Ok(address));
         }
         for other in ["", "127.0.0.1", ":7071", "dac:port", "ws://127.0.0.1:7070/ws", "http://127.0.0.1:7070"]

@@ -93,6 +93,7 @@ pub use node_error::NodeError;
 pub use oasis_channel::{
     Connector,
     tcp::TcpConnector,
+    tls::TlsConnector,
     udp::{DEFAULT_DATAGRAM, UdpConnector},
 };
 pub use oasis_wire::{

@@ -1,13 +1,14 @@
 //! The connection of a replay to a DAC: that of a node, which identifies itself as a replay.
 
 use oasis_channel::{
-    DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, PROTOCOL, Receiver, RegisteredInstance,
-    ResumeSecret, TopicAssignment, tcp::TcpConnector,
+    Connector, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, PROTOCOL, Receiver,
+    RegisteredInstance, ResumeSecret, TopicAssignment, tcp::TcpConnector, tls::TlsConnector,
 };
 use oasis_probe::{
     link::{self, OpenLink},
     now_ns,
 };
+use oasis_tls::ClientFiles;
 use oasis_wire::{loss::Cause, quantity::TopicId, schema::ProbeType};
 use std::{
     cell::Cell,
@@ -49,15 +50,32 @@ pub enum LinkError {
 /// The target DAC.
 pub struct Dac {
     address: String,
+    /// Whom to trust, and as whom to connect, with `tls://`.
+    files: ClientFiles,
     /// Of all runs of this replay.
     secret: ResumeSecret,
     has_answered: Cell<bool>,
 }
 
 impl Dac {
-    /// Creates a target for the data channel at this `HOST:PORT`.
+    /// Creates a target for the data channel at this `HOST:PORT`, or `tls://HOST:PORT`.
     pub fn at(address: &str) -> Self {
-        Self { address: address.into(), secret: ResumeSecret::random(), has_answered: Cell::new(false) }
+        let (secret, has_answered) = (ResumeSecret::random(), Cell::new(false));
+        Self { address: address.into(), files: ClientFiles::default(), secret, has_answered }
+    }
+}
+
+impl Dac {
+    /// Whom to trust, and as whom to connect, with `tls://`.
+    pub fn with_files(self, files: ClientFiles) -> Self {
+        Self { files, ..self }
+    }
+
+    fn connector(&self) -> Box<dyn Connector> {
+        match self.address.strip_prefix("tls://") {
+            Some(address) => Box::new(TlsConnector::new(address, self.files.clone())),
+            None => Box::new(TcpConnector::new(self.address.as_str())),
+        }
     }
 }
 
@@ -101,8 +119,8 @@ impl Link {
     fn attempt(dac: &Dac, identity: &NodeIdentity) -> Result<Result<Self, Failure>, LinkError> {
         let hello =
             NodeMessage::Hello { protocol: PROTOCOL, node: identity.clone(), secret: Some(dac.secret) };
-        let mut connector = TcpConnector::new(&dac.address);
-        let dac = match OpenLink::connect(&mut connector, &[hello, NodeMessage::Replay]) {
+        let mut connector = dac.connector();
+        let dac = match OpenLink::connect(&mut *connector, &[hello, NodeMessage::Replay]) {
             Ok(dac) => dac,
             Err(error) => return error.downcast::<Failure>().map(Err).map_err(|error| how(&error)),
         };

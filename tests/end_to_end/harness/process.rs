@@ -86,6 +86,11 @@ impl Oasis {
         Self::start(&[&["node", "--name", "plant", "--dac", channel], arguments].concat())
     }
 
+    /// A node that another program starts, with its log in a file.
+    pub fn node_started_by(command: Command, log: fs::File, arguments: &[&str]) -> Self {
+        Self::start_command(command, log.into(), &[&["node"], arguments].concat())
+    }
+
     fn start(arguments: &[&str]) -> Self {
         Self::start_logging_to(Stdio::inherit(), arguments)
     }

@@ -1,13 +1,13 @@
 //! The last message to a refused peer.
 
+use super::Stream;
 use std::{
     io::{self, Write},
     sync::Arc,
     time::Duration,
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     sync::Semaphore,
     time::timeout,
 };
@@ -32,25 +32,27 @@ impl Default for Farewell {
 impl Farewell {
     /// Sends `message` and closes. A socket that is closed with unread bytes resets the connection, and the peer may lose the message; so
     /// this waits for the peer to close first, but not long, and only for some peers.
-    pub fn say(&self, stream: TcpStream, message: Vec<u8>) {
+    pub fn say(&self, stream: Stream, message: Vec<u8>) {
         if let Ok(permit) = self.0.clone().try_acquire_owned() {
             tokio::spawn(async move {
                 Self::send(stream, &message).await;
                 drop(permit);
             });
-        } else if let Ok(mut stream) = stream.into_std() {
+        } else if let Stream::Plain(stream) = stream
+            && let Ok(mut stream) = stream.into_std()
+        {
             let _ = stream.write(&message);
         }
     }
 
     /// Sends `message`, and waits for the peer to close, but not long.
-    pub async fn send(stream: TcpStream, message: &[u8]) {
+    pub async fn send(stream: impl AsyncRead + AsyncWrite + Unpin, message: &[u8]) {
         // A courtesy: a peer that does not read it is closed anyway.
         let _ = timeout(LONGEST, converse(stream, message)).await;
     }
 }
 
-async fn converse(mut stream: TcpStream, message: &[u8]) -> io::Result<()> {
+async fn converse(mut stream: impl AsyncRead + AsyncWrite + Unpin, message: &[u8]) -> io::Result<()> {
     stream.write_all(message).await?;
     stream.shutdown().await?;
     tokio::io::copy(&mut stream.take(IGNORED), &mut tokio::io::sink()).await?;
@@ -60,7 +62,7 @@ async fn converse(mut stream: TcpStream, message: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::net::TcpListener;
+    use tokio::net::{TcpListener, TcpStream};
 
     #[tokio::test]
     async fn a_peer_that_has_sent_something_receives_the_message() {
@@ -69,7 +71,7 @@ mod tests {
         peer.write_all(b"a request that nobody reads").await.unwrap();
         let (stream, _) = listener.accept().await.unwrap();
         stream.readable().await.unwrap();
-        Farewell::default().say(stream, b"no".to_vec());
+        Farewell::default().say(Stream::Plain(stream), b"no".to_vec());
         let mut answer = Vec::new();
         peer.read_to_end(&mut answer).await.unwrap();
         assert_eq!(answer, b"no");
@@ -82,7 +84,7 @@ mod tests {
         for _ in 0..MOST + 8 {
             peers.push(TcpStream::connect(listener.local_addr().unwrap()).await.unwrap());
             let (stream, _) = listener.accept().await.unwrap();
-            farewell.say(stream, b"no".to_vec());
+            farewell.say(Stream::Plain(stream), b"no".to_vec());
         }
         for peer in &mut peers {
             let mut answer = Vec::new();

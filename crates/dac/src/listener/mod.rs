@@ -1,19 +1,23 @@
 //! Listeners: sockets that peers connect to, and which of their connections are served.
 //!
 //! [`bind`] opens a listener, and an [`Acceptor`] takes its connections. A [`Gate`] refuses those beyond a limit, and a [`Farewell`] tells
-//! them why. The doors and the data channel use the same ones.
+//! them why. [`Handshakes`] make each a [`Stream`], encrypted if the listener has certificates. The doors and the data channel use the same ones.
 
 mod acceptor;
 mod addresses;
 pub mod descriptors;
 mod farewell;
 mod gate;
+mod handshakes;
+mod stream;
 
 pub use acceptor::Acceptor;
 pub(crate) use addresses::counted;
 pub use addresses::{AddressPermit, Addresses};
 pub use farewell::Farewell;
 pub use gate::{Connection, Gate, Refusal};
+pub use handshakes::{Handshakes, NoHandshake, Settings};
+pub use stream::Stream;
 
 use std::io;
 use tokio::net::{TcpListener, TcpSocket, lookup_host};

@@ -5,6 +5,7 @@ use super::{
     end::{End, STALL},
     past_state::{PastState, Reading},
     read_allowance::ReadAllowance,
+    transport::Transport,
 };
 use bytes::Bytes;
 use mio::net::TcpStream;
@@ -15,7 +16,8 @@ use oasis_dac::{
 use oasis_websocket::{CloseCode, Decoder, Limits, Opcode, Output, Role, close};
 use oasis_wire::quantity::Offset;
 use std::{
-    net::{Shutdown, SocketAddr},
+    io::{self, Read, Write},
+    net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -81,7 +83,7 @@ pub struct Subscription {
 /// A client.
 #[derive(Debug)]
 pub struct Connection {
-    stream: TcpStream,
+    stream: Transport,
     /// Address of the client.
     pub peer: SocketAddr,
     /// Distinguishes it from earlier connections with its key.
@@ -121,7 +123,7 @@ pub struct Connection {
 impl Connection {
     /// A connection after its handshake.
     pub fn new(
-        stream: TcpStream,
+        stream: Transport,
         peer: SocketAddr,
         serial: u64,
         protocol: Protocol,
@@ -170,14 +172,45 @@ impl Connection {
         self.is_open() && !self.is_queued && !self.is_readable && !self.is_flushing && !self.has_frames
     }
 
-    /// The socket.
-    pub fn stream(&mut self) -> &mut TcpStream {
-        &mut self.stream
+    /// The socket, to wait for it.
+    pub fn socket(&mut self) -> &mut TcpStream {
+        self.stream.socket()
+    }
+
+    /// Whether bytes may have been read from the socket that nobody has taken yet.
+    pub fn may_have_read_ahead(&self) -> bool {
+        self.stream.may_have_read_ahead()
+    }
+
+    /// Reads once, and counts it against the allowance.
+    pub fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let outcome = self.stream.read(into);
+        let received = self.stream.take_received(*outcome.as_ref().unwrap_or(&0));
+        self.allowance.take(received);
+        if self.stream.has_unsent() {
+            // An answer of TLS itself. An error is that of the next read too.
+            let _ = self.send_waiting();
+        }
+        outcome
+    }
+
+    /// Writes what was encrypted and had no room. Returns whether nothing of it waits any more.
+    fn send_waiting(&mut self) -> Result<bool, End> {
+        self.write_with(|_, stream| match stream.flush() {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) => Err(error.into()),
+        })
+    }
+
+    /// Called before it is dropped: with TLS, the client learns that the end is meant.
+    pub fn abandon(&mut self) {
+        self.stream.abandon();
     }
 
     /// Whether the socket accepts samples now. If not, the connection lags, and the log keeps its next samples.
     pub fn is_open(&self) -> bool {
-        self.output.is_empty() && !self.is_leaving()
+        self.output.is_empty() && !self.stream.has_unsent() && !self.is_leaving()
     }
 
     /// Whether a close frame was sent or waits.
@@ -212,6 +245,9 @@ impl Connection {
 
     /// Writes at most so many unsent bytes, as far as the socket accepts them. Returns whether it may accept more.
     pub fn flush_some(&mut self, most: usize) -> Result<bool, End> {
+        if self.stream.has_unsent() && !self.send_waiting()? {
+            return Ok(false);
+        }
         let has_more = self.write_with(|output, stream| Ok(output.flush_some(most, stream)?))?;
         if self.output.is_empty() {
             self.end_writing();
@@ -222,14 +258,15 @@ impl Connection {
     /// Writes, and notes since when the socket takes nothing.
     fn write_with<T>(
         &mut self,
-        write: impl FnOnce(&mut Output, &mut TcpStream) -> Result<T, End>,
+        write: impl FnOnce(&mut Output, &mut Transport) -> Result<T, End>,
     ) -> Result<T, End> {
-        let before = self.output.written();
+        let (before, taken) = (self.output.written(), self.stream.taken());
         let outcome = write(&mut self.output, &mut self.stream);
         self.seat.written(self.output.written() - before);
-        if !self.output.is_blocked() {
+        let is_moving = self.output.written() != before || self.stream.taken() != taken;
+        if !self.output.is_blocked() && !self.stream.has_unsent() {
             self.blocked_since = None;
-        } else if self.output.written() != before || self.blocked_since.is_none() {
+        } else if is_moving || self.blocked_since.is_none() {
             self.blocked_since = Some(Instant::now());
         }
         outcome
@@ -251,7 +288,7 @@ impl Connection {
     fn end_writing(&mut self) {
         if self.is_leaving && self.output.is_empty() {
             // A connection that is broken is closed soon in any case.
-            let _ = self.stream.shutdown(Shutdown::Write);
+            let _ = self.stream.end();
         }
     }
 }

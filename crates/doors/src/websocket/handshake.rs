@@ -4,6 +4,7 @@ use super::{
     client::EisaClient,
     connection::{Place, Protocol},
     inbox::Newcomer,
+    transport::Transport,
 };
 use crate::{Doors, problem::Problem};
 use axum::{
@@ -13,7 +14,7 @@ use axum::{
 };
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use oasis_dac::listener::Connection;
+use oasis_dac::listener::{Connection, Stream};
 use oasis_websocket::handshake::{self, Opening};
 use std::{io, net::SocketAddr, sync::Arc};
 use tokio::net::TcpStream;
@@ -101,7 +102,7 @@ fn is_packed(query: &str) -> Result<bool, Problem> {
 /// Waits until the answer is written, then gives the socket to a shard.
 async fn hand_over(doors: Doors, peer: SocketAddr, upgrade: OnUpgrade, protocol: Protocol, place: Place) {
     let Ok(upgraded) = upgrade.await else { return };
-    let Ok(parts) = upgraded.downcast::<TokioIo<TcpStream>>() else {
+    let Ok(parts) = upgraded.downcast::<TokioIo<Stream>>() else {
         return tracing::error!("the HTTP server gave no socket for a WebSocket");
     };
     match configured(parts.io.into_inner(), doors.config.send_buffer_bytes) {
@@ -112,12 +113,23 @@ async fn hand_over(doors: Doors, peer: SocketAddr, upgrade: OnUpgrade, protocol:
     }
 }
 
+/// Takes a connection from the HTTP server, with the state of its encryption.
+fn configured(stream: Stream, send_buffer: usize) -> io::Result<Transport> {
+    match stream {
+        Stream::Plain(socket) => Ok(Transport::Plain(configured_socket(socket, send_buffer)?)),
+        Stream::Tls(stream) => {
+            let (socket, session) = stream.into_inner();
+            Ok(Transport::tls(configured_socket(socket, send_buffer)?, session))
+        }
+    }
+}
+
 /// Sets a socket to send at once, and bounds its unsent bytes in the system.
-fn configured(stream: TcpStream, send_buffer: usize) -> io::Result<std::net::TcpStream> {
-    let stream = stream.into_std()?;
-    stream.set_nodelay(true)?;
-    socket2::SockRef::from(&stream).set_send_buffer_size(send_buffer)?;
-    Ok(stream)
+fn configured_socket(socket: TcpStream, send_buffer: usize) -> io::Result<mio::net::TcpStream> {
+    let socket = socket.into_std()?;
+    socket.set_nodelay(true)?;
+    socket2::SockRef::from(&socket).set_send_buffer_size(send_buffer)?;
+    Ok(mio::net::TcpStream::from_std(socket))
 }
 
 #[cfg(test)]

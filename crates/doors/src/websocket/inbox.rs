@@ -3,6 +3,7 @@
 use super::{
     connection::{Connection, ConnectionId, Place, Protocol, Subscription},
     past_state::Piece,
+    transport::Transport,
 };
 use mio::Waker;
 use oasis_channel::InstanceState;
@@ -27,7 +28,7 @@ pub enum Passenger {
 #[derive(Debug)]
 pub struct Newcomer {
     /// The socket; it does not block.
-    pub stream: std::net::TcpStream,
+    pub stream: Transport,
     /// Address of the client.
     pub peer: SocketAddr,
     /// Its protocol.

@@ -1,7 +1,7 @@
 //! WebSocket: the handshake, and the choice between two protocols.
 //!
 //! The handshake is HTTP's; after it the socket belongs to a [`shard`], which decodes frames with [`oasis_websocket`] and knows the protocols ([`native`] with its [`messages`], [`eisa`]),
-//! what each client has been sent ([`connection`], [`topic`]), when to send more ([`push`], [`pace`]), and where what the logs no longer hold comes from ([`past`]).
+//! how bytes reach its socket ([`transport`]), what each client has been sent ([`connection`], [`topic`]), when to send more ([`push`], [`pace`]), and where what the logs no longer hold comes from ([`past`]).
 //!
 //! There may be more or fewer shards at any time ([`shards`]): a [`roster`] lists where each is reached ([`home`]), a connection goes to the least loaded one
 //! ([`balance`]), and can move to another ([`moving`]).
@@ -34,6 +34,7 @@ mod statistics;
 mod statistics_rows;
 mod thread;
 mod topic;
+mod transport;
 mod watching;
 
 pub use handshake::upgrade;

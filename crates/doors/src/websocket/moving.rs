@@ -54,7 +54,7 @@ impl Shard {
     /// Removes a connection, with everything that another shard needs to serve it.
     pub(super) fn take_out(&mut self, key: usize) -> Option<Moved> {
         let mut connection = self.connections.try_remove(key)?;
-        if let Err(error) = self.poll.registry().deregister(connection.stream()) {
+        if let Err(error) = self.poll.registry().deregister(connection.socket()) {
             tracing::debug!(%error, "a connection that moves was not watched");
         }
         let mut subscriptions = Vec::new();
@@ -75,7 +75,7 @@ impl Shard {
         let entry = self.connections.vacant_entry();
         let key = entry.key();
         let connection = entry.insert(connection);
-        if let Err(error) = self.poll.registry().register(connection.stream(), Token(key), INTEREST) {
+        if let Err(error) = self.poll.registry().register(connection.socket(), Token(key), INTEREST) {
             tracing::error!(%error, "a connection that moved cannot be watched");
             self.connections.remove(key);
             return;

@@ -28,7 +28,7 @@ use rustix::time::{ClockId, clock_gettime};
 use slab::Slab;
 use std::{
     collections::{HashMap, VecDeque},
-    io::{ErrorKind, Read},
+    io::ErrorKind,
     mem,
     sync::Arc,
     time::{Duration, Instant},
@@ -258,9 +258,8 @@ impl Shard {
         let entry = self.connections.vacant_entry();
         let key = entry.key();
         self.next_serial += 1;
-        let stream = mio::net::TcpStream::from_std(stream);
         let connection = entry.insert(Connection::new(stream, peer, self.next_serial, protocol, place, seat));
-        if let Err(error) = self.poll.registry().register(connection.stream(), Token(key), INTEREST) {
+        if let Err(error) = self.poll.registry().register(connection.socket(), Token(key), INTEREST) {
             tracing::error!(%error, "a connection cannot be watched");
             self.connections.remove(key);
             return;
@@ -268,10 +267,11 @@ impl Shard {
         if self.is_ending {
             return self.end(key, &End::ShuttingDown);
         }
+        let may_have_more = connection.may_have_read_ahead();
         let outcome = self.welcome(key).and_then(|()| self.take(key, &mut early));
         match outcome {
-            Ok(true) => self.enqueue_read(key),
-            Ok(false) => {}
+            Ok(has_frames) if has_frames || may_have_more => self.enqueue_read(key),
+            Ok(_) => {}
             Err(end) => self.end(key, &end),
         }
     }
@@ -345,10 +345,9 @@ impl Shard {
             self.throttle(key);
             return Ok(false);
         }
-        match connection.stream().read(buffer.get_mut(..allowed).unwrap_or_default()) {
+        match connection.read(buffer.get_mut(..allowed).unwrap_or_default()) {
             Ok(0) => Err(End::Client),
             Ok(length) => {
-                connection.allowance.take(length);
                 // A closing connection does not read.
                 if !connection.is_leaving() {
                     self.take(key, buffer.get_mut(..length).unwrap_or_default())?;
@@ -493,8 +492,9 @@ impl Shard {
 
     fn remove(&mut self, key: usize) {
         let Some(mut connection) = self.connections.try_remove(key) else { return };
+        connection.abandon();
         // Closing the socket would do; this keeps an error from going unseen.
-        if let Err(error) = self.poll.registry().deregister(connection.stream()) {
+        if let Err(error) = self.poll.registry().deregister(connection.socket()) {
             tracing::debug!(%error, "a closed connection was not watched");
         }
         for subscription in mem::take(&mut connection.subscriptions) {
@@ -527,7 +527,7 @@ impl Shard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::websocket::connection::Place;
+    use crate::websocket::{connection::Place, transport::Transport};
     use mio::Waker;
     use oasis_dac::{Config, listener::Addresses};
     use std::{
@@ -558,6 +558,7 @@ mod tests {
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (stream, peer) = listener.accept().unwrap();
         stream.set_nonblocking(true).unwrap();
+        let stream = Transport::Plain(mio::net::TcpStream::from_std(stream));
         let total = shard.around.admission.try_admit().unwrap();
         let place = Place::new(total, Addresses::new(1).try_admit(peer.ip()).unwrap(), None);
         let protocol = Protocol::Native(Default::default());

@@ -22,7 +22,7 @@ enum Act {
 
 /// Asks the DAC.
 pub fn run(Arguments { act: Act::Confirm(server) }: &Arguments) -> anyhow::Result<()> {
-    let answer = Api::at(&server.url).send(Method::POST, "/archive/retention/confirm", None)?;
+    let answer = Api::at(server)?.send(Method::POST, "/archive/retention/confirm", None)?;
     let is_confirmed = answer["status"] == "confirmed";
     let text = match answer["clock_jump"]["seconds"].as_i64() {
         _ if !is_confirmed => "the wall clock has not jumped: nothing to confirm".to_owned(),

@@ -21,7 +21,7 @@ pub struct Arguments {
 
 /// Asks the DAC, and prints its answer.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let archive = Api::at(&arguments.server.url).get("/archive", &[])?;
+    let archive = Api::at(&arguments.server)?.get("/archive", &[])?;
     let mut out = io::stdout().lock();
     match arguments.format {
         Format::Json => writeln!(out, "{archive}")?,

@@ -32,6 +32,16 @@ impl Config {
             self.own_node = name;
         }
         self.channel.udp |= addresses.udp;
+        self.insecure |= addresses.insecure;
+        if let Some(certificate) = addresses.tls_certificate {
+            self.tls.certificate = certificate;
+        }
+        if let Some(key) = addresses.tls_key {
+            self.tls.key = key;
+        }
+        if let Some(ca) = addresses.node_ca {
+            self.tls.node_ca = ca;
+        }
         self
     }
 
@@ -49,9 +59,10 @@ impl Config {
         if let Some(channel) = probes.channel {
             self.node.channel = channel;
         }
-        if let Some(directory) = probes.spool_directory {
-            self.node.spool_directory = Some(directory);
-        }
+        self.node.ca = probes.ca.or(self.node.ca);
+        self.node.certificate = probes.certificate.or(self.node.certificate);
+        self.node.key = probes.key.or(self.node.key);
+        self.node.spool_directory = probes.spool_directory.or(self.node.spool_directory);
         if !probes.probes.is_empty() {
             let choose =
                 |text: &String| probe_choice::parse(text).with_context(|| format!("in --probe {text}"));

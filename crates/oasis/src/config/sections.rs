@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use oasis_access::AccessConfig;
-use oasis_dac::config::{ChannelConfig, LogConfig};
+use oasis_dac::config::{ChannelConfig, LogConfig, TlsConfig};
 use oasis_doors::DoorsConfig;
 use oasis_handler::{ConfiguredHandler, Handler};
 use oasis_instrument::NodeSettings;
@@ -21,6 +21,9 @@ macro_rules! sections {
             pub memory_bytes: usize,
             /// Name of a node of the DAC itself, which reports what the DAC's threads do. Empty: there is none.
             pub own_node: String,
+            /// Whether addresses beyond this host may be listened on without TLS.
+            pub insecure: bool,
+            pub tls: TlsConfig,
             pub doors: DoorsConfig,
             pub access: AccessConfig,
             pub channel: ChannelConfig,
@@ -35,6 +38,8 @@ macro_rules! sections {
                 Self {
                     memory_bytes: oasis_dac::DEFAULT_MEMORY,
                     own_node: String::new(),
+                    insecure: false,
+                    tls: Default::default(),
                     doors: Default::default(),
                     access: Default::default(),
                     channel: Default::default(),

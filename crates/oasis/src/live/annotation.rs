@@ -87,7 +87,7 @@ impl FromStr for About {
 
 /// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let api = Api::at(&arguments.server.url);
+    let api = Api::at(&arguments.server)?;
     let printed = match arguments.verb {
         Verb::Add { text, about, time, until } => {
             let mut body =

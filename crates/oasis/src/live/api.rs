@@ -1,7 +1,7 @@
 //! A client of the HTTP API (`docs/reference/http-api.md`).
 
-use crate::live::dac_address::DacAddress;
-use anyhow::{Context, bail};
+use crate::live::{dac_address::Server, trust};
+use anyhow::bail;
 use serde_json::Value;
 use ureq::{
     Agent, SendBody,
@@ -16,15 +16,21 @@ pub struct Api {
 
 impl Api {
     /// The API of the DAC at this address.
-    pub fn at(address: &DacAddress) -> Self {
-        let agent = Agent::config_builder().http_status_as_error(false).build().into();
-        Self { agent, base: address.api() }
+    ///
+    /// # Errors
+    /// If the authorities of an encrypted connection cannot be read.
+    pub fn at(server: &Server) -> anyhow::Result<Self> {
+        let mut config = Agent::config_builder().http_status_as_error(false);
+        if server.url.is_encrypted {
+            config = config.tls_config(trust::for_http(&server.trusted())?);
+        }
+        Ok(Self { agent: config.build().into(), base: server.url.api() })
     }
 
     /// A document.
     pub fn get(&self, path: &str, query: &[(&str, &str)]) -> anyhow::Result<Value> {
         let request = self.agent.get(format!("{}{path}", self.base)).query_pairs(query.iter().copied());
-        understand(request.call().with_context(|| self.nobody())?)
+        understand(request.call().map_err(|error| self.failed(error))?)
     }
 
     /// Sends a change; returns null without a response body.
@@ -32,11 +38,16 @@ impl Api {
         let body = body.map(Value::to_string).unwrap_or_default();
         let request = Request::builder().method(method).uri(format!("{}{path}", self.base));
         let request = request.body(SendBody::from_owned_reader(std::io::Cursor::new(body)))?;
-        understand(self.agent.run(request).with_context(|| self.nobody())?)
+        understand(self.agent.run(request).map_err(|error| self.failed(error))?)
     }
 
-    fn nobody(&self) -> String {
-        format!("no DAC at {}: is `oasis up` or `oasis dac` running?", self.base)
+    fn failed(&self, error: ureq::Error) -> anyhow::Error {
+        let base = &self.base;
+        match trust::explained(&error) {
+            Some(why) => anyhow::anyhow!("no encrypted connection to {base}: {why}"),
+            None => anyhow::Error::new(error)
+                .context(format!("no DAC at {base}: is `oasis up` or `oasis dac` running?")),
+        }
     }
 }
 

@@ -37,8 +37,8 @@ pub struct Node {
     pub common: Common,
     #[command(flatten)]
     pub probes: Probes,
-    /// Data channel of the DAC [default: 127.0.0.1:7071].
-    #[arg(long, value_name = "HOST:PORT", env = "OASIS_DAC", value_parser = target::data_channel)]
+    /// Data channel of the DAC; with tls:// in front if it has a certificate [default: 127.0.0.1:7071].
+    #[arg(long, value_name = "[tls://]HOST:PORT", env = "OASIS_DAC", value_parser = target::data_channel)]
     pub dac: Option<String>,
 }
 
@@ -69,6 +69,18 @@ pub struct Addresses {
     /// Let nodes send samples as datagrams too, to the same port by UDP.
     #[arg(long, env = "OASIS_UDP")]
     pub udp: bool,
+    /// Certificate of the DAC: page, API, doors and data channel speak TLS [default: none; needed beyond loopback].
+    #[arg(long, value_name = "FILE", env = "OASIS_TLS_CERTIFICATE", requires = "tls_key")]
+    pub tls_certificate: Option<PathBuf>,
+    /// Private key of that certificate.
+    #[arg(long, value_name = "FILE", env = "OASIS_TLS_KEY", requires = "tls_certificate")]
+    pub tls_key: Option<PathBuf>,
+    /// CA of the nodes: each must show a certificate of it [default: none; nodes need no certificate].
+    #[arg(long, value_name = "FILE", env = "OASIS_NODE_CA")]
+    pub node_ca: Option<PathBuf>,
+    /// Listen beyond loopback without TLS too: everybody on the way can read and change everything.
+    #[arg(long, env = "OASIS_INSECURE")]
+    pub insecure: bool,
 }
 
 #[derive(Debug, Args)]
@@ -87,6 +99,15 @@ pub struct Probes {
     /// Transport of samples to the DAC: tcp, or udp, which may lose samples but never waits [default: tcp].
     #[arg(long, env = "OASIS_CHANNEL")]
     pub channel: Option<Channel>,
+    /// CA of the DAC's certificate, with tls:// [default: those that this system trusts].
+    #[arg(long, value_name = "FILE", env = "OASIS_CA")]
+    pub ca: Option<PathBuf>,
+    /// Certificate of the node, for a DAC that requires one.
+    #[arg(long, value_name = "FILE", env = "OASIS_CERTIFICATE", requires = "key")]
+    pub certificate: Option<PathBuf>,
+    /// Private key of that certificate.
+    #[arg(long, value_name = "FILE", env = "OASIS_KEY", requires = "certificate")]
+    pub key: Option<PathBuf>,
     /// Directory for samples that are not safe at the DAC yet: they survive this process. Without it they are kept only in memory.
     #[arg(long, value_name = "DIRECTORY", env = "OASIS_SPOOL_DIRECTORY")]
     pub spool_directory: Option<PathBuf>,

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 /// Prints the account of instances whose names contain a text. Fails if a sample is undeclared.
 pub fn run(arguments: List) -> anyhow::Result<()> {
-    let report = Api::at(&arguments.server.url).get("/audit", &[])?;
+    let report = Api::at(&arguments.server)?.get("/audit", &[])?;
     let wanted = arguments.text.unwrap_or_default();
     let all = report["instances"].as_array().into_iter().flatten();
     let found: Vec<&Value> = all.filter(|instance| name(instance).contains(&wanted)).collect();

@@ -1,19 +1,32 @@
 //! A client of the native WebSocket protocol (`docs/reference/websocket.md`).
 
-use crate::live::dac_address::DacAddress;
+use crate::live::{
+    dac_address::{DacAddress, Server},
+    trust,
+};
 use anyhow::{Context, bail};
 use futures_util::{SinkExt, StreamExt};
+use rustls::pki_types::ServerName;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+};
+use tokio_rustls::TlsConnector;
 use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async,
+    WebSocketStream, client_async,
     tungstenite::{self, Message, client::IntoClientRequest, http::HeaderValue},
 };
+
+/// A connection, encrypted or not.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// One connection to a DAC.
 pub struct Client {
     address: DacAddress,
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    socket: WebSocketStream<Box<dyn Stream>>,
     last_id: i64,
 }
 
@@ -27,16 +40,17 @@ pub enum Incoming {
 
 impl Client {
     /// Connects and receives the welcome.
-    pub async fn connect(address: &DacAddress) -> anyhow::Result<Self> {
+    pub async fn connect(server: &Server) -> anyhow::Result<Self> {
+        let address = &server.url;
         let mut request = address
             .websocket()
             .into_client_request()
             .with_context(|| format!("{address} is not a DAC address (--url)"))?;
         request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static("oasis.v1"));
-        let (socket, _) = connect_async(request)
+        let (socket, _) = client_async(request, open(server).await?)
             .await
             .map_err(reason)
-            .with_context(|| format!("no DAC at {address}: is `oasis up` or `oasis dac` running?"))?;
+            .with_context(|| nobody(address))?;
         let mut client = Self { address: address.clone(), socket, last_id: 0 };
         match client.next().await? {
             Some(Incoming::Control(message)) if message["op"] == "welcome" => Ok(client),
@@ -106,6 +120,31 @@ impl Client {
             }
         }
         bail!("the DAC closed the connection without a response")
+    }
+}
+
+fn nobody(address: &DacAddress) -> String {
+    format!("no DAC at {address}: is `oasis up` or `oasis dac` running?")
+}
+
+/// Opens a connection.
+async fn open(server: &Server) -> anyhow::Result<Box<dyn Stream>> {
+    let address = &server.url;
+    let (host, port) = address.socket();
+    let stream = TcpStream::connect((host, port)).await.with_context(|| nobody(address))?;
+    stream.set_nodelay(true)?;
+    if !address.is_encrypted {
+        return Ok(Box::new(stream));
+    }
+    let name = ServerName::try_from(host.to_owned())
+        .with_context(|| format!("{host} is no name of a host (--url)"))?;
+    let connector = TlsConnector::from(server.trusted().load()?);
+    match connector.connect(name, stream).await {
+        Ok(stream) => Ok(Box::new(stream)),
+        Err(error) => match trust::explained(&error) {
+            Some(why) => bail!("no encrypted connection to {address}: {why}"),
+            None => Err(error).with_context(|| nobody(address)),
+        },
     }
 }
 

@@ -90,7 +90,7 @@ impl TryFrom<What> for ProbeRequest {
 /// Sends one command and prints the state of the instance.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let wish = ProbeRequest::try_from(arguments.what)?;
-    let mut client = Client::connect(&arguments.server.url).await?;
+    let mut client = Client::connect(&arguments.server).await?;
     let mut message = serde_json::to_value(&wish)?;
     message["op"] = json!("command");
     message["node"] = json!(arguments.target.node);

@@ -1,12 +1,13 @@
 //! The address of a DAC on the command line.
 
 use clap::Args;
-use std::{fmt, str::FromStr};
+use oasis_tls::ClientFiles;
+use std::{fmt, path::PathBuf, str::FromStr};
 
 /// The flag that names the DAC.
 #[derive(Debug, Args)]
 pub struct Server {
-    /// Address of the DAC: http://HOST:PORT of its page, or ws://HOST:PORT/ws.
+    /// Address of the DAC: http://HOST:PORT of its page, or ws://HOST:PORT/ws; https:// or wss:// if it has a certificate.
     #[arg(
         long,
         value_name = "URL",
@@ -15,13 +16,25 @@ pub struct Server {
         global = true
     )]
     pub url: DacAddress,
+    /// CA of the DAC's certificate, with https:// or wss:// [default: those that this system trusts].
+    #[arg(long, value_name = "FILE", env = "OASIS_CA", global = true)]
+    pub ca: Option<PathBuf>,
+}
+
+impl Server {
+    /// Whom the command trusts.
+    pub fn trusted(&self) -> ClientFiles {
+        ClientFiles { ca: self.ca.clone(), ..ClientFiles::default() }
+    }
 }
 
 /// The address of a DAC, for its page, API and WebSocket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DacAddress {
     typed: String,
-    /// `HOST:PORT`.
+    /// Whether it has a certificate.
+    pub is_encrypted: bool,
+    /// `HOST:PORT`, or only `HOST`.
     authority: String,
     /// Path of the WebSocket.
     path: String,
@@ -30,12 +43,27 @@ pub struct DacAddress {
 impl DacAddress {
     /// The HTTP API.
     pub fn api(&self) -> String {
-        format!("http://{}/api/v1", self.authority)
+        format!("http{}://{}/api/v1", self.letter(), self.authority)
+    }
+
+    /// What distinguishes the schemes with encryption.
+    fn letter(&self) -> &'static str {
+        if self.is_encrypted { "s" } else { "" }
+    }
+
+    /// Host and port to connect to.
+    pub fn socket(&self) -> (&str, u16) {
+        let usual = if self.is_encrypted { 443 } else { 80 };
+        let (host, port) = match self.authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, port.parse().unwrap_or(usual)),
+            _ => (self.authority.as_str(), usual),
+        };
+        (host.trim_start_matches('[').trim_end_matches(']'), port)
     }
 
     /// The WebSocket.
     pub fn websocket(&self) -> String {
-        format!("ws://{}{}", self.authority, self.path)
+        format!("ws{}://{}{}", self.letter(), self.authority, self.path)
     }
 }
 
@@ -53,14 +81,15 @@ impl FromStr for DacAddress {
         let (scheme, rest) = text.split_once("://").unwrap_or_default();
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let path = match (scheme, path) {
-            ("http", _) | ("ws", "" | "/") => "/ws",
-            ("ws", path) => path,
+            ("http" | "https", _) | ("ws" | "wss", "" | "/") => "/ws",
+            ("ws" | "wss", path) => path,
             _ => return Err(remedy()),
         };
         if !is_authority(authority) {
             return Err(remedy());
         }
-        Ok(Self { typed: text.into(), authority: authority.into(), path: path.into() })
+        let is_encrypted = scheme.ends_with('s') && scheme != "ws";
+        Ok(Self { typed: text.into(), is_encrypted, authority: authority.into(), path: path.into() })
     }
 }
 
@@ -75,7 +104,7 @@ fn is_authority(text: &str) -> bool {
 }
 
 fn remedy() -> String {
-    "use http://HOST:PORT, the address of the DAC's page, such as http://127.0.0.1:7070, or ws://HOST:PORT/ws (--url, OASIS_URL)".into()
+    "use http://HOST:PORT, the address of the DAC's page, such as http://127.0.0.1:7070, or ws://HOST:PORT/ws; with a certificate https:// or wss:// (--url, OASIS_URL)".into()
 }
 
 #[cfg(test)]
@@ -100,6 +129,17 @@ mod tests {
         assert_eq!(of("ws://gate/plant-7/ws"), "ws://gate/plant-7/ws");
         assert_eq!(of("http://[::1]:80"), "ws://[::1]:80/ws");
         assert_eq!(of("http://[::1]"), "ws://[::1]/ws");
+        assert_eq!(of("https://dac.local"), "wss://dac.local/ws");
+        assert_eq!(of("wss://dac.local/x/ws"), "wss://dac.local/x/ws");
+        let encrypted: DacAddress = "https://dac.local:7070/".parse().unwrap();
+        assert_eq!(encrypted.api(), "https://dac.local:7070/api/v1");
+        let socket = |text: &str| {
+            let address: DacAddress = text.parse().unwrap();
+            let (host, port) = address.socket();
+            format!("{host} {port}")
+        };
+        assert_eq!(socket("https://[::1]:7070"), "::1 7070");
+        assert_eq!((socket("wss://dac").as_str(), socket("ws://[::1]").as_str()), ("dac 443", "::1 80"));
     }
 
     #[test]
@@ -114,7 +154,6 @@ mod tests {
             "http://:7070",
             "http://a b:1",
             "ftp://x",
-            "https://dac.local",
         ] {
             assert!(text.parse::<DacAddress>().unwrap_err().contains("http://127.0.0.1:7070"), "{text}");
         }

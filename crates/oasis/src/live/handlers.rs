@@ -12,7 +12,7 @@ use ureq::http::Method;
 
 /// Lists them, or starts or stops one.
 pub fn run(arguments: Handlers) -> anyhow::Result<()> {
-    let api = Api::at(&arguments.server.url);
+    let api = Api::at(&arguments.server)?;
     let handlers = match arguments.act {
         None => api.get("/handlers", &[])?["handlers"].as_array().cloned().unwrap_or_default(),
         Some(HandlersAct::Start { name }) => vec![switch(&api, &name, "start")?],

@@ -10,7 +10,7 @@ const HEAD: [&str; 5] = ["INSTANCE", "TYPE", "KIND", "RATE", "STATE"];
 
 /// Prints instances whose names contain a text.
 pub fn run(arguments: List) -> anyhow::Result<()> {
-    let answer = Api::at(&arguments.server.url).get("/instances", &[])?;
+    let answer = Api::at(&arguments.server)?.get("/instances", &[])?;
     let wanted = arguments.text.unwrap_or_default();
     let is_wanted = |instance: &&Value| name(instance).contains(&wanted);
     let found: Vec<&Value> = answer["instances"].as_array().into_iter().flatten().filter(is_wanted).collect();

@@ -7,6 +7,7 @@ mod audit;
 mod client;
 pub mod command;
 pub mod dac_address;
+mod encryption;
 mod handlers;
 mod list;
 mod own_node;
@@ -18,6 +19,7 @@ mod shards;
 mod systemd;
 mod tail;
 pub mod test_run;
+mod trust;
 
 use crate::cli::Verb;
 use anyhow::bail;

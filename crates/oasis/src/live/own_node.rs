@@ -1,8 +1,9 @@
 //! The DAC's own node: it reports what the DAC's threads do, as any other node reports its program.
 
 use generated::oasis::dac::{Shard, ShardsProbe};
+use oasis_channel::Connector;
 use oasis_dac::{Dac, ShardFigures};
-use oasis_probe::{Hertz, Node, NodeBuilder, NodeConfig, Probe, TcpConnector};
+use oasis_probe::{Hertz, Node, NodeBuilder, NodeConfig, Probe};
 use std::{io, sync::Arc, time::Duration};
 
 /// The probe types, generated from `pdl/dac/` at build time.
@@ -11,10 +12,10 @@ mod generated {
 }
 
 /// Starts the node. It connects to the data channel as a remote node would, so that its samples take the same path.
-pub fn start(name: &str, dac: &Arc<Dac>, channel: &str) -> anyhow::Result<Node> {
+pub fn start(name: &str, dac: &Arc<Dac>, connector: Box<dyn Connector>) -> anyhow::Result<Node> {
     let mut builder = NodeBuilder::new(name, NodeConfig::default());
     builder.periodic("shards", Hertz::ONE, Shards { dac: dac.clone(), totals: Totals::default() })?;
-    Ok(builder.start(TcpConnector::new(channel))?)
+    Ok(builder.start(connector)?)
 }
 
 /// The threads that write to WebSockets.

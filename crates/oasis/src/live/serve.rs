@@ -1,7 +1,9 @@
 //! `oasis up`, `oasis dac`, `oasis node`: DAC and node in one process or two.
 
 use super::{
-    arguments, own_node,
+    arguments,
+    encryption::{self, DATAGRAMS},
+    own_node,
     revive::{beat, revive},
     systemd,
 };
@@ -19,6 +21,7 @@ use oasis_health::{Health, Watchdog};
 use oasis_instrument::NodeSettings;
 use oasis_probe::Node;
 use oasis_store::ArchiveConfig;
+use oasis_tls::ServerTls;
 use serde_json::{Value, json};
 use std::{io::Write, sync::Arc, time::Duration};
 use tokio::{
@@ -44,12 +47,13 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     let dac = RunningDac::start(config).await?;
     // The same channel as for a remote node, so that samples always take the same path.
     section.dac.clone_from(&dac.channel);
-    let node = start_node(&section)?;
+    let connector = encryption::own_connector(&dac.channel, dac.tls.as_ref());
+    let node = section.builder(oasis_probes::PROBES)?.start(connector)?;
     announce(
         arguments.common.ready_json,
         &[
-            ("http", format!("http://{}", dac.http), "page"),
-            ("channel", dac.channel.clone(), "data channel"),
+            ("http", dac.page(), "page"),
+            ("channel", dac.data_channel(), "data channel"),
             ("node", section.name(), "node"),
         ],
     )?;
@@ -69,7 +73,7 @@ pub async fn dac(arguments: arguments::Dac) -> anyhow::Result<()> {
     let dac = RunningDac::start(config).await?;
     announce(
         arguments.common.ready_json,
-        &[("http", format!("http://{}", dac.http), "page"), ("channel", dac.channel.clone(), "data channel")],
+        &[("http", dac.page(), "page"), ("channel", dac.data_channel(), "data channel")],
     )?;
     stop.requested().await;
     systemd::stopping();
@@ -107,6 +111,7 @@ async fn done(node: &Node) {
 struct RunningDac {
     http: String,
     channel: String,
+    tls: Option<Arc<ServerTls>>,
     ending: watch::Sender<bool>,
     served: JoinHandle<std::io::Result<()>>,
     archive: Option<Archiving>,
@@ -128,12 +133,21 @@ const FILE_TOO_LARGE: i32 = 25;
 impl RunningDac {
     async fn start(config: Config) -> anyhow::Result<Self> {
         raise_open_files(config.doors.max_connections + config.channel.max_connections);
+        let tls = encryption::load(&config.tls)?;
         let doors_listener =
             listen(&config.doors.listen, "page, API and doors", "--listen or doors.listen").await?;
         let channel_listener =
             listen(&config.channel.listen, "data channel", "--channel-listen or channel.listen").await?;
+        for (listener, what) in
+            [(&doors_listener, "page, API and doors"), (&channel_listener, "the data channel")]
+        {
+            encryption::check(listener.local_addr()?, what, tls.is_some(), config.insecure)?;
+        }
         let (http, channel) =
             (doors_listener.local_addr()?.to_string(), channel_listener.local_addr()?.to_string());
+        if config.channel.udp {
+            encryption::check(channel_listener.local_addr()?, DATAGRAMS, false, config.insecure)?;
+        }
         let datagrams = match config.channel.udp {
             true => Some(UdpSocket::bind(&channel).await.with_context(|| {
                 format!(
@@ -158,17 +172,30 @@ impl RunningDac {
         let recorder = archived.clone().map(|archive| -> Arc<dyn Handler> { archive });
         let handlers = recorder.into_iter().chain(handlers).collect();
         let handlers = Arc::new(Supervisor::new(dac.clone(), stored, handlers));
-        let api = Api::new(Doors::new(dac.clone(), config.doors, archived)?, handlers.clone())?;
+        let doors = Doors::new(dac.clone(), config.doors, archived)?.with_tls(tls.clone());
+        let api = Api::new(doors, handlers.clone())?;
         handlers.start_all();
         let watchdog = systemd::watchdog(dac.health.clone())?;
         tokio::spawn(beat(dac.health.clone()));
-        tokio::spawn(serve_channel(dac.clone(), channel_listener.into_std()?));
+        tls.iter().for_each(encryption::keep_current);
+        tokio::spawn(serve_channel(dac.clone(), channel_listener.into_std()?, tls.clone()));
         let (ending, ended) = watch::channel(false);
         let served = tokio::spawn(serve_doors(dac.health.clone(), api, doors_listener.into_std()?, ended));
-        let own_node =
-            (!config.own_node.is_empty()).then(|| own_node::start(&config.own_node, &dac, &channel));
+        let own_node = (!config.own_node.is_empty()).then(|| {
+            own_node::start(&config.own_node, &dac, encryption::own_connector(&channel, tls.as_ref()))
+        });
         let own_node = own_node.transpose().context("the DAC's own node cannot be started (own_node)")?;
-        Ok(Self { http, channel, ending, served, archive, handlers, dac, own_node, _watchdog: watchdog })
+        Ok(Self { http, channel, tls, ending, served, archive, handlers, dac, own_node, _watchdog: watchdog })
+    }
+
+    /// Address of the page.
+    fn page(&self) -> String {
+        format!("{}://{}", if self.tls.is_some() { "https" } else { "http" }, self.http)
+    }
+
+    /// Address for nodes, as they write it.
+    fn data_channel(&self) -> String {
+        format!("{}{}", if self.tls.is_some() { "tls://" } else { "" }, self.channel)
     }
 
     async fn stop(self) -> anyhow::Result<()> {
@@ -224,11 +251,11 @@ fn open_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option<
     Ok(Some(Archiving { archive, _file_too_large }))
 }
 
-async fn serve_channel(dac: Arc<Dac>, listener: std::net::TcpListener) {
+async fn serve_channel(dac: Arc<Dac>, listener: std::net::TcpListener, tls: Option<Arc<ServerTls>>) {
     let listener = Arc::new(listener);
     let served = revive(dac.health.clone(), "data channel", || {
-        let (dac, listener) = (dac.clone(), listener.clone());
-        async move { oasis_dac::ingest::serve(dac, another(&listener).await).await }
+        let (dac, listener, tls) = (dac.clone(), listener.clone(), tls.clone());
+        async move { oasis_dac::ingest::serve_with(dac, another(&listener).await, tls).await }
     });
     if let Err(error) = served.await {
         tracing::error!(%error, "the data channel accepts no more nodes");

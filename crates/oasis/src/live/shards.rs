@@ -10,7 +10,7 @@ const HEAD: [&str; 8] = ["SHARD", "STATE", "CONNECTIONS", "CPU", "BYTES/S", "WAK
 
 /// Changes the number of shards if one is given, and shows them.
 pub fn run(arguments: Shards) -> anyhow::Result<()> {
-    let api = Api::at(&arguments.server.url);
+    let api = Api::at(&arguments.server)?;
     let shards = match arguments.choice {
         None => api.get("/shards", &[])?,
         Some(choice) => api.send(Method::PUT, "/shards", Some(&json!({"shards": choice})))?,

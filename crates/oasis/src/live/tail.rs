@@ -32,7 +32,7 @@ struct FollowedInstance {
 
 /// Follows until an interrupt, the requested number of samples, or the end of the requested time span.
 pub async fn run(arguments: Tail) -> anyhow::Result<()> {
-    let mut client = Client::connect(&arguments.server.url).await?;
+    let mut client = Client::connect(&arguments.server).await?;
     let printer = Printer {
         out: BufWriter::new(io::stdout()),
         format: arguments.format,

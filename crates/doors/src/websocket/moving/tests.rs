@@ -10,6 +10,7 @@ use crate::{
         home::Home,
         inbox::{Inbox, Newcomer},
         shard::{INBOX, Surroundings},
+        transport::Transport,
     },
 };
 use mio::{Events, Poll, Waker};
@@ -117,7 +118,8 @@ impl World {
         let total = self.around.admission.try_admit().unwrap();
         let place = Place::new(total, Addresses::new(1).try_admit(peer.ip()).unwrap(), None);
         let protocol = Protocol::Native(Default::default());
-        let newcomer = Newcomer { stream: accepted, peer, protocol, place, early: Vec::new() };
+        let stream_there = Transport::Plain(mio::net::TcpStream::from_std(accepted));
+        let newcomer = Newcomer { stream: stream_there, peer, protocol, place, early: Vec::new() };
         let shard = &mut self.shards[shard];
         let seat = shard.home.meter.seat();
         shard.accept(newcomer, seat);

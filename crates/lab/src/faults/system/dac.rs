@@ -95,6 +95,8 @@ impl DacSettings {
             &self.listen,
             "--channel-listen",
             &self.channel,
+            // Hosts of a scenario are network namespaces of this one.
+            "--insecure",
         ]);
         command.arg("--config").arg(&config).arg("--ready-json").stdin(Stdio::null());
         Ok(command)

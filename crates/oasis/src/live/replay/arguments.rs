@@ -7,6 +7,7 @@ use crate::{
 use clap::Args;
 use oasis_replay::Speed;
 use oasis_wire::time;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -17,9 +18,18 @@ pub struct Arguments {
     pub instances: Vec<Target>,
     #[command(flatten)]
     pub archive: ArchiveFolder,
-    /// Data channel of the receiving DAC.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7071", env = "OASIS_DAC", value_parser = target::data_channel)]
+    /// Data channel of the receiving DAC; with tls:// in front if it has a certificate.
+    #[arg(long, value_name = "[tls://]HOST:PORT", default_value = "127.0.0.1:7071", env = "OASIS_DAC", value_parser = target::data_channel)]
     pub dac: String,
+    /// CA of the DAC's certificate, with tls:// [default: those that this system trusts].
+    #[arg(long, value_name = "FILE", env = "OASIS_CA")]
+    pub ca: Option<PathBuf>,
+    /// Certificate to connect with, for a DAC that requires one of its nodes.
+    #[arg(long, value_name = "FILE", env = "OASIS_CERTIFICATE", requires = "key")]
+    pub certificate: Option<PathBuf>,
+    /// Private key of that certificate.
+    #[arg(long, value_name = "FILE", env = "OASIS_KEY", requires = "certificate")]
+    pub key: Option<PathBuf>,
     /// Speed relative to the recording, 0.01 to 10000.
     #[arg(long, value_name = "FACTOR", default_value = "1")]
     pub speed: Speed,

@@ -17,6 +17,7 @@ use oasis_dac::now;
 use oasis_format::visible::Visible;
 use oasis_replay::{Dac, Event, Playback, ReplayTotals, Stage, Track, is_replay, replayed_name};
 use oasis_store::History;
+use oasis_tls::ClientFiles;
 use std::{
     collections::BTreeMap,
     ops::Range,
@@ -153,6 +154,11 @@ fn stages(history: &History, arguments: &Arguments, span: &Range<u64>) -> anyhow
     for node in nodes.keys() {
         eprintln!("playing {} as {}", Visible(node), Visible(&replayed_name(node)));
     }
-    let dac = Rc::new(Dac::at(&arguments.dac));
+    let files = ClientFiles {
+        ca: arguments.ca.clone(),
+        certificate: arguments.certificate.clone(),
+        key: arguments.key.clone(),
+    };
+    let dac = Rc::new(Dac::at(&arguments.dac).with_files(files));
     Ok(nodes.into_iter().map(|(node, tracks)| Stage::new(&dac, &node, tracks)).collect())
 }

@@ -19,7 +19,7 @@ const PAGE: &str = "1000";
 
 /// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let api = Api::at(&arguments.server.url);
+    let api = Api::at(&arguments.server)?;
     let printed = print(&act(&api, arguments.verb)?, arguments.format);
     match printed {
         // `oasis run list | head` is not an error.

@@ -1,0 +1,35 @@
+//! Whom clients of a DAC trust, and what went wrong between them.
+
+use oasis_tls::{ClientFiles, explain};
+use std::{error::Error, sync::Arc};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+/// The settings of HTTP requests.
+pub fn for_http(files: &ClientFiles) -> anyhow::Result<TlsConfig> {
+    let authorities = files.authorities()?;
+    let authorities = authorities.iter().map(|certificate| Certificate::from_der(certificate).to_owned());
+    let roots = RootCerts::Specific(Arc::new(authorities.collect()));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    Ok(TlsConfig::builder().root_certs(roots).unversioned_rustls_crypto_provider(provider).build())
+}
+
+/// What an error of TLS means, if that is the cause of another one.
+pub fn explained(error: &(dyn Error + 'static)) -> Option<String> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<rustls::Error>() {
+            return Some(explain(error));
+        }
+        if let Some(ureq::Error::Rustls(error)) = error.downcast_ref() {
+            return Some(explain(error));
+        }
+        // An I/O error does not report what it contains as its source.
+        let inner = error.downcast_ref::<std::io::Error>().and_then(|error| error.get_ref());
+        let wrapped = match error.downcast_ref() {
+            Some(ureq::Error::Io(error)) => Some(error as &(dyn Error + 'static)),
+            _ => None,
+        };
+        cause = inner.map(|inner| inner as _).or(wrapped).or_else(|| error.source());
+    }
+    None
+}

@@ -47,8 +47,8 @@ impl Output {
         self.is_blocked
     }
 
-    /// Writes whole frames in one call, if nothing waits and the socket has room; the rest waits. Not bounded: callers write only
-    /// if nothing waits.
+    /// Writes whole frames, 64 pieces in one call, if nothing waits and the socket has room; the rest waits. Not bounded: callers
+    /// write only if nothing waits.
     ///
     /// # Errors
     /// Those of `socket`, but for `WouldBlock` and `Interrupted`.
@@ -56,7 +56,13 @@ impl Output {
         let mut written = 0;
         if self.waiting.is_empty() {
             self.extra = 0;
-            written = self.write_now(pieces, socket)?;
+            // Pieces must not wait for a socket that has room: nothing would report the room.
+            for call in pieces.chunks(PIECES) {
+                written += self.write_now(call, socket)?;
+                if self.is_blocked {
+                    break;
+                }
+            }
         }
         for piece in pieces {
             let skipped = written.min(piece.len());
@@ -205,6 +211,24 @@ mod tests {
         }
     }
 
+    /// A socket with room for everything, as the system's: it takes all pieces of a call.
+    #[derive(Debug, Default)]
+    struct Roomy(Vec<u8>);
+
+    impl Write for Roomy {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.write(bytes)
+        }
+
+        fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+            self.0.write_vectored(slices)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
     #[derive(Debug, PartialEq)]
     enum Failure {
         Rule(Error),
@@ -238,6 +262,15 @@ mod tests {
             (&b"abcdefgh"[..], true, false)
         );
         assert_eq!(output.written(), 8);
+    }
+
+    #[test]
+    fn more_pieces_than_one_call_takes_do_not_wait_for_a_socket_that_has_room() {
+        let (mut output, mut socket) = (Output::new(100), Roomy::default());
+        let pieces: Vec<Bytes> = (0..200).map(|number| vec![number; 3].into()).collect();
+        output.write(&pieces, &mut socket).unwrap();
+        assert!(output.is_empty() && !output.is_blocked());
+        assert_eq!(socket.0, pieces.concat());
     }
 
     #[test]

@@ -274,8 +274,8 @@ oasis_status oasis_node_builder_new(const char *name,
 
 // Creates a builder with the settings of section [node] of a configuration file (docs/reference/oasis.toml): name,
 // UUID, DAC, limits, spool directory, and the ready-made probe heartbeat. If `file` is null, the environment variable
-// OASIS_CONFIG names the file; without it the defaults apply. OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC and
-// OASIS_SPOOL_DIRECTORY override the file.
+// OASIS_CONFIG names the file; without it the defaults apply. OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC, OASIS_CA,
+// OASIS_CERTIFICATE, OASIS_KEY and OASIS_SPOOL_DIRECTORY override the file.
 //
 // # Safety
 // `file` is null or ends with NUL; `builder` is writable.

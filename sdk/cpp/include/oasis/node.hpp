@@ -108,7 +108,7 @@ public:
   /// Reads section [node] of a configuration file (docs/reference/oasis.toml). `heartbeat` is the
   /// only ready-made probe that C++ programs can choose; host probes run in `oasis node`. The default
   /// file is that of the environment variable OASIS_CONFIG. OASIS_NODE_NAME, OASIS_NODE_UUID,
-  /// OASIS_DAC and OASIS_SPOOL_DIRECTORY override the file.
+  /// OASIS_DAC, OASIS_CA, OASIS_CERTIFICATE, OASIS_KEY and OASIS_SPOOL_DIRECTORY override the file.
   static NodeBuilder from_file(const std::string &file = {}) {
     oasis_node_builder *builder = nullptr;
     detail::check(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import ssl
 import time
 import urllib.error
 import urllib.parse
@@ -49,10 +51,13 @@ def split(instance: str) -> tuple[str, str]:
 
 
 class Door:
-    """Client for the HTTP API of a DAC."""
+    """Client for the HTTP API of a DAC. With `https://` it trusts the CA in the file OASIS_CA, or those of the system."""
 
     def __init__(self, url: str = URL) -> None:
         self._url = url.rstrip("/")
+        self._trust: ssl.SSLContext | None = None
+        if self._url.startswith("https://"):
+            self._trust = ssl.create_default_context(cafile=os.environ.get("OASIS_CA") or None)
 
     def get(self, path: str) -> dict[str, Any]:
         """Fetch a document. Raises DacError if the DAC refuses, OSError if it cannot be reached."""
@@ -108,7 +113,7 @@ class Door:
         if not self._url.startswith(("http://", "https://")):
             raise ValueError(f"{self._url} is not an address of a DAC: use an address such as {URL}")
         try:
-            opened = urllib.request.urlopen(self._url + path, timeout=_SILENCE)  # noqa: S310
+            opened = urllib.request.urlopen(self._url + path, timeout=_SILENCE, context=self._trust)  # noqa: S310
         except urllib.error.HTTPError as refused:
             with refused:
                 try:

@@ -112,7 +112,7 @@ class NodeBuilder:
     `config` is a configuration file. Its section [node] has the default name and all other settings (docs/reference/oasis.toml).
     `heartbeat` is the only ready-made probe that Python programs can choose; host probes run in `oasis node`.
     Without name and file, the environment variable OASIS_CONFIG names the file; without that variable, defaults apply.
-    OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC and OASIS_SPOOL_DIRECTORY override the file.
+    OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC, OASIS_CA, OASIS_CERTIFICATE, OASIS_KEY and OASIS_SPOOL_DIRECTORY override the file.
     Raises OSError for a file that cannot be read, ValueError for an invalid one.
     """
 

@@ -4,7 +4,7 @@ use crate::{
     attacks::Attacks,
     cpu,
     crowd::Dialect,
-    experiment::{Compare, Host, List, Report, Run},
+    experiment::{Compare, Host, List, Report, Run, Show},
     experiments::{
         EXPERIMENTS,
         frizelle::{self, PushServer},
@@ -48,6 +48,7 @@ enum Verb {
     Run(Run),
     /// Report runs of an experiment: HTML, Markdown, figures and raw data.
     Report(Report),
+    Show(Show),
     /// Compare two runs of an experiment.
     Compare(Compare),
     /// Put load on servers for a run on another host.
@@ -196,6 +197,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         }
         Verb::Host(host) => return host.run(&[frizelle::LOAD, mueller::LOAD]),
         Verb::Report(report) => return report.run(EXPERIMENTS),
+        Verb::Show(show) => return show.run(EXPERIMENTS),
         Verb::Compare(compare) => return compare.run(),
         Verb::PushServe { server, listen, cores } => return server.serve(listen, cores),
         Verb::PushLoad { orders } => return orders.run(),

@@ -194,6 +194,7 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
     #[command(after_help = "Examples:
   oasis lab list                             experiments, their plans, servers and variables
   oasis lab run frizelle --quick             server push in several servers, under five minutes
+  oasis lab show windcomm                    the pages of an experiment, to be opened by hand
   oasis lab report lab-runs/*                the report of several runs, with intervals")]
     Lab(lab::Arguments),
 }

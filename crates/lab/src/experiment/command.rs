@@ -1,7 +1,7 @@
 //! The commands: list, run, report, compare.
 
 use super::{
-    Choice, Downloads, Experiment, Hosts, Interrupt, Method, Surroundings,
+    Choice, Downloads, Experiment, Hosts, Interrupt, Method, Readiness, Surroundings,
     folder::RunFolder,
     live::Recorder,
     plan::Lists,
@@ -72,6 +72,20 @@ pub struct Run {
     /// Address of the DAC that records the run.
     #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
     listen: IpAddr,
+}
+
+/// Serves the pages of an experiment, to be opened by hand, until Ctrl-C.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  oasis lab show windcomm                                       wind by each door, over the way to Edmonton
+  oasis lab show windcomm --set LINK=nagaoka
+  oasis lab show oasis-2013 --set SERVER=ajax-file --set RATE=2000   the dashboard of 2012 at 2 Hz")]
+pub struct Show {
+    /// The experiment, of those that `list` shows.
+    name: String,
+    /// Value of a variable in place of its default; SERVER chooses the door.
+    #[arg(long, value_name = "K=V")]
+    set: Vec<String>,
 }
 
 /// Reports runs of one experiment: HTML, Markdown, figures and raw data.
@@ -199,6 +213,29 @@ fn resumed<'a>(
     folder.record.servers = method.prepare(&run::servers(&folder.record.cells), downloads);
     folder.write_record()?;
     Ok((method, folder))
+}
+
+impl Show {
+    /// Serves the pages.
+    pub fn run(&self, methods: &[&dyn Method]) -> anyhow::Result<()> {
+        let (method, experiment) = find(methods, &self.name)?;
+        let set = self.set.iter().map(|text| Choice::parse_list(&experiment, text));
+        let choice = Choice {
+            plan: "default".into(),
+            set: set.collect::<anyhow::Result<Lists>>()?,
+            only: Lists::default(),
+            repeat: 1,
+        };
+        let cells = choice.cells(&experiment)?;
+        let cell = cells.first().context("no cell has these values")?;
+        for (server, readiness) in method.prepare(std::slice::from_ref(&cell.server), Downloads::Allowed) {
+            if let Readiness::Absent(reason) = readiness {
+                bail!("{server}: {reason}");
+            }
+        }
+        let say = |text: &str| Ok(listing::print(&format!("{text}\n"))?);
+        method.show(cell, &Interrupt::install()?, &say)
+    }
 }
 
 impl Report {

@@ -4,6 +4,7 @@ use super::{
     Cell, Hosts, Interrupt, Measured,
     live::{CellNode, Recorder},
 };
+use anyhow::bail;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -25,6 +26,16 @@ pub trait Method: Sync {
         folder: &Path,
         surroundings: &Surroundings<'_>,
     ) -> anyhow::Result<Measured>;
+
+    /// Serves the pages of a cell, if it has some, for people to open by hand, until the run is interrupted. `say` gets their addresses.
+    fn show(
+        &self,
+        cell: &Cell,
+        _interrupt: &Interrupt,
+        _say: &dyn Fn(&str) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        bail!("{} has no pages", cell.server)
+    }
 }
 
 /// What a cell is measured in.

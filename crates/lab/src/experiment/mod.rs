@@ -18,7 +18,7 @@ mod report;
 mod run;
 mod value;
 
-pub use command::{Compare, List, Report, Run};
+pub use command::{Compare, List, Report, Run, Show};
 pub use declaration::Experiment;
 pub use hosts::{Host, Hosts, LoadProcess};
 pub use interrupt::Interrupt;

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     child::Child,
     cpu, dac_http,
-    experiment::{Cell, Measured, Surroundings},
+    experiment::{Cell, Interrupt, Measured, Surroundings},
     overhead::Tap,
 };
 use anyhow::{Context, bail};
@@ -55,7 +55,7 @@ pub fn measure(
     let monitor = Monitor::start(vec![bench.dac.pid()], Vec::new(), seen);
     let tap = bench.tap();
     let began = Instant::now();
-    bench.command("enable")?;
+    command(&bench.dac, "enable")?;
     let memory = bench.run(settings, began)?;
     let at_end = bench.newest.clone();
     let seconds = began.elapsed().as_secs_f64();
@@ -66,8 +66,17 @@ pub fn measure(
     Ok(summary::measured(settings, &Observed { page: at_end, sent, memory, traffic, watched, seconds }))
 }
 
-impl<'a> Bench<'a> {
-    fn start(settings: &Settings, surroundings: &'a Surroundings<'a>) -> anyhow::Result<Self> {
+/// What runs besides the browser.
+struct Stage {
+    site: Site<PageReport>,
+    dac: Child,
+    daemon: Child,
+    /// The address of the page.
+    page: String,
+}
+
+impl Stage {
+    fn start(settings: &Settings) -> anyhow::Result<Self> {
         let site = Site::start(pages::router())?;
         let origin = site.origin();
         let mut arguments = vec!["serve", "dac", "--origin", &origin];
@@ -85,8 +94,39 @@ impl<'a> Bench<'a> {
         wait_until_known(dac.place(0)?)?;
         // A door of the DAC is no outlet.
         let outlet = dac.place(2).or(dac.place(0))?;
-        let query = pages::query(dac.place(0)?, outlet, settings);
-        let browser = Browser::open(settings.browser, &format!("{origin}/?{query}"))?;
+        let page = format!("{origin}/?{}", pages::query(dac.place(0)?, outlet, settings));
+        Ok(Self { site, dac, daemon, page })
+    }
+}
+
+/// Serves the dashboard, with probes at work, until the run is interrupted.
+pub fn show(
+    settings: &Settings,
+    interrupt: &Interrupt,
+    say: &dyn Fn(&str) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    // It ends by itself otherwise.
+    let settings = Settings { test: Test::Throughput, ..settings.clone() };
+    let stage = Stage::start(&settings)?;
+    command(&stage.dac, "enable")?;
+    say(&stage.page)?;
+    while !interrupt.is_set() {
+        // What a page has measured is for its reader.
+        stage.site.result(LOOK);
+    }
+    Ok(())
+}
+
+/// Sends a command to both probes.
+fn command(dac: &Child, command: &str) -> anyhow::Result<()> {
+    let mut instances = INSTANCES.iter();
+    instances.try_for_each(|(_, instance)| dac_http::command(dac.place(0)?, NODE, instance, command))
+}
+
+impl<'a> Bench<'a> {
+    fn start(settings: &Settings, surroundings: &'a Surroundings<'a>) -> anyhow::Result<Self> {
+        let Stage { site, dac, daemon, page } = Stage::start(settings)?;
+        let browser = Browser::open(settings.browser, &page)?;
         let mut bench =
             Self { dac, _daemon: daemon, site, browser, newest: PageReport::default(), surroundings };
         let until = Instant::now() + PATIENCE;
@@ -105,13 +145,6 @@ impl<'a> Bench<'a> {
         let places = [self.dac.place(0), self.dac.place(2)].into_iter().flatten();
         let ports = places.filter_map(|place| place.rsplit_once(':')?.1.parse().ok());
         Tap::start(ports.collect()).ok()
-    }
-
-    /// Sends a command to both probes.
-    fn command(&self, command: &str) -> anyhow::Result<()> {
-        INSTANCES
-            .iter()
-            .try_for_each(|(_, instance)| dac_http::command(self.dac.place(0)?, NODE, instance, command))
     }
 
     /// Waits for the page's next report, or a little.
@@ -136,7 +169,7 @@ impl<'a> Bench<'a> {
             }
         }
         if settings.test == Test::Throughput {
-            self.command("disable")?;
+            command(&self.dac, "disable")?;
             // What the page has at the end of the time is what counts: its next report.
             let at = self.newest.at;
             while self.newest.at <= at {

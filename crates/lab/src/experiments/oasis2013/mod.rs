@@ -13,7 +13,7 @@ mod tests;
 
 pub use daemon::Daemon;
 
-use crate::experiment::{Cell, Downloads, Measured, Method, Readiness, Surroundings};
+use crate::experiment::{Cell, Downloads, Interrupt, Measured, Method, Readiness, Surroundings};
 use settings::{Door, Settings};
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -51,5 +51,14 @@ impl Method for Oasis2013 {
         surroundings: &Surroundings<'_>,
     ) -> anyhow::Result<Measured> {
         cell::measure(cell, &Settings::of(cell)?, folder, surroundings)
+    }
+
+    fn show(
+        &self,
+        cell: &Cell,
+        interrupt: &Interrupt,
+        say: &dyn Fn(&str) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        cell::show(&Settings::of(cell)?, interrupt, say)
     }
 }

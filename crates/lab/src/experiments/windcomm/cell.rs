@@ -3,13 +3,13 @@
 use super::{
     super::{browser::Browser, live, monitor::Monitor, relay::Relay, site::Site},
     pages::{self, PageResult},
-    settings::Settings,
+    settings::{Door, Settings},
     summary,
 };
 use crate::{
     child::Child,
     cpu,
-    experiment::{Cell, Measured, Surroundings},
+    experiment::{Cell, Interrupt, Measured, Surroundings},
 };
 use anyhow::{Context, bail, ensure};
 use std::{
@@ -25,6 +25,47 @@ const LOOK: Duration = Duration::from_millis(200);
 /// The publication's limit for the difference of the clocks, milliseconds.
 const MOST_OFFSET: f64 = 2.0;
 
+/// What runs besides the browser.
+struct Stage {
+    site: Site<PageResult>,
+    dac: Child,
+    _sensor: Child,
+    relay: Relay,
+}
+
+impl Stage {
+    fn start(settings: &Settings) -> anyhow::Result<Self> {
+        let site = Site::start(pages::router())?;
+        let dac = Child::lab(cpu::SERVERS, &["serve", "dac", "--origin", &site.origin()])?;
+        let sensor = Child::lab(cpu::CLIENTS, &["sensor", dac.place(1)?])?;
+        let relay = Relay::start(dac.place(0)?.parse()?, settings.link, settings.seed)?;
+        Ok(Self { site, dac, _sensor: sensor, relay })
+    }
+
+    /// The page that shows these doors.
+    fn address(&self, doors: &[Door], settings: &Settings) -> anyhow::Result<String> {
+        let query = pages::query(self.relay.address(), settings)?;
+        Ok(format!("{}{}?{query}", self.site.origin(), pages::path(doors)))
+    }
+}
+
+/// Serves the pages until the run is interrupted.
+pub fn show(
+    settings: &Settings,
+    interrupt: &Interrupt,
+    say: &dyn Fn(&str) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let stage = Stage::start(settings)?;
+    for door in Door::ALL {
+        say(&format!("{:9} {}", door.name(), stage.address(&[door], settings)?))?;
+    }
+    while !interrupt.is_set() {
+        // What a page has measured is for its reader.
+        stage.site.result(LOOK);
+    }
+    Ok(())
+}
+
 /// Measures some doors.
 pub fn measure(
     cell: &Cell,
@@ -32,20 +73,15 @@ pub fn measure(
     folder: &Path,
     surroundings: &Surroundings<'_>,
 ) -> anyhow::Result<Measured> {
-    let site = Site::start(pages::router())?;
-    let dac = Child::lab(cpu::SERVERS, &["serve", "dac", "--origin", &site.origin()])?;
-    let sensor = Child::lab(cpu::CLIENTS, &["sensor", dac.place(1)?])?;
-    let relay = Relay::start(dac.place(0)?.parse()?, settings.link, settings.seed)?;
+    let stage = Stage::start(settings)?;
+    let Stage { site, dac, relay, .. } = &stage;
     let mut node = surroundings.node(cell, 0)?;
     let seen = live::server(node.server.take(), Vec::new());
     let monitor = Monitor::start(vec![dac.pid()], Vec::new(), seen);
-    let (page, query) = (pages::path(&settings.doors), pages::query(relay.address(), settings)?);
-    let address = format!("{}{page}?{query}", site.origin());
-    let mut browser = Browser::open(settings.browser, &address)?;
-    let results = wait(&site, &mut browser, settings, surroundings)?;
+    let mut browser = Browser::open(settings.browser, &stage.address(&settings.doors, settings)?)?;
+    let results = wait(site, &mut browser, settings, surroundings)?;
     drop(browser);
     let watched = monitor.stop();
-    drop((sensor, dac));
     node.finish();
     fs::create_dir_all(folder)?;
     for result in &results {

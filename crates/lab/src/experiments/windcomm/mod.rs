@@ -14,7 +14,7 @@ mod tests;
 
 pub use sensor::Sensor;
 
-use crate::experiment::{Cell, Downloads, Measured, Method, Readiness, Surroundings};
+use crate::experiment::{Cell, Downloads, Interrupt, Measured, Method, Readiness, Surroundings};
 use settings::Settings;
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
@@ -47,5 +47,14 @@ impl Method for WindComm {
         surroundings: &Surroundings<'_>,
     ) -> anyhow::Result<Measured> {
         cell::measure(cell, &Settings::of(cell)?, folder, surroundings)
+    }
+
+    fn show(
+        &self,
+        cell: &Cell,
+        interrupt: &Interrupt,
+        say: &dyn Fn(&str) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        cell::show(&Settings::of(cell)?, interrupt, say)
     }
 }

@@ -17,6 +17,8 @@ const DOORS = {
   'socket.io': 'Socket.IO',
   foxglove: 'Foxglove',
 };
+/** Ways that a DAC has only if it was started with them. */
+const OUTLETS = ['ajax-file', 'ajax-memory', 'ajax-database', 'ajax-long-poll', 'ajax-binary', 'axum-events', 'socket.io', 'foxglove'];
 /** The thesis, appendix B: a connection is dropped after this time, and resumed after that. */
 const DROPPED = 5000;
 const RESUMED = 1000;
@@ -320,6 +322,7 @@ async function report(instances) {
 
 function showDoors() {
   for (const [name, title] of Object.entries(DOORS)) {
+    if (OUTLETS.includes(name) && name !== door) continue;
     const link = document.createElement('a');
     const query = new URLSearchParams(location.search);
     query.set('door', name);

@@ -6,6 +6,7 @@ import { handlerStrings } from './strings/handlers.ts';
 import { ledgerStrings } from './strings/ledger.ts';
 import { pageStrings } from './strings/page.ts';
 import { panelsStrings } from './strings/panels.ts';
+import { sessionStrings } from './strings/session.ts';
 import { testRunStrings } from './strings/test_runs.ts';
 import { timeStrings } from './strings/time.ts';
 import { treeStrings } from './strings/tree.ts';
@@ -25,4 +26,5 @@ export const strings = {
   ...testRunStrings,
   ...pageStrings,
   ...commandStrings,
+  ...sessionStrings,
 };

@@ -10,12 +10,14 @@ use crate::{
     policy::{Account, Policy, TokenAccount},
     principal::{Credential, Kind, Principal},
     rights::Rights,
+    role::BuiltIn,
     secret::{Digest, Secret},
     sessions::Sessions,
     store::{Fingerprint, Store, StoreError},
     throttle::Throttle,
     tickets::{TicketError, Tickets},
     token::{self, TokenId},
+    verb::VerbSet,
 };
 use arc_swap::ArcSwap;
 use oasis_wire::quantity::Nanos;
@@ -23,7 +25,7 @@ use std::{
     io,
     path::Path,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -37,7 +39,10 @@ const WAITING: usize = 64;
 /// Accounts, sessions and tickets of a DAC. Shared by all its threads.
 #[derive(Debug)]
 pub struct Access {
-    pub(crate) store: Store,
+    /// None if everything is in memory.
+    pub(crate) store: Option<Store>,
+    /// Rights of strangers regardless of the accounts.
+    strangers: Option<Arc<Rights>>,
     policy: ArcSwap<Policy>,
     /// Changes with the policy, and when a session ends.
     generation: AtomicU64,
@@ -51,8 +56,9 @@ pub struct Access {
     last_uses: Mutex<LastUses>,
     pub(crate) throttle: Throttle,
     pub(crate) gate: Gate,
-    /// Checked in place of a password that does not exist.
-    pub(crate) decoy: StoredPassword,
+    /// Checked in place of a password that does not exist; made before the first sign-in, because that takes a while.
+    decoy: OnceLock<StoredPassword>,
+    cost: HashCost,
 }
 
 /// Why a principal has no rights any more.
@@ -85,20 +91,49 @@ impl Access {
     ) -> Result<Self, StoreError> {
         let store = Store::open(directory)?;
         let (document, seen) = store.read_marked()?;
-        let random =
-            |error| StoreError::Io { doing: "make random numbers for", path: directory.to_owned(), error };
-        Ok(Self {
+        let last_uses = Mutex::new(LastUses::read(directory));
+        let (store, seen) = (Some(store), Mutex::new(seen));
+        Ok(Self { store, seen, last_uses, ..Self::with_document(document, config, cost) })
+    }
+
+    /// Makes accounts that are in no folder and end with the process: at first there are none.
+    pub fn in_memory(config: &AccessConfig) -> Self {
+        Self::with_document(Document::default(), config, HashCost::default())
+    }
+
+    fn with_document(document: Document, config: &AccessConfig, cost: HashCost) -> Self {
+        Self {
+            store: None,
+            strangers: None,
             policy: ArcSwap::from_pointee(Policy::new(document)),
             generation: AtomicU64::new(1),
-            seen: Mutex::new(seen),
+            seen: Mutex::default(),
             sessions: Mutex::new(Sessions::new(config.session_limits())),
             tickets: Mutex::default(),
-            last_uses: Mutex::new(LastUses::read(directory)),
+            last_uses: Mutex::default(),
             throttle: Throttle::new(),
             gate: Gate::new(HASHING, WAITING),
-            decoy: StoredPassword::decoy(cost).map_err(random)?,
-            store,
-        })
+            decoy: OnceLock::new(),
+            cost,
+        }
+    }
+
+    /// Returns what is checked in place of a password that does not exist.
+    ///
+    /// # Errors
+    /// If the system has no random numbers.
+    pub(crate) fn decoy(&self) -> io::Result<&StoredPassword> {
+        if let Some(decoy) = self.decoy.get() {
+            return Ok(decoy);
+        }
+        let made = StoredPassword::decoy(self.cost)?;
+        Ok(self.decoy.get_or_init(|| made))
+    }
+
+    /// Lets strangers do everything, whatever the accounts say: for networks without anybody else.
+    pub fn trust_strangers(&mut self) {
+        let rules: Vec<_> = BuiltIn::find("admin").map(BuiltIn::rules).unwrap_or_default();
+        self.strangers = Some(Arc::new(Rights::new(&rules, VerbSet::ALL, &[])));
     }
 
     /// Returns the present state of the accounts, for lists.
@@ -121,10 +156,19 @@ impl Access {
         self.implicit(Kind::Stranger)
     }
 
+    /// Returns a stranger who may do nothing, whatever strangers may do: for credentials that are wrong.
+    pub fn nobody(&self) -> Principal {
+        Principal { rights: Arc::default(), ..self.implicit(Kind::Stranger) }
+    }
+
     fn implicit(&self, kind: Kind) -> Principal {
         let generation = self.generation();
         let policy = self.policy();
-        let rights = if kind == Kind::Local { &policy.local } else { &policy.stranger };
+        let rights = match (kind, &self.strangers) {
+            (Kind::Local, _) => &policy.local,
+            (_, Some(everything)) => everything,
+            (_, None) => &policy.stranger,
+        };
         Principal {
             kind,
             name: "".into(),
@@ -246,23 +290,28 @@ impl Access {
     /// # Errors
     /// If the file cannot be read.
     pub fn reload(&self) -> Result<bool, StoreError> {
+        let Some(store) = &self.store else { return Ok(false) };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let present = self.store.fingerprint()?;
+        let present = store.fingerprint()?;
         if present == *seen {
             return Ok(false);
         }
-        let (document, present) = self.store.read_marked()?;
+        let (document, present) = store.read_marked()?;
         if present.is_none() {
-            return Err(StoreError::Gone { path: self.store.file() });
+            return Err(StoreError::Gone { path: store.file() });
         }
         *seen = present;
-        self.policy.store(Arc::new(Policy::new(document)));
-        // After the policy: whoever sees the number sees the rights.
-        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.follow(document);
         Ok(true)
     }
 
-    /// Changes the accounts in the file, and the rights at once.
+    fn follow(&self, document: Document) {
+        self.policy.store(Arc::new(Policy::new(document)));
+        // After the policy: whoever sees the number sees the rights.
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Changes the accounts in the file, if there is a folder, and the rights at once.
     ///
     /// # Errors
     /// As [`Store::change`]; nothing has changed then.
@@ -270,8 +319,17 @@ impl Access {
         &self,
         change: impl FnOnce(&mut Document) -> Result<T, crate::ChangeError>,
     ) -> Result<T, StoreError> {
-        let changed = self.store.change(change)?;
-        self.reload()?;
+        if let Some(store) = &self.store {
+            let changed = store.change(change)?;
+            self.reload()?;
+            return Ok(changed);
+        }
+        // One change at a time.
+        let _seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut document = self.document();
+        let changed = change(&mut document)?;
+        document.check()?;
+        self.follow(document);
         Ok(changed)
     }
 
@@ -281,6 +339,9 @@ impl Access {
     /// If the file of last uses cannot be written.
     pub fn clean_up(&self, now: Moment) -> io::Result<()> {
         self.sessions().purge(now.steady);
+        if self.store.is_none() {
+            return Ok(());
+        }
         let policy = self.policy();
         let file = self.last_uses().take_due(|token| policy.tokens.contains_key(token), now.steady);
         file.map_or(Ok(()), |file| file.write())

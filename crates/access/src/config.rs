@@ -9,6 +9,8 @@ use std::{env, path::PathBuf, time::Duration};
 pub struct AccessConfig {
     /// Folder of accounts and audit log; empty for the default of the user ([`AccessConfig::folder`]).
     pub directory: String,
+    /// Whether strangers may do everything, without signing in.
+    pub insecure: bool,
     /// Time after which an unused session ends, in seconds. An open stream counts as use.
     pub session_idle_seconds: u64,
     /// Time after which every session ends, in seconds.
@@ -23,6 +25,7 @@ impl Default for AccessConfig {
     fn default() -> Self {
         Self {
             directory: String::new(),
+            insecure: false,
             session_idle_seconds: 2 * 3_600,
             session_seconds: 24 * 3_600,
             audit_bytes: 1 << 30,

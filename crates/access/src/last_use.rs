@@ -15,7 +15,7 @@ const LARGEST: u64 = 1 << 20;
 const PAUSE: u64 = 60_000_000_000;
 
 /// Last uses by token, bounded by the number of tokens.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct LastUses {
     path: PathBuf,
     uses: BTreeMap<TokenId, Time>,

@@ -2,17 +2,21 @@
 
 use super::archive::{archive, blocking, catalogue_problem};
 use axum::{
-    Json,
+    Extension, Json,
     body::Bytes,
-    extract::{ConnectInfo, Path, Query, State, rejection::QueryRejection},
+    extract::{Path, Query, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode},
 };
+use oasis_access::Verb;
 use oasis_dac::now;
-use oasis_doors::{Doors, Problem, in_order};
+use oasis_doors::{
+    Doors, Problem, in_order,
+    permissions::{Caller, Refusal},
+};
 use oasis_store::{Annotation, AnnotationError, AnnotationFilter, Annotations, Note, Place, Target};
 use oasis_wire::{quantity::Nanos, time};
 use serde::{Deserialize, Serialize};
-use std::net::SocketAddr;
+use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
 /// Annotations in one answer: by default, and at most.
@@ -92,6 +96,7 @@ pub struct AnnotationQuery {
     responses((status = 200, body = AnnotationList), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub async fn list(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     query: Result<Query<AnnotationQuery>, QueryRejection>,
 ) -> Result<Json<AnnotationList>, Problem> {
     let Query(query) = super::understood(query)?;
@@ -108,7 +113,7 @@ pub async fn list(
         instance: query.instance,
         after: query.after.map(|after| place(&after)).transpose()?,
     };
-    let mut found = of(&doors, move |annotations| annotations.list(&filter, limit + 1)).await?;
+    let mut found = of(&doors, move |annotations| visible(annotations, &caller, filter, limit + 1)).await?;
     let next = super::last_of_more(&mut found, limit);
     let next = next.map(|last| format!("{}-{}", last.note.time.0, last.id));
     Ok(Json(AnnotationList { annotations: found.into_iter().map(AnnotationView::from).collect(), next }))
@@ -154,7 +159,7 @@ pub struct NewAnnotation {
         (status = 409, body = Problem), (status = 422, body = Problem), (status = 507, body = Problem)))]
 pub async fn add(
     State(doors): State<Doors>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<(StatusCode, Json<AnnotationView>), Problem> {
@@ -167,8 +172,16 @@ pub async fn add(
         text: new.text,
         targets: new.targets.into_iter().map(target).collect(),
     };
-    let who = format!("http {peer}");
-    let added = of(&doors, move |annotations| annotations.add(note, &who, now())).await?;
+    let allowed = ask(&caller, &note.targets);
+    let arguments = json!({"text": note.text, "targets": note.targets});
+    if let Err(refusal) = allowed {
+        doors.permissions.record_refusal(&caller, "annotation:add", "", arguments, &refusal).await;
+        return Err(refusal.into());
+    }
+    let (who, on) = (caller.author("http"), doors.clone());
+    let add = async move { of(&on, move |annotations| annotations.add(note, &who, now())).await };
+    let recorded = doors.permissions.recorded(&caller, "annotation:add", String::new(), arguments, add);
+    let added = recorded.await?;
     Ok((StatusCode::CREATED, Json(added.into())))
 }
 
@@ -177,6 +190,7 @@ pub async fn add(
     responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem), (status = 507, body = Problem)))]
 pub async fn delete(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
@@ -186,12 +200,66 @@ pub async fn delete(
             format!("{id:?} is not the number of an annotation: list them with GET /api/v1/annotations");
         Problem::new(StatusCode::NOT_FOUND, "unknown_annotation", detail)
     })?;
-    of(&doors, move |annotations| annotations.delete(id)).await?;
+    let found = of(&doors, move |annotations| annotations.get(id)).await?;
+    if !is_visible(&caller, &found.note.targets) {
+        return Err(annotation_problem(&AnnotationError::Unknown(id)));
+    }
+    ask(&caller, &found.note.targets)?;
+    let on = doors.clone();
+    let delete = async move { of(&on, move |annotations| annotations.delete(id)).await };
+    doors.permissions.recorded(&caller, "annotation:delete", id.to_string(), Value::Null, delete).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 fn admit(doors: &Doors, headers: &HeaderMap) -> Result<(), Problem> {
     doors.admit(headers, "pages of other sites may not change annotations (doors.allowed_origins)")
+}
+
+/// Asks for the permission to annotate all of these; everything, if there are none.
+fn ask(caller: &Caller, targets: &[Target]) -> Result<(), Refusal> {
+    if targets.is_empty() {
+        return caller.ask_for(Verb::Annotations, oasis_access::Target::Dac);
+    }
+    targets.iter().try_for_each(|target| match &target.instance {
+        Some(instance) => caller.ask(Verb::Annotations, &target.node, instance),
+        None => caller.ask_for(Verb::Annotations, oasis_access::Target::Node(&target.node)),
+    })
+}
+
+/// Whether a caller may see an annotation of these: of everything, or of something that it may see.
+fn is_visible(caller: &Caller, targets: &[Target]) -> bool {
+    targets.is_empty() || targets.iter().any(|target| sees(caller, target))
+}
+
+fn sees(caller: &Caller, target: &Target) -> bool {
+    match &target.instance {
+        Some(instance) => caller.sees(&target.node, instance),
+        None => caller.sees_node(&target.node),
+    }
+}
+
+/// At most so many annotations that a caller may see, without targets that it may not see.
+fn visible(
+    annotations: &Annotations,
+    caller: &Caller,
+    mut filter: AnnotationFilter,
+    most: usize,
+) -> Result<Vec<Annotation>, AnnotationError> {
+    let mut found = Vec::new();
+    while found.len() < most {
+        let page = annotations.list(&filter, most)?;
+        let is_last = page.len() < most;
+        filter.after = page.last().map(|last| (last.note.time, last.id));
+        let seen = page.into_iter().filter(|annotation| is_visible(caller, &annotation.note.targets));
+        found.extend(seen.take(most - found.len()));
+        if is_last {
+            break;
+        }
+    }
+    for annotation in &mut found {
+        annotation.note.targets.retain(|target| sees(caller, target));
+    }
+    Ok(found)
 }
 
 fn parsed(name: &str, text: &str) -> Result<Nanos, String> {

@@ -2,14 +2,16 @@
 
 use super::read::InstanceFilter;
 use axum::{
-    Json,
+    Extension, Json,
     extract::{Query, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode},
 };
+use oasis_access::Verb;
 use oasis_archive::{Archive, NotStored};
-use oasis_doors::{Doors, Problem};
+use oasis_doors::{Doors, Problem, permissions::Caller};
 use oasis_store::{CatalogueError, ClockJump, Counters, History, Reaches, ReadError};
 use serde::Serialize;
+use serde_json::Value;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -53,6 +55,7 @@ pub struct StoredInstance {
     responses((status = 200, body = StoredInstances), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub async fn instances(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     filter: Result<Query<InstanceFilter>, QueryRejection>,
 ) -> Result<Json<StoredInstances>, Problem> {
     let Query(filter) = super::understood(filter)?;
@@ -62,8 +65,13 @@ pub async fn instances(
     let reaches = reaches.map_err(|error| {
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "archive_error", error.to_string())
     })?;
-    let instances = reaches.into_iter().map(|((node, instance), (oldest_time, newest_time))| {
-        StoredInstance { node, instance, oldest_time, newest_time }
+    let may_read = |(node, instance): &(String, String)| caller.ask(Verb::ReadPast, node, instance).is_ok();
+    let reaches = reaches.into_iter().filter(|(names, _)| may_read(names));
+    let instances = reaches.map(|((node, instance), (oldest_time, newest_time))| StoredInstance {
+        node,
+        instance,
+        oldest_time,
+        newest_time,
     });
     Ok(Json(StoredInstances { instances: instances.collect() }))
 }
@@ -116,10 +124,15 @@ pub struct RetentionConfirmed {
     responses((status = 200, body = RetentionConfirmed), (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub async fn confirm_retention(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     headers: HeaderMap,
 ) -> Result<Json<RetentionConfirmed>, Problem> {
     doors.admit(&headers, "pages of other sites may not write (doors.allowed_origins)")?;
-    let clock_jump = archive(&doors)?.confirm_clock();
+    let archive = archive(&doors)?.clone();
+    let confirm = async move { Ok::<_, Problem>(archive.confirm_clock()) };
+    let recorded =
+        doors.permissions.recorded(&caller, "retention:confirm", String::new(), Value::Null, confirm);
+    let clock_jump = recorded.await?;
     let status = if clock_jump.is_some() { "confirmed" } else { "unchanged" };
     Ok(Json(RetentionConfirmed { status, clock_jump }))
 }

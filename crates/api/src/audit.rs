@@ -5,11 +5,11 @@ use crate::{
     read::{InstanceFilter, chosen},
 };
 use axum::{
-    Json,
+    Extension, Json,
     extract::{Query, State, rejection::QueryRejection},
 };
 use oasis_dac::{Audit, Instance};
-use oasis_doors::Problem;
+use oasis_doors::{Problem, permissions::Caller};
 use oasis_wire::quantity::Epoch;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -54,11 +54,12 @@ pub struct ArchiveAudit {
     responses((status = 200, body = AuditReport), (status = 400, body = Problem)))]
 pub async fn audit(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     filter: Result<Query<InstanceFilter>, QueryRejection>,
 ) -> Result<Json<AuditReport>, Problem> {
     let Query(filter) = super::understood(filter)?;
     let doors = &api.doors;
-    let instances: Vec<_> = chosen(doors, &filter)
+    let instances: Vec<_> = chosen(doors, &caller, &filter)
         .iter()
         .map(|instance| InstanceAudit {
             node: instance.node.as_ref().into(),

@@ -1,16 +1,10 @@
 //! Commands over HTTP.
 
-use axum::{
-    Json,
-    body::Bytes,
-    extract::{ConnectInfo, State},
-    http::HeaderMap,
-};
+use axum::{Extension, Json, body::Bytes, extract::State, http::HeaderMap};
 use oasis_channel::InstanceState;
-use oasis_dac::{ProbeRequest, commands::JournalEntry, now};
-use oasis_doors::{Doors, Problem};
+use oasis_dac::{ProbeRequest, commands::JournalEntry};
+use oasis_doors::{Doors, Problem, permissions::Caller};
 use serde::{Deserialize, Serialize};
-use std::net::SocketAddr;
 use utoipa::ToSchema;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -41,16 +35,14 @@ pub struct CommandDone {
         (status = 422, body = Problem), (status = 503, body = Problem), (status = 504, body = Problem)))]
 pub async fn send(
     State(doors): State<Doors>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<CommandDone>, Problem> {
     doors.admit(&headers, "pages of other sites may not send commands (doors.allowed_origins)")?;
     let request: CommandRequest = super::body(&body)?;
-    let dac = &doors.dac;
-    let target = (request.node.as_str(), request.instance.as_str());
-    let state =
-        dac.commands.execute(&dac.registry, target, request.wish, &format!("http {peer}"), now()).await?;
+    let target = (request.node, request.instance);
+    let state = doors.permissions.command(&doors.dac, &caller, "http", target, request.wish).await?;
     Ok(Json(CommandDone { status: "done", state }))
 }
 
@@ -60,8 +52,10 @@ pub struct Journal {
     commands: Vec<JournalEntry>,
 }
 
-/// The last commands, oldest first: author, time, command, result.
+/// The last commands to instances that the caller may see, oldest first: author, time, command, result.
 #[utoipa::path(get, path = "/api/v1/commands", responses((status = 200, body = Journal)))]
-pub async fn journal(State(doors): State<Doors>) -> Json<Journal> {
-    Json(Journal { commands: doors.dac.commands.journal() })
+pub async fn journal(State(doors): State<Doors>, Extension(caller): Extension<Caller>) -> Json<Journal> {
+    let mut commands = doors.dac.commands.journal();
+    commands.retain(|entry| caller.sees(&entry.node, &entry.instance));
+    Json(Journal { commands })
 }

@@ -5,13 +5,14 @@ use super::{
     test_runs::{TestRunView, number, test_run_problem},
 };
 use axum::{
-    Json,
+    Extension, Json,
     extract::{Path, Query, State, rejection::QueryRejection},
     http::StatusCode,
 };
+use oasis_access::Verb;
 use oasis_archive::Archive;
 use oasis_dac::now;
-use oasis_doors::{Doors, Problem};
+use oasis_doors::{Doors, Problem, permissions::Caller};
 use oasis_query::Summary;
 use oasis_store::{ReadError, TestRun};
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,7 @@ pub struct InstanceComparison {
     responses((status = 200, body = Comparison), (status = 400, body = Problem), (status = 404, body = Problem), (status = 500, body = Problem)))]
 pub async fn compare(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     query: Result<Query<ComparisonQuery>, QueryRejection>,
 ) -> Result<Json<Comparison>, Problem> {
@@ -73,7 +75,7 @@ pub async fn compare(
     let _turn = doors.archived.turn().await;
     let leaving = Leaving::default();
     let has_left = leaving.0.clone();
-    let comparison = blocking(move || compared(&archive, id, &query, &has_left)).await??;
+    let comparison = blocking(move || compared(&archive, &caller, id, &query, &has_left)).await??;
     Ok(Json(comparison))
 }
 
@@ -89,6 +91,7 @@ impl Drop for Leaving {
 
 fn compared(
     archive: &Archive,
+    caller: &Caller,
     id: u64,
     query: &ComparisonQuery,
     has_left: &AtomicBool,
@@ -108,7 +111,8 @@ fn compared(
         if has_left.load(Ordering::Relaxed) {
             break;
         }
-        if !wanted(&query.node, &node) || !wanted(&query.instance, &instance) {
+        let may_read = caller.ask(Verb::ReadPast, &node, &instance).is_ok();
+        if !may_read || !wanted(&query.node, &node) || !wanted(&query.instance, &instance) {
             continue;
         }
         is_known = true;

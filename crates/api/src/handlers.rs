@@ -2,12 +2,12 @@
 
 use crate::Api;
 use axum::{
-    Json,
+    Extension, Json,
     extract::{Path, State},
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use oasis_doors::Problem;
+use oasis_doors::{Problem, permissions::Caller};
 use oasis_handler::{Condition, HandlerError, Status, Supervisor};
 use serde::Serialize;
 use serde_json::Value;
@@ -55,10 +55,11 @@ pub async fn list(State(api): State<Api>) -> Json<HandlerList> {
     responses((status = 200, body = HandlerView), (status = 403, body = Problem), (status = 404, body = Problem), (status = 503, body = Problem)))]
 pub async fn start(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     Path(name): Path<String>,
 ) -> Result<Json<HandlerView>, Problem> {
-    control(&api, &headers, name, Supervisor::start).await
+    control(&api, (&caller, "handler:start"), &headers, name, Supervisor::start).await
 }
 
 /// Stops a handler; nothing happens if it does not run. Answers when it has stopped, after its deadline at most: 5 s, 60 s for the archive.
@@ -66,22 +67,27 @@ pub async fn start(
     responses((status = 200, body = HandlerView), (status = 403, body = Problem), (status = 404, body = Problem), (status = 503, body = Problem)))]
 pub async fn stop(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     Path(name): Path<String>,
 ) -> Result<Json<HandlerView>, Problem> {
-    control(&api, &headers, name, Supervisor::stop).await
+    control(&api, (&caller, "handler:stop"), &headers, name, Supervisor::stop).await
 }
 
 async fn control(
     api: &Api,
+    (caller, action): (&Caller, &'static str),
     headers: &HeaderMap,
     name: String,
     act: fn(&Supervisor, &str) -> Result<(), HandlerError>,
 ) -> Result<Json<HandlerView>, Problem> {
     api.doors.admit(headers, FOREIGN)?;
     let handlers = api.handlers.clone();
+    let target = name.clone();
     let act = move || act(&handlers, &name).and_then(|()| handlers.status(&name));
-    Ok(Json(blocking(act).await?.map_err(problem)?.into()))
+    let acting = async move { blocking(act).await?.map_err(problem) };
+    let status = api.doors.permissions.recorded(caller, action, target, Value::Null, acting).await?;
+    Ok(Json(status.into()))
 }
 
 /// Health, counters and newest values for Prometheus; 404 unless a handler serves them.

@@ -1,8 +1,9 @@
 //! Whether the DAC works, and if not, why: for people, for orchestrators (`/healthz`, `/readyz`) and for the page.
 
 use crate::Api;
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{Extension, Json, extract::State, http::StatusCode};
 use oasis_dac::now;
+use oasis_doors::permissions::Caller;
 use oasis_health::FindingKind;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,7 +16,7 @@ pub struct Health {
     software: &'static str,
     /// The DAC's clock: nanoseconds since 1970-01-01 UTC.
     dac_time: u64,
-    /// Why the status is not `ok`.
+    /// Why the status is not `ok`; empty for callers that may not read everything.
     reasons: Vec<Reason>,
     /// What somebody should know although all works, such as samples that will be evicted early. They do not change the status.
     warnings: Vec<Reason>,
@@ -31,22 +32,38 @@ pub struct Reason {
 
 /// Whether the DAC should stay as it is. `503` only if a restart would help.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, body = Health), (status = 503, body = Health)))]
-pub async fn healthz(State(api): State<Api>) -> (StatusCode, Json<Health>) {
+pub async fn healthz(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+) -> (StatusCode, Json<Health>) {
     let health = api.health();
-    (unless(health.status == "failing"), Json(health))
+    (unless(health.status == "failing"), Json(health.for_caller(&caller)))
 }
 
 /// Whether the DAC does all its work: `503` if any part does not, or while it ends.
 #[utoipa::path(get, path = "/readyz", responses((status = 200, body = Health), (status = 503, body = Health)))]
-pub async fn readyz(State(api): State<Api>) -> (StatusCode, Json<Health>) {
+pub async fn readyz(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+) -> (StatusCode, Json<Health>) {
     let health = api.health();
-    (unless(!health.reasons.is_empty()), Json(health))
+    (unless(!health.reasons.is_empty()), Json(health.for_caller(&caller)))
 }
 
 /// The same for the page: always `200`.
 #[utoipa::path(get, path = "/api/v1/health", responses((status = 200, body = Health)))]
-pub async fn health(State(api): State<Api>) -> Json<Health> {
-    Json(api.health())
+pub async fn health(State(api): State<Api>, Extension(caller): Extension<Caller>) -> Json<Health> {
+    Json(api.health().for_caller(&caller))
+}
+
+impl Health {
+    /// Without details, unless the caller may read everything: they name parts, nodes and files.
+    fn for_caller(self, caller: &Caller) -> Self {
+        if caller.sees_everything() {
+            return self;
+        }
+        Self { reasons: Vec::new(), warnings: Vec::new(), ..self }
+    }
 }
 
 fn unless(is_bad: bool) -> StatusCode {

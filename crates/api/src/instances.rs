@@ -2,14 +2,16 @@
 
 use super::read::{InstanceFilter, chosen};
 use axum::{
-    Json,
+    Extension, Json,
     extract::{Query, State, rejection::QueryRejection},
     http::StatusCode,
     response::{IntoResponse, Response},
 };
 use oasis_dac::Instance;
 use oasis_doors::{
-    Doors, Problem, streamed_list,
+    Doors, Problem,
+    permissions::Caller,
+    streamed_list,
     view::{self, InstanceView},
 };
 use oasis_wire::quantity::{Epoch, TopicId};
@@ -50,12 +52,13 @@ pub struct InstanceQuery {
     responses((status = 200, body = Instances), (status = 400, body = Problem)))]
 pub async fn instances(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     query: Result<Query<InstanceQuery>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let Query(InstanceQuery { node, instance, limit, after }) = super::understood(query)?;
     let epoch = doors.dac.epoch();
     let after = after.map(|after| topic_in(epoch, &after)).transpose()?;
-    let mut found = chosen(&doors, &InstanceFilter::of(node, instance));
+    let mut found = chosen(&doors, &caller, &InstanceFilter::of(node, instance));
     let total = found.len();
     if let Some(after) = after {
         found.retain(|known| known.topic > after);

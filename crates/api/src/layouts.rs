@@ -2,14 +2,15 @@
 
 use crate::{Api, layout_store::LayoutError};
 use axum::{
-    Json,
+    Extension, Json,
     body::Bytes,
     extract::{Path, State},
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use oasis_doors::Problem;
+use oasis_doors::{Problem, permissions::Caller};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::time::{SystemTime, UNIX_EPOCH};
 use utoipa::ToSchema;
 
@@ -47,13 +48,16 @@ pub async fn get(State(api): State<Api>, Path(name): Path<String>) -> Result<Res
         (status = 413, body = Problem), (status = 422, body = Problem), (status = 500, body = Problem)))]
 pub async fn put(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<StatusCode, Problem> {
     admit(&api, &headers)?;
-    let layouts = api.layouts.clone();
-    blocking(move || layouts.put(&name, &body)).await??;
+    let (layouts, target) = (api.layouts.clone(), name.clone());
+    let arguments = json!({"bytes": body.len()});
+    let save = async move { Ok::<_, Problem>(blocking(move || layouts.put(&name, &body)).await??) };
+    api.doors.permissions.recorded(&caller, "layout:save", target, arguments, save).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -62,16 +66,20 @@ pub async fn put(
     responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem), (status = 500, body = Problem)))]
 pub async fn delete(
     State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
     Path(name): Path<String>,
     headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
     admit(&api, &headers)?;
     let (layouts, wanted) = (api.layouts.clone(), name.clone());
-    if blocking(move || layouts.delete(&wanted)).await?? {
-        Ok(StatusCode::NO_CONTENT)
-    } else {
-        Err(unknown(&name))
-    }
+    let target = name.clone();
+    let delete = async move {
+        match blocking(move || layouts.delete(&wanted)).await?? {
+            true => Ok(StatusCode::NO_CONTENT),
+            false => Err(unknown(&name)),
+        }
+    };
+    api.doors.permissions.recorded(&caller, "layout:delete", target, Value::Null, delete).await
 }
 
 fn admit(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {

@@ -24,6 +24,7 @@ mod layouts;
 mod page;
 mod read;
 mod registry;
+mod session;
 mod shards;
 mod test_runs;
 
@@ -33,15 +34,24 @@ use axum::{
     http::{StatusCode, header},
     middleware::map_response,
     response::Response,
-    routing::{delete, get, post},
 };
 use layout_store::LayoutStore;
-use oasis_doors::{Doors, Problem};
+use oasis_access::Verb;
+use oasis_doors::{
+    Doors, Problem,
+    permissions::{COMMANDS, READ, Requirement, Routes},
+};
 use oasis_handler::Supervisor;
 use serde::de::DeserializeOwned;
 use std::{io, net::SocketAddr, sync::Arc};
 use tokio::net::TcpListener;
 use utoipa::OpenApi;
+
+/// Verbs of single actions.
+const ADMINISTRATION: &[Verb] = &[Verb::Administration];
+const PAST: &[Verb] = &[Verb::ReadPast];
+const RUNS: &[Verb] = &[Verb::Runs];
+const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
 
 #[derive(OpenApi)]
 #[openapi(
@@ -51,6 +61,10 @@ use utoipa::OpenApi;
         health::healthz,
         health::readyz,
         health::health,
+        session::who,
+        session::sign_in,
+        session::sign_out,
+        session::renew_csrf_token,
         read::nodes,
         instances::instances,
         read::instance,
@@ -120,11 +134,16 @@ impl Api {
         Ok(Self { layouts: Arc::new(layouts), handlers, doors })
     }
 
+    /// All routes with what they require, those of the doors included. Everything else is a file of the page, for everybody.
+    pub fn routes(&self) -> Routes<Self> {
+        let page = Routes::new(&self.doors).get("/", Requirement::Nothing, websocket_or_page);
+        paths(&self.doors).merge(page).merge(self.doors.routes())
+    }
+
     /// The API, the doors and the page.
     pub fn router(self) -> Router {
-        paths()
-            .route("/", get(websocket_or_page))
-            .merge(self.doors.router())
+        Router::new()
+            .merge(self.routes().into_router())
             .fallback(page::asset)
             .layer(map_response(page::harden))
             .with_state(self)
@@ -152,41 +171,53 @@ async fn websocket_or_page(doors: State<Doors>, peer: ConnectInfo<SocketAddr>, r
     page::index()
 }
 
-/// All paths below `/api/v1`, and those that tools expect at the root.
-fn paths() -> Router<Api> {
-    Router::new()
-        .route("/healthz", get(health::healthz))
-        .route("/readyz", get(health::readyz))
-        .route("/openapi.json", get(|| async { Json(openapi()) }))
-        .route("/api/v1/health", get(health::health))
-        .route("/api/v1/nodes", get(read::nodes))
-        .route("/api/v1/instances", get(instances::instances))
-        .route("/api/v1/instances/{id}", get(read::instance))
-        .route("/api/v1/registry", get(registry::changes))
-        .route("/api/v1/schemas/{hash}", get(registry::schema))
-        .route("/api/v1/ledger", get(read::ledger))
-        .route("/api/v1/audit", get(audit::audit))
-        .route("/api/v1/handlers", get(handlers::list))
-        .route("/api/v1/handlers/{name}/start", post(handlers::start))
-        .route("/api/v1/handlers/{name}/stop", post(handlers::stop))
-        .route("/metrics", get(handlers::metrics))
-        .route("/api/v1/shards", get(shards::list).put(shards::choose))
-        .route("/api/v1/layouts", get(layouts::list))
-        .route("/api/v1/layouts/{name}", get(layouts::get).put(layouts::put).delete(layouts::delete))
-        .route("/api/v1/archive", get(archive::state))
-        .route("/api/v1/archive/instances", get(archive::instances))
-        .route("/api/v1/archive/flush", post(archive::flush))
-        .route("/api/v1/archive/retention/confirm", post(archive::confirm_retention))
-        .route("/api/v1/commands", post(commands::send).get(commands::journal))
-        .route("/api/v1/test-runs", get(test_runs::list).post(test_runs::start))
-        .route(
-            "/api/v1/test-runs/{test_run}",
-            get(test_runs::get).patch(test_runs::change).delete(test_runs::delete),
-        )
-        .route("/api/v1/test-runs/{test_run}/stop", post(test_runs::stop))
-        .route("/api/v1/test-runs/{test_run}/comparison", get(comparison::compare))
-        .route("/api/v1/annotations", get(annotations::list).post(annotations::add))
-        .route("/api/v1/annotations/{annotation}", delete(annotations::delete))
+/// All paths below `/api/v1`, and those that tools expect at the root, each with what its caller needs.
+fn paths(doors: &Doors) -> Routes<Api> {
+    use Requirement::{Everywhere, Nothing, Somewhere};
+    Routes::new(doors)
+        .get("/healthz", Nothing, health::healthz)
+        .get("/readyz", Nothing, health::readyz)
+        .get("/openapi.json", Nothing, || async { Json(openapi()) })
+        .get("/api/v1/health", Nothing, health::health)
+        .get("/api/v1/session", Nothing, session::who)
+        .post("/api/v1/session", Nothing, session::sign_in)
+        .delete("/api/v1/session", Nothing, session::sign_out)
+        .post("/api/v1/session/csrf", Nothing, session::renew_csrf_token)
+        .get("/api/v1/nodes", Somewhere(READ), read::nodes)
+        .get("/api/v1/instances", Somewhere(READ), instances::instances)
+        .get("/api/v1/instances/{id}", Somewhere(READ), read::instance)
+        .get("/api/v1/registry", Somewhere(READ), registry::changes)
+        .get("/api/v1/schemas/{hash}", Somewhere(READ), registry::schema)
+        .get("/api/v1/ledger", Somewhere(READ), read::ledger)
+        .get("/api/v1/audit", Somewhere(READ), audit::audit)
+        // Handlers, shards and /metrics say something of all instances, and nobody filters that.
+        .get("/api/v1/handlers", Everywhere(READ), handlers::list)
+        .post("/api/v1/handlers/{name}/start", Everywhere(ADMINISTRATION), handlers::start)
+        .post("/api/v1/handlers/{name}/stop", Everywhere(ADMINISTRATION), handlers::stop)
+        .get("/metrics", Everywhere(&[Verb::ReadLive]), handlers::metrics)
+        .get("/api/v1/shards", Everywhere(READ), shards::list)
+        .put("/api/v1/shards", Everywhere(ADMINISTRATION), shards::choose)
+        // A layout names instances.
+        .get("/api/v1/layouts", Everywhere(READ), layouts::list)
+        .get("/api/v1/layouts/{name}", Everywhere(READ), layouts::get)
+        .put("/api/v1/layouts/{name}", Everywhere(&[Verb::Layouts]), layouts::put)
+        .delete("/api/v1/layouts/{name}", Everywhere(&[Verb::Layouts]), layouts::delete)
+        .get("/api/v1/archive", Everywhere(READ), archive::state)
+        .get("/api/v1/archive/instances", Somewhere(PAST), archive::instances)
+        .post("/api/v1/archive/flush", Everywhere(ADMINISTRATION), archive::flush)
+        .post("/api/v1/archive/retention/confirm", Everywhere(ADMINISTRATION), archive::confirm_retention)
+        .post("/api/v1/commands", Somewhere(COMMANDS), commands::send)
+        .get("/api/v1/commands", Somewhere(READ), commands::journal)
+        .get("/api/v1/test-runs", Somewhere(READ), test_runs::list)
+        .post("/api/v1/test-runs", Everywhere(RUNS), test_runs::start)
+        .get("/api/v1/test-runs/{test_run}", Somewhere(READ), test_runs::get)
+        .patch("/api/v1/test-runs/{test_run}", Everywhere(RUNS), test_runs::change)
+        .delete("/api/v1/test-runs/{test_run}", Everywhere(RUNS), test_runs::delete)
+        .post("/api/v1/test-runs/{test_run}/stop", Everywhere(RUNS), test_runs::stop)
+        .get("/api/v1/test-runs/{test_run}/comparison", Somewhere(PAST), comparison::compare)
+        .get("/api/v1/annotations", Somewhere(READ), annotations::list)
+        .post("/api/v1/annotations", Somewhere(ANNOTATIONS), annotations::add)
+        .delete("/api/v1/annotations/{annotation}", Somewhere(ANNOTATIONS), annotations::delete)
 }
 
 /// Parses the body of a request.

@@ -1,14 +1,17 @@
 //! Requests that only look.
 
 use axum::{
-    Json,
+    Extension, Json,
     extract::{Path, Query, State, rejection::QueryRejection},
     http::StatusCode,
     response::Response,
 };
+use oasis_access::Verb;
 use oasis_dac::{AdmissionCounters, Evicted, Instance};
 use oasis_doors::{
-    Doors, Problem, streamed_list,
+    Doors, Problem,
+    permissions::Caller,
+    streamed_list,
     view::{self, DerivedView, InstanceDetail, InstanceLedger, NodeView},
 };
 use oasis_wire::loss::Cause;
@@ -27,8 +30,8 @@ pub struct Nodes {
 
 /// All nodes this DAC has met in its epoch.
 #[utoipa::path(get, path = "/api/v1/nodes", responses((status = 200, body = Nodes)))]
-pub async fn nodes(State(doors): State<Doors>) -> Json<Nodes> {
-    Json(Nodes { nodes: view::nodes(&doors.dac.registry) })
+pub async fn nodes(State(doors): State<Doors>, Extension(caller): Extension<Caller>) -> Json<Nodes> {
+    Json(Nodes { nodes: view::nodes(&doors.dac.registry, &caller) })
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -62,6 +65,7 @@ impl InstanceFilter {
     responses((status = 200, body = InstanceDetail), (status = 404, body = Problem)))]
 pub async fn instance(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Json<InstanceDetail>, Problem> {
     let registry = &doors.dac.registry;
@@ -73,7 +77,9 @@ pub async fn instance(
             format!("no instance has the number {id:?}: GET /api/v1/instances lists them"),
         )
     };
-    let found = found.ok_or_else(missing)?;
+    let found = found.filter(|found| caller.sees(&found.node, &found.name)).ok_or_else(missing)?;
+    // It contains the newest sample.
+    caller.ask(Verb::ReadLive, &found.node, &found.name)?;
     Ok(Json(view::detail(&doors.dac.registry, doors.archived.archive.as_deref(), &found)))
 }
 
@@ -124,11 +130,12 @@ impl LedgerFilter {
     responses((status = 200, body = LedgerBook), (status = 400, body = Problem)))]
 pub async fn ledger(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     query: Result<Query<LedgerFilter>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let Query(filter) = super::understood(query)?;
     let cause = filter.cause()?;
-    let chosen = chosen(&doors, &InstanceFilter::of(filter.node, filter.instance));
+    let chosen = chosen(&doors, &caller, &InstanceFilter::of(filter.node, filter.instance));
     let book = LedgerBook {
         epoch: doors.dac.epoch(),
         log_bytes: doors.dac.budget.used(),
@@ -136,14 +143,19 @@ pub async fn ledger(
         channel: doors.dac.admission.counters(),
         doors: doors.admission.counters(),
         readers: doors.readers(),
-        derived: view::derived(&doors.dac.derived),
+        derived: view::derived(&doors.dac.derived, &caller),
         evicted: doors.dac.registry.evicted(),
     };
     // Ledgers are copied one after another, when the client takes them: together they can have hundreds of megabytes.
     let archive = doors.archived.archive.clone();
     let ledgers =
         chosen.into_iter().filter_map(move |instance| view::ledger_of(archive.as_deref(), &instance, cause));
-    Ok(streamed_list(fields_besides(&book, "instances"), "instances", ledgers))
+    let mut fields = fields_besides(&book, "instances");
+    if !caller.sees_everything() {
+        // The other fields count what the caller may not see.
+        fields.retain(|name, _| matches!(name.as_str(), "epoch" | "derived"));
+    }
+    Ok(streamed_list(fields, "instances", ledgers))
 }
 
 /// Returns all fields of an answer but its list.
@@ -157,9 +169,9 @@ fn fields_besides(answer: &impl Serialize, list: &str) -> serde_json::Map<String
     }
 }
 
-/// Returns the instances that a filter wants, by topic.
-pub fn chosen(doors: &Doors, filter: &InstanceFilter) -> Vec<Arc<Instance>> {
+/// Returns the instances that a filter wants and the caller may see, by topic.
+pub fn chosen(doors: &Doors, caller: &Caller, filter: &InstanceFilter) -> Vec<Arc<Instance>> {
     let mut instances = doors.dac.registry.instances();
-    instances.retain(|known| filter.wants(&known.node, &known.name));
+    instances.retain(|known| filter.wants(&known.node, &known.name) && caller.sees(&known.node, &known.name));
     instances
 }

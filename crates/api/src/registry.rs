@@ -1,7 +1,7 @@
 //! Changes of the registry, and schemas by their hashes.
 
 use axum::{
-    Json,
+    Extension, Json,
     extract::{Path, Query, State, rejection::QueryRejection},
     http::{StatusCode, header},
     response::{IntoResponse, Response},
@@ -10,13 +10,14 @@ use oasis_dac::SchemaHash;
 use oasis_doors::{
     Doors, Problem,
     delta::{self, RegistryDeltaView, RegistryPosition},
+    permissions::Caller,
 };
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 /// A schema never changes: its path names its content.
-const FOREVER: &str = "public, max-age=31536000, immutable";
+const FOREVER: &str = "private, max-age=31536000, immutable";
 
 #[derive(Debug, Deserialize, IntoParams)]
 pub struct Since {
@@ -37,6 +38,7 @@ pub struct Changes {
     responses((status = 200, body = Changes), (status = 400, body = Problem)))]
 pub async fn changes(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     query: Result<Query<Since>, QueryRejection>,
 ) -> Result<Json<Changes>, Problem> {
     let Query(since) = super::understood(query)?;
@@ -48,18 +50,25 @@ pub async fn changes(
     };
     let epoch = doors.dac.epoch();
     let cursor = RegistryPosition::in_epoch(resume, epoch);
-    let (delta, _) = delta::next(&doors.dac.registry, epoch, cursor);
+    let (delta, _) = match caller.sees_everything() {
+        true => delta::next(&doors.dac.registry, epoch, cursor),
+        false => delta::visible(&doors.dac.registry, epoch, cursor, &caller),
+    };
     Ok(Json(Changes { epoch, delta }))
 }
 
 /// A schema by the SHA-256 of its JSON.
 #[utoipa::path(get, path = "/api/v1/schemas/{hash}", params(("hash" = String, Path, description = "64 hexadecimal digits")),
     responses((status = 200, body = Object), (status = 400, body = Problem), (status = 404, body = Problem)))]
-pub async fn schema(State(doors): State<Doors>, Path(hash): Path<String>) -> Result<Response, Problem> {
+pub async fn schema(
+    State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
+    Path(hash): Path<String>,
+) -> Result<Response, Problem> {
     let hash: SchemaHash = hash
         .parse()
         .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "bad_parameter", format!("{error}")))?;
-    let found = delta::with_schema(&doors.dac, hash).ok_or_else(|| {
+    let found = delta::with_schema(&doors.dac, &caller, hash).ok_or_else(|| {
         let detail = format!("no instance has the schema {hash}: GET /api/v1/registry lists them");
         Problem::new(StatusCode::NOT_FOUND, "unknown_schema", detail)
     })?;

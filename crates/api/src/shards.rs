@@ -1,13 +1,14 @@
 //! The threads that write to WebSockets: what they do, and how many there are.
 
 use axum::{
-    Json,
+    Extension, Json,
     body::Bytes,
     extract::State,
     http::{HeaderMap, StatusCode},
 };
-use oasis_doors::{Doors, Problem, ShardChoice, ShardsView};
+use oasis_doors::{Doors, Problem, ShardChoice, ShardsView, permissions::Caller};
 use serde::Deserialize;
+use serde_json::json;
 use utoipa::ToSchema;
 
 /// A page of other sites that tries to change the number of shards receives this.
@@ -32,14 +33,20 @@ pub async fn list(State(doors): State<Doors>) -> Json<ShardsView> {
     responses((status = 200, body = ShardsView), (status = 403, body = Problem), (status = 422, body = Problem), (status = 503, body = Problem)))]
 pub async fn choose(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<ShardsView>, Problem> {
     doors.admit(&headers, FOREIGN)?;
     let ShardsRequest { shards } = super::body(&body)?;
-    doors.choose_shards(shards).map_err(|error| {
-        let detail = format!("not all shards could be started: {error}");
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not_started", detail)
-    })?;
+    let changed = doors.clone();
+    let change = async move {
+        changed.choose_shards(shards).map_err(|error| {
+            let detail = format!("not all shards could be started: {error}");
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not_started", detail)
+        })
+    };
+    let arguments = json!({"shards": shards});
+    doors.permissions.recorded(&caller, "shards:change", String::new(), arguments, change).await?;
     Ok(Json(doors.shards()))
 }

@@ -2,16 +2,16 @@
 
 use super::archive::{archive, blocking, catalogue_problem};
 use axum::{
-    Json,
+    Extension, Json,
     body::Bytes,
-    extract::{ConnectInfo, Path, Query, State, rejection::QueryRejection},
+    extract::{Path, Query, State, rejection::QueryRejection},
     http::{HeaderMap, StatusCode},
 };
 use oasis_dac::now;
-use oasis_doors::{Doors, Problem};
+use oasis_doors::{Doors, Problem, permissions::Caller};
 use oasis_store::{Description, TestRun, TestRunError, TestRunFilter, TestRuns};
 use serde::{Deserialize, Serialize};
-use std::net::SocketAddr;
+use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 /// Test runs in one answer by default.
@@ -111,14 +111,16 @@ pub struct NewTestRun {
         (status = 409, body = Problem), (status = 422, body = Problem), (status = 507, body = Problem)))]
 pub async fn start(
     State(doors): State<Doors>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<(StatusCode, Json<TestRunView>), Problem> {
     admit(&doors, &headers)?;
     let NewTestRun { name, notes, tags, pinned } = super::body(&body)?;
     let description = Description { name, notes, tags, pinned };
-    let run = of(&doors, move |runs| runs.start(description, &format!("http {peer}"), now())).await?;
+    let (target, who, on) = (description.name.clone(), caller.author("http"), doors.clone());
+    let start = async move { of(&on, move |runs| runs.start(description, &who, now())).await };
+    let run = doors.permissions.recorded(&caller, "test-run:start", target, Value::Null, start).await?;
     Ok((StatusCode::CREATED, Json(run.into())))
 }
 
@@ -128,12 +130,16 @@ pub async fn start(
         (status = 507, body = Problem)))]
 pub async fn stop(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<Json<TestRunView>, Problem> {
     admit(&doors, &headers)?;
     let id = number(&id)?;
-    Ok(Json(of(&doors, move |runs| runs.stop(id, now())).await?.into()))
+    let on = doors.clone();
+    let stop = async move { of(&on, move |runs| runs.stop(id, now())).await };
+    let stopped = doors.permissions.recorded(&caller, "test-run:stop", id.to_string(), Value::Null, stop);
+    Ok(Json(stopped.await?.into()))
 }
 
 /// Changes of a test run; absent members stay unchanged.
@@ -154,20 +160,25 @@ pub struct TestRunChange {
         (status = 422, body = Problem), (status = 507, body = Problem)))]
 pub async fn change(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Json<TestRunView>, Problem> {
     admit(&doors, &headers)?;
     let id = number(&id)?;
+    let arguments = super::body(&body)?;
     let change: TestRunChange = super::body(&body)?;
+    let on = doors.clone();
     let apply = move |description: &mut Description| {
         description.name = change.name.unwrap_or(std::mem::take(&mut description.name));
         description.notes = change.notes.unwrap_or(std::mem::take(&mut description.notes));
         description.tags = change.tags.unwrap_or(std::mem::take(&mut description.tags));
         description.pinned = change.pinned.unwrap_or(description.pinned);
     };
-    Ok(Json(of(&doors, move |runs| runs.change(id, apply)).await?.into()))
+    let change = async move { of(&on, move |runs| runs.change(id, apply)).await };
+    let changed = doors.permissions.recorded(&caller, "test-run:change", id.to_string(), arguments, change);
+    Ok(Json(changed.await?.into()))
 }
 
 /// Deletes a test run. Its samples stay for as long as retention keeps them.
@@ -175,12 +186,15 @@ pub async fn change(
     responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem), (status = 507, body = Problem)))]
 pub async fn delete(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<StatusCode, Problem> {
     admit(&doors, &headers)?;
     let id = number(&id)?;
-    of(&doors, move |runs| runs.delete(id)).await?;
+    let on = doors.clone();
+    let delete = async move { of(&on, move |runs| runs.delete(id)).await };
+    doors.permissions.recorded(&caller, "test-run:delete", id.to_string(), Value::Null, delete).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

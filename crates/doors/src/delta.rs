@@ -1,8 +1,9 @@
 //! Changes of the registry in JSON, the same over HTTP and WebSocket: structure without statistics.
 
+use crate::permissions::Caller;
 use crate::view::{DemandView, RecorderView, known_pid, known_uuid};
 use oasis_channel::ProbeKind;
-use oasis_dac::{Instance, Node, Registry, RegistryCursor, SchemaHash};
+use oasis_dac::{Instance, Node, Registry, RegistryCursor, RegistryDelta, SchemaHash};
 use oasis_wire::quantity::{Epoch, TopicId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{collections::HashMap, fmt, str::FromStr, sync::Arc};
@@ -88,6 +89,14 @@ pub struct RegistryDeltaView {
     removed: Removed,
 }
 
+impl RegistryDeltaView {
+    /// Whether its reader learns nothing from it.
+    pub(crate) fn is_nothing(&self) -> bool {
+        let is_empty = self.nodes.is_empty() && self.instances.is_empty();
+        is_empty && self.removed.nodes.is_empty() && self.removed.instances.is_empty() && self.from > 0
+    }
+}
+
 /// What identifies a probe type.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TypeView {
@@ -161,7 +170,30 @@ pub fn next(
     epoch: Epoch,
     cursor: RegistryCursor,
 ) -> (RegistryDeltaView, RegistryCursor) {
-    let delta = registry.delta(cursor, PIECE);
+    written(registry.delta(cursor, PIECE), epoch)
+}
+
+/// The same for a caller that may see a part of the registry. What is gone has no name any more by which to ask, so a caller that had it begins again.
+pub fn visible(
+    registry: &Registry,
+    epoch: Epoch,
+    cursor: RegistryCursor,
+    caller: &Caller,
+) -> (RegistryDeltaView, RegistryCursor) {
+    let mut delta = registry.delta(cursor, PIECE);
+    let has_lost = !(delta.removed_nodes.is_empty() && delta.removed_instances.is_empty());
+    // Entries that were gone before a picture began never reached its reader.
+    if has_lost && delta.next.revision > delta.next.begun {
+        delta = registry.delta(RegistryCursor::default(), PIECE);
+    }
+    delta.removed_nodes.clear();
+    delta.removed_instances.clear();
+    delta.nodes.retain(|node| caller.sees_node(&node.identity.name));
+    delta.instances.retain(|instance| caller.sees(&instance.node, &instance.name));
+    written(delta, epoch)
+}
+
+fn written(delta: RegistryDelta, epoch: Epoch) -> (RegistryDeltaView, RegistryCursor) {
     let mut types = Types::default();
     let instances = delta.instances.iter().map(|known| instance(known, &mut types)).collect();
     let view = RegistryDeltaView {
@@ -226,9 +258,9 @@ fn node(node: &Node) -> NodeStructure {
     }
 }
 
-/// Returns the instance or derived stream with this schema.
-pub fn with_schema(dac: &oasis_dac::Dac, hash: SchemaHash) -> Option<Arc<Instance>> {
-    let has_it = |known: &Arc<Instance>| known.schema_hash == hash;
+/// Returns an instance or derived stream with this schema that a caller may see.
+pub fn with_schema(dac: &oasis_dac::Dac, caller: &Caller, hash: SchemaHash) -> Option<Arc<Instance>> {
+    let has_it = |known: &Arc<Instance>| known.schema_hash == hash && caller.sees(&known.node, &known.name);
     let known = dac.registry.instances().into_iter().find(has_it);
     known.or_else(|| dac.derived.list().into_iter().find(has_it))
 }

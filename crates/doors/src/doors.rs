@@ -5,6 +5,7 @@ use crate::{
     host,
     origin::{self, RefusalLog},
     past::ArchiveAccess,
+    permissions::Permissions,
     places::Places,
     problem::Problem,
     shard_choice::ShardChoice,
@@ -28,6 +29,8 @@ pub struct Doors {
     pub config: Arc<DoorsConfig>,
     /// Limits and counts WebSockets, and counts refused clients.
     pub admission: Arc<Admission>,
+    /// Who may do what.
+    pub permissions: Arc<Permissions>,
     pub(crate) tls: Option<Arc<ServerTls>>,
     pub(crate) ending: Arc<watch::Sender<bool>>,
     pub(crate) places: Arc<Places>,
@@ -40,8 +43,26 @@ pub struct Doors {
 }
 
 impl Doors {
-    /// Creates the doors to `dac`, and to its archive if there is one. Starts the threads that own WebSockets. Must be called within a tokio runtime.
+    /// Creates the doors to `dac`, and to its archive if there is one. There are no accounts: this host may do everything, others nothing.
+    /// Starts the threads that own WebSockets. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// If a thread cannot be started.
     pub fn new(dac: Arc<Dac>, config: DoorsConfig, archive: Option<Arc<Archive>>) -> io::Result<Self> {
+        Self::with_permissions(dac, config, archive, Permissions::in_memory())
+    }
+
+    /// The same, with accounts.
+    ///
+    /// # Errors
+    /// If a thread cannot be started.
+    pub fn with_permissions(
+        dac: Arc<Dac>,
+        config: DoorsConfig,
+        archive: Option<Arc<Archive>>,
+        permissions: Permissions,
+    ) -> io::Result<Self> {
+        let permissions = Arc::new(permissions);
         let admission = Arc::new(Admission::new(config.max_websockets));
         let places = Arc::new(Places::new(&config));
         let config = Arc::new(config);
@@ -51,12 +72,14 @@ impl Doors {
             config: config.clone(),
             admission: admission.clone(),
             archived: archived.clone(),
+            permissions: permissions.clone(),
             runtime: Handle::current(),
         })?;
         Ok(Self {
             dac,
             config,
             admission,
+            permissions,
             tls: None,
             ending: Arc::default(),
             places,
@@ -71,6 +94,11 @@ impl Doors {
     /// Serves HTTPS and WSS with these certificates, and nothing else.
     pub fn with_tls(self, tls: Option<Arc<ServerTls>>) -> Self {
         Self { tls, ..self }
+    }
+
+    /// Whether clients need TLS.
+    pub fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
     }
 
     /// Readers at each text door now.

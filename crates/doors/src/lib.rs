@@ -87,6 +87,7 @@ mod doors;
 mod host;
 mod origin;
 mod past;
+pub mod permissions;
 mod places;
 mod problem;
 mod serve;
@@ -109,14 +110,21 @@ pub use streamed_list::streamed_list;
 pub use text::openapi;
 pub use websocket::upgrade;
 
-use axum::{Router, middleware::from_fn_with_state, routing::get};
+use axum::{Router, middleware::from_fn_with_state};
+use permissions::Routes;
 use std::io;
 use tokio::net::TcpListener;
 
 impl Doors {
     /// The doors, for a router with any state.
+    pub fn routes<S: Clone + Send + Sync + 'static>(&self) -> Routes<S> {
+        let websocket = Routes::new(self).get("/ws", websocket::REQUIREMENT, upgrade);
+        websocket.merge(text::routes(self)).with_state(self.clone())
+    }
+
+    /// The same without the table of requirements, for a server without the API.
     pub fn router<S: Clone + Send + Sync + 'static>(&self) -> Router<S> {
-        Router::new().route("/ws", get(upgrade)).merge(text::router()).with_state(self.clone())
+        self.routes().into_router()
     }
 }
 

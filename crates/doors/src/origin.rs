@@ -81,7 +81,7 @@ pub fn sharing(config: &DoorsConfig) -> CorsLayer {
     CorsLayer::new()
         .allow_origin(AllowOrigin::predicate(is_allowed))
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
-        .allow_headers([header::CONTENT_TYPE])
+        .allow_headers([header::CONTENT_TYPE, header::AUTHORIZATION])
         .max_age(PREFLIGHT)
 }
 

@@ -36,6 +36,17 @@ impl Problem {
             detail: detail.into(),
         }
     }
+
+    /// Whether it has this code.
+    pub fn is(&self, code: &str) -> bool {
+        self.kind.strip_prefix("/problems/") == Some(code)
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.detail)
+    }
 }
 
 impl Problem {
@@ -67,7 +78,12 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = (status, Json(self)).into_response();
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA));
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA));
+        if status == StatusCode::UNAUTHORIZED {
+            // RFC 9110 15.5.2
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"oasis\""));
+        }
         response
     }
 }

@@ -1,5 +1,6 @@
 //! How nodes, instances and ledgers look in JSON, the same over HTTP and WebSocket.
 
+use crate::permissions::Caller;
 use oasis_archive::Archive;
 use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
 use oasis_dac::{
@@ -222,14 +223,16 @@ pub struct InstanceLedger {
     ledger: LedgerView,
 }
 
-/// All nodes.
-pub fn nodes(registry: &Registry) -> Vec<NodeView> {
+/// The nodes that a caller may see, with the number of instances that it may see.
+pub fn nodes(registry: &Registry, caller: &Caller) -> Vec<NodeView> {
     let mut counts: HashMap<Arc<str>, usize> = HashMap::new();
-    for instance in registry.instances() {
+    for instance in registry.instances().iter().filter(|known| caller.sees(&known.node, &known.name)) {
         *counts.entry(instance.node.clone()).or_default() += 1;
     }
     let count = |name: &str| counts.get(name).copied().unwrap_or_default();
-    registry.nodes().iter().map(|known| node(known, count(&known.identity.name))).collect()
+    let mut nodes = registry.nodes();
+    nodes.retain(|known| caller.sees_node(&known.identity.name));
+    nodes.iter().map(|known| node(known, count(&known.identity.name))).collect()
 }
 
 /// The identity of a node over runs, if it was configured or recorded.
@@ -369,8 +372,8 @@ pub struct DerivedView {
     log: LogState,
 }
 
-/// All derived streams.
-pub fn derived(derived: &DerivedStreams) -> Vec<DerivedView> {
+/// The derived streams that a caller may see.
+pub fn derived(derived: &DerivedStreams, caller: &Caller) -> Vec<DerivedView> {
     let view = |stream: Arc<Instance>| DerivedView {
         topic: stream.topic.0,
         node: stream.node.as_ref().into(),
@@ -378,7 +381,9 @@ pub fn derived(derived: &DerivedStreams) -> Vec<DerivedView> {
         delivery: stream.delivery,
         log: stream.log.state(),
     };
-    derived.list().into_iter().map(view).collect()
+    let mut streams = derived.list();
+    streams.retain(|stream| caller.sees(&stream.node, &stream.name));
+    streams.into_iter().map(view).collect()
 }
 
 /// Returns the newest sample. A batch with malformed columns has none; only its header was checked when it arrived.

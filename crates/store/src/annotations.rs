@@ -30,6 +30,14 @@ impl Annotations {
         self.0.catalogue().annotations(filter, most)
     }
 
+    /// One of them.
+    ///
+    /// # Errors
+    /// If there is none with this number, or the catalogue fails.
+    pub fn get(&self, id: u64) -> Result<Annotation> {
+        self.0.catalogue().annotation(id)?.ok_or(AnnotationError::Unknown(id))
+    }
+
     /// Deletes one.
     ///
     /// # Errors

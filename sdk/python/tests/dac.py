@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -94,7 +95,11 @@ def up(*arguments: str) -> Iterator[Dac]:
 @contextmanager
 def _running(*verb: str) -> Iterator[Dac]:
     program = [OASIS, *verb, "--listen", ANY_PORT, "--channel-listen", ANY_PORT]
-    process = subprocess.Popen([*program, "--ready-json"], stdout=subprocess.PIPE, text=True)
+    # Accounts and audit log are not those of the developer.
+    state = {**os.environ, "XDG_STATE_HOME": f"{tempfile.gettempdir()}/oasis-sdk-{os.getpid()}"}
+    process = subprocess.Popen(
+        [*program, "--ready-json"], stdout=subprocess.PIPE, text=True, env=state
+    )
     try:
         assert process.stdout is not None
         yield Dac(json.loads(process.stdout.readline()))

@@ -1,11 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** The binary under test. */
 export const BINARY =
   process.env.OASIS_BIN ?? fileURLToPath(new URL('../../../target/debug/oasis', import.meta.url));
+
+/** Accounts and audit log are not those of the developer. */
+const STATE = join(tmpdir(), `oasis-browser-${process.pid}`);
 
 const ANY_PORT = '127.0.0.1:0';
 
@@ -90,7 +95,10 @@ export class Oasis {
   }
 
   private static async start(args: readonly string[]): Promise<Oasis> {
-    const child = spawn(BINARY, [...args, '--ready-json'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(BINARY, [...args, '--ready-json'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, XDG_STATE_HOME: STATE },
+    });
     const errors: string[] = [];
     child.stderr.on('data', (chunk) => errors.push(String(chunk)));
     const failed = once(child, 'exit').then(([code]) => {

@@ -23,6 +23,9 @@ pub fn program(path: &Path) -> Command {
         command.env_remove(name);
     }
     command.env("OASIS_LOG", "error");
+    // All DACs of this process share an audit log, as those of a user do; none is in the developer's home.
+    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("state-{}", std::process::id()));
+    command.env_remove("STATE_DIRECTORY").env("XDG_STATE_HOME", state);
     command
 }
 

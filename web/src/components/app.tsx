@@ -4,6 +4,7 @@ import { Banner } from './banner.tsx';
 import { Dialogs } from './dialogs.tsx';
 import { Header } from './header.tsx';
 import { Notice } from './notice.tsx';
+import { SignIn } from './sign_in.tsx';
 import { TimeBar } from './time_bar.tsx';
 import { Tree } from './tree.tsx';
 import { Workspace } from './workspace.tsx';
@@ -21,6 +22,7 @@ export function App() {
       <Banner />
       <Dialogs />
       <Notice />
+      <SignIn />
     </div>
   );
 }

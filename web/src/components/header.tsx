@@ -5,6 +5,7 @@ import { ArchiveTrouble } from './archive_trouble.tsx';
 import { ArchiveWarning } from './archive_warning.tsx';
 import { Dot } from './dot.tsx';
 import { HealthWarning } from './health_warning.tsx';
+import { SignedIn } from './sign_in.tsx';
 import { Toolbar } from './toolbar.tsx';
 
 const TONES = { connected: 'good', connecting: 'idle', reconnecting: 'warn' } as const;
@@ -41,6 +42,7 @@ export function Header() {
         />
         <Fact name={words.server} value={server || words.unknown} testId="server" />
       </dl>
+      <SignedIn />
       <Toolbar />
     </header>
   );

@@ -15,6 +15,7 @@ import { startKeys } from './keys.ts';
 import { startTicking } from './now.ts';
 import { closeTarget, openPanels, panels, shownTargets } from './panels.ts';
 import { load, startSaving } from './saved.ts';
+import { followSession } from './session.ts';
 import { apply, cellsOf, forget, offView, onView, registry } from './store.ts';
 import { startTheme } from './theme.ts';
 
@@ -33,6 +34,7 @@ export async function start(): Promise<void> {
   followAnnotations();
   followArchiveCondition();
   followHealth();
+  followSession();
   followPanels(client);
   if (!(await load())) chooseOnFirstSight();
   else awaitNewestIfAllAreAway();

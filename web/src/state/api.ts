@@ -1,3 +1,4 @@
+import { fetchWithToken } from '../csrf.ts';
 import { type Fields, isFields } from '../fields.ts';
 import { strings } from '../strings.ts';
 
@@ -42,7 +43,7 @@ export async function ask(method: string, path: string, asking: Asking = {}): Pr
 /** Returns the response and its text; both may time out or fail. */
 async function fetched(path: string, request: RequestInit): Promise<[Response, string]> {
   try {
-    const answer = await fetch(new URL(`api/v1/${path}`, document.baseURI), request);
+    const answer = await fetchWithToken(new URL(`api/v1/${path}`, document.baseURI), request);
     return [answer, await answer.text()];
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === 'TimeoutError';

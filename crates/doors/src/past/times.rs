@@ -75,6 +75,12 @@ impl Times {
         Ok(())
     }
 
+    /// Returns whether samples are wanted as they arrive, and whether samples of the past are.
+    pub fn needs(&self, resumes: bool) -> (bool, bool) {
+        let past = resumes || self.from != Begin::Now || self.last.is_some();
+        (!past || self.until.is_none_or(|until| until > now().0), past)
+    }
+
     /// Refuses contradicting parameters. A reader that resumes at a position needs no `from`, and receives no points.
     pub fn check(&self, resumes: bool, delivery: Delivery) -> Result<(), NotAllowed> {
         let is_time = matches!(self.from, Begin::Time(_)) && !resumes;

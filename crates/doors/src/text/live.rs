@@ -6,7 +6,7 @@ use super::{
     query::{Coding, Positions},
     reader::{Message, Reader},
 };
-use crate::Doors;
+use crate::{Doors, permissions::Caller};
 use axum::{
     body::Body,
     http::{HeaderMap, HeaderName, HeaderValue, header},
@@ -21,6 +21,9 @@ use tokio::{sync::mpsc, time::Instant};
 const TURN_BYTES: usize = 64 * 1024;
 /// Interval of keep-alive messages, for proxies and to notice a client that has disappeared.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Longest time that a reader keeps its rights without a look-up; accounts are read once a second besides.
+const RECHECK: Duration = Duration::from_secs(3);
 
 /// The format of messages at a door.
 pub trait Dialect: Send + 'static {
@@ -37,13 +40,13 @@ pub trait Dialect: Send + 'static {
 
 /// Answers with a body that continues until the client or the DAC ends it.
 pub fn answer<D: Dialect>(visit: Visit, dialect: D) -> Response {
-    let Visit { doors, place, reader, mut out } = visit;
+    let Visit { doors, caller, place, reader, mut out } = visit;
     // Room for one message: the others stay in the topic log until the client reads.
     let (to, from) = mpsc::channel(1);
     let coding = out.coding();
     dialect.greet(&reader, &mut out);
     let unread = doors.dac.answers.hold();
-    let writer = Writer { doors, unread, reader, out, dialect, to, is_over: false };
+    let writer = Writer { doors, caller, unread, reader, out, dialect, to, is_over: false };
     tokio::spawn(async move {
         writer.run().await;
         drop(place);
@@ -70,6 +73,8 @@ pub fn headers(media: &'static str, coding: Coding) -> HeaderMap {
 
 struct Writer<D> {
     doors: Doors,
+    /// Who reads.
+    caller: Caller,
     /// What the client has not taken yet.
     unread: HeldMemory,
     reader: Reader,
@@ -94,8 +99,13 @@ impl<D: Dialect> Writer<D> {
     async fn converse(mut self) -> Result<Self, Gone> {
         let doors = self.doors.clone();
         let mut ended = pin!(doors.ended());
+        let mut quiet_since = Instant::now();
         loop {
             self.reader.fetch().await;
+            if !self.may_read_on() {
+                self.say_end("access_ended", &self.reader.positions());
+                return Ok(self);
+            }
             // A greeting or a keep-alive message.
             self.flush().await?;
             self = self.send_next().await?;
@@ -110,8 +120,24 @@ impl<D: Dialect> Writer<D> {
                 () = self.to.closed() => return Err(Gone),
                 () = std::future::ready(()), if self.reader.has_more() => {}
                 () = self.reader.raised() => {}
-                () = tokio::time::sleep(KEEP_ALIVE) => self.dialect.keep_alive(&mut self.out),
+                () = tokio::time::sleep(RECHECK) => {
+                    if quiet_since.elapsed() >= KEEP_ALIVE {
+                        self.dialect.keep_alive(&mut self.out);
+                        quiet_since = Instant::now();
+                    }
+                    continue;
+                }
             }
+            quiet_since = Instant::now();
+        }
+    }
+
+    /// Whether the reader has the permissions for all that it reads.
+    fn may_read_on(&mut self) -> bool {
+        match self.caller.refresh(&self.doors.permissions) {
+            Ok(false) => true,
+            Ok(true) => self.reader.request().ask(&self.caller).is_ok(),
+            Err(_) => false,
         }
     }
 

@@ -24,16 +24,17 @@ mod zstd;
 
 use crate::{
     Doors,
+    permissions::{Caller, READ, Requirement, Routes},
     places::{Door, Place},
     problem::Problem,
 };
 use axum::{
-    Router,
+    Extension,
     extract::{ConnectInfo, RawQuery, State},
-    http::HeaderMap,
+    http::{HeaderMap, StatusCode},
     response::Response,
-    routing::get,
 };
+use oasis_access::{Ended, Verb};
 use output::Output;
 use query::{Coding, Request};
 use reader::Reader;
@@ -45,25 +46,27 @@ pub const STALL: Duration = Duration::from_secs(30);
 
 /// Declares the text doors: where each is, and its function.
 macro_rules! doors {
-    ($($path:literal => $($function:ident)::+,)*) => {
+    ($($path:literal $verbs:expr => $($function:ident)::+,)*) => {
         #[derive(OpenApi)]
         #[openapi(paths($($($function)::+),*))]
         struct Description;
 
         /// All text doors.
-        pub fn router() -> Router<Doors> {
-            Router::new().route("/api/v1/stream.sse", get(sse::events))$(.route($path, get($($function)::+)))*
+        pub fn routes(doors: &Doors) -> Routes<Doors> {
+            Routes::new(doors)
+                .get("/api/v1/stream.sse", Requirement::Somewhere(READ), sse::events)
+                $(.get($path, Requirement::Somewhere($verbs), $($function)::+))*
         }
     };
 }
 
-// The text doors, a line each.
+// The text doors, a line each: its path, one verb of which its reader needs, and its function, which asks for each instance.
 doors! {
-    "/api/v1/samples" => poll_at_once,
-    "/api/v1/samples/wait" => long_poll,
-    "/api/v1/samples/stream" => stream::lines,
-    "/api/v1/samples/events" => sse::events,
-    "/api/v1/history.arrow" => history,
+    "/api/v1/samples" READ => poll_at_once,
+    "/api/v1/samples/wait" READ => long_poll,
+    "/api/v1/samples/stream" READ => stream::lines,
+    "/api/v1/samples/events" READ => sse::events,
+    "/api/v1/history.arrow" &[Verb::ReadPast] => history,
 }
 
 /// The OpenAPI document of the text doors.
@@ -71,22 +74,24 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     Description::openapi()
 }
 
-type RequestParts = (State<Doors>, ConnectInfo<SocketAddr>, RawQuery, HeaderMap);
+type RequestParts = (State<Doors>, ConnectInfo<SocketAddr>, Extension<Caller>, RawQuery, HeaderMap);
 
 /// State of an accepted request.
 struct Visit {
     doors: Doors,
+    caller: Caller,
     place: Place,
     reader: Reader,
     out: Output,
 }
 
 impl Visit {
-    async fn begin(door: Door, (State(doors), peer, query, headers): RequestParts) -> Result<Self, Problem> {
+    async fn begin(door: Door, parts: RequestParts) -> Result<Self, Problem> {
+        let (State(doors), peer, Extension(caller), query, headers) = parts;
         let (request, place) = admitted(door, &doors, peer, query, &headers)?;
         let out = Output::new(Coding::accepted(&headers), request.integers);
-        let reader = Reader::open(&doors, request).await?;
-        Ok(Self { doors, place, reader, out })
+        let reader = Reader::open(&doors, &caller, request).await?;
+        Ok(Self { doors, caller, place, reader, out })
     }
 }
 
@@ -115,10 +120,12 @@ fn admitted(
 pub async fn poll_at_once(
     state: State<Doors>,
     peer: ConnectInfo<SocketAddr>,
+    caller: Extension<Caller>,
     query: RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let Visit { doors, reader, out, place } = Visit::begin(Door::Poll, (state, peer, query, headers)).await?;
+    let Visit { doors, reader, out, place, .. } =
+        Visit::begin(Door::Poll, (state, peer, caller, query, headers)).await?;
     let answer = poll::answer(&doors, reader, out).await;
     drop(place);
     Ok(answer)
@@ -131,12 +138,15 @@ pub async fn poll_at_once(
 pub async fn long_poll(
     state: State<Doors>,
     peer: ConnectInfo<SocketAddr>,
+    caller: Extension<Caller>,
     query: RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let Visit { doors, reader, out, place } =
-        Visit::begin(Door::LongPoll, (state, peer, query, headers)).await?;
+    let Visit { doors, mut caller, reader, out, place } =
+        Visit::begin(Door::LongPoll, (state, peer, caller, query, headers)).await?;
     poll::wait(&doors, &reader, reader.request().timeout).await;
+    caller.refresh(&doors.permissions).map_err(|ended| ended_problem(&ended))?;
+    reader.request().ask(&caller)?;
     let answer = poll::answer(&doors, reader, out).await;
     drop(place);
     Ok(answer)
@@ -149,18 +159,25 @@ pub async fn long_poll(
 pub async fn history(
     State(doors): State<Doors>,
     peer: ConnectInfo<SocketAddr>,
+    Extension(caller): Extension<Caller>,
     query: RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let (request, place) = admitted(Door::Poll, &doors, peer, query, &headers)?;
+    request.ask_for(&caller, Verb::ReadPast)?;
     #[cfg(feature = "arrow")]
     return arrow::answer(doors, request, place).await;
     #[cfg(not(feature = "arrow"))]
     {
         drop((request, place));
         let detail = "this DAC was built without Arrow: build oasis with --features arrow, or read /api/v1/samples/stream";
-        Err(Problem::new(axum::http::StatusCode::NOT_IMPLEMENTED, "no_arrow", detail))
+        Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "no_arrow", detail))
     }
+}
+
+/// The rights of the reader have ended while it waited.
+fn ended_problem(ended: &Ended) -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, "access_ended", ended.to_string())
 }
 
 /// Parameters, for the OpenAPI document only. Their order matters, so the doors parse the query themselves.

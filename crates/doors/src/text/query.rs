@@ -2,10 +2,12 @@
 
 use crate::{
     past::times::{NotAllowed, Times},
+    permissions::{Caller, Refusal},
     problem::Problem,
     view::Integers,
 };
 use axum::http::{HeaderMap, StatusCode, header};
+use oasis_access::Verb;
 use oasis_dac::{Delivery, Options, Overflow};
 use oasis_wire::quantity::{Epoch, Position};
 use std::{fmt::Display, ops::RangeInclusive, str::FromStr, time::Duration};
@@ -103,6 +105,26 @@ impl Request {
         request.check_positions()?;
         request.times.check(request.resume.is_some(), request.options.delivery)?;
         Ok(request)
+    }
+
+    /// Asks for the permissions to read what the request names.
+    ///
+    /// # Errors
+    /// If one of them is missing.
+    pub fn ask(&self, caller: &Caller) -> Result<(), Refusal> {
+        let (live, past) = self.times.needs(self.resume.is_some());
+        if live {
+            self.ask_for(caller, Verb::ReadLive)?;
+        }
+        if past { self.ask_for(caller, Verb::ReadPast) } else { Ok(()) }
+    }
+
+    /// Asks for a permission on all that the request names.
+    ///
+    /// # Errors
+    /// If it is missing for one of them.
+    pub fn ask_for(&self, caller: &Caller, verb: Verb) -> Result<(), Refusal> {
+        self.topics.iter().try_for_each(|(node, instance)| caller.ask(verb, node, instance))
     }
 
     /// An instance belongs to the node named last.

@@ -12,6 +12,7 @@ use crate::{
         self, Fetcher, Item, NextStep, PastPart, Source as Past,
         times::{Begin, has_passed},
     },
+    permissions::Caller,
     problem::Problem,
 };
 use axum::http::StatusCode;
@@ -114,14 +115,14 @@ impl Reader {
     ///
     /// # Errors
     /// 404 for an unknown instance, 503 or 422 if its derived stream cannot be created.
-    pub async fn open(doors: &Doors, request: Request) -> Result<Self, Problem> {
+    pub async fn open(doors: &Doors, caller: &Caller, request: Request) -> Result<Self, Problem> {
         let mut registry = doors.dac.registry.watch();
         let is_of_before = |at: &Position| at.epoch != doors.dac.epoch();
         let comes_back = request.resume.as_ref().is_some_and(|at| at.0.iter().any(is_of_before));
         let deadline = tokio::time::Instant::now() + if comes_back { RETURN } else { Duration::ZERO };
         loop {
             registry.mark_unchanged();
-            match find_all(doors, &request) {
+            match find_all(doors, caller, &request) {
                 Ok(found) => return Self::over(doors, request, &found),
                 Err(problem) => {
                     let changed = tokio::time::timeout_at(deadline, registry.changed()).await;
@@ -419,11 +420,13 @@ fn is_retention(turn: &Turn) -> bool {
     turn.skipped.is_some_and(|skipped| skipped.cause == Cause::LogRetention)
 }
 
-fn find_all(doors: &Doors, request: &Request) -> Result<Vec<Arc<Instance>>, Problem> {
+fn find_all(doors: &Doors, caller: &Caller, request: &Request) -> Result<Vec<Arc<Instance>>, Problem> {
     let find = |(node, instance): &(String, String)| {
         let unknown = || CommandError::UnknownInstance { node: node.clone(), instance: instance.clone() };
         doors.dac.registry.find(node, instance).ok_or_else(|| unknown().into())
     };
+    // First, so that an instance that the caller may not see is like one that does not exist.
+    request.ask(caller)?;
     request.topics.iter().map(find).collect()
 }
 

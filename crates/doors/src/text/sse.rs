@@ -8,8 +8,9 @@ use super::{
     query::Positions,
     reader::{Message, Reader},
 };
-use crate::{Doors, places::Door, problem::Problem};
+use crate::{Doors, permissions::Caller, places::Door, problem::Problem};
 use axum::{
+    Extension,
     extract::{ConnectInfo, RawQuery, State},
     http::HeaderMap,
     response::Response,
@@ -26,10 +27,11 @@ const RETRY: &str = "retry: 1000\n\n";
 pub async fn events(
     state: State<Doors>,
     peer: ConnectInfo<SocketAddr>,
+    caller: Extension<Caller>,
     query: RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let visit = Visit::begin(Door::Events, (state, peer, query, headers)).await?;
+    let visit = Visit::begin(Door::Events, (state, peer, caller, query, headers)).await?;
     Ok(live::answer(visit, Events))
 }
 

@@ -8,8 +8,9 @@ use super::{
     query::Positions,
     reader::{Message, Reader},
 };
-use crate::{Doors, places::Door, problem::Problem};
+use crate::{Doors, permissions::Caller, places::Door, problem::Problem};
 use axum::{
+    Extension,
     extract::{ConnectInfo, RawQuery, State},
     http::HeaderMap,
     response::Response,
@@ -23,10 +24,11 @@ use std::net::SocketAddr;
 pub async fn lines(
     state: State<Doors>,
     peer: ConnectInfo<SocketAddr>,
+    caller: Extension<Caller>,
     query: RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let visit = Visit::begin(Door::Stream, (state, peer, query, headers)).await?;
+    let visit = Visit::begin(Door::Stream, (state, peer, caller, query, headers)).await?;
     Ok(live::answer(visit, Lines))
 }
 

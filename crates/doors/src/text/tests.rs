@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     Doors, DoorsConfig, ShardChoice,
+    permissions::Caller,
     test_plant::{Plant, STEP},
 };
 use axum::http::HeaderMap;
@@ -40,7 +41,7 @@ fn archive(folder: &std::path::Path, dac: &Arc<Dac>) -> (Arc<Archive>, Superviso
 /// The content of an answer: each sample's offset, and the offsets that each message accounts for.
 async fn read(doors: &Doors, query: &str) -> (Vec<u64>, u64, u64) {
     let request = Request::parse(query, &HeaderMap::new(), 10).unwrap();
-    let mut reader = Reader::open(doors, request).await.unwrap();
+    let mut reader = Reader::open(doors, &Caller::local(), request).await.unwrap();
     let (mut offsets, mut accounted) = (Vec::new(), 0);
     loop {
         reader.fetch().await;
@@ -67,7 +68,7 @@ async fn read(doors: &Doors, query: &str) -> (Vec<u64>, u64, u64) {
 /// The text of each message.
 async fn texts(doors: &Doors, query: &str) -> Vec<String> {
     let request = Request::parse(query, &HeaderMap::new(), 10).unwrap();
-    let mut reader = Reader::open(doors, request).await.unwrap();
+    let mut reader = Reader::open(doors, &Caller::local(), request).await.unwrap();
     let mut texts = Vec::new();
     while let Some(message) = reader.next() {
         let mut out = Output::new(Coding::Identity, reader.request().integers);
@@ -81,7 +82,7 @@ async fn texts(doors: &Doors, query: &str) -> Vec<String> {
 /// The first message of an answer.
 async fn first_message(doors: &Doors, query: &str) -> Value {
     let request = Request::parse(query, &HeaderMap::new(), 10).unwrap();
-    let mut reader = Reader::open(doors, request).await.unwrap();
+    let mut reader = Reader::open(doors, &Caller::local(), request).await.unwrap();
     reader.fetch().await;
     let message = reader.next().unwrap();
     let mut out = Output::new(Coding::Identity, reader.request().integers);
@@ -201,7 +202,7 @@ proptest! {
             }
             let query = format!("node=plant&instance=counter&from=0&points={}", 10);
             let request = Request::parse(&query, &HeaderMap::new(), 10).unwrap();
-            let mut reader = Reader::open(&doors, request).await.unwrap();
+            let mut reader = Reader::open(&doors, &Caller::local(), request).await.unwrap();
             reader.fetch().await;
             prop_assert_eq!(reader.next().unwrap().name(), "points");
             let next = reader.positions();

@@ -1,8 +1,9 @@
 //! State of a client besides its connection, for each protocol.
 
 use super::statistics::StatisticsReader;
+use crate::permissions::CommandFailure;
 use oasis_channel::InstanceState;
-use oasis_dac::{Admission, CommandError, PeerLine, RegistryCursor, SchemaHash};
+use oasis_dac::{Admission, PeerLine, RegistryCursor, SchemaHash};
 use std::collections::HashSet;
 
 /// State of a native client.
@@ -58,7 +59,7 @@ pub struct EisaClient {
 
 impl EisaClient {
     /// The protocol has no error message, so only the log reports it.
-    pub fn command_ended(&mut self, outcome: &Result<InstanceState, CommandError>, admission: &Admission) {
+    pub fn command_ended(&mut self, outcome: &Result<InstanceState, CommandFailure>, admission: &Admission) {
         self.commands -= 1;
         if let Err(error) = outcome
             && let Some(left_out) = admission.may_log(PeerLine::Refused)

@@ -7,6 +7,7 @@ use super::{
     read_allowance::ReadAllowance,
     transport::Transport,
 };
+use crate::permissions::Caller;
 use bytes::Bytes;
 use mio::net::TcpStream;
 use oasis_dac::{
@@ -84,6 +85,8 @@ pub struct Subscription {
 #[derive(Debug)]
 pub struct Connection {
     stream: Transport,
+    /// Who the client is, with its rights.
+    pub caller: Caller,
     /// Address of the client.
     pub peer: SocketAddr,
     /// Distinguishes it from earlier connections with its key.
@@ -124,6 +127,7 @@ impl Connection {
     /// A connection after its handshake.
     pub fn new(
         stream: Transport,
+        caller: Caller,
         peer: SocketAddr,
         serial: u64,
         protocol: Protocol,
@@ -132,6 +136,7 @@ impl Connection {
     ) -> Self {
         Self {
             stream,
+            caller,
             peer,
             serial,
             protocol,

@@ -3,8 +3,11 @@
 //! A message has 64 KiB at most, and a client gets the next one when it has taken the one before: a picture of 20,000 instances comes in pieces, and samples
 //! pass between them. Clients that are at the same place share the bytes.
 
-use super::messages::Answer;
-use crate::delta;
+use super::{client::DeltaReader, messages::Answer};
+use crate::{
+    delta::{self, RegistryDeltaView},
+    permissions::Caller,
+};
 use bytes::Bytes;
 use oasis_dac::{Dac, RegistryCursor};
 use oasis_websocket::{Opcode, frame};
@@ -36,7 +39,8 @@ pub struct Deltas {
 /// A message with changes.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
-    pub frame: Bytes,
+    /// None if the client sees nothing of it.
+    pub frame: Option<Bytes>,
     /// The place of a client that has it.
     pub next: RegistryCursor,
     made: Instant,
@@ -62,10 +66,21 @@ impl Deltas {
             made.clear();
         }
         let (delta, next) = delta::next(&dac.registry, dac.epoch(), cursor);
-        let mut out = Vec::new();
-        frame::write_message(Opcode::Text, &Answer::RegistryDelta(Box::new(delta)).json(), &mut out);
-        let message = Message { frame: out.into(), next, made: now };
+        let message = Message { frame: Some(written(delta)), next, made: now };
         made.insert(cursor, message.clone());
         (message, true)
     }
+}
+
+/// Returns what a client that may not see everything sees of the changes after its place. Nobody shares it.
+pub(super) fn visible_to(caller: &Caller, dac: &Dac, reader: DeltaReader) -> Message {
+    let (delta, next) = delta::visible(&dac.registry, dac.epoch(), reader.cursor, caller);
+    let is_news = reader.is_new || !delta.is_nothing();
+    Message { frame: is_news.then(|| written(delta)), next, made: Instant::now() }
+}
+
+fn written(delta: RegistryDeltaView) -> Bytes {
+    let mut out = Vec::new();
+    frame::write_message(Opcode::Text, &Answer::RegistryDelta(Box::new(delta)).json(), &mut out);
+    out.into()
 }

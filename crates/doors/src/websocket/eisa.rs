@@ -8,9 +8,11 @@ use super::{
     end::End,
     shard::Shard,
 };
-use oasis_dac::{Options, PeerLine, ProbeRequest, StartAt};
+use oasis_access::Verb;
+use oasis_dac::{Instance, Options, PeerLine, ProbeRequest, StartAt};
 use oasis_websocket::Opcode;
 use oasis_wire::eisa::ClientCommand;
+use std::sync::Arc;
 
 /// Commands under way; a client of 2012 gets no answers, so more than these are dropped and counted.
 const COMMANDS: u32 = 64;
@@ -37,10 +39,7 @@ impl Shard {
                 Err(_) => self.unanswerable(key, "hertz_out_of_range"),
             },
             ClientCommand::Schema { node, instance } => {
-                let Some(found) = self.around.dac.registry.find(&node, &instance) else {
-                    self.unanswerable(key, "unknown_instance");
-                    return Ok(());
-                };
+                let Some(found) = self.readable(key, &node, &instance) else { return Ok(()) };
                 // A schema arrives as JSON, and is sent as JSON.
                 let json = serde_json::to_vec(&*found.probe_type).unwrap_or_default();
                 if let Some(connection) = self.connections.get_mut(key) {
@@ -52,9 +51,7 @@ impl Shard {
     }
 
     fn register(&mut self, key: usize, node: &str, instance: &str) {
-        let Some(found) = self.around.dac.registry.find(node, instance) else {
-            return self.unanswerable(key, "unknown_instance");
-        };
+        let Some(found) = self.readable(key, node, instance) else { return };
         let limit = self.around.config.max_subscriptions;
         if self.connections.get(key).is_some_and(|connection| connection.subscriptions.len() >= limit) {
             return self.unanswerable(key, "too_many_subscriptions");
@@ -62,6 +59,20 @@ impl Shard {
         if !self.reads(key, found.topic) {
             self.subscribe(key, found, StartAt::Now, Options::default(), None);
         }
+    }
+
+    /// Returns an instance that the client may read.
+    fn readable(&self, key: usize, node: &str, instance: &str) -> Option<Arc<Instance>> {
+        let connection = self.connections.get(key)?;
+        if let Err(refusal) = connection.caller.ask(Verb::ReadLive, node, instance) {
+            self.unanswerable(key, refusal.code());
+            return None;
+        }
+        let found = self.around.dac.registry.find(node, instance);
+        if found.is_none() {
+            self.unanswerable(key, "unknown_instance");
+        }
+        found
     }
 
     fn change_rate(&mut self, key: usize, target: (String, String), wish: ProbeRequest) {

@@ -27,6 +27,9 @@ pub enum End {
     /// A kind of message that this protocol has no use for.
     #[error("{0}")]
     WrongKind(&'static str),
+    /// The client's rights have ended.
+    #[error("{0}")]
+    Access(String),
     /// Too much that made no sense.
     #[error("{0}")]
     Abuse(&'static str),
@@ -46,6 +49,7 @@ impl End {
             Self::Protocol(error) => (error.close_code(), "websocket_protocol"),
             Self::Command(_) => (CloseCode::PROTOCOL, "websocket_protocol"),
             Self::WrongKind(_) => (CloseCode::UNSUPPORTED, "message_kind"),
+            Self::Access(_) => (CloseCode(4401), "access_ended"),
             Self::Abuse(_) => (CloseCode::POLICY, "abuse"),
         };
         Some((code, Some(word)))

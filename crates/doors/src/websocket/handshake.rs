@@ -6,7 +6,11 @@ use super::{
     inbox::Newcomer,
     transport::Transport,
 };
-use crate::{Doors, problem::Problem};
+use crate::{
+    Doors,
+    permissions::{Caller, READ, Refusal, Requirement},
+    problem::Problem,
+};
 use axum::{
     extract::{ConnectInfo, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
@@ -14,6 +18,7 @@ use axum::{
 };
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
+use oasis_access::{Target, Verb};
 use oasis_dac::listener::{Connection, Stream};
 use oasis_websocket::handshake::{self, Opening};
 use std::{io, net::SocketAddr, sync::Arc};
@@ -21,6 +26,8 @@ use tokio::net::TcpStream;
 
 /// Subprotocol of our native protocol. Clients of 2012 offer none.
 const NATIVE: &str = "oasis.v1";
+/// What a client needs for any WebSocket.
+pub const REQUIREMENT: Requirement = Requirement::Somewhere(READ);
 
 /// Opens a WebSocket: `GET /ws`, and `GET /` for clients of 2012.
 pub async fn upgrade(
@@ -32,11 +39,13 @@ pub async fn upgrade(
 }
 
 fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Response, Problem> {
+    let caller = request.extensions_mut().remove::<Caller>().ok_or(Refusal::SignIn)?;
     let headers = request.headers();
     let opening = opening(request.method(), headers)?;
     doors.admit(headers, "pages of other sites may not connect (doors.allowed_origins)")?;
     let protocol = protocol(&opening, request.uri().query().unwrap_or_default())
         .inspect_err(|_| doors.admission.count_refused("subprotocol"))?;
+    may_speak(&caller, &protocol).inspect_err(|refusal| doors.admission.count_refused(refusal.code()))?;
     let address = doors.places.resident(peer.ip()).map_err(|(code, problem)| {
         doors.admission.count_refused(code);
         problem
@@ -53,7 +62,8 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
     let accept = HeaderValue::try_from(opening.accept)
         .map_err(|_| no_websocket("Sec-WebSocket-Key cannot be answered"))?;
     let is_native = matches!(protocol, Protocol::Native(_));
-    tokio::spawn(hand_over(doors.clone(), peer, upgrade, protocol, Place::new(total, address, connection)));
+    let place = Place::new(total, address, connection);
+    tokio::spawn(hand_over(doors.clone(), caller, peer, upgrade, protocol, place));
     let mut response = StatusCode::SWITCHING_PROTOCOLS.into_response();
     let answers = response.headers_mut();
     answers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -63,6 +73,18 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
         answers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(NATIVE));
     }
     Ok(response)
+}
+
+/// Whether a caller may use a protocol at all. Each instance is asked for later.
+pub(super) fn may_speak(caller: &Caller, protocol: &Protocol) -> Result<(), Refusal> {
+    match protocol {
+        Protocol::Native(_) if caller.sees_something() => Ok(()),
+        Protocol::Native(_) => caller.ask_for(Verb::ReadLive, Target::SomeOfDac),
+        Protocol::Eisa(_) => {
+            caller.ask_for(Verb::Eisa, Target::SomeOfDac)?;
+            caller.ask_for(Verb::ReadLive, Target::SomeOfDac)
+        }
+    }
 }
 
 fn opening(method: &Method, headers: &HeaderMap) -> Result<Opening, Problem> {
@@ -100,14 +122,22 @@ fn is_packed(query: &str) -> Result<bool, Problem> {
 }
 
 /// Waits until the answer is written, then gives the socket to a shard.
-async fn hand_over(doors: Doors, peer: SocketAddr, upgrade: OnUpgrade, protocol: Protocol, place: Place) {
+async fn hand_over(
+    doors: Doors,
+    caller: Caller,
+    peer: SocketAddr,
+    upgrade: OnUpgrade,
+    protocol: Protocol,
+    place: Place,
+) {
     let Ok(upgraded) = upgrade.await else { return };
     let Ok(parts) = upgraded.downcast::<TokioIo<Stream>>() else {
         return tracing::error!("the HTTP server gave no socket for a WebSocket");
     };
     match configured(parts.io.into_inner(), doors.config.send_buffer_bytes) {
         Ok(stream) => {
-            doors.shards.accept(Newcomer { stream, peer, protocol, place, early: parts.read_buf.to_vec() });
+            let early = parts.read_buf.to_vec();
+            doors.shards.accept(Newcomer { stream, caller, peer, protocol, place, early });
         }
         Err(error) => tracing::info!(%peer, %error, "a connection broke at its handshake"),
     }

@@ -5,9 +5,10 @@ use super::{
     past_state::Piece,
     transport::Transport,
 };
+use crate::permissions::{Caller, CommandFailure};
 use mio::Waker;
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, Instance, Seat, Wake, WakeFlag};
+use oasis_dac::{Instance, Seat, Wake, WakeFlag};
 use std::{
     mem,
     net::SocketAddr,
@@ -29,6 +30,8 @@ pub enum Passenger {
 pub struct Newcomer {
     /// The socket; it does not block.
     pub stream: Transport,
+    /// Who it is.
+    pub caller: Caller,
     /// Address of the client.
     pub peer: SocketAddr,
     /// Its protocol.
@@ -60,7 +63,7 @@ pub enum Event {
         connection: ConnectionId,
         /// The client's number of its request.
         request: i64,
-        outcome: Result<InstanceState, CommandError>,
+        outcome: Result<InstanceState, CommandFailure>,
     },
     /// A piece of the past for a connection. At most one for each connection.
     Past {

@@ -27,6 +27,7 @@ mod picture;
 mod push;
 mod rates;
 mod read_allowance;
+mod rights;
 mod roster;
 mod shard;
 mod shards;
@@ -37,7 +38,7 @@ mod topic;
 mod transport;
 mod watching;
 
-pub use handshake::upgrade;
+pub use handshake::{REQUIREMENT, upgrade};
 pub use rates::Rates;
 pub use shard::Surroundings;
 pub use shards::Shards;

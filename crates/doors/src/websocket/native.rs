@@ -6,6 +6,7 @@ use super::{
     end::End,
     messages::{Answer, Request, Subscribe, What},
     past_state::PastState,
+    rights::whole_picture_refused,
     shard::Shard,
 };
 use crate::{
@@ -13,8 +14,10 @@ use crate::{
         Source,
         times::{Begin, NotAllowed},
     },
+    permissions::{self, CommandFailure},
     view,
 };
+use oasis_access::Verb;
 use oasis_channel::InstanceState;
 use oasis_dac::{CommandError, Instance, ProbeRequest, StartAt, now};
 use oasis_websocket::Opcode;
@@ -50,6 +53,12 @@ enum Refusal {
 impl From<NotAllowed> for Refusal {
     fn from(error: NotAllowed) -> Self {
         Self::NotAllowed(error)
+    }
+}
+
+impl From<permissions::Refusal> for Refusal {
+    fn from(refusal: permissions::Refusal) -> Self {
+        Self::Code(refusal.code(), refusal.to_string())
     }
 }
 
@@ -91,6 +100,11 @@ impl Shard {
     fn request(&mut self, key: usize, id: i64, what: What) -> Result<(), End> {
         match what {
             What::Watch(wanted) => {
+                let sees_everything =
+                    self.connections.get(key).is_some_and(|connection| connection.caller.sees_everything());
+                if !wanted.deltas && !sees_everything {
+                    return self.answer(key, &whole_picture_refused(Some(id)));
+                }
                 // Now, and not only when something changes.
                 self.watch(key, &wanted);
                 Ok(())
@@ -112,6 +126,7 @@ impl Shard {
         let dac = self.around.dac.clone();
         let (options, times) = (wanted.options(), wanted.times()?);
         let (node, instance) = (wanted.node.clone(), wanted.instance.clone());
+        self.ask_to_read(key, wanted, times.needs(wanted.resume.is_some()))?;
         let Some(found) = dac.registry.find(&node, &instance) else {
             let error = CommandError::UnknownInstance { node, instance };
             return Err(Refusal::Code("unknown_instance", error.to_string()));
@@ -149,6 +164,19 @@ impl Shard {
             self.answer(key, &Answer::gap(topic, None, Cause::EpochChanged))?;
         }
         Ok(())
+    }
+
+    /// Asks whether a client may have samples as they arrive, and samples of the past.
+    fn ask_to_read(
+        &self,
+        key: usize,
+        wanted: &Subscribe,
+        (live, past): (bool, bool),
+    ) -> Result<(), permissions::Refusal> {
+        let Some(connection) = self.connections.get(key) else { return Ok(()) };
+        let needed = [(live, Verb::ReadLive), (past, Verb::ReadPast)];
+        let mut needed = needed.into_iter().filter(|(is_needed, _)| *is_needed);
+        needed.try_for_each(|(_, verb)| connection.caller.ask(verb, &wanted.node, &wanted.instance))
     }
 
     /// Answers a subscription; before that comes the schema, if the client gets schemas once and has not received this one.
@@ -218,7 +246,7 @@ impl Shard {
         &mut self,
         id: ConnectionId,
         request: i64,
-        outcome: &Result<InstanceState, CommandError>,
+        outcome: &Result<InstanceState, CommandFailure>,
     ) {
         let admission = self.around.admission.clone();
         let Some(connection) = self.same(id) else { return };

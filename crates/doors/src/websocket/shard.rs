@@ -19,9 +19,10 @@ use super::{
 use crate::{
     config::DoorsConfig,
     past::{ArchiveAccess, times::has_passed},
+    permissions::Permissions,
 };
 use mio::{Events, Interest, Poll, Token};
-use oasis_dac::{Admission, Dac, PeerLine, ProbeRequest, Seat, now};
+use oasis_dac::{Admission, Dac, PeerLine, ProbeRequest, Seat};
 use oasis_websocket::{CloseCode, Message, Opcode, close};
 use oasis_wire::quantity::TopicId;
 use rustix::time::{ClockId, clock_gettime};
@@ -65,6 +66,8 @@ pub struct Surroundings {
     pub admission: Arc<Admission>,
     /// Samples that the logs have evicted.
     pub archived: ArchiveAccess,
+    /// Who may do what.
+    pub permissions: Arc<Permissions>,
     /// For what takes time: commands, reading the past.
     pub runtime: Handle,
 }
@@ -254,11 +257,13 @@ impl Shard {
     }
 
     pub(super) fn accept(&mut self, newcomer: Newcomer, seat: Seat) {
-        let Newcomer { stream, peer, protocol, place, mut early } = newcomer;
+        let Newcomer { stream, caller, peer, protocol, place, mut early } = newcomer;
         let entry = self.connections.vacant_entry();
         let key = entry.key();
         self.next_serial += 1;
-        let connection = entry.insert(Connection::new(stream, peer, self.next_serial, protocol, place, seat));
+        let serial = self.next_serial;
+        let connection = Connection::new(stream, caller, peer, serial, protocol, place, seat);
+        let connection = entry.insert(connection);
         if let Err(error) = self.poll.registry().register(connection.socket(), Token(key), INTEREST) {
             tracing::error!(%error, "a connection cannot be watched");
             self.connections.remove(key);
@@ -429,15 +434,15 @@ impl Shard {
         key: usize,
         request: i64,
         who: &'static str,
-        (node, instance): (String, String),
+        target: (String, String),
         wish: ProbeRequest,
     ) {
         let Some(connection) = self.connections.get(key) else { return };
         let (dac, inbox) = (self.around.dac.clone(), self.inbox.clone());
-        let who = format!("{who} {}", connection.peer);
+        let (permissions, caller) = (self.around.permissions.clone(), connection.caller.clone());
         let connection = ConnectionId { key, serial: connection.serial };
         self.around.runtime.spawn(async move {
-            let outcome = dac.commands.execute(&dac.registry, (&node, &instance), wish, &who, now()).await;
+            let outcome = permissions.command(&dac, &caller, who, target, wish).await;
             inbox.post(Event::Outcome { connection, request, outcome });
         });
     }
@@ -509,6 +514,7 @@ impl Shard {
             return;
         }
         self.last_check = now;
+        self.check_rights();
         let (mut stalled, mut over) = (Vec::new(), Vec::new());
         for (key, connection) in &mut self.connections {
             connection.pings = 0;
@@ -544,6 +550,7 @@ mod tests {
             config: Arc::default(),
             admission: Arc::new(Admission::new(2)),
             archived: ArchiveAccess::new(None),
+            permissions: Arc::new(Permissions::in_memory()),
             runtime: Handle::current(),
         };
         let poll = Poll::new().unwrap();
@@ -563,7 +570,8 @@ mod tests {
         let place = Place::new(total, Addresses::new(1).try_admit(peer.ip()).unwrap(), None);
         let protocol = Protocol::Native(Default::default());
         let seat = shard.home.meter.seat();
-        shard.accept(Newcomer { stream, peer, protocol, place, early: Vec::new() }, seat);
+        let caller = crate::permissions::Caller::local();
+        shard.accept(Newcomer { stream, caller, peer, protocol, place, early: Vec::new() }, seat);
         client
     }
 

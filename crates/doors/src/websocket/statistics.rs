@@ -8,7 +8,7 @@ use super::{
     messages::Answer,
     statistics_rows::{InstanceRow, NodeRow, StatisticsView},
 };
-use crate::view;
+use crate::{permissions::Caller, view};
 use bytes::Bytes;
 use oasis_dac::{Instance, Node, Registry, now};
 use oasis_websocket::{Opcode, frame};
@@ -180,20 +180,40 @@ impl Statistics {
         if self.made.len() >= KEPT {
             self.made.clear();
         }
-        let piece = self.piece(reader.since, &place.1);
+        let piece = self.piece(reader.since, &place.1, &|_| true, &|_| true);
         self.made.insert(place, piece.clone());
         Some((piece, true))
     }
 
-    /// Returns what changed after a round, from a place on.
-    fn piece(&self, since: u64, from: &Place) -> Piece {
+    /// The same for a client that may see a part of the registry. Nobody shares it.
+    pub(super) fn next_visible(
+        &self,
+        reader: &StatisticsReader,
+        caller: &Caller,
+        registry: &Registry,
+    ) -> Option<(Piece, bool)> {
+        let (_, place) = reader.walk.as_ref()?;
+        let sees_node = |name: &str| caller.sees_node(name);
+        let sees =
+            |topic| registry.instance(topic).is_some_and(|found| caller.sees(&found.node, &found.name));
+        Some((self.piece(reader.since, place, &sees_node, &sees), true))
+    }
+
+    /// Returns what changed after a round, from a place on, of the nodes and instances that the reader sees.
+    fn piece(
+        &self,
+        since: u64,
+        from: &Place,
+        sees_node: &dyn Fn(&str) -> bool,
+        sees: &dyn Fn(TopicId) -> bool,
+    ) -> Piece {
         let (mut nodes, mut instances, mut next) = (Vec::new(), Vec::new(), Some(from.clone()));
         let mut looked = LOOKED;
         if let Place::Node(after) = from {
             let after = after.as_deref().map_or(Unbounded, Excluded);
             next = Some(Place::Instance(None));
             for (name, tracked) in self.nodes.range::<str, _>((after, Unbounded)) {
-                nodes.extend((tracked.changed > since).then(|| tracked.row.clone()));
+                nodes.extend((tracked.changed > since && sees_node(name)).then(|| tracked.row.clone()));
                 looked -= 1;
                 if looked == 0 || nodes.len() == ROWS {
                     next = Some(Place::Node(Some(name.clone())));
@@ -204,7 +224,7 @@ impl Statistics {
         if let Some(Place::Instance(after)) = next {
             next = None;
             for (topic, tracked) in self.instances.range((after.map_or(Unbounded, Excluded), Unbounded)) {
-                instances.extend((tracked.changed > since).then_some(tracked.row));
+                instances.extend((tracked.changed > since && sees(*topic)).then_some(tracked.row));
                 looked = looked.saturating_sub(1);
                 if looked == 0 || nodes.len() + instances.len() >= ROWS {
                     next = Some(Place::Instance(Some(*topic)));

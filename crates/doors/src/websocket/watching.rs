@@ -5,12 +5,13 @@
 use super::{
     client::{DeltaReader, NativeClient},
     connection::{Connection, Protocol},
-    deltas::Message,
+    deltas::{self, Message},
     end::End,
     messages::{SchemaDelivery, Watch},
     shard::Shard,
 };
 use crate::delta::RegistryPosition;
+use bytes::Bytes;
 use std::{
     collections::{HashSet, VecDeque},
     time::{Duration, Instant},
@@ -151,12 +152,15 @@ impl Shard {
         {
             let revision = self.around.dac.registry.revision();
             let connection = self.connections.get_mut(key).filter(|connection| connection.is_open());
-            let Some(reader) = connection.and_then(reader).filter(|reader| reader.lags(revision)) else {
-                continue;
+            let Some(connection) = connection else { continue };
+            let caller = (!connection.caller.sees_everything()).then(|| connection.caller.clone());
+            let Some(reader) = reader(connection).filter(|reader| reader.lags(revision)) else { continue };
+            let (message, is_new) = match caller {
+                None => self.deltas.after(&self.around.dac, reader.cursor, now),
+                Some(caller) => (deltas::visible_to(&caller, &self.around.dac, *reader), true),
             };
-            let (message, is_new) = self.deltas.after(&self.around.dac, reader.cursor, now);
             made += usize::from(is_new);
-            self.deltas.longest = self.deltas.longest.max(message.frame.len());
+            self.deltas.longest = self.deltas.longest.max(message.frame.as_ref().map_or(0, Bytes::len));
             let said = self.send_delta(key, message);
             self.settle(key, said);
         }
@@ -183,7 +187,7 @@ impl Shard {
         if let Some(reader) = reader(connection) {
             *reader = DeltaReader { cursor: message.next, is_new: false };
         }
-        connection.write_shared(message.frame)
+        message.frame.map_or(Ok(()), |frame| connection.write_shared(frame))
     }
 }
 
@@ -223,13 +227,18 @@ impl Shard {
         let Some(connection) = self.connections.get_mut(key).filter(|connection| connection.is_open()) else {
             return Ok(());
         };
+        let caller = (!connection.caller.sees_everything()).then(|| connection.caller.clone());
         let Some(reader) = native(connection).and_then(|client| client.statistics.as_mut()) else {
             return Ok(());
         };
         if !reader.follow(round) {
             return Ok(());
         }
-        let Some((piece, is_new)) = self.statistics.next(reader) else { return Ok(()) };
+        let next = match caller {
+            None => self.statistics.next(reader),
+            Some(caller) => self.statistics.next_visible(reader, &caller, &self.around.dac.registry),
+        };
+        let Some((piece, is_new)) = next else { return Ok(()) };
         *made += usize::from(is_new);
         let bytes = reader.took(&piece) as u64;
         self.statistics.is_busy |= reader.follow(round);

@@ -31,6 +31,10 @@ impl Config {
         if let Some(name) = addresses.own_node {
             self.own_node = name;
         }
+        if let Some(directory) = addresses.access {
+            self.access.directory = directory;
+        }
+        self.access.insecure |= addresses.insecure;
         self.channel.udp |= addresses.udp;
         self.insecure |= addresses.insecure;
         if let Some(certificate) = addresses.tls_certificate {

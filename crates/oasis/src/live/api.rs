@@ -1,6 +1,6 @@
 //! A client of the HTTP API (`docs/reference/http-api.md`).
 
-use crate::live::{dac_address::Server, trust};
+use crate::live::{dac_address::Server, token, trust};
 use anyhow::bail;
 use serde_json::Value;
 use ureq::{
@@ -29,14 +29,20 @@ impl Api {
 
     /// A document.
     pub fn get(&self, path: &str, query: &[(&str, &str)]) -> anyhow::Result<Value> {
-        let request = self.agent.get(format!("{}{path}", self.base)).query_pairs(query.iter().copied());
+        let mut request = self.agent.get(format!("{}{path}", self.base)).query_pairs(query.iter().copied());
+        if let Some(authorization) = token::authorization()? {
+            request = request.header("authorization", authorization);
+        }
         understand(request.call().map_err(|error| self.failed(error))?)
     }
 
     /// Sends a change; returns null without a response body.
     pub fn send(&self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
         let body = body.map(Value::to_string).unwrap_or_default();
-        let request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        if let Some(authorization) = token::authorization()? {
+            request = request.header("authorization", authorization);
+        }
         let request = request.body(SendBody::from_owned_reader(std::io::Cursor::new(body)))?;
         understand(self.agent.run(request).map_err(|error| self.failed(error))?)
     }

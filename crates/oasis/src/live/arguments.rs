@@ -66,6 +66,9 @@ pub struct Addresses {
     /// Name of a node of the DAC itself, which reports what the DAC's threads do, such as 'dac' [default: none].
     #[arg(long, value_name = "NAME", env = "OASIS_OWN_NODE")]
     pub own_node: Option<String>,
+    /// Folder of accounts and audit log, created if it does not exist [default: ~/.local/state/oasis/access].
+    #[arg(long, value_name = "DIR", env = "OASIS_ACCESS")]
+    pub access: Option<String>,
     /// Let nodes send samples as datagrams too, to the same port by UDP.
     #[arg(long, env = "OASIS_UDP")]
     pub udp: bool,
@@ -78,7 +81,7 @@ pub struct Addresses {
     /// CA of the nodes: each must show a certificate of it [default: none; nodes need no certificate].
     #[arg(long, value_name = "FILE", env = "OASIS_NODE_CA")]
     pub node_ca: Option<PathBuf>,
-    /// Listen beyond loopback without TLS too: everybody on the way can read and change everything.
+    /// Listen beyond loopback without TLS too, and let everybody who can connect do everything without signing in.
     #[arg(long, env = "OASIS_INSECURE")]
     pub insecure: bool,
 }

@@ -2,7 +2,7 @@
 
 use crate::live::{
     dac_address::{DacAddress, Server},
-    trust,
+    token, trust,
 };
 use anyhow::{Context, bail};
 use futures_util::{SinkExt, StreamExt};
@@ -47,6 +47,9 @@ impl Client {
             .into_client_request()
             .with_context(|| format!("{address} is not a DAC address (--url)"))?;
         request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static("oasis.v1"));
+        if let Some(authorization) = token::authorization()? {
+            request.headers_mut().insert("Authorization", HeaderValue::try_from(authorization)?);
+        }
         let (socket, _) = client_async(request, open(server).await?)
             .await
             .map_err(reason)

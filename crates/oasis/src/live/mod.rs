@@ -1,5 +1,6 @@
 //! Commands that talk to a DAC, or are one (feature `live`).
 
+mod accounts;
 pub mod annotation;
 pub mod api;
 pub mod arguments;
@@ -19,6 +20,7 @@ mod shards;
 mod systemd;
 mod tail;
 pub mod test_run;
+mod token;
 mod trust;
 
 use crate::cli::Verb;

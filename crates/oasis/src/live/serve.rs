@@ -1,7 +1,7 @@
 //! `oasis up`, `oasis dac`, `oasis node`: DAC and node in one process or two.
 
 use super::{
-    arguments,
+    accounts, arguments,
     encryption::{self, DATAGRAMS},
     own_node,
     revive::{beat, revive},
@@ -158,6 +158,7 @@ impl RunningDac {
         };
         // Invalid settings of a handler end the start before anything is written.
         let handlers = config.handlers()?;
+        let permissions = accounts::open(&config.access)?;
         let dac = Dac::new(oasis_dac::Config {
             memory_bytes: config.memory_bytes,
             log: config.log,
@@ -172,7 +173,8 @@ impl RunningDac {
         let recorder = archived.clone().map(|archive| -> Arc<dyn Handler> { archive });
         let handlers = recorder.into_iter().chain(handlers).collect();
         let handlers = Arc::new(Supervisor::new(dac.clone(), stored, handlers));
-        let doors = Doors::new(dac.clone(), config.doors, archived)?.with_tls(tls.clone());
+        let doors = Doors::with_permissions(dac.clone(), config.doors, archived, permissions)?;
+        let doors = doors.with_tls(tls.clone());
         let api = Api::new(doors, handlers.clone())?;
         handlers.start_all();
         let watchdog = systemd::watchdog(dac.health.clone())?;

@@ -3,7 +3,7 @@
 use super::{Catalogue, signed, unsigned};
 use crate::annotation::{Annotation, AnnotationError, AnnotationFilter, MOST_ANNOTATIONS, Note, Target};
 use oasis_wire::quantity::Nanos;
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 type Result<T> = std::result::Result<T, AnnotationError>;
 
@@ -56,6 +56,17 @@ impl Catalogue {
         let most = signed(most as u64);
         let values = params![from, to, time, id, filter.node, filter.instance, most];
         Ok(statement.query_map(values, read)?.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Returns the annotation with this number.
+    pub fn annotation(&self, id: u64) -> Result<Option<Annotation>> {
+        let mut statement = self.0.prepare_cached(
+            "SELECT id, time, until, text, who, written,
+                    (SELECT json_group_array(json_object('node', node, 'instance', instance) ORDER BY number)
+                     FROM annotation_target WHERE annotation = id)
+             FROM annotation WHERE id = ?",
+        )?;
+        Ok(statement.query_row([signed(id)], read).optional()?)
     }
 
     /// Whether an identical annotation exists.

@@ -1,4 +1,5 @@
 import { parseSchema, type Schema } from '@oasis/wire';
+import { fetchWithToken } from '../../csrf.ts';
 import type { Door, DoorEvents, DoorName } from './door.ts';
 import { EventFeed, type Feed, PollFeed, StreamFeed, WaitFeed } from './feed.ts';
 import { batchOf, type SamplesMessage } from './json_batch.ts';
@@ -131,7 +132,7 @@ export class TextDoor implements Door {
   }
 
   private async command({ id, op: _, ...request }: Fields & { id: number }): Promise<void> {
-    const answer = await fetch(new URL('commands', this.api), {
+    const answer = await fetchWithToken(new URL('commands', this.api), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(request),

@@ -101,6 +101,7 @@ impl World {
             config: Arc::new(config),
             admission: Arc::new(Admission::new(CLIENTS)),
             archived: ArchiveAccess::new(None),
+            permissions: Arc::new(crate::permissions::Permissions::in_memory()),
             runtime: Handle::current(),
         };
         let shards = (0..SHARDS).map(|number| shard(&around, number)).collect();
@@ -118,8 +119,9 @@ impl World {
         let total = self.around.admission.try_admit().unwrap();
         let place = Place::new(total, Addresses::new(1).try_admit(peer.ip()).unwrap(), None);
         let protocol = Protocol::Native(Default::default());
-        let stream_there = Transport::Plain(mio::net::TcpStream::from_std(accepted));
-        let newcomer = Newcomer { stream: stream_there, peer, protocol, place, early: Vec::new() };
+        let accepted = Transport::Plain(mio::net::TcpStream::from_std(accepted));
+        let caller = crate::permissions::Caller::local();
+        let newcomer = Newcomer { stream: accepted, caller, peer, protocol, place, early: Vec::new() };
         let shard = &mut self.shards[shard];
         let seat = shard.home.meter.seat();
         shard.accept(newcomer, seat);

@@ -89,6 +89,7 @@ impl DacSettings {
             command.env_remove(name);
         }
         command.envs(self.variables.iter().cloned());
+        command.env("OASIS_ACCESS", self.folder.join("access"));
         command.env("OASIS_LOG", "warn").args([
             "dac",
             "--listen",

@@ -1,0 +1,202 @@
+//! Sign-in of people over HTTP: a session is a cookie, and a CSRF token beside it.
+
+use axum::{
+    Extension, Json,
+    body::Bytes,
+    extract::{ConnectInfo, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use oasis_access::{Event, Kind, Moment, Principal, SignInError, SignedIn, Target, Verb, decide};
+use oasis_doors::{
+    Doors, Problem,
+    permissions::{Caller, cookie_name, forgotten, session_cookie},
+};
+use serde::{Deserialize, Serialize};
+use std::{fmt::Display, net::SocketAddr};
+use utoipa::ToSchema;
+
+/// The page of other sites that tries to sign in learns this.
+const FOREIGN: &str = "pages of other sites may not sign in (doors.allowed_origins)";
+
+/// Who asks, and what it may do.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Who {
+    /// `local` (this host), `person` (signed in), `program` (with a token), or `stranger`
+    kind: &'static str,
+    /// Name of the user or token; empty for the others.
+    name: String,
+    /// Roles of a user; empty for the others.
+    roles: Vec<String>,
+    /// Verbs that it has on something; docs/reference/permissions.md lists them.
+    #[schema(value_type = Vec<String>)]
+    verbs: Vec<&'static str>,
+    /// Whether it may read everything.
+    reads_everything: bool,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Credentials {
+    /// Name of the user.
+    name: String,
+    /// At most 1,024 bytes.
+    password: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Session {
+    #[serde(flatten)]
+    who: Who,
+    /// To be sent in `X-CSRF-Token` with each request of this session that changes something.
+    csrf_token: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CsrfToken {
+    /// As in the answer of the sign-in; the one before is not valid any more.
+    csrf_token: String,
+}
+
+/// Who the caller is. Without valid credentials it is a stranger, or somebody on this host.
+#[utoipa::path(get, path = "/api/v1/session", responses((status = 200, body = Who)))]
+pub async fn who(
+    State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+) -> Response {
+    let mut response = Json(who_is(&doors, caller.principal())).into_response();
+    let has_old_cookie = session_cookie(&headers).is_some() && caller.principal().kind() == Kind::Stranger;
+    if let Some(removal) = forgotten(&headers).filter(|_| has_old_cookie) {
+        response.headers_mut().append(header::SET_COOKIE, removal);
+    }
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn who_is(doors: &Doors, principal: &Principal) -> Who {
+    let may = |verb, target| decide(principal, verb, target).is_allowed();
+    let is_permitted = |verb: &&Verb| may(**verb, Target::SomeOfDac);
+    Who {
+        kind: principal.kind().word(),
+        name: principal.name().to_owned(),
+        roles: roles(doors, principal),
+        verbs: Verb::ALL.iter().filter(is_permitted).map(|verb| verb.word()).collect(),
+        reads_everything: may(Verb::ReadLive, Target::Dac) || may(Verb::ReadPast, Target::Dac),
+    }
+}
+
+fn roles(doors: &Doors, principal: &Principal) -> Vec<String> {
+    if principal.kind() != Kind::Person {
+        return Vec::new();
+    }
+    let accounts = doors.permissions.access.document();
+    let user = accounts.users().iter().find(|(name, _)| name.as_str() == principal.name());
+    user.map(|(_, user)| user.roles.iter().map(|role| role.as_str().to_owned()).collect()).unwrap_or_default()
+}
+
+/// Starts a session with a password. The answer sets its cookie.
+#[utoipa::path(post, path = "/api/v1/session", request_body = Credentials,
+    responses((status = 200, body = Session), (status = 401, body = Problem), (status = 403, body = Problem), (status = 422, body = Problem),
+        (status = 429, body = Problem), (status = 503, body = Problem)))]
+pub async fn sign_in(
+    State(doors): State<Doors>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    doors.admit(&headers, FOREIGN)?;
+    let Credentials { name, password } = super::body(&body)?;
+    let (access, user) = (doors.permissions.access.clone(), name.clone());
+    let checked = tokio::task::spawn_blocking(move || {
+        access.sign_in(&user, &password, peer.ip().to_canonical(), Moment::now())
+    });
+    let signed_in = checked.await.map_err(|error| failed(&error))?;
+    let result = signed_in.as_ref().map_or_else(ToString::to_string, |_| "done".to_owned());
+    // Attempts that are slowed down are not recorded: nobody may fill the audit log by trying.
+    let is_recorded = !matches!(signed_in, Err(SignInError::Slow(_) | SignInError::Busy));
+    let recorded = match is_recorded {
+        true => doors.permissions.record(event(&name, peer, "sign-in", &result)).await,
+        false => Ok(()),
+    };
+    let SignedIn { principal, cookie, csrf_token } = signed_in.map_err(|error| refused(&error))?;
+    if let Err(error) = recorded {
+        doors.permissions.access.sign_out(cookie.reveal());
+        return Err(error.into());
+    }
+    let session = Session { who: who_is(&doors, &principal), csrf_token: csrf_token.reveal().to_owned() };
+    // A browser sends it back over TLS only, if it came so.
+    let secure = if doors.is_encrypted() { "; Secure" } else { "" };
+    let cookie =
+        format!("{}={}; Path=/; HttpOnly; SameSite=Lax{secure}", cookie_name(&headers), cookie.reveal());
+    let cookie = HeaderValue::try_from(cookie).map_err(|error| failed(&error))?;
+    let no_store = HeaderValue::from_static("no-store");
+    Ok(([(header::SET_COOKIE, cookie), (header::CACHE_CONTROL, no_store)], Json(session)).into_response())
+}
+
+/// Ends the session of the request's cookie. The answer removes the cookie.
+#[utoipa::path(delete, path = "/api/v1/session",
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem), (status = 503, body = Problem)))]
+pub async fn sign_out(
+    State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let cookie = own_session(&doors, &caller, &headers)?;
+    doors.permissions.check_csrf(&caller, &headers)?;
+    // Signed out even if that cannot be recorded.
+    doors.permissions.access.sign_out(cookie);
+    doors.permissions.record(event(caller.principal().name(), caller.peer(), "sign-out", "done")).await?;
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    if let Some(removal) = forgotten(&headers) {
+        response.headers_mut().append(header::SET_COOKIE, removal);
+    }
+    Ok(response)
+}
+
+/// Makes another CSRF token, for a page that was loaded again. Only pages of this DAC can read the answer.
+#[utoipa::path(post, path = "/api/v1/session/csrf",
+    responses((status = 200, body = CsrfToken), (status = 401, body = Problem), (status = 403, body = Problem)))]
+pub async fn renew_csrf_token(
+    State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let cookie = own_session(&doors, &caller, &headers)?;
+    let renewed = doors.permissions.access.renew_csrf_token(cookie).map_err(|error| failed(&error))?;
+    let csrf_token = renewed.ok_or_else(no_session)?.reveal().to_owned();
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(CsrfToken { csrf_token })).into_response())
+}
+
+/// The cookie of a caller that has a session.
+fn own_session<'a>(doors: &Doors, caller: &Caller, headers: &'a HeaderMap) -> Result<&'a str, Problem> {
+    doors.admit(headers, FOREIGN)?;
+    session_cookie(headers).filter(|_| caller.principal().needs_csrf_token()).ok_or_else(no_session)
+}
+
+fn no_session() -> Problem {
+    Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "no_session",
+        "this request has no session: POST /api/v1/session starts one",
+    )
+}
+
+fn failed(error: &dyn Display) -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "session", error.to_string())
+}
+
+fn refused(error: &SignInError) -> Problem {
+    let (status, code) = match error {
+        SignInError::Wrong => (StatusCode::UNAUTHORIZED, "wrong_password"),
+        SignInError::Slow(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_attempts"),
+        SignInError::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
+        SignInError::Random(_) => (StatusCode::INTERNAL_SERVER_ERROR, "session"),
+    };
+    Problem::new(status, code, error.to_string())
+}
+
+fn event(name: &str, peer: SocketAddr, action: &str, result: &str) -> Event {
+    let address = peer.ip().to_canonical().to_string();
+    Event { address, ..Event::new(format!("person:{name}"), action, result) }
+}

@@ -1,0 +1,106 @@
+//! The principal of a request or of a stream.
+
+use super::{Permissions, refusal::Refusal};
+use oasis_access::{Ended, Kind, Moment, Principal, Target, Verb, Verdict, decide};
+use std::{mem, net::SocketAddr};
+
+/// A principal, and from where it asks.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    principal: Principal,
+    peer: SocketAddr,
+    /// State of all rights that was looked at last.
+    generation: u64,
+}
+
+impl Caller {
+    /// A principal whose rights are at least those of this generation.
+    pub(super) fn new(principal: Principal, peer: SocketAddr, generation: u64) -> Self {
+        Self { principal, peer, generation }
+    }
+
+    /// The principal.
+    pub fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    /// Its address.
+    pub fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    /// Returns the author of what it does, for people: `http 127.0.0.1:40112`, `person:ada http 10.1.2.3:40112`.
+    pub fn author(&self, door: &str) -> String {
+        let peer = self.peer;
+        match self.principal.kind() {
+            Kind::Local | Kind::Stranger => format!("{door} {peer}"),
+            Kind::Person | Kind::Program => format!("{} {door} {peer}", self.principal),
+        }
+    }
+
+    /// Whether it may do something.
+    pub fn may(&self, verb: Verb, target: Target<'_>) -> bool {
+        decide(&self.principal, verb, target).is_allowed()
+    }
+
+    /// Whether it may know of an instance.
+    pub fn sees(&self, node: &str, instance: &str) -> bool {
+        self.reads(Target::Instance { node, instance })
+    }
+
+    /// Whether it may know of a node: there can be an instance that it sees.
+    pub fn sees_node(&self, node: &str) -> bool {
+        self.reads(Target::SomeOfNode(node))
+    }
+
+    /// Whether it may know of everything: then nothing has to be left out for it.
+    pub fn sees_everything(&self) -> bool {
+        self.reads(Target::Dac)
+    }
+
+    /// Whether there is anything that it may read.
+    pub fn sees_something(&self) -> bool {
+        self.reads(Target::SomeOfDac)
+    }
+
+    fn reads(&self, target: Target<'_>) -> bool {
+        self.may(Verb::ReadLive, target) || self.may(Verb::ReadPast, target)
+    }
+
+    /// Asks for a permission on an instance. To be asked before the instance is looked up: the answer must not depend on whether it exists.
+    ///
+    /// # Errors
+    /// If it is not permitted.
+    pub fn ask(&self, verb: Verb, node: &str, instance: &str) -> Result<(), Refusal> {
+        self.ask_for(verb, Target::Instance { node, instance })
+    }
+
+    /// Asks for a permission.
+    ///
+    /// # Errors
+    /// If it is not permitted.
+    pub fn ask_for(&self, verb: Verb, target: Target<'_>) -> Result<(), Refusal> {
+        let verdict = decide(&self.principal, verb, target);
+        if verdict == Verdict::Allowed {
+            Ok(())
+        } else {
+            Err(Refusal::new(verdict, &self.principal, verb, target))
+        }
+    }
+
+    /// Brings the rights up to date. Whether they may be others than before. Two comparisons and two clocks, if nothing has changed.
+    ///
+    /// # Errors
+    /// If there are none any more: the stream must end.
+    pub fn refresh(&mut self, permissions: &Permissions) -> Result<bool, Ended> {
+        let generation = permissions.access.generation();
+        permissions.access.check(&mut self.principal, Moment::now())?;
+        Ok(mem::replace(&mut self.generation, generation) != generation)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn local() -> Self {
+        let permissions = Permissions::in_memory();
+        Self::new(permissions.access.local(), ([127, 0, 0, 1], 1).into(), permissions.access.generation())
+    }
+}

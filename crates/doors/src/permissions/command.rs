@@ -1,0 +1,146 @@
+//! Commands: each asks for its own verb on its own instance, and is recorded before it is sent.
+
+use super::{Caller, NotRecorded, Outcome, Permissions, refusal::Refusal};
+use crate::problem::Problem;
+use oasis_access::Verb;
+use oasis_channel::InstanceState;
+use oasis_dac::{CommandError, Dac, ProbeRequest, now};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The verbs of all commands.
+pub const COMMANDS: &[Verb] = &[
+    Verb::Hertz,
+    Verb::Enable,
+    Verb::Disable,
+    Verb::SampleNow,
+    Verb::Trigger,
+    Verb::Deadband,
+    Verb::Demand,
+    Verb::DemandOff,
+];
+
+/// Returns the verb that a command needs.
+pub fn verb_of(request: &ProbeRequest) -> Verb {
+    match request {
+        ProbeRequest::Hertz { .. } => Verb::Hertz,
+        ProbeRequest::Enable => Verb::Enable,
+        ProbeRequest::Disable => Verb::Disable,
+        ProbeRequest::SampleNow => Verb::SampleNow,
+        ProbeRequest::Trigger => Verb::Trigger,
+        ProbeRequest::Deadband { .. } => Verb::Deadband,
+        ProbeRequest::Demand(_) => Verb::Demand,
+        ProbeRequest::DemandOff => Verb::DemandOff,
+    }
+}
+
+/// Why a command was not carried out.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum CommandFailure {
+    /// It is not permitted.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// It cannot be recorded, so it was not sent.
+    #[error(transparent)]
+    NotRecorded(#[from] NotRecorded),
+    /// It failed.
+    #[error(transparent)]
+    Failed(#[from] CommandError),
+}
+
+impl CommandFailure {
+    /// Returns the code for programs.
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Refused(refusal) => refusal.code(),
+            Self::NotRecorded(_) => NotRecorded::CODE,
+            Self::Failed(error) => error.code(),
+        }
+    }
+}
+
+impl Outcome for CommandFailure {}
+
+impl From<CommandFailure> for Problem {
+    fn from(failure: CommandFailure) -> Self {
+        match failure {
+            CommandFailure::Refused(refusal) => refusal.into(),
+            CommandFailure::NotRecorded(error) => error.into(),
+            CommandFailure::Failed(error) => error.into(),
+        }
+    }
+}
+
+impl Permissions {
+    /// Sends a command of a caller, if it is permitted. `door` goes into the journal with the caller. It goes on if the future is dropped.
+    ///
+    /// # Errors
+    /// If it is not permitted, cannot be recorded, or fails.
+    pub async fn command(
+        self: &Arc<Self>,
+        dac: &Arc<Dac>,
+        caller: &Caller,
+        door: &str,
+        (node, instance): (String, String),
+        wish: ProbeRequest,
+    ) -> Result<InstanceState, CommandFailure> {
+        let verb = verb_of(&wish);
+        let target = format!("{node}/{instance}");
+        let arguments = arguments(&wish);
+        if let Err(refusal) = caller.ask(verb, &node, &instance) {
+            self.record_refusal(caller, verb.word(), &target, arguments, &refusal).await;
+            return Err(refusal.into());
+        }
+        let (dac, who) = (dac.clone(), caller.author(door));
+        let sending = async move {
+            let sent = dac.commands.execute(&dac.registry, (&node, &instance), wish, &who, now()).await;
+            sent.map_err(CommandFailure::from)
+        };
+        self.recorded(caller, verb.word(), target, arguments, sending).await
+    }
+}
+
+/// What a command carries besides its name.
+fn arguments(wish: &ProbeRequest) -> Value {
+    match serde_json::to_value(wish) {
+        Ok(Value::Object(mut fields)) => {
+            fields.remove("command");
+            if fields.is_empty() { Value::Null } else { fields.into() }
+        }
+        _ => json!(null),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_command_has_a_verb_of_its_name() {
+        for (text, name) in [
+            (r#"{"command":"hertz","hertz":1}"#, "hertz"),
+            (r#"{"command":"enable"}"#, "enable"),
+            (r#"{"command":"disable"}"#, "disable"),
+            (r#"{"command":"sample-now"}"#, "sample-now"),
+            (r#"{"command":"trigger"}"#, "trigger"),
+            (r#"{"command":"deadband","metric":"x"}"#, "deadband"),
+            (r#"{"command":"demand","min":1,"max":2}"#, "demand"),
+            (r#"{"command":"demand-off"}"#, "demand-off"),
+        ] {
+            let request: ProbeRequest = serde_json::from_str(text).unwrap();
+            assert_eq!(Verb::of_command(name), Some(verb_of(&request)), "{name}");
+            assert!(COMMANDS.contains(&verb_of(&request)));
+        }
+        assert_eq!(
+            Verb::ALL.iter().filter(|verb| verb.word().starts_with("command:")).count(),
+            COMMANDS.len()
+        );
+    }
+
+    #[test]
+    fn arguments_are_what_a_command_says_besides_its_name() {
+        let hertz: ProbeRequest = serde_json::from_str(r#"{"command":"hertz","hertz":2}"#).unwrap();
+        assert_eq!(arguments(&hertz), json!({"hertz": 2.0}));
+        assert_eq!(arguments(&ProbeRequest::Enable), Value::Null);
+    }
+}

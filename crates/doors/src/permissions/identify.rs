@@ -1,0 +1,176 @@
+//! Who asks: a token, the cookie of a session, this host, or a stranger.
+
+use super::{Caller, Permissions};
+use crate::problem::Problem;
+use axum::{
+    extract::ConnectInfo,
+    http::{HeaderMap, HeaderValue, Request, StatusCode, header, uri::Authority},
+};
+use oasis_access::Moment;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// Headers by which proxies say for whom they ask: such a request does not come from this host.
+const FORWARDING: [&str; 7] = [
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-forwarded-port",
+    "x-real-ip",
+];
+
+impl Permissions {
+    /// Returns who has sent a request: the owner of its token; else of its session; else `local`, if it comes from this host, for this host, and not through
+    /// a proxy; else a stranger.
+    ///
+    /// # Errors
+    /// Status 401 for a token or a session that is not valid: there is no second guess.
+    pub fn identify<B>(&self, request: &Request<B>) -> Result<Caller, Problem> {
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0);
+        // A request without an address comes from elsewhere.
+        let peer = peer.unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, 0).into());
+        // Before the look-up: a change in between is seen later.
+        let generation = self.access.generation();
+        let headers = request.headers();
+        let principal = if let Some(credentials) = headers.get(header::AUTHORIZATION) {
+            let token = bearer(credentials).ok_or_else(|| {
+                bad("bad_credentials", "write Authorization: Bearer and a token (oasis token create)".into())
+            })?;
+            self.access.token(token, Moment::now()).map_err(|ended| bad("bad_token", ended.to_string()))?
+        } else if let Some(cookie) = session_cookie(headers) {
+            let session = self.access.session(cookie, Moment::now());
+            session.map_err(|ended| bad("session_ended", ended.to_string()))?
+        } else if is_local(request, peer.ip()) {
+            self.access.local()
+        } else {
+            self.access.stranger()
+        };
+        Ok(Caller::new(principal, peer, generation))
+    }
+
+    /// A caller without any right, for a request whose credentials are not valid.
+    pub(super) fn nobody<B>(&self, request: &Request<B>) -> Caller {
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0);
+        let peer = peer.unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, 0).into());
+        Caller::new(self.access.nobody(), peer, self.access.generation())
+    }
+}
+
+fn bad(code: &str, detail: String) -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, code, detail)
+}
+
+fn bearer(credentials: &HeaderValue) -> Option<&str> {
+    let (scheme, token) = credentials.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Returns the name of the cookie of a session. It contains the port, because browsers send cookies to all ports of a host.
+pub fn cookie_name(headers: &HeaderMap) -> String {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let authority = host.and_then(|host| host.parse::<Authority>().ok());
+    match authority.and_then(|authority| authority.port_u16()) {
+        Some(port) => format!("oasis-session-{port}"),
+        None => "oasis-session".into(),
+    }
+}
+
+/// Returns the cookie of a session.
+pub fn session_cookie(headers: &HeaderMap) -> Option<&str> {
+    let name = cookie_name(headers);
+    let all = headers.get_all(header::COOKIE).into_iter().filter_map(|cookies| cookies.to_str().ok());
+    let pairs = all.flat_map(|cookies| cookies.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
+    pairs.into_iter().find(|(found, _)| *found == name).map(|(_, value)| value)
+}
+
+/// Whether somebody on this host asks for this host, and no proxy does so for others.
+fn is_local<B>(request: &Request<B>, peer: IpAddr) -> bool {
+    let headers = request.headers();
+    let host = headers.get(header::HOST).map(|host| host.to_str().unwrap_or_default());
+    let asked = request.uri().authority().map(Authority::as_str);
+    peer.to_canonical().is_loopback()
+        && [host, asked].into_iter().flatten().all(is_loopback)
+        && !FORWARDING.iter().any(|name| headers.contains_key(*name))
+}
+
+fn is_loopback(authority: &str) -> bool {
+    let Ok(authority) = authority.parse::<Authority>() else { return false };
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
+    let host = host.to_ascii_lowercase();
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oasis_access::{Kind, NewToken};
+
+    fn request(peer: [u8; 4], headers: &[(&str, &str)]) -> Request<()> {
+        let mut request =
+            Request::builder().uri("/api/v1/nodes").extension(ConnectInfo(SocketAddr::from((peer, 9))));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.body(()).unwrap()
+    }
+
+    #[test]
+    fn only_this_host_without_a_proxy_is_local() {
+        let permissions = Permissions::in_memory();
+        let kind = |peer, headers: &[(&str, &str)]| {
+            permissions.identify(&request(peer, headers)).unwrap().principal().kind()
+        };
+        let here = [127, 0, 0, 1];
+        for host in
+            ["127.0.0.1:7070", "localhost", "[::1]:7070", "LOCALHOST.:7070", "plant.localhost", "127.0.0.2"]
+        {
+            assert_eq!(kind(here, &[("host", host)]), Kind::Local, "{host}");
+        }
+        assert_eq!(kind(here, &[]), Kind::Local);
+        assert_eq!(kind([10, 1, 2, 3], &[("host", "127.0.0.1:7070")]), Kind::Stranger);
+        for host in ["dac.example", "10.1.2.3:7070", "localhost.evil.example", "", "127.0.0.1@evil.example"] {
+            assert_eq!(kind(here, &[("host", host)]), Kind::Stranger, "{host}");
+        }
+        for name in FORWARDING {
+            assert_eq!(kind(here, &[("host", "localhost"), (name, "x")]), Kind::Stranger, "{name}");
+        }
+    }
+
+    #[test]
+    fn bad_credentials_are_never_local() {
+        let permissions = Permissions::in_memory();
+        for headers in [
+            [("authorization", "Bearer oasis_00000000_x")],
+            [("authorization", "Basic YTpi")],
+            [("authorization", "")],
+            [("cookie", "a=b; oasis-session=x")],
+        ] {
+            assert!(permissions.identify(&request([127, 0, 0, 1], &headers)).is_err(), "{headers:?}");
+        }
+        // The cookie of a DAC at another port.
+        let other = [("host", "localhost:7070"), ("cookie", "oasis-session-7171=x")];
+        assert_eq!(
+            permissions.identify(&request([127, 0, 0, 1], &other)).unwrap().principal().kind(),
+            Kind::Local
+        );
+    }
+
+    #[test]
+    fn a_token_counts_more_than_the_address() {
+        let permissions = Permissions::in_memory();
+        let (name, roles) = ("kiosk".parse().unwrap(), ["viewer".parse().unwrap()].into());
+        let new = NewToken { name, roles, owner: None, embed: true, scope: Vec::new(), expires: None };
+        let made = permissions.access.change(|accounts| accounts.create_token(new, Moment::now().wall));
+        let header = format!("bearer {}", made.unwrap().1.reveal());
+        let caller = permissions.identify(&request([127, 0, 0, 1], &[("authorization", &header)])).unwrap();
+        assert_eq!(caller.principal().to_string(), "program:kiosk");
+        assert_eq!(caller.author("http"), "program:kiosk http 127.0.0.1:9");
+        assert!(
+            caller.sees_everything()
+                && !caller.may(oasis_access::Verb::Enable, oasis_access::Target::SomeOfDac)
+        );
+    }
+}

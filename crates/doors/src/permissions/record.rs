@@ -1,0 +1,105 @@
+//! The audit log: `begun` before an action, and what became of it afterwards.
+
+use super::{Caller, Permissions, refusal::Refusal};
+use crate::problem::Problem;
+use axum::http::StatusCode;
+use oasis_access::{AuditError, AuditLog, Event, Receipt};
+use serde_json::Value;
+use std::{fmt::Display, sync::Arc, time::Instant};
+
+/// An action was not carried out, because it cannot be recorded.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("not done, because the audit log cannot be written: {0}")]
+pub struct NotRecorded(String);
+
+impl NotRecorded {
+    /// The code for programs.
+    pub const CODE: &str = "not_recorded";
+}
+
+impl From<NotRecorded> for Problem {
+    fn from(error: NotRecorded) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, NotRecorded::CODE, error.to_string())
+    }
+}
+
+/// An error of an action that is recorded.
+pub trait Outcome: Display + From<NotRecorded> + Send + 'static {}
+
+impl Outcome for Problem {}
+
+impl Permissions {
+    /// Does something, and records it: that it begins, before it does, and its result. It goes on if the future is dropped.
+    ///
+    /// # Errors
+    /// Those of the action; or if it cannot be recorded: then it does not happen.
+    pub async fn recorded<T: Send + 'static, E: Outcome>(
+        &self,
+        caller: &Caller,
+        action: &'static str,
+        target: String,
+        arguments: Value,
+        act: impl Future<Output = Result<T, E>> + Send + 'static,
+    ) -> Result<T, E> {
+        let Some(audit) = self.audit.clone() else { return act.await };
+        let event = Event { target, arguments, ..event(caller, action, "begun") };
+        let acted = tokio::spawn(async move {
+            let begun = append(&audit, event.clone()).await?;
+            let done = act.await;
+            let result = match &done {
+                Ok(_) => "done".to_owned(),
+                Err(error) => format!("failed: {error}"),
+            };
+            let ended = Event { arguments: Value::Null, result, of: Some(begun.seq), ..event };
+            if let Err(error) = append(&audit, ended).await {
+                tracing::error!(%error, "the result of an action is not in the audit log");
+            }
+            done
+        });
+        acted.await.map_err(|error| NotRecorded(error.to_string()))?
+    }
+
+    /// Records something that has happened.
+    ///
+    /// # Errors
+    /// If it cannot be recorded.
+    pub async fn record(&self, event: Event) -> Result<(), NotRecorded> {
+        match &self.audit {
+            Some(audit) => append(audit, event).await.map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Records that something was refused, unless there were too many refusals in the last minute.
+    pub async fn record_refusal(
+        &self,
+        caller: &Caller,
+        action: &str,
+        target: &str,
+        arguments: Value,
+        refusal: &Refusal,
+    ) {
+        let Some(left_out) = self.refusals.admit(Instant::now()) else { return };
+        if let Some(others) = left_out.others() {
+            tracing::info!(others, "refusals are not in the audit log, because there were too many");
+        }
+        let event = Event { target: target.into(), arguments, ..event(caller, action, refusal.word()) };
+        if let Err(error) = self.record(event).await {
+            tracing::warn!(%error, action, "a refusal is not in the audit log");
+        }
+    }
+}
+
+/// An event of a caller.
+fn event(caller: &Caller, action: &str, result: &str) -> Event {
+    let address = caller.peer().ip().to_canonical().to_string();
+    Event { address, ..Event::new(caller.principal().to_string(), action, result) }
+}
+
+/// Appends a record on a thread that may block.
+async fn append(audit: &Arc<AuditLog>, event: Event) -> Result<Receipt, NotRecorded> {
+    let audit = audit.clone();
+    let appended = tokio::task::spawn_blocking(move || audit.append(event)).await;
+    let failed = |error: &dyn Display| NotRecorded(error.to_string());
+    appended.map_err(|error| failed(&error))?.map_err(|error: AuditError| failed(&error))
+}

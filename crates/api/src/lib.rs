@@ -24,6 +24,7 @@ mod layouts;
 mod page;
 mod read;
 mod registry;
+mod security;
 mod session;
 mod shards;
 mod test_runs;
@@ -105,6 +106,7 @@ struct Description;
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = Description::openapi();
     document.merge(oasis_doors::openapi());
+    security::describe(&mut document);
     document
 }
 

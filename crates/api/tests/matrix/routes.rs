@@ -62,6 +62,21 @@ async fn the_table_has_each_route_of_the_openapi_document() {
 }
 
 #[tokio::test]
+async fn the_openapi_document_says_which_routes_need_a_permission() {
+    let world = World::new();
+    let document = serde_json::to_value(oasis_api::openapi()).unwrap();
+    for Route { method, path, requires } in world.api.routes().table() {
+        let operation = &document["paths"][*path][method.as_str().to_lowercase()];
+        if operation.is_null() {
+            continue;
+        }
+        let is_open = *requires == Requirement::Nothing;
+        assert_eq!(operation["security"].is_null(), is_open, "{method} {path}");
+        assert!(is_open || operation["responses"]["401"].is_object(), "{method} {path}");
+    }
+}
+
+#[tokio::test]
 async fn the_reference_says_what_each_route_requires() {
     let world = World::new();
     let reference = include_str!("../../../../docs/reference/permissions.md");

@@ -8,11 +8,13 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// How often it looks whether it should end.
 const LOOK: Duration = Duration::from_millis(100);
+/// For packets that wait when it should end.
+const REST: Duration = Duration::from_millis(500);
 
 /// What was on the wire in one direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -53,7 +55,14 @@ impl Tap {
         let told = is_over.clone();
         let thread = thread::Builder::new().name("tap".into()).spawn(move || {
             let (mut traffic, mut buffer) = (Traffic::default(), vec![0; capture::PACKET]);
+            let mut until = None;
             loop {
+                // Packets of others may never leave the interface silent.
+                if told.load(Ordering::Relaxed)
+                    && *until.get_or_insert_with(|| Instant::now() + REST) < Instant::now()
+                {
+                    return Ok(traffic);
+                }
                 match packets.read(&mut buffer) {
                     Ok(length) => {
                         let segment = buffer.get(..length).and_then(Segment::parse);
@@ -97,6 +106,30 @@ impl Traffic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{io::Write, net::UdpSocket};
+
+    #[test]
+    fn it_ends_although_others_send_all_the_time() {
+        let Ok(tap) = Tap::start(vec![1]) else {
+            let _ = writeln!(std::io::stderr(), "SKIPPED: packets cannot be captured here");
+            return;
+        };
+        let is_over = Arc::new(AtomicBool::new(false));
+        let told = is_over.clone();
+        let others = thread::spawn(move || {
+            let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+            let itself = socket.local_addr().expect("an address");
+            while !told.load(Ordering::Relaxed) {
+                // The receiver's buffer fills up: packets pass the interface all the same.
+                let _ = socket.send_to(&[7; 8], itself);
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let traffic = tap.stop().expect("a count");
+        is_over.store(true, Ordering::Relaxed);
+        others.join().expect("no panic");
+        assert_eq!(traffic, Traffic::default());
+    }
 
     #[test]
     fn segments_count_in_their_direction() {

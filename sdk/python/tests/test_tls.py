@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from dac import OASIS, dac
+
 from oasis.door import Door
 
 

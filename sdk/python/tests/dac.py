@@ -97,9 +97,7 @@ def _running(*verb: str) -> Iterator[Dac]:
     program = [OASIS, *verb, "--listen", ANY_PORT, "--channel-listen", ANY_PORT]
     # Accounts and audit log are not those of the developer.
     state = {**os.environ, "XDG_STATE_HOME": f"{tempfile.gettempdir()}/oasis-sdk-{os.getpid()}"}
-    process = subprocess.Popen(
-        [*program, "--ready-json"], stdout=subprocess.PIPE, text=True, env=state
-    )
+    process = subprocess.Popen([*program, "--ready-json"], stdout=subprocess.PIPE, text=True, env=state)
     try:
         assert process.stdout is not None
         yield Dac(json.loads(process.stdout.readline()))

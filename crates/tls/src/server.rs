@@ -1,9 +1,9 @@
 //! The settings of a server, loaded again when their files change.
 
-use crate::{Facts, TlsError, files, itself::Itself, provider};
+use crate::{Facts, TlsError, files, has_aes, itself::Itself, provider};
 use rustls::{
     ClientConfig, ServerConfig,
-    crypto::CryptoProvider,
+    crypto::{CryptoProvider, ring::Ticketer},
     pki_types::{CertificateDer, PrivateKeyDer},
     server::{NoServerSessionStorage, WebPkiClientVerifier, danger::ClientCertVerifier},
     sign::CertifiedKey,
@@ -125,11 +125,15 @@ impl Loaded {
             .with_no_client_auth()
             .with_single_cert(pair.chain.clone(), pair.key.clone_key())?;
         doors.alpn_protocols = vec![b"http/1.1".to_vec()];
+        // Tickets contain the session, encrypted: a client that comes back needs no signature, however many there were, and no memory here.
+        doors.ticketer = Ticketer::new()?;
         let channel = match &files.node_ca {
             Some(path) => builder(&provider)?.with_client_cert_verifier(nodes(path, &pair, &provider)?),
             None => builder(&provider)?.with_no_client_auth(),
         };
         let mut channel = channel.with_single_cert(pair.chain.clone(), pair.key.clone_key())?;
+        // The server encrypts far more than each client decrypts: its hardware decides, if it has no AES.
+        doors.ignore_client_order = !has_aes();
         // A resumed session would not show its certificate again, which may have expired meanwhile.
         channel.session_storage = Arc::new(NoServerSessionStorage {});
         channel.send_tls13_tickets = 0;

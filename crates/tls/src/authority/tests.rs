@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{ClientFiles, ServerFiles, ServerTls, explain};
-use rustls::{ClientConfig, ClientConnection, ServerConfig, ServerConnection};
+use rustls::{ClientConfig, ClientConnection, HandshakeKind, ServerConfig, ServerConnection};
 use tempfile::TempDir;
 
 fn authority() -> (TempDir, Authority) {
@@ -23,6 +23,19 @@ fn client(authority: &Authority, own: Option<Issued>) -> Arc<ClientConfig> {
 
 /// The outcome of a handshake and a few bytes, and which end found an error.
 fn talk(client: Arc<ClientConfig>, server: Arc<ServerConfig>, name: &str) -> Result<(), rustls::Error> {
+    meet(client, server, name).map(drop)
+}
+
+/// The kind of a handshake that succeeds.
+fn shake(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>) -> HandshakeKind {
+    meet(client.clone(), server.clone(), "dac").unwrap()
+}
+
+fn meet(
+    client: Arc<ClientConfig>,
+    server: Arc<ServerConfig>,
+    name: &str,
+) -> Result<HandshakeKind, rustls::Error> {
     let mut client = ClientConnection::new(client, ServerName::try_from(name.to_owned()).unwrap()).unwrap();
     let mut server = ServerConnection::new(server).unwrap();
     for _ in 0..10 {
@@ -48,7 +61,7 @@ fn talk(client: Arc<ClientConfig>, server: Arc<ServerConfig>, name: &str) -> Res
         outcome?;
     }
     assert!(!client.is_handshaking() && !server.is_handshaking());
-    Ok(())
+    Ok(server.handshake_kind().unwrap())
 }
 
 fn year() -> Lifetime {
@@ -106,6 +119,23 @@ fn the_servers_own_process_needs_no_name_and_no_authority() {
     let other = server(&stranger, "dac", year(), None);
     talk(own.itself(), other.channel(), "dac").unwrap_err();
     talk(other.itself(), own.channel(), "dac").unwrap_err();
+}
+
+#[test]
+fn clients_resume_their_sessions_however_many_there_are_and_nodes_never_do() {
+    let (_folder, authority) = authority();
+    let server = server(&authority, "dac", year(), None);
+    let clients: Vec<_> = (0..300).map(|_| client(&authority, None)).collect();
+    for client in &clients {
+        assert_eq!(shake(client, &server.doors()), HandshakeKind::Full);
+    }
+    for client in &clients {
+        assert_eq!(shake(client, &server.doors()), HandshakeKind::Resumed);
+    }
+    let node = client(&authority, None);
+    for _ in 0..2 {
+        assert_eq!(shake(&node, &server.channel()), HandshakeKind::Full);
+    }
 }
 
 #[test]

@@ -44,6 +44,7 @@ mod systemd;
 mod test_runs;
 mod text_doors;
 mod tls;
+mod tls_peers;
 mod two_processes;
 mod udp;
 mod websocket_past;

@@ -15,24 +15,24 @@ use std::{
 use tempfile::TempDir;
 use tungstenite::{Message, WebSocket, client::IntoClientRequest, http::HeaderValue};
 
-type Encrypted = StreamOwned<ClientConnection, TcpStream>;
+pub type Encrypted = StreamOwned<ClientConnection, TcpStream>;
 
 /// Certificates of a site.
-struct Site {
-    folder: TempDir,
-    authority: Authority,
-    server: Issued,
+pub struct Site {
+    pub folder: TempDir,
+    pub authority: Authority,
+    pub server: Issued,
 }
 
 impl Site {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let authority = Authority::create(&folder.path().join("ca")).unwrap();
         let server = authority.issue_server(&["127.0.0.1".into(), "localhost".into()], year()).unwrap();
         Self { folder, authority, server }
     }
 
-    fn ca(&self) -> String {
+    pub fn ca(&self) -> String {
         text(&self.authority.certificate()).to_owned()
     }
 
@@ -42,7 +42,7 @@ impl Site {
     }
 
     /// A DAC that logs to a file.
-    fn dac(&self, more: &[&str]) -> Oasis {
+    pub fn dac(&self, more: &[&str]) -> Oasis {
         let log = fs::File::create(self.folder.path().join("dac.log")).unwrap();
         let flags = self.flags();
         let flags: Vec<&str> = flags.iter().map(String::as_str).chain(more.iter().copied()).collect();
@@ -51,7 +51,7 @@ impl Site {
         Oasis::dac_started_by(command, log, &flags)
     }
 
-    fn log(&self) -> String {
+    pub fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("dac.log")).unwrap()
     }
 
@@ -74,7 +74,7 @@ impl Site {
         answer
     }
 
-    fn websocket(&self, dac: &Oasis) -> WebSocket<Encrypted> {
+    pub fn websocket(&self, dac: &Oasis) -> WebSocket<Encrypted> {
         let mut request = format!("wss://{}/ws", address(dac)).into_client_request().unwrap();
         request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static("oasis.v1"));
         tungstenite::client(request, self.connect(dac)).unwrap().0
@@ -88,7 +88,7 @@ impl Site {
     }
 }
 
-fn year() -> Lifetime {
+pub fn year() -> Lifetime {
     Lifetime::days(397)
 }
 
@@ -96,7 +96,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-fn address(dac: &Oasis) -> &str {
+pub fn address(dac: &Oasis) -> &str {
     dac.http().trim_start_matches("https://")
 }
 
@@ -115,7 +115,7 @@ fn fails(arguments: &[&str]) -> String {
 }
 
 /// The node `plant`, whose log is in this file.
-fn node(dac: &str, log: &Path, more: &[&str]) -> Oasis {
+pub fn node(dac: &str, log: &Path, more: &[&str]) -> Oasis {
     let mut command = oasis();
     command.env("OASIS_LOG", "info");
     let flags = [&["--name", "plant", "--dac", dac, "--probe", "processor@100"], more].concat();
@@ -123,12 +123,12 @@ fn node(dac: &str, log: &Path, more: &[&str]) -> Oasis {
 }
 
 /// Waits for these words in a log.
-fn logs(log: &Path, words: &str) {
+pub fn logs(log: &Path, words: &str) {
     eventually(words, || fs::read_to_string(log).unwrap().contains(words).then_some(()));
 }
 
 /// Reads messages until as many samples have arrived, and checks that no number is missing.
-fn read_samples(socket: &mut WebSocket<Encrypted>, next: &mut Option<u64>, count: u64) {
+pub fn read_samples(socket: &mut WebSocket<Encrypted>, next: &mut Option<u64>, count: u64) {
     let until = next.unwrap_or(0) + count;
     while next.unwrap_or(0) < until {
         match socket.read().unwrap() {
@@ -147,7 +147,7 @@ fn read_samples(socket: &mut WebSocket<Encrypted>, next: &mut Option<u64>, count
     }
 }
 
-fn subscribe(socket: &mut WebSocket<Encrypted>) {
+pub fn subscribe(socket: &mut WebSocket<Encrypted>) {
     let request = json!({"op": "subscribe", "id": 1, "node": "plant", "instance": "processor"});
     socket.send(Message::text(request.to_string())).unwrap();
 }

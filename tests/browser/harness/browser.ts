@@ -10,9 +10,11 @@ const LOADED_MS = 20_000;
 export interface LaunchOptions {
   /** Whether scrollbars take room, as on most desktops. */
   readonly scrollbars?: boolean;
+  /** SHA-256 of the key of a server that is trusted, in base64. */
+  readonly trustedKey?: string;
 }
 
-export function launch({ scrollbars = false }: LaunchOptions = {}): Promise<Browser> {
+export function launch({ scrollbars = false, trustedKey }: LaunchOptions = {}): Promise<Browser> {
   return chromium.launch({
     ignoreDefaultArgs: scrollbars ? ['--hide-scrollbars'] : [],
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -25,6 +27,7 @@ export function launch({ scrollbars = false }: LaunchOptions = {}): Promise<Brow
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...(trustedKey ? [`--ignore-certificate-errors-spki-list=${trustedKey}`] : []),
     ],
   });
 }

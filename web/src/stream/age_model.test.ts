@@ -1,25 +1,24 @@
 import { expect, test } from 'vitest';
-import { expectedAge } from './age_model.ts';
+import vectors from '../../../vectors/age-on-arrival.json';
+import { expectedAge, LINGER_MS } from './age_model.ts';
+import type { DoorName } from './doors/door.ts';
+import { POLL_REST_MS } from './doors/feed.ts';
 
-const way = { rate: 4, toDac: 1, toPage: 40 } as const;
-
-test('a sample through a WebSocket is as old as its way is long', () => {
-  expect(expectedAge({ ...way, door: 'websocket' })).toBe(41);
-  expect(expectedAge({ ...way, door: 'events' })).toBe(41);
+test('the vectors are for this page', () => {
+  expect(vectors.poll_rest_ms).toBe(POLL_REST_MS);
+  expect(vectors.linger_ms).toBe(LINGER_MS);
 });
 
-test('a long poll loses its advantage beyond half a period', () => {
-  expect(expectedAge({ ...way, door: 'wait' })).toBe(41);
-  expect(expectedAge({ ...way, door: 'wait', toPage: 153 })).toBe(307);
-  // At 1,000 Hz a batch comes every 10 ms.
-  expect(expectedAge({ ...way, door: 'wait', rate: 1000 })).toBe(81.5);
-});
+for (const { door, rate, to_dac, to_page, expected } of vectors.cases) {
+  test(`by ${door} at ${rate} Hz over ${to_page} ms`, () => {
+    const way = { door: door as DoorName, rate, toDac: to_dac, toPage: to_page };
+    expect(expectedAge(way)).toBeCloseTo(expected, 9);
+  });
+}
 
-test('a poll waits for half of its rest, and asks first', () => {
-  expect(expectedAge({ ...way, door: 'poll' })).toBe(181);
-});
-
-test('the newest sample of a batch waits for half a period', () => {
-  expect(expectedAge({ ...way, door: 'websocket', rate: 200 })).toBe(43.5);
-  expect(expectedAge({ ...way, door: 'websocket', rate: 50 })).toBe(41);
+test('a long poll loses its advantage as soon as requests come back too late', () => {
+  const way = { door: 'wait', rate: 4, toDac: 0 } as const;
+  expect(expectedAge({ ...way, toPage: 124 })).toBe(124);
+  // Half a period is the way, and half a period the wait: twice the way, as the study says.
+  expect(expectedAge({ ...way, toPage: 125 })).toBe(250);
 });

@@ -13,12 +13,12 @@ export interface Way {
 }
 
 /** Longest time that a batch waits in its node (`linger_ms`), by default. */
-const LINGER_MS = 10;
+export const LINGER_MS = 10;
 
 /**
  * Returns the mean age that the newest sample has when it arrives here, in milliseconds: the model of V. Pimentel and
  * B. G. Nickerson (2012) for each door, extended to batches (docs/reference/page.md, "Age on arrival"). Processing takes
- * no time in it.
+ * no time in it. Tests read `vectors/age-on-arrival.json`; the lab compares it with measurements.
  */
 export function expectedAge({ door, rate, toDac, toPage }: Way): number {
   const period = 1000 / rate;
@@ -29,13 +29,21 @@ export function expectedAge({ door, rate, toDac, toPage }: Way): number {
 
 /** Mean time from the DAC to the page with a message every `period` milliseconds. */
 function throughDoor(door: DoorName, delay: number, period: number): number {
+  return delay + waitForRequest(door, 2 * delay, period);
+}
+
+/**
+ * Mean time that the newest message waits for a request, whose way there and back takes `roundTrip`: half of the time
+ * between two messages, or between two requests if these come more often.
+ */
+function waitForRequest(door: DoorName, roundTrip: number, period: number): number {
   switch (door) {
     case 'poll':
-      return 2 * delay + POLL_REST_MS / 2;
+      return Math.min(period, roundTrip + POLL_REST_MS) / 2;
     case 'wait':
-      // With more than half a period of delay the next request comes back to samples that wait already.
-      return delay < period / 2 ? delay : 2 * delay;
+      // A request that is back in time waits for the message.
+      return roundTrip < period ? 0 : period / 2;
     default:
-      return delay;
+      return 0;
   }
 }

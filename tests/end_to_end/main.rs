@@ -20,6 +20,7 @@ mod large_registry;
 mod logging;
 mod malformed;
 mod native_client;
+mod node_identity;
 mod offline;
 mod openmetrics;
 mod overhead;

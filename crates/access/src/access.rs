@@ -6,6 +6,7 @@ use crate::{
     gate::Gate,
     last_use::LastUses,
     moment::Moment,
+    nodes::{Enrolled, NodeRefusal, NodeRegister, SeenNodes, ShownCertificate},
     password::{HashCost, StoredPassword},
     policy::{Account, Policy, TokenAccount},
     principal::{Credential, Kind, Principal},
@@ -32,6 +33,8 @@ use std::{
 
 /// Longest time that a stream keeps its rights without a look-up, nanoseconds: expiry of sessions is noticed by then.
 const LOOK_AGAIN: u64 = 5_000_000_000;
+/// Shortest time between two looks at the file for unknown tokens, nanoseconds.
+const LOOK_FOR_NEW: u64 = 10_000_000;
 /// Passwords hashed at the same time, and callers that wait for that.
 const HASHING: usize = 4;
 const WAITING: usize = 64;
@@ -46,8 +49,15 @@ pub struct Access {
     policy: ArcSwap<Policy>,
     /// Changes with the policy, and when a session ends.
     generation: AtomicU64,
+    /// When an unknown token made somebody look at the file last, by the steady clock; 0 for never.
+    looked: AtomicU64,
     /// Guards what the policy was read from; one reload at a time.
     seen: Mutex<Option<Fingerprint>>,
+    nodes: ArcSwap<NodeRegister>,
+    /// Guards what the nodes were read from; one reload at a time. Locked after `seen`, if both are.
+    seen_nodes_file: Mutex<Option<Fingerprint>>,
+    /// Held for a look or a change.
+    seen_nodes: Mutex<SeenNodes>,
     /// Held for a look or a change.
     sessions: Mutex<Sessions>,
     /// Held for a look or a change.
@@ -91,9 +101,13 @@ impl Access {
     ) -> Result<Self, StoreError> {
         let store = Store::open(directory)?;
         let (document, seen) = store.read_marked()?;
+        let (nodes, seen_nodes_file) = store.read_nodes_marked()?;
         let last_uses = Mutex::new(LastUses::read(directory));
+        let seen_nodes = Mutex::new(SeenNodes::read(directory));
+        let (nodes, seen_nodes_file) = (ArcSwap::from_pointee(nodes), Mutex::new(seen_nodes_file));
         let (store, seen) = (Some(store), Mutex::new(seen));
-        Ok(Self { store, seen, last_uses, ..Self::with_document(document, config, cost) })
+        let base = Self::with_document(document, config, cost);
+        Ok(Self { store, seen, last_uses, nodes, seen_nodes_file, seen_nodes, ..base })
     }
 
     /// Makes accounts that are in no folder and end with the process: at first there are none.
@@ -107,7 +121,11 @@ impl Access {
             strangers: None,
             policy: ArcSwap::from_pointee(Policy::new(document)),
             generation: AtomicU64::new(1),
+            looked: AtomicU64::new(0),
             seen: Mutex::default(),
+            nodes: ArcSwap::default(),
+            seen_nodes_file: Mutex::default(),
+            seen_nodes: Mutex::default(),
             sessions: Mutex::new(Sessions::new(config.session_limits())),
             tickets: Mutex::default(),
             last_uses: Mutex::default(),
@@ -186,9 +204,12 @@ impl Access {
     /// # Errors
     /// If it is unknown, was revoked or has expired.
     pub fn token(&self, text: &str, now: Moment) -> Result<Principal, Ended> {
+        let (id, shown) = token::parse(text).ok_or(Ended::TokenUnknown)?;
+        if !self.policy().tokens.contains_key(&id) {
+            self.look_for_new(now);
+        }
         let generation = self.generation();
         let policy = self.policy();
-        let (id, shown) = token::parse(text).ok_or(Ended::TokenUnknown)?;
         let account = policy.tokens.get(&id);
         // Compared even if there is none: the time says nothing about which numbers exist.
         let kept = account.map_or_else(|| Digest::of(""), |account| account.digest);
@@ -197,6 +218,20 @@ impl Access {
         let principal = of_token(id, account, generation, now)?;
         self.last_uses().note(id, now.wall);
         Ok(principal)
+    }
+
+    /// Reads the accounts if they have changed, a hundred times a second at most: a token works as soon as it was made.
+    fn look_for_new(&self, now: Moment) {
+        let last = self.looked.load(Ordering::Relaxed);
+        let is_due = last == 0 || now.steady.0.saturating_sub(last) >= LOOK_FOR_NEW;
+        if !is_due {
+            return;
+        }
+        let next = now.steady.0.max(1);
+        if self.looked.compare_exchange(last, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            // The watch reports what is wrong with the file.
+            let _ = self.reload();
+        }
     }
 
     /// Returns the principal of a session's cookie. Notes that the session was used.
@@ -290,9 +325,32 @@ impl Access {
     /// # Errors
     /// If the file cannot be read.
     pub fn reload(&self) -> Result<bool, StoreError> {
+        let nodes = self.reload_nodes();
+        let accounts = self.reload_accounts();
+        Ok(nodes? | accounts?)
+    }
+
+    fn reload_nodes(&self) -> Result<bool, StoreError> {
+        let Some(store) = &self.store else { return Ok(false) };
+        let mut seen = self.seen_nodes_file.lock().unwrap_or_else(PoisonError::into_inner);
+        if Store::fingerprint(&store.nodes_file())? == *seen {
+            return Ok(false);
+        }
+        let (nodes, present) = store.read_nodes_marked()?;
+        if present.is_none() {
+            // What was revoked stays revoked.
+            return Err(StoreError::Gone { path: store.nodes_file() });
+        }
+        *seen = present;
+        self.nodes.store(Arc::new(nodes));
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        Ok(true)
+    }
+
+    fn reload_accounts(&self) -> Result<bool, StoreError> {
         let Some(store) = &self.store else { return Ok(false) };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let present = store.fingerprint()?;
+        let present = Store::fingerprint(&store.file())?;
         if present == *seen {
             return Ok(false);
         }
@@ -333,6 +391,53 @@ impl Access {
         Ok(changed)
     }
 
+    /// Returns the enrolled and revoked nodes.
+    pub fn nodes(&self) -> Arc<NodeRegister> {
+        self.nodes.load_full()
+    }
+
+    /// Decides about the certificate of a node.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    pub fn check_node(&self, shown: ShownCertificate<'_>) -> Result<(), NodeRefusal> {
+        self.nodes.load().check(shown)
+    }
+
+    /// Notes that the holder of a certificate is connected.
+    pub fn note_node(&self, name: &str, sha256: Digest, wall: Nanos) {
+        self.seen_nodes.lock().unwrap_or_else(PoisonError::into_inner).note(name, sha256, wall);
+    }
+
+    /// Takes a token that is good for one enrollment; nobody can use it again. Other credentials stay.
+    ///
+    /// # Errors
+    /// If the token was taken before, or the file cannot be written.
+    pub fn spend(&self, principal: &Principal) -> Result<(), StoreError> {
+        let Credential::Token(id) = principal.credential else { return Ok(()) };
+        if self.policy().document.tokens().get(&id).is_some_and(|token| !token.once) {
+            return Ok(());
+        }
+        self.change(|document| document.revoke_token(&id.to_string())).map(drop)
+    }
+
+    /// Adds a certificate of a node to the file, if there is a folder, and to the decisions at once.
+    ///
+    /// # Errors
+    /// If the name has another key, or the file cannot be written.
+    pub fn enroll(&self, name: &str, certificate: Enrolled) -> Result<(), StoreError> {
+        if let Some(store) = &self.store {
+            store.change_nodes(|nodes| nodes.enroll(name, certificate))?;
+            return self.reload_nodes().map(drop);
+        }
+        let _seen = self.seen_nodes_file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut nodes = (**self.nodes.load()).clone();
+        nodes.enroll(name, certificate)?;
+        self.nodes.store(Arc::new(nodes));
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        Ok(())
+    }
+
     /// Ends expired sessions, and writes when tokens were last used. To be called now and then.
     ///
     /// # Errors
@@ -342,6 +447,8 @@ impl Access {
         if self.store.is_none() {
             return Ok(());
         }
+        let seen = self.seen_nodes.lock().unwrap_or_else(PoisonError::into_inner).take_due(now.steady);
+        seen.map_or(Ok(()), crate::nodes::write_seen)?;
         let policy = self.policy();
         let file = self.last_uses().take_due(|token| policy.tokens.contains_key(token), now.steady);
         file.map_or(Ok(()), |file| file.write())

@@ -3,11 +3,13 @@
 use crate::{
     name::{Name, NameError},
     password::StoredPassword,
-    role::BuiltIn,
+    pattern::Pattern,
+    role::{BuiltIn, ENROLLER},
     rule::Rule,
     secret::{Digest, Secret},
     time_text::Time,
     token::{self, TokenId},
+    verb::{Verb, Verbs},
 };
 use oasis_wire::quantity::Nanos;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -87,6 +89,9 @@ pub struct Token {
     /// Whether it may only read, in pages that other sites embed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub embed: bool,
+    /// Whether it is good for one enrollment of a node.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub once: bool,
     /// Further limits; none for no limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scope: Vec<Rule>,
@@ -286,10 +291,31 @@ impl Document {
         }
         let (secret, sha256) = token::make(id)?;
         let NewToken { name, roles, owner, embed, scope, expires } = new;
-        let expires = expires.map(Time);
-        self.tokens
-            .insert(id, Token { name, sha256, roles, owner, embed, scope, created: Time(now), expires });
+        let (created, expires, once) = (Time(now), expires.map(Time), false);
+        self.tokens.insert(id, Token { name, sha256, roles, owner, embed, once, scope, created, expires });
         self.check()?;
+        Ok((id, secret))
+    }
+
+    /// Makes a token that enrolls one node whose name matches.
+    ///
+    /// # Errors
+    /// If there are too many tokens.
+    pub fn create_enrollment_token(
+        &mut self,
+        name: Name,
+        node: Pattern,
+        expires: Nanos,
+        now: Nanos,
+    ) -> Result<(TokenId, Secret), ChangeError> {
+        let verbs = Verbs::parse([Verb::Enroll.word()]);
+        let scope = verbs.map(|verbs| Rule { verbs, node, instance: Pattern::All }).into_iter().collect();
+        let roles = [ENROLLER.parse()?].into();
+        let new = NewToken { name, roles, owner: None, embed: false, scope, expires: Some(expires) };
+        let (id, secret) = self.create_token(new, now)?;
+        if let Some(token) = self.tokens.get_mut(&id) {
+            token.once = true;
+        }
         Ok((id, secret))
     }
 

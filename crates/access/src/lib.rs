@@ -55,6 +55,7 @@ mod access;
 mod config;
 mod gate;
 mod moment;
+mod nodes;
 mod sessions;
 mod sign_in;
 mod throttle;
@@ -74,6 +75,10 @@ pub use document::{ChangeError, Document, LOCAL, NewToken, Role, STRANGER, Token
 pub use last_use::read as read_last_uses;
 pub use moment::Moment;
 pub use name::{Name, NameError};
+pub use nodes::{
+    Enrolled, EnrolledNode, NODES_FILE, NodeChangeError, NodeRefusal, NodeRegister, Seen, ShownCertificate,
+    read_seen_nodes,
+};
 pub use password::{HashCost, LONGEST as LONGEST_PASSWORD, PasswordError, StoredPassword};
 pub use pattern::{Pattern, PatternError};
 pub use principal::{Kind, Principal};

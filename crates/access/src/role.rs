@@ -13,6 +13,9 @@ pub struct BuiltIn {
     pub verbs: &'static [&'static str],
 }
 
+/// The role of tokens that enroll nodes.
+pub const ENROLLER: &str = "enroller";
+
 /// The built-in roles.
 pub const BUILT_IN: &[BuiltIn] = &[
     BuiltIn { name: "viewer", purpose: "watches", verbs: &["read"] },
@@ -21,6 +24,7 @@ pub const BUILT_IN: &[BuiltIn] = &[
         purpose: "watches and acts",
         verbs: &["read", "command", "runs", "annotations", "layouts", "export", "sql"],
     },
+    BuiltIn { name: ENROLLER, purpose: "enrolls nodes", verbs: &["enroll"] },
     BuiltIn { name: "admin", purpose: "may do everything", verbs: &["*"] },
 ];
 

@@ -57,6 +57,11 @@ impl Digest {
         Self(Sha256::digest(text.as_bytes()).into())
     }
 
+    /// Returns the digest with these bytes.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// Parses 64 hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.as_bytes();

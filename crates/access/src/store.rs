@@ -2,6 +2,7 @@
 
 use crate::{
     document::{ChangeError, Document},
+    nodes::NodeChangeError,
     private_file,
 };
 use std::{
@@ -86,6 +87,9 @@ pub enum StoreError {
     /// The change itself was refused.
     #[error(transparent)]
     Change(#[from] ChangeError),
+    /// The file of nodes is wrong, or a change of it was refused.
+    #[error("nodes: {0}")]
+    Node(#[from] NodeChangeError),
 }
 
 /// Tells two states of the file apart: each change makes another file.
@@ -139,27 +143,38 @@ impl Store {
     /// The same, with what tells whether it has changed since; none if there is no file.
     pub(crate) fn read_marked(&self) -> Result<(Document, Option<Fingerprint>), StoreError> {
         let path = self.file();
-        let failed = |error| StoreError::Io { doing: "read", path: path.clone(), error };
-        let mut file = match File::open(&path) {
+        match Self::read_private(&path, LARGEST)? {
+            Some((bytes, seen)) => Ok((parse(&path, &bytes)?, Some(seen))),
+            None => Ok((Document::default(), None)),
+        }
+    }
+
+    /// Reads a file that only its owner may read, and at most one byte more than the largest; none if there is no file.
+    pub(crate) fn read_private(
+        path: &Path,
+        largest: u64,
+    ) -> Result<Option<(Vec<u8>, Fingerprint)>, StoreError> {
+        let failed = |error| StoreError::Io { doing: "read", path: path.to_owned(), error };
+        let mut file = match File::open(path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Document::default(), None)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
         let metadata = file.metadata().map_err(failed)?;
         if private_file::is_open_to_others(&metadata) {
-            return Err(StoreError::OpenToOthers { mode: metadata.mode() & 0o777, path });
+            return Err(StoreError::OpenToOthers { mode: metadata.mode() & 0o777, path: path.to_owned() });
         }
         let mut bytes = Vec::new();
-        (&mut file).take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
-        Ok((parse(&path, &bytes)?, Some(Fingerprint::of(&metadata))))
+        (&mut file).take(largest + 1).read_to_end(&mut bytes).map_err(failed)?;
+        Ok(Some((bytes, Fingerprint::of(&metadata))))
     }
 
     /// Returns what tells states of the file apart; none if there is no file.
-    pub(crate) fn fingerprint(&self) -> Result<Option<Fingerprint>, StoreError> {
-        match fs::metadata(self.file()) {
+    pub(crate) fn fingerprint(path: &Path) -> Result<Option<Fingerprint>, StoreError> {
+        match fs::metadata(path) {
             Ok(metadata) => Ok(Some(Fingerprint::of(&metadata))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(StoreError::Io { doing: "read", path: self.file(), error }),
+            Err(error) => Err(StoreError::Io { doing: "read", path: path.to_owned(), error }),
         }
     }
 
@@ -194,7 +209,7 @@ impl Store {
     }
 
     /// Excludes other writers until it is dropped.
-    fn lock(&self) -> Result<File, StoreError> {
+    pub(crate) fn lock(&self) -> Result<File, StoreError> {
         let path = self.directory.join(LOCK);
         let failed = |error| StoreError::Io { doing: "lock", path: path.clone(), error };
         let file = private_file::open_write(&path).map_err(failed)?;

@@ -47,6 +47,7 @@ verbs! {
     Sql "sql" "Send SQL; its tables contain what read-past permits",
     Rules "rules" "Change rules that watch samples",
     Eisa "eisa" "Use the protocol of 2012",
+    Enroll "enroll" "Enroll a node: get a certificate of its name",
     Administration "administration" "Accounts, tokens, roles, handlers, shards, retention; forget nodes and instances",
 }
 

@@ -77,6 +77,28 @@ mod tests {
     use std::{collections::BTreeSet, time::Instant};
 
     #[test]
+    fn a_token_works_as_soon_as_another_process_has_made_it_and_an_enrollment_uses_it_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("access");
+        let access = Access::open(&directory, &AccessConfig::default()).unwrap();
+        let store = Store::open(&directory).unwrap();
+        let now = Moment::now();
+        let make = |document: &mut crate::Document| {
+            let expires = oasis_wire::quantity::Nanos(u64::MAX / 2);
+            document.create_enrollment_token("gate".parse()?, "plant-*".parse().unwrap(), expires, now.wall)
+        };
+        let (_, secret) = store.change(make).unwrap();
+        let gate = access.token(secret.reveal(), now).unwrap();
+        let may = |verb, node| decide(&gate, verb, Target::Node(node)).is_allowed();
+        assert!(
+            may(Verb::Enroll, "plant-7") && !may(Verb::Enroll, "mill") && !may(Verb::ReadLive, "plant-7")
+        );
+        access.spend(&gate).unwrap();
+        assert!(access.spend(&gate).is_err() && access.token(secret.reveal(), now).is_err());
+        access.spend(&access.local()).unwrap();
+    }
+
+    #[test]
     fn a_change_reaches_open_streams_within_5_s() {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("access");

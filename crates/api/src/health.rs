@@ -6,6 +6,7 @@ use oasis_dac::now;
 use oasis_doors::permissions::Caller;
 use oasis_health::FindingKind;
 use serde::Serialize;
+use std::time::Instant;
 use utoipa::ToSchema;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -89,7 +90,11 @@ impl Api {
             false => "degraded",
         };
         let warnings = self.handlers.warnings().into_iter();
-        let warnings = warnings.map(|(name, reason)| Reason { part: name.into(), reason }).collect();
+        let warnings = warnings.map(|(name, reason)| Reason { part: name.into(), reason });
+        let nodes = dac.refused_nodes.report(Instant::now()).into_iter();
+        let part = |name: &str| if name.is_empty() { "data channel".into() } else { format!("node {name}") };
+        let nodes = nodes.map(|(name, reason)| Reason { part: part(&name), reason });
+        let warnings = warnings.chain(nodes).collect();
         Health { status, software: oasis_dac::SOFTWARE, dac_time: now().0, reasons, warnings }
     }
 }

@@ -16,6 +16,7 @@ mod archive;
 mod audit;
 mod commands;
 mod comparison;
+mod enrollment;
 mod handlers;
 mod health;
 mod instances;
@@ -36,6 +37,7 @@ use axum::{
     middleware::map_response,
     response::Response,
 };
+pub use enrollment::Enrollment;
 use layout_store::LayoutStore;
 use oasis_access::Verb;
 use oasis_doors::{
@@ -51,6 +53,7 @@ use utoipa::OpenApi;
 /// Verbs of single actions.
 const ADMINISTRATION: &[Verb] = &[Verb::Administration];
 const PAST: &[Verb] = &[Verb::ReadPast];
+const ENROLL: &[Verb] = &[Verb::Enroll];
 const RUNS: &[Verb] = &[Verb::Runs];
 const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
 
@@ -67,6 +70,7 @@ const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
         session::sign_out,
         session::renew_csrf_token,
         read::nodes,
+        enrollment::enroll,
         instances::instances,
         read::instance,
         read::ledger,
@@ -116,6 +120,7 @@ pub struct Api {
     doors: Doors,
     layouts: Arc<LayoutStore>,
     handlers: Arc<Supervisor>,
+    enrollment: Option<Arc<Enrollment>>,
 }
 
 /// Most requests need only the doors.
@@ -133,7 +138,12 @@ impl Api {
     pub fn new(doors: Doors, handlers: Arc<Supervisor>) -> io::Result<Self> {
         let config = &doors.config;
         let layouts = LayoutStore::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
-        Ok(Self { layouts: Arc::new(layouts), handlers, doors })
+        Ok(Self { layouts: Arc::new(layouts), handlers, doors, enrollment: None })
+    }
+
+    /// Enrolls nodes too.
+    pub fn enrolling(self, enrollment: Option<Enrollment>) -> Self {
+        Self { enrollment: enrollment.map(Arc::new), ..self }
     }
 
     /// All routes with what they require, those of the doors included. Everything else is a file of the page, for everybody.
@@ -186,6 +196,7 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .delete("/api/v1/session", Nothing, session::sign_out)
         .post("/api/v1/session/csrf", Nothing, session::renew_csrf_token)
         .get("/api/v1/nodes", Somewhere(READ), read::nodes)
+        .post("/api/v1/nodes/enroll", Somewhere(ENROLL), enrollment::enroll)
         .get("/api/v1/instances", Somewhere(READ), instances::instances)
         .get("/api/v1/instances/{id}", Somewhere(READ), read::instance)
         .get("/api/v1/registry", Somewhere(READ), registry::changes)

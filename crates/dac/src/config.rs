@@ -79,6 +79,8 @@ pub struct TlsConfig {
     pub certificate: PathBuf,
     /// PEM file with its private key, which others must not be able to read.
     pub key: PathBuf,
-    /// PEM file with the authority of the nodes: a node must have a certificate of it. Empty: nodes need none.
+    /// PEM file with the authority of the nodes: a node must have a certificate of it. Empty: that of `ca_directory`; without that nodes need none.
     pub node_ca: PathBuf,
+    /// Folder of an authority that nodes are enrolled with; empty: none are.
+    pub ca_directory: PathBuf,
 }

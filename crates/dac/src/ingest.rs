@@ -1,7 +1,7 @@
 //! The DAC's end of the TCP data channel, plain or with TLS: accepts sockets and runs one session for each.
 
 use crate::{
-    Dac, LogLimit, PeerLine,
+    Dac, LogLimit, NodeGuard, PeerLine, RefusedNode,
     datagrams::{QUEUE, Route},
     listener::{Acceptor, Farewell, Handshakes, NoHandshake, Stream},
     moment::{Moment, now, steady},
@@ -11,7 +11,7 @@ use oasis_channel::{
     DacMessage, Failure,
     frame::{Reader, write_control},
 };
-use oasis_tls::ServerTls;
+use oasis_tls::{Peer, ServerTls, tls_error};
 use oasis_wire::quantity::Nanos;
 use std::{io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 use tokio::{
@@ -32,6 +32,8 @@ const READ_SIZE: usize = 64 * 1024;
 const HANDSHAKE_LINES: u32 = 5;
 const HANDSHAKE_PERIOD: Duration = Duration::from_secs(60);
 
+/// How often the certificate of a connected node is looked at: a revoked one is noticed by the guard within a second more.
+const LOOK: Duration = Duration::from_secs(1);
 /// How often old samples are evicted.
 const EXPIRY: Duration = Duration::from_secs(1);
 /// How often silent topics give memory back if the active ones need it.
@@ -39,11 +41,21 @@ const SHRINKING: Duration = Duration::from_millis(100);
 
 /// Accepts nodes until they are [released](Dac::release_nodes).
 pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
-    serve_with(dac, listener, None).await
+    serve_with(dac, listener, Security::default()).await
 }
 
-/// Accepts nodes until they are [released](Dac::release_nodes); with certificates only those that speak TLS.
-pub async fn serve_with(dac: Arc<Dac>, listener: TcpListener, tls: Option<Arc<ServerTls>>) -> io::Result<()> {
+/// How nodes prove who they are.
+#[derive(Debug, Clone, Default)]
+pub struct Security {
+    /// Certificates of the DAC. With them only nodes that speak TLS are accepted.
+    pub tls: Option<Arc<ServerTls>>,
+    /// Decides about certificates of nodes.
+    pub guard: Option<Arc<dyn NodeGuard>>,
+}
+
+/// Accepts nodes until they are [released](Dac::release_nodes).
+pub async fn serve_with(dac: Arc<Dac>, listener: TcpListener, security: Security) -> io::Result<()> {
+    let Security { tls, guard } = security.clone();
     let handshakes = Arc::new(Handshakes::new(tls, ServerTls::channel));
     let failed_handshakes = Arc::new(LogLimit::new(HANDSHAKE_LINES, HANDSHAKE_PERIOD));
     let mut expiry = tokio::time::interval(EXPIRY);
@@ -65,12 +77,22 @@ pub async fn serve_with(dac: Arc<Dac>, listener: TcpListener, tls: Option<Arc<Se
         match dac.gate.admit(&dac.admission, &stream, peer.ip()) {
             Ok(place) => {
                 let (dac, handshakes, log) = (dac.clone(), handshakes.clone(), failed_handshakes.clone());
+                let (security, guard) = (security.clone(), guard.clone());
                 tokio::spawn(async move {
                     // Without it a command would wait for the acknowledgement of the one before.
                     let _ = stream.set_nodelay(true);
                     match handshakes.accept(stream).await {
-                        Ok(stream) => connection(dac, stream, peer).await,
-                        Err(failed) => no_handshake(&dac, &log, peer, failed).await,
+                        Ok(stream) => connection(dac, stream, peer, security).await,
+                        Err(failed) => {
+                            if let Some(refusal) = refusal(peer, &failed) {
+                                // Without TLS it is anybody who tries ports.
+                                if refusal.failure.code != "tls_required" {
+                                    dac.refused_nodes.note(&refusal, std::time::Instant::now());
+                                }
+                                guard.iter().for_each(|guard| guard.note_refused(refusal.clone()));
+                            }
+                            no_handshake(&dac, &log, peer, failed).await;
+                        }
                     }
                     drop(place);
                 });
@@ -95,6 +117,22 @@ fn refused(failure: Failure) -> Vec<u8> {
     bytes
 }
 
+/// A failed handshake that is a refusal: the node has no certificate, or a bad one, or speaks without TLS.
+fn refusal(peer: SocketAddr, failed: &NoHandshake) -> Option<RefusedNode> {
+    let code = match failed {
+        NoHandshake::Plaintext(_) => "tls_required",
+        NoHandshake::Broken(error) => match tls_error(error)? {
+            rustls::Error::NoCertificatesPresented | rustls::Error::InvalidCertificate(_) => {
+                "certificate_refused"
+            }
+            _ => return None,
+        },
+        NoHandshake::Late => return None,
+    };
+    let failure = Failure::new(code, failed.to_string());
+    Some(RefusedNode { address: peer.ip(), certificate: None, name: String::new(), failure })
+}
+
 /// Counts and logs a failed handshake. A node without TLS receives the reason.
 async fn no_handshake(dac: &Dac, log: &LogLimit, peer: SocketAddr, failed: NoHandshake) {
     dac.admission.count_refused(failed.code());
@@ -109,12 +147,26 @@ async fn no_handshake(dac: &Dac, log: &LogLimit, peer: SocketAddr, failed: NoHan
     }
 }
 
-async fn connection(dac: Arc<Dac>, mut stream: Stream, peer: SocketAddr) {
+async fn connection(dac: Arc<Dac>, mut stream: Stream, peer: SocketAddr, security: Security) {
     let (outbound, commands) = mpsc::channel(OUTBOUND);
     let route = Route::open(&dac);
     let offer = route.as_ref().map(|route| route.offer);
+    let known_as = security.tls.as_ref().map_or(Some(Peer::Anonymous), |tls| tls.peer(stream.certificates()));
     let mut session = NodeSession::new(dac.clone(), outbound).at(peer.ip()).offering(offer);
-    let ended = converse(&dac, &mut stream, &mut session, commands, route).await;
+    let ended = match known_as {
+        Some(known_as) => {
+            session = session.known_as(known_as, security.guard);
+            converse(&dac, &mut stream, &mut session, commands, route).await
+        }
+        None => {
+            session = session.known_as(Peer::Anonymous, security.guard);
+            let message = "this node's certificate names nobody: it must have one common name (oasis ca issue node NAME)";
+            Err(refuse("certificate_unnamed", &message))
+        }
+    };
+    if let Err(End::Refused(failure)) = &ended {
+        session.note_refused(failure);
+    }
     let node = session.node().map(str::to_owned);
     session.close(now());
     log_end(&dac, peer, node.as_deref(), &ended);
@@ -164,6 +216,7 @@ async fn converse(
     let mut buffer = vec![0; READ_SIZE];
     let mut ended = pin!(dac.nodes_released());
     let mut commits = dac.keeping.commits();
+    let mut look = tokio::time::interval(LOOK);
     loop {
         tokio::select! {
             () = &mut ended => return Ok(()),
@@ -192,6 +245,10 @@ async fn converse(
             batch = Route::receive(&mut route) => {
                 datagrams(dac, session, batch, &mut route);
                 session.acknowledge(Moment::now(), &mut answers);
+            }
+            _ = look.tick(), if session.is_certified() => {
+                session.check_certificate().map_err(End::Refused)?;
+                continue;
             }
             () = wait_until(session.due()) => {
                 session.overdue(Moment::now());

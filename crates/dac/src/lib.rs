@@ -65,6 +65,7 @@ mod delivery;
 mod demand;
 mod derived;
 mod encodings;
+mod identity;
 pub mod ingest;
 mod instance;
 mod keeping;
@@ -97,6 +98,7 @@ pub use delivery::{Delivery, DeliveryError, Options, Overflow, OverflowError};
 pub use demand::{Demand, DemandGuard, DemandState};
 pub use derived::{DeriveError, DerivedStreams};
 pub use encodings::EncodingId;
+pub use identity::{NodeGuard, RefusedNode, RefusedNodes};
 pub use instance::Instance;
 pub use keeping::{Keeping, Stores};
 pub use ledger::{CameAfterAll, Gap, GapRoom, Ledger, NodeCounters, Verdict};
@@ -181,6 +183,8 @@ pub struct Dac {
     pub admission: Admission,
     /// Limits the connections of the data channel by address.
     pub(crate) gate: Gate,
+    /// Nodes that were refused for what they claimed to be.
+    pub refused_nodes: RefusedNodes,
     /// Routes of batches that arrive by UDP.
     pub datagrams: datagrams::Datagrams,
     /// Memory budget of all topic logs.
@@ -216,6 +220,7 @@ impl Dac {
             commands: CommandBus::default(),
             admission: Admission::new(config.channel.max_connections),
             gate: Gate::new("channel", config.channel.max_connections_per_address, config::USUAL_PER_ADDRESS),
+            refused_nodes: RefusedNodes::default(),
             datagrams: datagrams::Datagrams::default(),
             derived: DerivedStreams::new(config.log.derived_streams, linger, budget.clone()),
             budget,

@@ -1,11 +1,13 @@
 //! A node as the DAC knows it.
 
 use crate::{
+    identity::check_key,
     moment::Moment,
     run_owner::RunOwner,
     stored::{StoredInstance, StoredNode},
 };
 use oasis_channel::{DacMessage, Failure, NodeIdentity, Overhead, REPLAY_PREFIX, ResumeSecret};
+use oasis_tls::{NodeCertificate, Peer};
 use oasis_wire::quantity::Nanos;
 use std::{net::IpAddr, sync::Arc};
 use tokio::sync::mpsc;
@@ -40,6 +42,8 @@ pub struct Node {
     pub is_remembered: bool,
     /// Its address when it connected; unknown for a node without a socket.
     pub(crate) address: Option<IpAddr>,
+    /// Who it was when it connected; anonymous if the archive remembers it.
+    pub(crate) peer: Arc<Peer>,
     pub(crate) link: Option<Link>,
     /// Who may resume the run. Unknown for programs that send no secret, and for archives of earlier versions.
     pub owner: Option<RunOwner>,
@@ -111,6 +115,7 @@ impl Node {
             is_replay: false,
             is_remembered: false,
             address: link.address,
+            peer: link.peer.clone(),
             link: Some(link),
             owner: secret.map(RunOwner::of),
             former,
@@ -140,6 +145,7 @@ impl Node {
             is_replay: stored.node.starts_with(REPLAY_PREFIX),
             is_remembered: true,
             address: None,
+            peer: Arc::new(Peer::Anonymous),
             link: None,
             owner: known.and_then(|node| node.owner),
             former: Former { displaced: None, ended },
@@ -149,13 +155,17 @@ impl Node {
     /// Decides whether a connection may have this node's name. Returns who had it before.
     ///
     /// # Errors
-    /// `run_secret_wrong` for somebody else's run, `name_taken` for another run while this node is alive.
+    /// `key_wrong` for another key than the node's, `run_secret_wrong` for somebody else's run, `name_taken` for another run while this node is
+    /// alive, `key_in_use` if that one is on another host with the node's key.
     pub(crate) fn give_way(
         &self,
         identity: &NodeIdentity,
         secret: Option<ResumeSecret>,
+        link: &Link,
         now: Moment,
     ) -> Result<Former, Failure> {
+        let is_alive = self.is_online() && now.steady.0.saturating_sub(self.heard.0) < ALIVE;
+        check_key(&self.peer, &link.peer, is_alive, &identity.name)?;
         if self.identity.run == identity.run {
             return if self.is_owner(secret) { Ok(self.former.clone()) } else { Err(wrong_secret(identity)) };
         }
@@ -165,7 +175,14 @@ impl Node {
             // Once only: two nodes must not take the name from each other forever.
             return Ok(self.former_of(identity, None));
         }
-        if self.is_online() && now.steady.0.saturating_sub(self.heard.0) < ALIVE {
+        if is_alive && self.is_second_holder(identity, link) {
+            let message = format!(
+                "the key of node {1:?} is in use by a connected node on {0}: if it was copied, revoke it there (oasis node revoke) and enroll the node again; if the node has moved, stop the other one",
+                self.identity.host, identity.name
+            );
+            return Err(Failure::new("key_in_use", message));
+        }
+        if is_alive {
             let message = format!(
                 "name {1:?} is in use by a connected node on {0}: give this node another name",
                 self.identity.host, identity.name
@@ -175,6 +192,12 @@ impl Node {
         // A new process of the same node replaces the one before for good.
         let is_another = self.is_online() && self.identity.uuid != identity.uuid;
         Ok(self.former_of(identity, self.claim().filter(|_| is_another)))
+    }
+
+    /// Whether a connection has shown the key of this node from another host, or as another node.
+    fn is_second_holder(&self, identity: &NodeIdentity, link: &Link) -> bool {
+        let has_key = matches!((&*self.peer, &*link.peer), (Peer::Node(own), Peer::Node(shown)) if own.key == shown.key);
+        has_key && (self.address != link.address || self.identity.uuid != identity.uuid)
     }
 
     fn claim(&self) -> Option<Claim> {
@@ -211,6 +234,14 @@ impl Node {
         self.link.is_some()
     }
 
+    /// Returns the certificate that it connected with, if the DAC requires one.
+    pub fn certificate(&self) -> Option<&NodeCertificate> {
+        match &*self.peer {
+            Peer::Node(certificate) => Some(certificate),
+            Peer::Anonymous | Peer::Itself => None,
+        }
+    }
+
     /// Records the node's estimate of its clock relative to the DAC's. Returns whether watchers should be notified:
     /// only if the change matters for a displayed age, not for each microsecond of drift.
     pub(crate) fn note_clock(&mut self, offset_ns: Option<i64>, round_trip_ns: Option<u64>) -> bool {
@@ -240,6 +271,8 @@ pub struct Link {
     pub session: u64,
     /// Address of the node, if it has one.
     pub address: Option<IpAddr>,
+    /// Who it is, by its certificate.
+    pub peer: Arc<Peer>,
     /// Queue of messages to the node. Bounded; full means that the node does not read.
     pub outbound: mpsc::Sender<DacMessage>,
     /// Whether the node has registered.

@@ -165,7 +165,7 @@ impl Registry {
         let mut inner = self.lock();
         let is_new = !inner.nodes.contains_key(&identity.name);
         let former = match inner.nodes.get(&identity.name) {
-            Some(known) => known.give_way(&identity, secret, now)?,
+            Some(known) => known.give_way(&identity, secret, &link, now)?,
             None => {
                 let claims = inner.unlisted.get(&identity.name).map_or(&[][..], |claims| claims);
                 Former::of_unlisted(claims, &identity, secret)?

@@ -4,7 +4,7 @@
 //! session sends it to the peer and closes.
 
 use crate::{
-    Dac, PeerLine,
+    Dac, NodeGuard, PeerLine, RefusedNode, identity,
     instance::Instance,
     keeping::UnsafeSamples,
     ledger::Verdict,
@@ -17,6 +17,7 @@ use oasis_channel::{
     Counters, DacMessage, DatagramOffer, Failure, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance,
     ResumeSecret, TopicAssignment, frame::Frame,
 };
+use oasis_tls::Peer;
 use oasis_wire::{
     batch,
     loss::Cause,
@@ -28,6 +29,7 @@ use std::{
     net::IpAddr,
     ops::RangeInclusive,
     sync::Arc,
+    time::{Instant, SystemTime},
 };
 use tokio::sync::mpsc;
 use uuid::Uuid;
@@ -49,6 +51,13 @@ pub struct NodeSession {
     dac: Arc<Dac>,
     number: u64,
     address: Option<IpAddr>,
+    peer: Arc<Peer>,
+    /// Decides about its certificate.
+    guard: Option<Arc<dyn NodeGuard>>,
+    /// State of the guard when it decided last.
+    generation: u64,
+    /// The name in its hello, accepted or not.
+    claimed: String,
     /// Moves to the registry with hello. Once another connection of the node replaces this one there, this
     /// connection's queue ends.
     outbound: Option<mpsc::Sender<DacMessage>>,
@@ -82,6 +91,10 @@ impl NodeSession {
             dac,
             number,
             address: None,
+            peer: Arc::new(Peer::Anonymous),
+            guard: None,
+            generation: 0,
+            claimed: String::new(),
             outbound: Some(outbound),
             node: None,
             types: HashMap::new(),
@@ -100,6 +113,52 @@ impl NodeSession {
     /// Adds the address of the node.
     pub fn at(self, address: IpAddr) -> Self {
         Self { address: Some(address), ..self }
+    }
+
+    /// Adds who the node is by its certificate, and who decides about that.
+    pub fn known_as(self, peer: Peer, guard: Option<Arc<dyn NodeGuard>>) -> Self {
+        Self { peer: Arc::new(peer), guard, ..self }
+    }
+
+    /// Returns whether the node has a certificate, to be [looked at](NodeSession::check_certificate) now and then.
+    pub fn is_certified(&self) -> bool {
+        matches!(&*self.peer, Peer::Node(_))
+    }
+
+    /// Checks that the certificate of a connected node has neither expired nor been revoked. Called once a second.
+    ///
+    /// # Errors
+    /// `certificate_expired`, or what the guard says: the connection must end.
+    pub fn check_certificate(&mut self) -> Result<(), Failure> {
+        let Peer::Node(certificate) = &*self.peer else { return Ok(()) };
+        identity::check_time(certificate, SystemTime::now())?;
+        let Some(guard) = &self.guard else { return Ok(()) };
+        let generation = guard.generation();
+        if generation != self.generation {
+            guard.check(certificate)?;
+            self.generation = generation;
+        }
+        if self.node.is_some() {
+            guard.note_seen(certificate);
+        }
+        Ok(())
+    }
+
+    /// Reports a refusal of this node, if it concerns what the node claims to be.
+    pub fn note_refused(&self, failure: &Failure) {
+        let Some(address) = self.address.filter(|_| RefusedNode::is_of_identity(failure)) else { return };
+        let certificate = match &*self.peer {
+            Peer::Node(certificate) => Some(certificate.name.clone()),
+            Peer::Anonymous | Peer::Itself => None,
+        };
+        // Refused before its hello: it can only have meant the name of its certificate.
+        let claimed = Some(&self.claimed).filter(|name| !name.is_empty()).or(certificate.as_ref());
+        let name = claimed.into_iter().flat_map(|name| name.chars()).take(LOGGED_REASON).collect();
+        let refused = RefusedNode { address, certificate, name, failure: failure.clone() };
+        self.dac.refused_nodes.note(&refused, Instant::now());
+        if let Some(guard) = &self.guard {
+            guard.note_refused(refused);
+        }
     }
 
     /// Adds an offer of datagrams.
@@ -339,10 +398,14 @@ impl NodeSession {
         check_name("node", &node.name)?;
         check_text("host", &node.host)?;
         check_text("software", &node.software)?;
+        self.claimed.clone_from(&node.name);
+        identity::check_name(&self.peer, &node.name)?;
+        self.check_certificate()?;
         let Some(outbound) = self.outbound.take() else {
             return Err(Failure::new("hello_expected", "hello was received before"));
         };
-        let link = Link { session: self.number, address: self.address, outbound, accepts_commands: false };
+        let (session, address, peer) = (self.number, self.address, self.peer.clone());
+        let link = Link { session, address, peer, outbound, accepts_commands: false };
         self.dac.registry.connect(node.clone(), secret, link, now)?;
         if let Some(left_out) = self.dac.admission.may_log(PeerLine::Came) {
             let others = left_out.others();

@@ -16,6 +16,8 @@ use oasis_wire::{
 };
 #[path = "session/eviction.rs"]
 mod eviction;
+#[path = "session/identity.rs"]
+mod identity;
 #[path = "session/remembered.rs"]
 mod remembered;
 #[path = "session/safe.rs"]

@@ -1,10 +1,11 @@
 //! A small certificate authority in a folder: `ca.pem`, `ca.key`, and the certificates and keys that it has issued.
 
-use crate::{Facts, TlsError, files, provider};
+use crate::{CertificateRequest, Facts, TlsError, files, provider};
 use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
-    KeyPair, KeyUsagePurpose, SanType,
+    KeyPair, KeyUsagePurpose, SanType, SerialNumber,
 };
+use ring::rand::{SecureRandom, SystemRandom};
 use rustls::{
     RootCertStore,
     client::{WebPkiServerVerifier, danger::ServerCertVerifier},
@@ -26,6 +27,10 @@ use time::OffsetDateTime;
 const AUTHORITY_DAYS: u32 = 3_650;
 /// A certificate is valid a little before it is issued: clocks differ.
 const SKEW: Duration = Duration::from_secs(3_600);
+/// The same for a certificate of a node, which only DACs check. Shorter: a revocation covers what became valid before it.
+const NODE_SKEW: Duration = Duration::from_secs(300);
+/// Bytes of a serial number. RFC 5280 4.1.2.2 allows 20.
+const SERIAL: usize = 16;
 /// RFC 5280 A.1, ub-common-name.
 const LONGEST_NAME: usize = 64;
 
@@ -43,6 +48,11 @@ impl Lifetime {
     pub fn days(days: u32) -> Self {
         let now = SystemTime::now();
         Self { begins: now - SKEW, ends: now + Duration::from_secs(86_400) * days }
+    }
+
+    /// The same for a node: valid for the 5 minutes before.
+    pub fn of_node(days: u32) -> Self {
+        Self { begins: SystemTime::now() - NODE_SKEW, ..Self::days(days) }
     }
 }
 
@@ -134,18 +144,22 @@ impl Authority {
     }
 
     /// Issues a certificate for the node of this name, which also names the files. An earlier one of the same name is replaced.
+    /// A name that ends with `*` is for all nodes whose names begin so.
     ///
     /// # Errors
     /// If the name cannot be one of a file, or the files cannot be written.
     pub fn issue_node(&self, name: &str, lifetime: Lifetime) -> Result<Issued, TlsError> {
-        let is_plain = |c: char| c.is_alphanumeric() || "._-: ".contains(c);
-        if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_plain) {
-            let remedy = "use letters, digits, '.', '_', '-', ':' and spaces, at most 64 bytes";
-            return Err(TlsError::Name { name: name.into(), remedy });
-        }
-        let mut params = of_owner(name, lifetime);
-        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
-        self.issue(&params, &format!("node-{name}"))
+        let stem = name.strip_suffix('*').map_or_else(|| name.to_owned(), |name| format!("{name}any"));
+        self.issue(&of_node(name, lifetime)?, &format!("node-{stem}"))
+    }
+
+    /// Signs the request of a node. Returns the certificate in PEM.
+    ///
+    /// # Errors
+    /// If the name cannot be in a certificate.
+    pub fn sign_node(&self, request: &CertificateRequest, lifetime: Lifetime) -> Result<String, TlsError> {
+        let params = of_node(&request.name, lifetime)?;
+        Ok(params.signed_by(request, &Issuer::new(of_authority(&self.key), &self.key))?.pem())
     }
 
     fn issue(&self, params: &CertificateParams, stem: &str) -> Result<Issued, TlsError> {
@@ -209,6 +223,23 @@ fn of_owner(name: &str, lifetime: Lifetime) -> CertificateParams {
     params.use_authority_key_identifier_extension = true;
     set_lifetime(&mut params, lifetime);
     params
+}
+
+fn of_node(name: &str, lifetime: Lifetime) -> Result<CertificateParams, TlsError> {
+    let is_plain = |c: char| c.is_alphanumeric() || "._-: ".contains(c);
+    let beginning = name.strip_suffix('*').unwrap_or(name);
+    if beginning.is_empty() || name.len() > LONGEST_NAME || !beginning.chars().all(is_plain) {
+        let remedy = "use letters, digits, '.', '_', '-', ':' and spaces, at most 64 bytes; a * at the end for all names that begin so";
+        return Err(TlsError::Name { name: name.into(), remedy });
+    }
+    let mut params = of_owner(name, lifetime);
+    params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    let mut serial = [0; SERIAL];
+    SystemRandom::new().fill(&mut serial).map_err(|_| rcgen::Error::RingUnspecified)?;
+    // Positive, and of the same length always.
+    serial[0] = serial[0] & 0x3f | 0x40;
+    params.serial_number = Some(SerialNumber::from_slice(&serial));
+    Ok(params)
 }
 
 fn named(name: &str) -> DistinguishedName {

@@ -63,6 +63,9 @@ pub enum TlsError {
         /// What to write instead.
         remedy: &'static str,
     },
+    /// A request for a certificate that cannot be used.
+    #[error("the certificate request is invalid ({0}): make a new one (oasis node enroll)")]
+    Request(String),
     /// A file is there already.
     #[error("{} exists already: {remedy}", path.display())]
     Exists {

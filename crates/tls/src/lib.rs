@@ -29,6 +29,10 @@ mod files;
 #[cfg(feature = "server")]
 mod itself;
 #[cfg(feature = "server")]
+mod node_certificate;
+#[cfg(feature = "authority")]
+mod request;
+#[cfg(feature = "server")]
 mod server;
 
 #[cfg(feature = "authority")]
@@ -38,6 +42,10 @@ pub use error::TlsError;
 pub use explain::{explain, tls_error};
 #[cfg(feature = "server")]
 pub use facts::Facts;
+#[cfg(feature = "server")]
+pub use node_certificate::{NodeCertificate, Peer};
+#[cfg(feature = "authority")]
+pub use request::{CertificateRequest, NodeKey};
 #[cfg(feature = "server")]
 pub use server::{ServerFiles, ServerTls};
 

@@ -1,6 +1,6 @@
 //! The settings of a server, loaded again when their files change.
 
-use crate::{Facts, TlsError, files, has_aes, itself::Itself, provider};
+use crate::{Facts, NodeCertificate, Peer, TlsError, files, has_aes, itself::Itself, provider};
 use rustls::{
     ClientConfig, ServerConfig,
     crypto::{CryptoProvider, ring::Ticketer},
@@ -50,6 +50,7 @@ struct Loaded {
     doors: Arc<ServerConfig>,
     channel: Arc<ServerConfig>,
     itself: Arc<ClientConfig>,
+    own: Option<CertificateDer<'static>>,
     facts: Option<Facts>,
 }
 
@@ -84,6 +85,15 @@ impl ServerTls {
     /// Settings of clients in the server's own process: they accept exactly its certificate, and prove that they have its key.
     pub fn itself(&self) -> Arc<ClientConfig> {
         self.current().loaded.itself.clone()
+    }
+
+    /// Who a client of the data channel is, by the certificates of its handshake; none if its certificate names nobody.
+    pub fn peer(&self, shown: Option<&[CertificateDer<'_>]>) -> Option<Peer> {
+        let Some(certificate) = shown.and_then(<[_]>::first) else { return Some(Peer::Anonymous) };
+        if self.current().loaded.own.as_ref() == Some(certificate) {
+            return Some(Peer::Itself);
+        }
+        NodeCertificate::of(certificate).map(Peer::Node)
     }
 
     /// What the certificate says about itself, if it can be parsed.
@@ -143,7 +153,8 @@ impl Loaded {
             .dangerous()
             .with_custom_certificate_verifier(verifier)
             .with_client_auth_cert(pair.chain.clone(), pair.key.clone_key())?;
-        Ok(Self { doors: Arc::new(doors), channel: Arc::new(channel), itself: Arc::new(itself), facts })
+        let own = pair.chain.first().cloned();
+        Ok(Self { doors: Arc::new(doors), channel: Arc::new(channel), itself: Arc::new(itself), own, facts })
     }
 
     fn refuse_expired(self, path: &Path) -> Result<Self, TlsError> {

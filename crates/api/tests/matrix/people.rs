@@ -30,6 +30,7 @@ pub const PEOPLE: &[Person] = &[
     person("old", &["read-live plant-7/*", "eisa */*"]),
     person("shift", &["read-live */*", "runs,layouts */*"]),
     person("keeper", &["administration */*"]),
+    person("gate", &["enroll plant-*/*"]),
 ];
 
 /// An answer, as far as permissions go.

@@ -1,5 +1,6 @@
 //! A connection of a listener: plain, or encrypted.
 
+use rustls::pki_types::CertificateDer;
 use std::{
     io::{self, IoSlice},
     pin::Pin,
@@ -21,6 +22,14 @@ pub enum Stream {
 }
 
 impl Stream {
+    /// The certificates that the peer has shown; none without TLS, or if it was asked for none.
+    pub fn certificates(&self) -> Option<&[CertificateDer<'static>]> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Tls(stream) => stream.get_ref().1.peer_certificates(),
+        }
+    }
+
     /// The socket.
     pub fn socket(&self) -> &TcpStream {
         match self {

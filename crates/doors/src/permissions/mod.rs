@@ -7,6 +7,7 @@ mod caller;
 mod command;
 mod enforce;
 mod identify;
+mod nodes;
 mod record;
 mod refusal;
 mod routes;
@@ -15,6 +16,7 @@ pub use caller::Caller;
 pub use command::{COMMANDS, CommandFailure, verb_of};
 pub use enforce::forgotten;
 pub use identify::{cookie_name, session_cookie};
+pub use nodes::nanos;
 pub use record::{NotRecorded, Outcome};
 pub use refusal::Refusal;
 pub use routes::{READ, Requirement, Route, Routes};
@@ -34,6 +36,7 @@ pub struct Permissions {
     pub access: Arc<Access>,
     audit: Option<Arc<AuditLog>>,
     refusals: LogLimit,
+    refused_nodes: LogLimit,
     /// Notices changes of the file of accounts.
     watch: Option<Watch>,
 }
@@ -62,7 +65,7 @@ impl Permissions {
     }
 
     fn of(access: Access, audit: Option<AuditLog>) -> Self {
-        let refusals = LogLimit::new(REFUSALS, PERIOD);
-        Self { access: Arc::new(access), audit: audit.map(Arc::new), refusals, watch: None }
+        let [refusals, refused_nodes] = [(); 2].map(|()| LogLimit::new(REFUSALS, PERIOD));
+        Self { access: Arc::new(access), audit: audit.map(Arc::new), refusals, refused_nodes, watch: None }
     }
 }

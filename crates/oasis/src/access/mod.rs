@@ -2,6 +2,8 @@
 
 pub mod audit_log;
 mod folder;
+#[cfg(feature = "live")]
+pub mod node;
 mod password;
 mod recorded;
 pub mod role;

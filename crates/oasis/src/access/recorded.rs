@@ -1,7 +1,7 @@
 //! Changes of accounts by the command line: recorded before and after.
 
 use super::folder::Folder;
-use oasis_access::{ChangeError, Document, Event};
+use oasis_access::{AuditLog, ChangeError, Document, Event, NodeChangeError, NodeRegister, StoreError};
 use serde_json::Value;
 use std::{fs, os::unix::fs::MetadataExt};
 
@@ -27,9 +27,32 @@ pub fn change_described<T>(
     // First: it creates the folder with its mode.
     let store = folder.store()?;
     let log = folder.audit_log()?;
+    record(&log, (action, target, arguments), || store.change(change), describe)
+}
+
+/// Changes which nodes may connect, in the same way.
+///
+/// # Errors
+/// As [`change`].
+pub fn change_nodes<T>(
+    folder: &Folder,
+    what: (&str, &str, Value),
+    change: impl FnOnce(&mut NodeRegister) -> Result<T, NodeChangeError>,
+) -> anyhow::Result<T> {
+    let store = folder.store()?;
+    let log = folder.audit_log()?;
+    record(&log, what, || store.change_nodes(change), |_| Value::Null)
+}
+
+fn record<T>(
+    log: &AuditLog,
+    (action, target, arguments): (&str, &str, Value),
+    change: impl FnOnce() -> Result<T, StoreError>,
+    describe: impl FnOnce(&T) -> Value,
+) -> anyhow::Result<T> {
     let begun = Event { target: target.into(), arguments, ..Event::new(who(), action, "begun") };
     let receipt = log.append(begun.clone())?;
-    let changed = store.change(change);
+    let changed = change();
     let (result, arguments) = match &changed {
         Ok(changed) => ("done".into(), describe(changed)),
         Err(error) => (format!("failed: {error}"), Value::Null),

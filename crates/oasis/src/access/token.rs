@@ -7,9 +7,9 @@ use super::{
 use crate::{output_format::Format, time_flag};
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, Subcommand};
-use oasis_access::{Document, Name, NewToken, Rule, Token, TokenId, read_last_uses};
+use oasis_access::{ChangeError, Document, Name, NewToken, Rule, Secret, Token, TokenId, read_last_uses};
 use oasis_wire::{quantity::Nanos, time};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{
     fs::{self, File},
     io::{self, Write},
@@ -95,14 +95,27 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
 }
 
 fn create(folder: &Folder, new: NewToken, now: Nanos, file: Option<&Path>) -> anyhow::Result<()> {
-    // Before the token, which could not be shown again.
-    let out = file.map(|path| new_file(path).map(|file| (path, file))).transpose()?;
     let expires = new.expires.map(|time| time::format(time.0));
     let scope: Vec<String> = new.scope.iter().map(Rule::to_string).collect();
     let arguments = json!({"roles": new.roles, "owner": new.owner, "embed": new.embed, "scope": scope, "expires": expires});
-    let name = new.name.clone();
-    let what = ("token:create", name.as_str(), arguments);
+    let (name, until) = (new.name.clone(), new.expires);
     let create = |accounts: &mut Document| accounts.create_token(new, now);
+    write_token(folder, &name, until, file, ("token:create", arguments), create)
+}
+
+/// Makes a token and prints it, or writes it to a new file.
+pub fn write_token(
+    folder: &Folder,
+    name: &Name,
+    expires: Option<Nanos>,
+    file: Option<&Path>,
+    (action, arguments): (&str, Value),
+    create: impl FnOnce(&mut Document) -> Result<(TokenId, Secret), ChangeError>,
+) -> anyhow::Result<()> {
+    // Before the token, which could not be shown again.
+    let out = file.map(|path| new_file(path).map(|file| (path, file))).transpose()?;
+    let expires = expires.map(|time| time::format(time.0));
+    let what = (action, name.as_str(), arguments);
     let created = recorded::change_described(folder, what, create, |(id, _)| json!({"number": id}));
     let (id, secret) = match (created, &out) {
         (Ok(created), _) => created,
@@ -132,7 +145,7 @@ fn new_file(path: &Path) -> anyhow::Result<File> {
 }
 
 /// Parses the time of expiry; none for never.
-fn expiry(text: &str, now: Nanos) -> anyhow::Result<Option<Nanos>> {
+pub fn expiry(text: &str, now: Nanos) -> anyhow::Result<Option<Nanos>> {
     if text == "never" {
         return Ok(None);
     }

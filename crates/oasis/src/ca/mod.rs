@@ -29,7 +29,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
                     print_settings("tls", &issued);
                 }
                 Subject::Node { name, days } => {
-                    let issued = authority.issue_node(name, lifetime(days))?;
+                    let issued = authority.issue_node(name, Lifetime::of_node(days.days))?;
                     show(&issued)?;
                     print_settings("node", &issued);
                     println!("ca = \"{}\"", authority.certificate().display());

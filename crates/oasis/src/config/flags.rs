@@ -43,6 +43,9 @@ impl Config {
         if let Some(key) = addresses.tls_key {
             self.tls.key = key;
         }
+        if let Some(folder) = addresses.ca_dir {
+            self.tls.ca_directory = folder;
+        }
         if let Some(ca) = addresses.node_ca {
             self.tls.node_ca = ca;
         }

@@ -12,6 +12,8 @@ use ureq::{
 pub struct Api {
     agent: Agent,
     base: String,
+    /// The value of `Authorization`, in place of the environment's.
+    authorization: Option<String>,
 }
 
 impl Api {
@@ -24,13 +26,22 @@ impl Api {
         if server.url.is_encrypted {
             config = config.tls_config(trust::for_http(&server.trusted())?);
         }
-        Ok(Self { agent: config.build().into(), base: server.url.api() })
+        Ok(Self { agent: config.build().into(), base: server.url.api(), authorization: None })
+    }
+
+    /// Shows this, if there is any, in place of the token of the environment.
+    pub fn with_authorization(self, authorization: Option<String>) -> Self {
+        Self { authorization, ..self }
+    }
+
+    fn authorization(&self) -> anyhow::Result<Option<String>> {
+        self.authorization.clone().map_or_else(token::authorization, |value| Ok(Some(value)))
     }
 
     /// A document.
     pub fn get(&self, path: &str, query: &[(&str, &str)]) -> anyhow::Result<Value> {
         let mut request = self.agent.get(format!("{}{path}", self.base)).query_pairs(query.iter().copied());
-        if let Some(authorization) = token::authorization()? {
+        if let Some(authorization) = self.authorization()? {
             request = request.header("authorization", authorization);
         }
         understand(request.call().map_err(|error| self.failed(error))?)
@@ -40,8 +51,10 @@ impl Api {
     pub fn send(&self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
         let body = body.map(Value::to_string).unwrap_or_default();
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
-        if let Some(authorization) = token::authorization()? {
+        if let Some(authorization) = self.authorization()? {
+            // RFC 9110 10.1.1: a DAC that refuses the token may close before it has read the body, and its reason would be lost.
             request = request.header("authorization", authorization);
+            request = if body.is_empty() { request } else { request.header("expect", "100-continue") };
         }
         let request = request.body(SendBody::from_owned_reader(std::io::Cursor::new(body)))?;
         understand(self.agent.run(request).map_err(|error| self.failed(error))?)

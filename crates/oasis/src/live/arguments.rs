@@ -1,7 +1,7 @@
 //! The flags of commands that talk to a DAC, or are one.
 
 use crate::{
-    live::dac_address::Server,
+    live::{dac_address::Server, node},
     output_format::Format,
     target::{self, Target},
 };
@@ -32,7 +32,10 @@ pub struct Dac {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Node {
+    #[command(subcommand)]
+    pub verb: Option<node::Verb>,
     #[command(flatten)]
     pub common: Common,
     #[command(flatten)]
@@ -40,6 +43,9 @@ pub struct Node {
     /// Data channel of the DAC; with tls:// in front if it has a certificate [default: 127.0.0.1:7071].
     #[arg(long, value_name = "[tls://]HOST:PORT", env = "OASIS_DAC", value_parser = target::data_channel)]
     pub dac: Option<String>,
+    /// Folder of the key and the certificate of `oasis node enroll` [default: ~/.local/state/oasis/node].
+    #[arg(long, value_name = "DIR", env = "OASIS_NODE_STATE")]
+    pub state: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -81,6 +87,9 @@ pub struct Addresses {
     /// CA of the nodes: each must show a certificate of it [default: none; nodes need no certificate].
     #[arg(long, value_name = "FILE", env = "OASIS_NODE_CA")]
     pub node_ca: Option<PathBuf>,
+    /// Folder of a CA (oasis ca init): the DAC enrolls nodes with it, and requires a certificate of it [default: none].
+    #[arg(long, value_name = "DIR", env = "OASIS_CA_DIR")]
+    pub ca_dir: Option<PathBuf>,
     /// Listen beyond loopback without TLS too, and let everybody who can connect do everything without signing in.
     #[arg(long, env = "OASIS_INSECURE")]
     pub insecure: bool,

@@ -1,9 +1,10 @@
 //! TLS of a DAC: which addresses need it, and certificates that are loaded again while it runs.
 
 use anyhow::{Context, bail};
+use oasis_api::Enrollment;
 use oasis_channel::{Connector, tcp::TcpConnector, tls::TlsConnector};
 use oasis_dac::config::TlsConfig;
-use oasis_tls::{ServerFiles, ServerTls};
+use oasis_tls::{Authority, ServerFiles, ServerTls};
 use std::{
     net::SocketAddr,
     path::Path,
@@ -22,7 +23,8 @@ const SOON: Duration = Duration::from_secs(21 * 86_400);
 /// If a file cannot be used, or is missing beside the others.
 pub fn load(config: &TlsConfig) -> anyhow::Result<Option<Arc<ServerTls>>> {
     let is_set = |path: &Path| !path.as_os_str().is_empty();
-    let node_ca = is_set(&config.node_ca).then(|| config.node_ca.clone());
+    let own_ca = is_set(&config.ca_directory).then(|| config.ca_directory.join("ca.pem"));
+    let node_ca = is_set(&config.node_ca).then(|| config.node_ca.clone()).or(own_ca);
     match (is_set(&config.certificate), is_set(&config.key)) {
         (true, true) => {
             let (certificate, key) = (config.certificate.clone(), config.key.clone());
@@ -32,12 +34,30 @@ pub fn load(config: &TlsConfig) -> anyhow::Result<Option<Arc<ServerTls>>> {
         }
         (false, false) if node_ca.is_none() => Ok(None),
         (false, false) => bail!(
-            "tls.node_ca needs TLS: set tls.certificate and tls.key too (--tls-certificate, --tls-key; oasis ca issue server)"
+            "tls.node_ca and tls.ca_directory need TLS: set tls.certificate and tls.key too (--tls-certificate, --tls-key; oasis ca issue server)"
         ),
         _ => bail!(
             "tls.certificate and tls.key belong together: set both (--tls-certificate, --tls-key), or none"
         ),
     }
+}
+
+/// Opens the authority that nodes are enrolled with, if there is one.
+///
+/// # Errors
+/// If it cannot be used.
+pub fn enrollment(config: &TlsConfig, channel_port: u16) -> anyhow::Result<Option<Enrollment>> {
+    if config.ca_directory.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    let context = || {
+        format!(
+            "no usable CA in {} (--ca-dir, tls.ca_directory; oasis ca init creates one)",
+            config.ca_directory.display()
+        )
+    };
+    let authority = Authority::open(&config.ca_directory).with_context(context)?;
+    Ok(Some(Enrollment::new(authority, channel_port).with_context(context)?))
 }
 
 /// Refuses to listen beyond this host without encryption, unless the user insists.

@@ -11,6 +11,7 @@ pub mod dac_address;
 mod encryption;
 mod handlers;
 mod list;
+pub mod node;
 mod own_node;
 pub mod probe_choice;
 pub mod replay;
@@ -35,7 +36,10 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
     match verb {
         Verb::Up(arguments) => in_runtime(serve::up(arguments)),
         Verb::Dac(arguments) => in_runtime(serve::dac(arguments)),
-        Verb::Node(arguments) => in_runtime(serve::node(arguments)),
+        Verb::Node(mut arguments) => match arguments.verb.take() {
+            Some(verb) => node::run(verb),
+            None => in_runtime(serve::node(arguments)),
+        },
         Verb::Tail(arguments) => in_runtime(tail::run(arguments)),
         Verb::List(arguments) => list::run(arguments),
         Verb::Audit(arguments) => audit::run(arguments),

@@ -3,6 +3,7 @@
 use super::{
     accounts, arguments,
     encryption::{self, DATAGRAMS},
+    node::state::NodeState,
     own_node,
     revive::{beat, revive},
     systemd,
@@ -13,6 +14,7 @@ use oasis_api::Api;
 use oasis_archive::Archive;
 use oasis_dac::{
     Dac,
+    ingest::Security,
     listener::{self, descriptors},
 };
 use oasis_doors::Doors;
@@ -87,6 +89,9 @@ pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     if let Some(dac) = arguments.dac {
         section.dac = dac;
     }
+    if let Some(state) = NodeState::find(arguments.state.as_deref()) {
+        state.apply(&mut section, arguments.state.is_some())?;
+    }
     let node = start_node(&section)?;
     let _watchdog = systemd::watchdog(Health::default())?;
     announce(
@@ -156,6 +161,7 @@ impl RunningDac {
             })?),
             false => None,
         };
+        let enrollment = encryption::enrollment(&config.tls, channel_listener.local_addr()?.port())?;
         // Invalid settings of a handler end the start before anything is written.
         let handlers = config.handlers()?;
         let permissions = accounts::open(&config.access)?;
@@ -175,12 +181,13 @@ impl RunningDac {
         let handlers = Arc::new(Supervisor::new(dac.clone(), stored, handlers));
         let doors = Doors::with_permissions(dac.clone(), config.doors, archived, permissions)?;
         let doors = doors.with_tls(tls.clone());
-        let api = Api::new(doors, handlers.clone())?;
+        let security = Security { tls: tls.clone(), guard: Some(doors.permissions.clone()) };
+        let api = Api::new(doors, handlers.clone())?.enrolling(enrollment);
         handlers.start_all();
         let watchdog = systemd::watchdog(dac.health.clone())?;
         tokio::spawn(beat(dac.health.clone()));
         tls.iter().for_each(encryption::keep_current);
-        tokio::spawn(serve_channel(dac.clone(), channel_listener.into_std()?, tls.clone()));
+        tokio::spawn(serve_channel(dac.clone(), channel_listener.into_std()?, security));
         let (ending, ended) = watch::channel(false);
         let served = tokio::spawn(serve_doors(dac.health.clone(), api, doors_listener.into_std()?, ended));
         let own_node = (!config.own_node.is_empty()).then(|| {
@@ -253,11 +260,11 @@ fn open_archive(config: ArchiveConfig, dac: &Arc<Dac>) -> anyhow::Result<Option<
     Ok(Some(Archiving { archive, _file_too_large }))
 }
 
-async fn serve_channel(dac: Arc<Dac>, listener: std::net::TcpListener, tls: Option<Arc<ServerTls>>) {
+async fn serve_channel(dac: Arc<Dac>, listener: std::net::TcpListener, security: Security) {
     let listener = Arc::new(listener);
     let served = revive(dac.health.clone(), "data channel", || {
-        let (dac, listener, tls) = (dac.clone(), listener.clone(), tls.clone());
-        async move { oasis_dac::ingest::serve_with(dac, another(&listener).await, tls).await }
+        let (dac, listener, security) = (dac.clone(), listener.clone(), security.clone());
+        async move { oasis_dac::ingest::serve_with(dac, another(&listener).await, security).await }
     });
     if let Err(error) = served.await {
         tracing::error!(%error, "the data channel accepts no more nodes");

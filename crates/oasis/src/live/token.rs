@@ -1,7 +1,7 @@
 //! The API token of a command that talks to a DAC: from the environment, never from an argument, which every user of the host can see.
 
 use anyhow::{Context, bail};
-use std::{env, fs::File, io::Read};
+use std::{env, fs::File, io::Read, path::Path};
 
 /// Longest token that is read, bytes.
 const LONGEST: u64 = 4_096;
@@ -12,21 +12,30 @@ const LONGEST: u64 = 4_096;
 /// If the file cannot be read, or contains no token.
 pub fn authorization() -> anyhow::Result<Option<String>> {
     let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-    let token = match (variable("OASIS_TOKEN"), variable("OASIS_TOKEN_FILE")) {
-        (Some(token), _) => token,
-        (None, Some(path)) => {
-            let mut text = String::new();
-            let file = File::open(&path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
-            file.with_context(|| format!("cannot read the token in {path} (OASIS_TOKEN_FILE)"))?;
-            text
-        }
-        (None, None) => return Ok(None),
-    };
+    match (variable("OASIS_TOKEN"), variable("OASIS_TOKEN_FILE")) {
+        (Some(token), _) => bearer(&token).map(Some),
+        (None, Some(path)) => from_file(Path::new(&path)).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Returns the value of `Authorization` with the token of a file.
+///
+/// # Errors
+/// If the file cannot be read, or contains no token.
+pub fn from_file(path: &Path) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let file = File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
+    file.with_context(|| format!("cannot read the token in {}", path.display()))?;
+    bearer(&text)
+}
+
+fn bearer(token: &str) -> anyhow::Result<String> {
     let token = token.trim();
     if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         bail!(
-            "OASIS_TOKEN or the file of OASIS_TOKEN_FILE contains no token: make one with oasis token create"
+            "OASIS_TOKEN, or the file of --token-file or OASIS_TOKEN_FILE, contains no token: make one with oasis token create"
         );
     }
-    Ok(Some(format!("Bearer {token}")))
+    Ok(format!("Bearer {token}"))
 }

@@ -1,0 +1,10 @@
+//! Nodes: the certificates that they were enrolled with, those that were revoked, and when each node was last there.
+
+mod register;
+mod seen;
+mod store;
+
+pub use register::{Enrolled, EnrolledNode, NodeChangeError, NodeRefusal, NodeRegister, ShownCertificate};
+pub use seen::{Seen, read as read_seen_nodes};
+pub(crate) use seen::{SeenNodes, write as write_seen};
+pub use store::NODES_FILE;

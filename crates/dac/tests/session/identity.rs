@@ -1,0 +1,116 @@
+//! Nodes with certificates: whose name a key may have, and when a certificate ends a connection.
+
+use super::*;
+use oasis_dac::{NodeGuard, RefusedNode};
+use oasis_tls::{NodeCertificate, Peer as Holder};
+use std::{
+    net::IpAddr,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+/// A guard that revokes one key when it is told to.
+#[derive(Debug, Default)]
+struct Guard {
+    generation: AtomicU64,
+    revoked: AtomicU64,
+    refused: Mutex<Vec<RefusedNode>>,
+}
+
+impl NodeGuard for Guard {
+    fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Relaxed) + 1
+    }
+
+    fn check(&self, certificate: &NodeCertificate) -> Result<(), Failure> {
+        if u64::from(certificate.key[0]) == self.revoked.load(Ordering::Relaxed) {
+            return Err(Failure::new("certificate_revoked", "it was revoked"));
+        }
+        Ok(())
+    }
+
+    fn note_seen(&self, _: &NodeCertificate) {}
+
+    fn note_refused(&self, refused: RefusedNode) {
+        self.refused.lock().unwrap().push(refused);
+    }
+}
+
+fn certificate(name: &str, key: u8, days: u64) -> Holder {
+    let day = Duration::from_secs(86_400);
+    let begins = SystemTime::now() - day * 10 + day * days as u32;
+    let ends = SystemTime::now() + day;
+    Holder::Node(NodeCertificate { name: name.into(), fingerprint: [key; 32], key: [key; 32], begins, ends })
+}
+
+/// A connection from an address, by the holder of a certificate.
+fn connection(dac: &Arc<Dac>, guard: &Arc<Guard>, address: u8, holder: Holder) -> Peer {
+    let (outbound, commands) = mpsc::channel(8);
+    let address = IpAddr::from([192, 0, 2, address]);
+    let session = NodeSession::new(dac.clone(), outbound).at(address);
+    Peer { session: session.known_as(holder, Some(guard.clone())), commands }
+}
+
+fn says(peer: &mut Peer, message: &NodeMessage, now: u64) -> String {
+    let said = peer.say(message, now);
+    if let Err(failure) = &said {
+        peer.session.note_refused(failure);
+    }
+    said.err().map_or_else(|| "welcome".into(), |failure| failure.code)
+}
+
+#[test]
+fn a_key_that_is_in_use_is_reported_and_its_owner_goes_on() {
+    let (dac, guard) = (dac(), Arc::new(Guard::default()));
+    let mut owner = connection(&dac, &guard, 1, certificate("a", 1, 1));
+    assert_eq!(says(&mut owner, &hello("a", 1), 0), "welcome");
+    let mut copy = connection(&dac, &guard, 2, certificate("a", 1, 1));
+    assert_eq!(says(&mut copy, &hello("a", 2), SECOND), "key_in_use");
+    // A restart on the same host, before the DAC knows that the connection is gone.
+    let mut restarted = connection(&dac, &guard, 1, certificate("a", 1, 1));
+    assert_eq!(says(&mut restarted, &hello("a", 2), SECOND), "name_taken");
+    assert!(!owner.commands.is_closed());
+    let refused = guard.refused.lock().unwrap();
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert_eq!((refused[0].name.as_str(), refused[0].certificate.as_deref()), ("a", Some("a")));
+    assert_eq!(dac.refused_nodes.report(std::time::Instant::now())[0].0, "a");
+}
+
+#[test]
+fn another_name_and_another_key_are_refused_whatever_run_they_claim() {
+    let (dac, guard) = (dac(), Arc::new(Guard::default()));
+    let mut owner = connection(&dac, &guard, 1, certificate("a", 1, 2));
+    assert_eq!(says(&mut owner, &hello("a", 1), 0), "welcome");
+    let say = |holder, now| says(&mut connection(&dac, &guard, 1, holder), &hello("a", 1), now);
+    assert_eq!(say(certificate("b", 2, 3), SECOND), "name_not_certified");
+    assert_eq!(say(certificate("a", 2, 1), SECOND), "key_wrong");
+    assert_eq!(say(certificate("a", 2, 3), SECOND), "key_wrong", "while it is connected");
+    assert!(!owner.commands.is_closed());
+    owner.session.close(Nanos(2 * SECOND));
+    assert_eq!(say(certificate("a", 2, 1), 3 * SECOND), "key_wrong", "an older certificate");
+    assert_eq!(say(certificate("a", 2, 3), 3 * SECOND), "welcome", "a later one");
+    assert_eq!(say(certificate("a", 1, 2), 9 * SECOND), "key_wrong", "the one before");
+    assert_eq!(say(Holder::Itself, 9 * SECOND), "welcome", "the DAC's own process");
+}
+
+#[test]
+fn a_revoked_or_expired_certificate_ends_its_connection() {
+    let (dac, guard) = (dac(), Arc::new(Guard::default()));
+    let mut node = connection(&dac, &guard, 1, certificate("a", 1, 1));
+    assert_eq!(says(&mut node, &hello("a", 1), 0), "welcome");
+    node.session.check_certificate().unwrap();
+    guard.revoked.store(1, Ordering::Relaxed);
+    node.session.check_certificate().unwrap();
+    guard.generation.fetch_add(1, Ordering::Relaxed);
+    assert_eq!(node.session.check_certificate().unwrap_err().code, "certificate_revoked");
+    let mut again = connection(&dac, &guard, 1, certificate("a", 1, 1));
+    assert_eq!(says(&mut again, &hello("a", 1), SECOND), "certificate_revoked");
+
+    let Holder::Node(mut old) = certificate("b", 2, 1) else { return };
+    old.ends = SystemTime::now() - Duration::from_secs(1);
+    let old = connection(&dac, &guard, 1, Holder::Node(old)).session.check_certificate();
+    assert_eq!(old.unwrap_err().code, "certificate_expired");
+}

@@ -403,3 +403,25 @@ fn a_stolen_run_is_worth_nothing_without_the_key() {
     let (welcome, ..) = hello(&site, &own, &node, secret);
     assert!(matches!(welcome, DacMessage::Welcome { .. }), "its key resumes its run: {welcome:?}");
 }
+
+#[test]
+fn datagrams_of_an_encrypted_node_are_protected_and_arrive() {
+    let site = Site::with(&["--udp", "--ca-dir"]);
+    site.enrolled("plant");
+    let (node, log) = site.node("plant", &["--channel", "udp"]);
+    logs(&log, "connected to the DAC");
+    site.goes_on("plant");
+    // Somebody else's datagrams are counted.
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let foreign = [&b"OSD2"[..], &[7; 100]].concat();
+    socket.send_to(&foreign, site.dac.channel().trim_start_matches("tls://")).unwrap();
+    eventually("it is counted", || (site.refused("datagram_foreign") == 1).then_some(()));
+    site.goes_on("plant");
+    assert!(node.stop().success());
+    let last = site
+        .ledger("plant", "the node's last word", |ledger| ledger["node"]["taken"] == ledger["last_sequence"]);
+    assert_eq!((&last["missing"], &last["unexplained"]), (&0.into(), &0.into()), "{last:#}");
+    for code in ["datagram_forged", "datagram_replayed", "datagram_unprotected"] {
+        assert_eq!(site.refused(code), 0, "{code}");
+    }
+}

@@ -184,7 +184,7 @@ fn unknown_datagrams_are_counted_and_never_answered() {
         ("datagram_foreign", &foreign[..], 10),
         ("datagram_invalid", &foreign[..19], 10),
         ("datagram_invalid", b"", 20),
-        ("datagram_invalid", b"OSD2 and so on and so on", 30),
+        ("datagram_invalid", b"OSD3 and so on and so on", 30),
         ("datagram_too_long", &[0; 20_000], 5),
     ];
     let mut sent = 0;

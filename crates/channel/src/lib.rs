@@ -20,6 +20,8 @@ mod backoff;
 pub mod frame;
 mod message;
 mod node_end;
+pub mod protection;
+mod replay_window;
 mod secret;
 pub mod tcp;
 pub mod tls;
@@ -31,6 +33,7 @@ pub use message::{
     Outcome, Overhead, ProbeKind, RecorderSpan, RegisteredInstance, SafeReason, SafeWhen, TopicAssignment,
 };
 pub use node_end::{Connector, Receiver, Sender};
+pub use replay_window::{ReplayWindow, WINDOW};
 pub use secret::ResumeSecret;
 
 /// Version of the data channel's protocol; both ends must use the same.

@@ -5,6 +5,7 @@
 
 use crate::{
     Connector, Receiver, Sender,
+    protection::{KEY, LABEL},
     tcp::{self, Closing, TcpConnector},
 };
 use oasis_tls::{ClientFiles, TlsError, explain, tls_error};
@@ -12,10 +13,11 @@ use rustls::{ClientConfig, ClientConnection, pki_types::ServerName};
 use std::{
     fmt,
     io::{self, ErrorKind, IoSlice, Read, Write},
-    net::{Shutdown, TcpStream},
+    net::{IpAddr, Shutdown, TcpStream},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
+use uuid::Uuid;
 
 /// Timeout of a handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -55,18 +57,34 @@ impl fmt::Debug for TlsConnector {
     }
 }
 
-impl Connector for TlsConnector {
-    fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
+/// An open connection: its halves, its session and the address of the DAC.
+pub(crate) struct OpenTls {
+    pub(crate) halves: (Box<dyn Sender>, Box<dyn Receiver>),
+    pub(crate) session: Arc<Mutex<ClientConnection>>,
+    pub(crate) dac: IpAddr,
+}
+
+impl TlsConnector {
+    /// Opens a connection.
+    pub(crate) fn open(&self) -> io::Result<OpenTls> {
         let config = (self.settings)().map_err(io::Error::other)?;
         let name = server_name(&self.address)?;
         let mut session = ClientConnection::new(config, name).map_err(io::Error::other)?;
         let mut socket = TcpConnector::new(self.address.as_str()).open()?;
         tcp::configure(&socket)?;
         shake_hands(&mut session, &mut socket).map_err(explained)?;
+        let dac = socket.peer_addr()?.ip();
         let session = Arc::new(Mutex::new(session));
         let read_half =
             TlsReader { socket: socket.try_clone()?, session: session.clone(), waiting: Vec::new(), read: 0 };
-        Ok(tcp::halves_of(TlsWriter { socket, session, records: Vec::new() }, read_half))
+        let write_half = TlsWriter { socket, session: session.clone(), records: Vec::new() };
+        Ok(OpenTls { halves: tcp::halves_of(write_half, read_half), session, dac })
+    }
+}
+
+impl Connector for TlsConnector {
+    fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
+        Ok(self.open()?.halves)
     }
 
     fn target(&self) -> String {
@@ -119,6 +137,12 @@ fn explained(error: io::Error) -> io::Error {
         Some(cause) => io::Error::new(error.kind(), explain(cause)),
         None => error,
     }
+}
+
+/// The key of a connection's datagrams.
+pub(crate) fn datagram_key(session: &Mutex<ClientConnection>, token: Uuid) -> io::Result<[u8; KEY]> {
+    let exported = lock(session).export_keying_material([0; KEY], LABEL, Some(token.as_bytes()));
+    exported.map_err(io::Error::other)
 }
 
 fn lock(session: &Mutex<ClientConnection>) -> MutexGuard<'_, ClientConnection> {

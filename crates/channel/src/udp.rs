@@ -1,21 +1,24 @@
 //! Samples as datagrams: for hosts where a stalled stream is worse than a lost sample.
 //!
 //! Everything else stays on TCP: schemas, commands, counters and acknowledgements arrive in order. Each batch is sent
-//! by UDP, in one datagram with the token from `welcome`. Lost datagrams are not sent again. The DAC detects them by
+//! by UDP, in one datagram with the token from `welcome`; if the connection is encrypted, so is the datagram ([`protection`]). Lost datagrams are not sent again. The DAC detects them by
 //! the sequence numbers and by the node's counters of sent samples. Some batches use TCP nevertheless: those larger
 //! than a datagram, and those that report drops, because the node's report must arrive first. Until the DAC has
 //! answered the first ping, all batches use TCP, because after that it knows the node's first sample.
 
 use crate::{
     Connector, DacMessage, DatagramOffer, NodeMessage, Receiver, Sender,
+    protection::{self, Sealer},
     tcp::{self, TcpConnector},
+    tls::{self, OpenTls, TlsConnector},
 };
 use oasis_wire::batch::Header;
+use rustls::ClientConnection;
 use std::{
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     sync::{
-        Arc, OnceLock,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -40,6 +43,15 @@ pub enum DatagramError {
     /// Larger than any datagram that a node sends.
     #[error("datagram too large: the limit is {MAX_DATAGRAM} bytes")]
     TooLong,
+    /// Neither encrypted nor authenticated, on a connection whose datagrams are.
+    #[error("datagram without protection: the connection uses TLS")]
+    Unprotected,
+    /// Not made with the key of the connection, or changed on the way.
+    #[error("datagram forged: it was not made with the key of the connection")]
+    Forged,
+    /// Its number was accepted before, or is too old.
+    #[error("datagram replayed: its number is known or too old")]
+    Replayed,
 }
 
 impl DatagramError {
@@ -48,11 +60,29 @@ impl DatagramError {
         match self {
             Self::Invalid => "datagram_invalid",
             Self::TooLong => "datagram_too_long",
+            Self::Unprotected => "datagram_unprotected",
+            Self::Forged => "datagram_forged",
+            Self::Replayed => "datagram_replayed",
         }
     }
 }
 
-/// Returns the token and the batch of a datagram.
+/// Returns the token of a datagram, protected or not.
+///
+/// # Errors
+/// If it is no datagram of a node.
+pub fn token(datagram: &[u8]) -> Result<Uuid, DatagramError> {
+    if datagram.len() > MAX_DATAGRAM {
+        return Err(DatagramError::TooLong);
+    }
+    let (head, _) = datagram.split_first_chunk::<HEAD>().ok_or(DatagramError::Invalid)?;
+    let (mark, token) = head.split_at(MARK.len());
+    let is_known = mark == MARK || mark == protection::MARK;
+    let token = Uuid::from_slice(token).ok().filter(|_| is_known);
+    token.ok_or(DatagramError::Invalid)
+}
+
+/// Returns the token and the batch of a datagram without protection.
 pub fn parse(datagram: &[u8]) -> Result<(Uuid, &[u8]), DatagramError> {
     if datagram.len() > MAX_DATAGRAM {
         return Err(DatagramError::TooLong);
@@ -73,29 +103,55 @@ fn write(token: Uuid, batch: &[u8], out: &mut Vec<u8>) {
 /// Connects to a DAC's channel address, to send datagrams.
 #[derive(Debug, Clone)]
 pub struct UdpConnector {
-    tcp: TcpConnector,
+    stream: Stream,
     datagram_bytes: usize,
+}
+
+/// The connection beside the datagrams.
+#[derive(Debug, Clone)]
+enum Stream {
+    Plain(TcpConnector),
+    Encrypted(TlsConnector),
 }
 
 impl UdpConnector {
     /// Creates a connector to `address` (`HOST:PORT` of the DAC's data channel), which announces the port for datagrams.
     /// Datagrams have at most `datagram_bytes`.
     pub fn new(address: impl Into<String>, datagram_bytes: usize) -> Self {
-        let datagram_bytes = datagram_bytes.clamp(HEAD, MAX_DATAGRAM);
-        Self { tcp: TcpConnector::new(address), datagram_bytes }
+        Self::over(Stream::Plain(TcpConnector::new(address)), datagram_bytes)
+    }
+
+    /// The same over an encrypted connection, whose datagrams are encrypted too.
+    pub fn encrypted(tls: TlsConnector, datagram_bytes: usize) -> Self {
+        Self::over(Stream::Encrypted(tls), datagram_bytes)
+    }
+
+    fn over(stream: Stream, datagram_bytes: usize) -> Self {
+        Self {
+            stream,
+            datagram_bytes: datagram_bytes.clamp(protection::HEAD + protection::TAG, MAX_DATAGRAM),
+        }
     }
 }
 
 impl Connector for UdpConnector {
     fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
-        let stream = self.tcp.open()?;
-        let dac = stream.peer_addr()?.ip();
+        let ((tcp_sender, tcp_receiver), session, dac) = match &self.stream {
+            Stream::Plain(tcp) => {
+                let stream = tcp.open()?;
+                let dac = stream.peer_addr()?.ip();
+                (tcp::halves(stream)?, None, dac)
+            }
+            Stream::Encrypted(tls) => {
+                let OpenTls { halves, session, dac } = tls.open()?;
+                (halves, Some(session), dac)
+            }
+        };
         let any: IpAddr =
             if dac.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
         let socket = UdpSocket::bind((any, 0))?;
         // A full buffer loses a datagram: this channel must never wait for space.
         socket.set_nonblocking(true)?;
-        let (tcp_sender, tcp_receiver) = tcp::halves(stream)?;
         let opened = Arc::new(DatagramState::default());
         let sender = UdpSender {
             tcp: tcp_sender,
@@ -103,6 +159,7 @@ impl Connector for UdpConnector {
             dac,
             opened: opened.clone(),
             has_announced: false,
+            protection: session.map(Protection::Agreed),
             datagram_bytes: self.datagram_bytes,
             scratch: Vec::new(),
         };
@@ -110,7 +167,10 @@ impl Connector for UdpConnector {
     }
 
     fn target(&self) -> String {
-        self.tcp.target().replacen("tcp", "udp", 1)
+        match &self.stream {
+            Stream::Plain(tcp) => tcp.target().replacen("tcp", "udp", 1),
+            Stream::Encrypted(tls) => tls.target().replacen("tls", "udp+tls", 1),
+        }
     }
 }
 
@@ -123,12 +183,35 @@ struct DatagramState {
     is_answered: AtomicBool,
 }
 
+/// How datagrams of an encrypted connection are made.
+enum Protection {
+    /// The key follows from this session and the token.
+    Agreed(Arc<Mutex<ClientConnection>>),
+    Ready(Box<Sealer>),
+}
+
+impl Protection {
+    /// Returns the sending end, made with the first datagram.
+    fn sealer(&mut self, token: Uuid) -> io::Result<&mut Sealer> {
+        if let Self::Agreed(session) = self {
+            let key = tls::datagram_key(session, token)?;
+            *self = Self::Ready(Box::new(Sealer::new(&key, token).map_err(io::Error::other)?));
+        }
+        match self {
+            Self::Ready(sealer) => Ok(sealer),
+            Self::Agreed(_) => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+}
+
 struct UdpSender {
     tcp: Box<dyn Sender>,
     socket: UdpSocket,
     dac: IpAddr,
     opened: Arc<DatagramState>,
     has_announced: bool,
+    /// Only of an encrypted connection.
+    protection: Option<Protection>,
     datagram_bytes: usize,
     scratch: Vec<u8>,
 }
@@ -137,7 +220,8 @@ impl Sender for UdpSender {
     fn send(&mut self, control: &[NodeMessage], batches: &[&[u8]]) -> io::Result<()> {
         let Some(&offer) = self.opened.offer.get() else { return self.tcp.send(control, batches) };
         let is_answered = self.opened.is_answered.load(Ordering::Relaxed);
-        let largest = self.datagram_bytes - HEAD;
+        let head = if self.protection.is_some() { protection::HEAD + protection::TAG } else { HEAD };
+        let largest = self.datagram_bytes - head;
         let fits = |batch: &&&[u8]| {
             is_answered
                 && batch.len() <= largest
@@ -153,7 +237,13 @@ impl Sender for UdpSender {
         }
         let dac = SocketAddr::new(self.dac, offer.port);
         for batch in small {
-            write(offer.token, batch, &mut self.scratch);
+            match &mut self.protection {
+                Some(protection) => {
+                    let sealed = protection.sealer(offer.token)?.seal(batch, &mut self.scratch);
+                    sealed.map_err(io::Error::other)?;
+                }
+                None => write(offer.token, batch, &mut self.scratch),
+            }
             // A datagram that cannot be sent is lost like one lost in transit: the DAC counts both.
             let _ = self.socket.send_to(&self.scratch, dac);
         }

@@ -1,7 +1,11 @@
 //! Batches that arrive as datagrams, each routed to its connection. A datagram is never answered.
 
 use crate::Dac;
-use oasis_channel::{DatagramOffer, udp};
+use oasis_channel::{
+    DatagramOffer,
+    protection::{KEY, Opener},
+    udp,
+};
 use std::{
     collections::HashMap,
     io,
@@ -23,7 +27,15 @@ pub struct Datagrams {
     /// UDP port, once the socket is open.
     port: OnceLock<u16>,
     /// Guards the routes; locked for one lookup.
-    routes: Mutex<HashMap<Uuid, mpsc::Sender<Vec<u8>>>>,
+    routes: Mutex<HashMap<Uuid, Arc<Entry>>>,
+}
+
+/// What is known of a route's datagrams.
+#[derive(Debug)]
+struct Entry {
+    queue: mpsc::Sender<Vec<u8>>,
+    /// Of an encrypted connection: no other datagrams are accepted. Locked only by the task that receives.
+    opener: Option<Mutex<Opener>>,
 }
 
 /// Route of datagrams to one connection. Dropping it removes the route.
@@ -36,11 +48,14 @@ pub struct Route {
 }
 
 impl Route {
-    /// Opens a route for a new connection, if this DAC accepts datagrams.
-    pub fn open(dac: &Arc<Dac>) -> Option<Self> {
+    /// Opens a route for a new connection, if this DAC accepts datagrams. `key` exports the key of an encrypted connection for a token; its datagrams
+    /// must be made with that.
+    pub fn open(dac: &Arc<Dac>, key: impl FnOnce(Uuid) -> Option<Option<[u8; KEY]>>) -> Option<Self> {
         let offer = DatagramOffer { port: *dac.datagrams.port.get()?, token: Uuid::new_v4() };
-        let (sender, batches) = mpsc::channel(QUEUE);
-        dac.datagrams.routes.lock().unwrap_or_else(PoisonError::into_inner).insert(offer.token, sender);
+        let opener = key(offer.token)?.map(|key| Opener::new(&key)).transpose().ok()?;
+        let (queue, batches) = mpsc::channel(QUEUE);
+        let entry = Arc::new(Entry { queue, opener: opener.map(Mutex::new) });
+        dac.datagrams.routes.lock().unwrap_or_else(PoisonError::into_inner).insert(offer.token, entry);
         Some(Self { dac: dac.clone(), offer, batches })
     }
 
@@ -81,7 +96,7 @@ pub async fn serve(dac: Arc<Dac>, socket: UdpSocket) -> io::Result<()> {
         match socket.recv_from(&mut buffer).await {
             Ok((length, _)) => {
                 dac.admission.count_received(length);
-                if let Err(code) = dac.datagrams.pass(&buffer[..length]) {
+                if let Err(code) = dac.datagrams.pass(&mut buffer[..length]) {
                     dac.admission.count_refused(code);
                 }
             }
@@ -96,10 +111,18 @@ pub async fn serve(dac: Arc<Dac>, socket: UdpSocket) -> io::Result<()> {
 }
 
 impl Datagrams {
-    fn pass(&self, datagram: &[u8]) -> Result<(), &'static str> {
-        let (token, batch) = udp::parse(datagram).map_err(|error| error.code())?;
+    fn pass(&self, datagram: &mut [u8]) -> Result<(), &'static str> {
+        let token = udp::token(datagram).map_err(|error| error.code())?;
         let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
-        let route = routes.get(&token).ok_or("datagram_foreign")?;
-        route.try_send(batch.to_vec()).map_err(|_| "datagram_overrun")
+        let entry = routes.get(&token).cloned();
+        drop(routes);
+        let entry = entry.ok_or("datagram_foreign")?;
+        // Checked before it is queued: a forged one takes no place of a true one.
+        let batch = match &entry.opener {
+            Some(opener) => opener.lock().unwrap_or_else(PoisonError::into_inner).open(datagram),
+            None => udp::parse(datagram).map(|(_, batch)| batch),
+        };
+        let batch = batch.map_err(|error| error.code())?;
+        entry.queue.try_send(batch.to_vec()).map_err(|_| "datagram_overrun")
     }
 }

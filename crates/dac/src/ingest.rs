@@ -149,7 +149,7 @@ async fn no_handshake(dac: &Dac, log: &LogLimit, peer: SocketAddr, failed: NoHan
 
 async fn connection(dac: Arc<Dac>, mut stream: Stream, peer: SocketAddr, security: Security) {
     let (outbound, commands) = mpsc::channel(OUTBOUND);
-    let route = Route::open(&dac);
+    let route = Route::open(&dac, |token| stream.datagram_key(token));
     let offer = route.as_ref().map(|route| route.offer);
     let known_as = security.tls.as_ref().map_or(Some(Peer::Anonymous), |tls| tls.peer(stream.certificates()));
     let mut session = NodeSession::new(dac.clone(), outbound).at(peer.ip()).offering(offer);

@@ -133,9 +133,6 @@ pub enum SettingsError {
     /// The settings of the encrypted channel cannot be used.
     #[error("in the settings of the data channel (node.dac, ca, certificate, key): {0}")]
     Tls(#[from] TlsError),
-    /// Settings of the encrypted channel that another setting excludes.
-    #[error("{0}")]
-    Contradiction(&'static str),
     /// A probe refuses its choice.
     #[error("in probe {probe:?}: {error}")]
     Probe {
@@ -302,10 +299,6 @@ impl NodeSettings {
             // Variables such as OASIS_CA may be set for other programs; the file is for this one.
             return Ok(());
         }
-        if self.channel == Channel::Udp {
-            let message = "datagrams are not encrypted: use node.channel = \"tcp\" with tls://, or node.dac without tls://";
-            return Err(SettingsError::Contradiction(message));
-        }
         files.load()?;
         Ok(())
     }
@@ -317,7 +310,11 @@ impl NodeSettings {
     /// Returns the connector to another DAC, an encrypted one for `tls://`.
     pub fn connector_to(&self, dac: &str) -> Box<dyn Connector> {
         if let Some(address) = dac.strip_prefix(TLS) {
-            return Box::new(TlsConnector::new(address, self.client_files()));
+            let tls = TlsConnector::new(address, self.client_files());
+            return match self.channel {
+                Channel::Tcp => Box::new(tls),
+                Channel::Udp => Box::new(UdpConnector::encrypted(tls, self.datagram_bytes)),
+            };
         }
         match self.channel {
             Channel::Tcp => Box::new(TcpConnector::new(dac)),
@@ -399,6 +396,6 @@ mod tests {
         let missing = NodeSettings { ca: Some("/nowhere/ca.pem".into()), ..settings.clone() };
         assert!(refused(missing).contains("/nowhere/ca.pem"));
         let datagrams = NodeSettings { channel: Channel::Udp, ..settings };
-        assert!(refused(datagrams).contains("datagrams are not encrypted"));
+        assert_eq!(datagrams.connector().target(), "udp+tls://dac.example.org:7071");
     }
 }

@@ -1,5 +1,6 @@
 //! A connection of a listener: plain, or encrypted.
 
+use oasis_channel::protection::{KEY, LABEL};
 use rustls::pki_types::CertificateDer;
 use std::{
     io::{self, IoSlice},
@@ -11,6 +12,7 @@ use tokio::{
     net::TcpStream,
 };
 use tokio_rustls::server::TlsStream;
+use uuid::Uuid;
 
 /// A connection of a listener.
 #[derive(Debug)]
@@ -27,6 +29,18 @@ impl Stream {
         match self {
             Self::Plain(_) => None,
             Self::Tls(stream) => stream.get_ref().1.peer_certificates(),
+        }
+    }
+
+    /// Exports the key of the connection's datagrams for a token; `Some(None)` if the connection is not encrypted, `None` if there can be none.
+    pub fn datagram_key(&self, token: Uuid) -> Option<Option<[u8; KEY]>> {
+        match self {
+            Self::Plain(_) => Some(None),
+            Self::Tls(stream) => {
+                let exported =
+                    stream.get_ref().1.export_keying_material([0; KEY], LABEL, Some(token.as_bytes()));
+                exported.ok().map(Some)
+            }
         }
     }
 

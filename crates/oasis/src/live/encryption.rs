@@ -70,7 +70,7 @@ pub fn check(address: SocketAddr, what: &str, is_encrypted: bool, insecure: bool
     }
     if !insecure {
         let instead = match what {
-            DATAGRAMS => "Use the data channel with TLS instead of datagrams",
+            DATAGRAMS => "Use TLS (--tls-certificate and --tls-key): datagrams are encrypted then",
             _ => {
                 "Use TLS (--tls-certificate and --tls-key; `oasis ca init` makes a CA: docs/guides/use-tls.md), or a loopback address such as 127.0.0.1"
             }
@@ -84,7 +84,7 @@ pub fn check(address: SocketAddr, what: &str, is_encrypted: bool, insecure: bool
     Ok(())
 }
 
-/// What a UDP socket is for; datagrams are never encrypted.
+/// What a UDP socket is for; datagrams are encrypted if the data channel is.
 pub const DATAGRAMS: &str = "datagrams of nodes";
 
 /// Loads certificates again when their files change, as long as somebody uses them.

@@ -151,7 +151,7 @@ impl RunningDac {
         let (http, channel) =
             (doors_listener.local_addr()?.to_string(), channel_listener.local_addr()?.to_string());
         if config.channel.udp {
-            encryption::check(channel_listener.local_addr()?, DATAGRAMS, false, config.insecure)?;
+            encryption::check(channel_listener.local_addr()?, DATAGRAMS, tls.is_some(), config.insecure)?;
         }
         let datagrams = match config.channel.udp {
             true => Some(UdpSocket::bind(&channel).await.with_context(|| {

@@ -7,6 +7,7 @@ mod api;
 mod archive;
 mod archive_commands;
 mod archive_gone;
+mod attacks_http;
 mod audit;
 mod command_line;
 mod commands;

@@ -115,7 +115,7 @@ pub struct RetentionConfirmed {
     /// `confirmed`; `unchanged` if the clock had not jumped.
     status: &'static str,
     /// `{"seconds"}`: by how much the wall clock had jumped; null if it had not.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Option<Object>)]
     clock_jump: Option<ClockJump>,
 }
 

@@ -89,12 +89,16 @@ impl Api {
             false if is_failing => "failing",
             false => "degraded",
         };
+        let limited = self.doors.limited_lately().map(|count| {
+            let reason = format!("{count} requests were refused lately because their principal or address sent too many (doors.rate_limit)");
+            Reason { part: "doors".into(), reason }
+        });
         let warnings = self.handlers.warnings().into_iter();
         let warnings = warnings.map(|(name, reason)| Reason { part: name.into(), reason });
         let nodes = dac.refused_nodes.report(Instant::now()).into_iter();
         let part = |name: &str| if name.is_empty() { "data channel".into() } else { format!("node {name}") };
         let nodes = nodes.map(|(name, reason)| Reason { part: part(&name), reason });
-        let warnings = warnings.chain(nodes).collect();
+        let warnings = warnings.chain(nodes).chain(limited).collect();
         Health { status, software: oasis_dac::SOFTWARE, dac_time: now().0, reasons, warnings }
     }
 }

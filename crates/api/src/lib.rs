@@ -34,7 +34,6 @@ use axum::{
     Json, Router,
     extract::{ConnectInfo, FromRef, Query, Request, State, rejection::QueryRejection},
     http::{StatusCode, header},
-    middleware::map_response,
     response::Response,
 };
 pub use enrollment::Enrollment;
@@ -154,11 +153,7 @@ impl Api {
 
     /// The API, the doors and the page.
     pub fn router(self) -> Router {
-        Router::new()
-            .merge(self.routes().into_router())
-            .fallback(page::asset)
-            .layer(map_response(page::harden))
-            .with_state(self)
+        Router::new().merge(self.routes().into_router()).fallback(page::asset).with_state(self)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The page, from the binary.
 
 use axum::{
-    http::{HeaderValue, StatusCode, Uri, header},
+    http::{StatusCode, Uri, header},
     response::{IntoResponse, Response},
 };
 use oasis_doors::Problem;
@@ -11,9 +11,6 @@ use rust_embed::RustEmbed;
 #[folder = "../../web/dist"]
 struct Page;
 
-/// Scripts, styles, workers and sockets from this server alone; nothing inline.
-const POLICY: &str = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 /// The page itself.
 pub fn index() -> Response {
     file("index.html")
@@ -22,15 +19,6 @@ pub fn index() -> Response {
 /// Any other file of the page.
 pub async fn asset(uri: Uri) -> Response {
     file(uri.path().trim_start_matches('/'))
-}
-
-/// Headers that every answer carries.
-pub async fn harden(mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    response
 }
 
 fn file(path: &str) -> Response {

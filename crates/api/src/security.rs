@@ -1,11 +1,13 @@
 //! How callers identify themselves, in the OpenAPI document.
 
 use utoipa::openapi::{
-    ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder,
+    Content, ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder,
     path::{Operation, PathItem},
     security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme},
 };
 
+const JSON: &str = "application/json";
+const PROBLEM: &str = "application/problem+json";
 /// Paths for everybody.
 const OPEN: [&str; 5] = ["/healthz", "/readyz", "/api/v1/health", "/api/v1/session", "/api/v1/session/csrf"];
 
@@ -17,6 +19,10 @@ pub fn describe(document: &mut OpenApi) {
     let cookie =
         ApiKeyValue::with_description("oasis-session-PORT", "`oasis-session` without a port in `Host`");
     components.add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
+    for (_, item) in document.paths.paths.iter_mut() {
+        let answers = operations(item).into_iter().flatten();
+        answers.flat_map(|operation| operation.responses.responses.values_mut()).for_each(name_problem);
+    }
     for (_, item) in document.paths.paths.iter_mut().filter(|(path, _)| !OPEN.contains(&path.as_str())) {
         operations(item).into_iter().flatten().for_each(protect);
     }
@@ -37,7 +43,22 @@ fn protect(operation: &mut Operation) {
     }
 }
 
+/// Problems have a media type of their own; the macros write that of JSON.
+fn name_problem(answer: &mut RefOr<Response>) {
+    let RefOr::T(answer) = answer else { return };
+    let problem = Ref::from_schema_name("Problem");
+    let is_problem = |content: &RefOr<Content>| match content {
+        RefOr::T(Content { schema: Some(RefOr::Ref(known)), .. }) => *known == problem,
+        _ => false,
+    };
+    if answer.content.get(JSON).is_some_and(is_problem)
+        && let Some(content) = answer.content.shift_remove(JSON)
+    {
+        answer.content.insert(PROBLEM.to_owned(), content);
+    }
+}
+
 fn problem(description: &str) -> Response {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
-    ResponseBuilder::new().description(description).content("application/problem+json", content).build()
+    ResponseBuilder::new().description(description).content(PROBLEM, content).build()
 }

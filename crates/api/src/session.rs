@@ -9,7 +9,7 @@ use axum::{
 };
 use oasis_access::{Event, Kind, Moment, Principal, SignInError, SignedIn, Target, Verb, decide};
 use oasis_doors::{
-    Doors, Problem,
+    Doors, Problem, Proxied,
     permissions::{Caller, cookie_name, forgotten, session_cookie},
 };
 use serde::{Deserialize, Serialize};
@@ -102,6 +102,7 @@ fn roles(doors: &Doors, principal: &Principal) -> Vec<String> {
 pub async fn sign_in(
     State(doors): State<Doors>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    proxied: Option<Extension<Proxied>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Problem> {
@@ -126,7 +127,8 @@ pub async fn sign_in(
     }
     let session = Session { who: who_is(&doors, &principal), csrf_token: csrf_token.reveal().to_owned() };
     // A browser sends it back over TLS only, if it came so.
-    let secure = if doors.is_encrypted() { "; Secure" } else { "" };
+    let is_encrypted = doors.is_encrypted() || proxied.is_some_and(|proxied| proxied.is_encrypted);
+    let secure = if is_encrypted { "; Secure" } else { "" };
     let cookie =
         format!("{}={}; Path=/; HttpOnly; SameSite=Lax{secure}", cookie_name(&headers), cookie.reveal());
     let cookie = HeaderValue::try_from(cookie).map_err(|error| failed(&error))?;

@@ -18,7 +18,7 @@ const FOREIGN: &str = "pages of other sites may not change the number of shards 
 #[serde(deny_unknown_fields)]
 pub struct ShardsRequest {
     /// A number from 1 to 256, `0` for one a core, or `"auto"`.
-    #[schema(value_type = Object)]
+    #[schema(value_type = serde_json::Value)]
     shards: ShardChoice,
 }
 

@@ -128,7 +128,7 @@ use oasis_health::Health;
 use oasis_wire::quantity::{Epoch, Nanos};
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -201,6 +201,8 @@ pub struct Dac {
     pub health: Health,
     /// What the threads that write to readers do.
     pub shards: ShardMeters,
+    /// Counters of clients, for who serves them. Empty until somebody does.
+    pub clients: OnceLock<Arc<Admission>>,
     epoch: Epoch,
     sessions: AtomicU64,
     /// True once the nodes are being released.
@@ -229,6 +231,7 @@ impl Dac {
             keeping: Keeping::default(),
             health: Health::default(),
             shards: ShardMeters::default(),
+            clients: OnceLock::new(),
             epoch,
             sessions: AtomicU64::new(0),
             releasing: watch::Sender::new(false),

@@ -1,6 +1,10 @@
 //! The doors' bounds, each with its reason (`[doors]`).
 
-use crate::shard_choice::ShardChoice;
+use crate::{
+    headers::Origin,
+    proxies::{ForwardedHeader, Network},
+    shard_choice::ShardChoice,
+};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -17,6 +21,22 @@ pub struct DoorsConfig {
     pub allowed_hosts: Vec<String>,
     /// Origins that may open a WebSocket or send a command besides the page's own, such as `https://ops.example.org`.
     pub allowed_origins: Vec<String>,
+    /// Origins whose pages may show the page in a frame, such as `https://wiki.example.org`.
+    pub embed_origins: Vec<Origin>,
+    /// How long browsers keep to TLS after an answer over TLS, in seconds; 0 makes them forget it.
+    pub hsts_seconds: u64,
+    /// Addresses and networks of reverse proxies that are believed when they say for whom they ask.
+    pub trusted_proxies: Vec<Network>,
+    /// The header by which they say so.
+    pub forwarded_header: ForwardedHeader,
+    /// Requests of a principal, or of strangers from one address, in a second; 0 for no limit.
+    pub rate_limit: u32,
+    /// Requests of the same that may come at once.
+    pub rate_limit_burst: u32,
+    /// The same for expensive requests alone.
+    pub rate_limit_expensive: u32,
+    /// The same for expensive requests alone.
+    pub rate_limit_expensive_burst: u32,
     /// Connections open at the same time.
     pub max_connections: usize,
     /// Connections open from one address at the same time; 0 for 4,000, and for no limit from this host.
@@ -70,6 +90,16 @@ impl Default for DoorsConfig {
             listen: "127.0.0.1:7070".into(),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            embed_origins: Vec::new(),
+            // A year: what OWASP ASVS 5.0 asks for (3.4.1).
+            hsts_seconds: 31_536_000,
+            trusted_proxies: Vec::new(),
+            forwarded_header: ForwardedHeader::default(),
+            // A page sends some tens of requests when it is opened, and a few in a minute later.
+            rate_limit: 100,
+            rate_limit_burst: 500,
+            rate_limit_expensive: 5,
+            rate_limit_expensive_burst: 30,
             max_connections: 50_000,
             max_connections_per_address: 0,
             max_websockets: 10_000,

@@ -8,6 +8,7 @@ use crate::{
     permissions::Permissions,
     places::Places,
     problem::Problem,
+    rate_limits::RateLimits,
     shard_choice::ShardChoice,
     shards_view::ShardsView,
     text::writers::Writers,
@@ -31,6 +32,8 @@ pub struct Doors {
     pub admission: Arc<Admission>,
     /// Who may do what.
     pub permissions: Arc<Permissions>,
+    /// How many requests each of them may send.
+    pub(crate) limits: Arc<RateLimits>,
     pub(crate) tls: Option<Arc<ServerTls>>,
     pub(crate) ending: Arc<watch::Sender<bool>>,
     pub(crate) places: Arc<Places>,
@@ -64,7 +67,10 @@ impl Doors {
     ) -> io::Result<Self> {
         let permissions = Arc::new(permissions);
         let admission = Arc::new(Admission::new(config.max_websockets));
+        // Another set of doors to the same DAC counts for itself.
+        let _ = dac.clients.set(admission.clone());
         let places = Arc::new(Places::new(&config));
+        let limits = Arc::new(RateLimits::new(&config));
         let config = Arc::new(config);
         let archived = ArchiveAccess::new(archive);
         let shards = Shards::start(&Surroundings {
@@ -80,6 +86,7 @@ impl Doors {
             config,
             admission,
             permissions,
+            limits,
             tls: None,
             ending: Arc::default(),
             places,
@@ -99,6 +106,11 @@ impl Doors {
     /// Whether clients need TLS.
     pub fn is_encrypted(&self) -> bool {
         self.tls.is_some()
+    }
+
+    /// Requests that were refused lately because their principal sent too many.
+    pub fn limited_lately(&self) -> Option<u64> {
+        self.limits.refused_lately()
     }
 
     /// Readers at each text door now.

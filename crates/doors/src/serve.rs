@@ -1,6 +1,13 @@
 //! Accepts connections and serves HTTP/1.1 on them, plain or with TLS, within limits of number and time.
 
-use crate::{Doors, body, config::USUAL_PER_ADDRESS, problem::Problem, text};
+use crate::{
+    Doors, body,
+    config::USUAL_PER_ADDRESS,
+    headers::Headers,
+    problem::Problem,
+    proxies::{self, Proxied},
+    text,
+};
 use axum::{
     Router,
     body::{Body, HttpBody},
@@ -52,6 +59,7 @@ pub async fn serve(doors: &Doors, router: Router, listener: TcpListener, ended: 
     let config = &doors.config;
     let server = Arc::new(Server {
         router,
+        headers: Headers::new(config, doors.is_encrypted()),
         doors: doors.clone(),
         connections: Admission::new(config.max_connections),
         gate: Gate::new("doors", config.max_connections_per_address, USUAL_PER_ADDRESS),
@@ -80,6 +88,7 @@ pub async fn serve(doors: &Doors, router: Router, listener: TcpListener, ended: 
 /// Serves the connections of one listener.
 struct Server {
     router: Router,
+    headers: Headers,
     doors: Doors,
     connections: Admission,
     gate: Gate,
@@ -206,17 +215,25 @@ impl Server {
         let is_regular = place.is_some();
         let server = self.clone();
         let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(ConnectInfo(peer));
+            let proxied = server.meet_client(peer, &mut request);
+            let path = request.uri().path().to_owned();
             let server = server.clone();
             let is_refused = place.is_none() && !is_health(request.uri().path());
             if let Some(place) = &place {
                 request.extensions_mut().insert(place.clone());
             }
+            // RFC 9112 6.1: a proxy may have seen another end of this request, so nothing that follows it is read.
+            let is_last = request.headers().contains_key(header::TRANSFER_ENCODING);
             async move {
-                if is_refused {
-                    return Ok(problem(Refusal::OutOfDescriptors).into_response());
+                let mut answer = match is_refused {
+                    true => problem(Refusal::OutOfDescriptors).into_response(),
+                    false => server.clone().answer(request).await?,
+                };
+                server.headers.add(&path, proxied, answer.headers_mut());
+                if is_last {
+                    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
                 }
-                server.answer(request).await
+                Ok::<_, Infallible>(answer)
             }
         });
         let mut connection =
@@ -240,6 +257,16 @@ impl Server {
             let late = late("head", "doors.head_timeout_ms");
             self.farewell.say(parts.io.into_inner(), late.to_http());
         }
+    }
+
+    /// Gives a request the address of its client: the peer's, unless that is a trusted proxy.
+    fn meet_client(&self, peer: SocketAddr, request: &mut Request<Incoming>) -> Option<Proxied> {
+        let found = proxies::client(&self.doors.config, peer, request.headers());
+        let extensions = request.extensions_mut();
+        extensions.insert(ConnectInfo(found.map_or(peer, |(client, _)| client)));
+        let proxied = found.map(|(_, proxied)| proxied);
+        proxied.map(|proxied| extensions.insert(proxied));
+        proxied
     }
 
     fn http(&self, has_more: bool) -> http1::Builder {

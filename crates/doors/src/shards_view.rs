@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ShardsView {
     /// What was chosen: a number, `0` for one a core, or `auto`.
-    #[schema(value_type = Object)]
+    #[schema(value_type = serde_json::Value)]
     pub choice: ShardChoice,
     /// Shards that take connections.
     pub shards: usize,

@@ -6,6 +6,7 @@ mod flags;
 #[cfg(not(feature = "live"))]
 mod offline;
 mod ranges;
+mod secrets;
 #[cfg(feature = "live")]
 mod sections;
 
@@ -14,6 +15,7 @@ pub use offline::Config;
 #[cfg(feature = "live")]
 pub use sections::Config;
 
+use crate::private_file;
 use anyhow::Context;
 use std::{fs::File, io::Read, path::Path};
 
@@ -22,10 +24,18 @@ impl Config {
     pub fn read(path: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(Self::default()) };
         let mut bytes = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(file::LONGEST + 1).read_to_end(&mut bytes))
-            .with_context(|| format!("cannot read the configuration {}", path.display()))?;
-        file::parse(&bytes).with_context(|| format!("in the configuration {}", path.display()))
+        let file = File::open(path);
+        let read =
+            file.and_then(|file| (&file).take(file::LONGEST + 1).read_to_end(&mut bytes).map(|_| file));
+        let file = read.with_context(|| format!("cannot read the configuration {}", path.display()))?;
+        let within = || format!("in the configuration {}", path.display());
+        let settings = file::parse(&bytes).with_context(within)?;
+        if let Some(key) = secrets::found(&bytes) {
+            private_file::check(&file, path)
+                .with_context(|| format!("{key} has a password"))
+                .with_context(within)?;
+        }
+        Ok(settings)
     }
 }
 

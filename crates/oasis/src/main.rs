@@ -17,6 +17,7 @@ mod lab;
 mod live;
 mod output_format;
 mod pdl;
+mod private_file;
 mod progress;
 mod sql;
 mod target;

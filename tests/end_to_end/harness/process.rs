@@ -94,6 +94,11 @@ impl Oasis {
         Self::start_command(command, log.into(), &[&["node"], arguments].concat())
     }
 
+    /// A process with exactly these arguments: its addresses are in its configuration.
+    pub fn start_as_written(command: Command, arguments: &[&str]) -> Self {
+        Self::start_command(command, Stdio::inherit(), arguments)
+    }
+
     fn start(arguments: &[&str]) -> Self {
         Self::start_logging_to(Stdio::inherit(), arguments)
     }

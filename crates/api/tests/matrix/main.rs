@@ -1,6 +1,7 @@
 //! Every route and every message of the WebSockets, by principals of all kinds: who may do what, exactly.
 //!
-//! The routes come from the route table, so a new one is here by itself. What is expected comes from a model that reads the rules as texts.
+//! The routes come from the route table, so a new one is asked for by itself, and fails until [`expected`] has it. What each needs is written there a second
+//! time; who has it comes from a model that reads the rules as texts.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,6 +10,9 @@
     reason = "a test says what it expects by unwrapping"
 )]
 
+mod eisa;
+mod expected;
+mod headers;
 mod people;
 mod routes;
 mod session;

@@ -1,24 +1,56 @@
 //! The principals of the matrix, and the model of what they may do.
 
-/// A principal: its name, its rules as `VERB,VERB NODE/INSTANCE`, and whether it has not signed in.
+/// A principal: its name, its rules as `VERB,VERB NODE/INSTANCE`, and what it shows of itself.
 pub struct Person {
     pub name: &'static str,
     pub rules: &'static [&'static str],
-    pub is_stranger: bool,
+    pub shows: Credentials,
+}
+
+/// What a principal shows of itself. `role` is a built-in role, whose rules are those of the person, or wider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credentials {
+    /// Nothing, from this host.
+    Local,
+    /// Nothing, from elsewhere.
+    Nothing,
+    /// A token of a role of its own name.
+    Token,
+    /// A token of a wider role with a scope.
+    Scoped { role: &'static str, scope: &'static str },
+    /// A token of a wider role for pages of other sites.
+    Embed { role: &'static str },
+    /// A token whose time is over.
+    Expired { role: &'static str },
+    /// A token that was revoked.
+    Revoked { role: &'static str },
+    /// The cookie of a session, with its CSRF token.
+    Session { role: &'static str },
+    /// The cookie of a session alone.
+    Cookie { role: &'static str },
+    /// The cookie of a session after its user signed out.
+    SignedOut { role: &'static str },
 }
 
 const fn person(name: &'static str, rules: &'static [&'static str]) -> Person {
-    Person { name, rules, is_stranger: false }
+    shows(name, rules, Credentials::Token)
 }
 
-const OPERATOR: &str = "read-live,read-past,command:hertz,command:enable,command:disable,command:sample-now,command:trigger,command:deadband,command:demand,command:demand-off,runs,annotations,layouts,export,sql */*";
+const fn shows(name: &'static str, rules: &'static [&'static str], shows: Credentials) -> Person {
+    Person { name, rules, shows }
+}
 
-/// All of them. The first ones have built-in roles.
+const READ: &[&str] = &["read-live,read-past */*"];
+const OPERATOR: &[&str] = &[
+    "read-live,read-past,command:hertz,command:enable,command:disable,command:sample-now,command:trigger,command:deadband,command:demand,command:demand-off,runs,annotations,layouts,export,sql */*",
+];
+
+/// All of them.
 pub const PEOPLE: &[Person] = &[
-    person("local", &["* */*"]),
-    Person { name: "stranger", rules: &[], is_stranger: true },
-    person("viewer", &["read-live,read-past */*"]),
-    person("operator", &[OPERATOR]),
+    shows("local", &["* */*"], Credentials::Local),
+    shows("stranger", &[], Credentials::Nothing),
+    person("viewer", READ),
+    person("operator", OPERATOR),
     person("admin", &["* */*"]),
     person("nobody", &["sql none/none"]),
     person("live", &["read-live */*"]),
@@ -31,7 +63,23 @@ pub const PEOPLE: &[Person] = &[
     person("shift", &["read-live */*", "runs,layouts */*"]),
     person("keeper", &["administration */*"]),
     person("gate", &["enroll plant-*/*"]),
+    shows(
+        "scoped",
+        &["read-live,read-past,command:hertz plant-7/pump"],
+        Credentials::Scoped { role: "operator", scope: "read,command:hertz,eisa plant-7/pump" },
+    ),
+    shows("embedded", READ, Credentials::Embed { role: "admin" }),
+    shows("expired", &[], Credentials::Expired { role: "admin" }),
+    shows("revoked", &[], Credentials::Revoked { role: "admin" }),
+    shows("signed-in", OPERATOR, Credentials::Session { role: "operator" }),
+    shows("forged", &["* */*"], Credentials::Cookie { role: "admin" }),
+    shows("gone", &[], Credentials::SignedOut { role: "admin" }),
 ];
+
+/// The principal of this name.
+pub fn person_called(name: &str) -> &'static Person {
+    PEOPLE.iter().find(|person| person.name == name).unwrap()
+}
 
 /// An answer, as far as permissions go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,15 +89,34 @@ pub enum Answer {
     Forbidden,
     /// As an instance that does not exist.
     Unknown,
+    /// The token or the session is not valid.
+    Ended,
+    /// The request changes something, and lacks the CSRF token of its session.
+    Csrf,
+}
+
+impl Answer {
+    /// The status of a refusal.
+    pub fn status(self) -> Option<u16> {
+        match self {
+            Self::Allowed => None,
+            Self::SignIn | Self::Ended => Some(401),
+            Self::Forbidden | Self::Csrf => Some(403),
+            Self::Unknown => Some(404),
+        }
+    }
 }
 
 /// What is asked for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum On<'a> {
     Something,
     Everything,
     Instance(&'a str, &'a str),
 }
+
+/// Verbs, one of which is needed, and on what.
+pub type Need<'a> = (&'a [&'a str], On<'a>);
 
 fn is_match(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
@@ -77,11 +144,19 @@ impl Person {
         self.permits("read-live", on) || self.permits("read-past", on)
     }
 
+    /// Whether its token or session is not valid.
+    fn has_ended(&self) -> bool {
+        use Credentials::{Expired, Revoked, SignedOut};
+        matches!(self.shows, Expired { .. } | Revoked { .. } | SignedOut { .. })
+    }
+
     /// What becomes of it if one of these verbs is needed.
     pub fn answer(&self, verbs: &[&str], on: On<'_>) -> Answer {
         if verbs.is_empty() || verbs.iter().any(|verb| self.permits(verb, on)) {
             Answer::Allowed
-        } else if self.is_stranger {
+        } else if self.has_ended() {
+            Answer::Ended
+        } else if self.shows == Credentials::Nothing {
             Answer::SignIn
         } else if matches!(on, On::Instance(..)) && !self.reads(on) {
             Answer::Unknown
@@ -91,8 +166,18 @@ impl Person {
     }
 
     /// What becomes of it if all of these are needed, one after the other.
-    pub fn answers(&self, needed: &[(&[&str], On<'_>)]) -> Answer {
+    pub fn answers(&self, needed: &[Need<'_>]) -> Answer {
         let answers = needed.iter().map(|(verbs, on)| self.answer(verbs, *on));
         answers.into_iter().find(|answer| *answer != Answer::Allowed).unwrap_or(Answer::Allowed)
+    }
+
+    /// The same for a request that changes something: after what its route needs comes the CSRF token.
+    pub fn answers_to_change(&self, route: Need<'_>, then: &[Need<'_>]) -> Answer {
+        match self.answer(route.0, route.1) {
+            Answer::Allowed if route.0.is_empty() => self.answers(then),
+            Answer::Allowed if matches!(self.shows, Credentials::Cookie { .. }) => Answer::Csrf,
+            Answer::Allowed => self.answers(then),
+            refused => refused,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! A DAC with instances of two nodes, and a token for each principal.
 
-use crate::people::{Answer, PEOPLE, Person};
+use crate::people::{Answer, Credentials, PEOPLE, Person};
 use axum::{
     Router,
     body::{Body, to_bytes},
@@ -13,7 +13,7 @@ use oasis_channel::ProbeKind;
 use oasis_dac::{Config, Dac, StoredInstance};
 use oasis_doors::{Doors, DoorsConfig, ShardChoice, permissions::Permissions};
 use oasis_handler::Supervisor;
-use oasis_wire::schema::ProbeType;
+use oasis_wire::{quantity::Nanos, schema::ProbeType};
 use serde_json::Value;
 use std::{collections::HashMap, net::SocketAddr, sync::Arc};
 use tower_service::Service;
@@ -28,8 +28,13 @@ pub struct World {
     pub doors: Doors,
     pub api: Api,
     router: Router,
-    tokens: HashMap<&'static str, String>,
+    headers: HashMap<&'static str, Headers>,
 }
+
+/// What a principal shows: names of headers and values. The name of a cookie contains the port.
+type Headers = Vec<(&'static str, String)>;
+
+const PORT: u16 = 7070;
 
 impl World {
     pub fn new() -> Self {
@@ -51,31 +56,37 @@ impl World {
             last_time: 0,
         };
         dac.registry.restore(&[], INSTANCES.map(stored).into());
-        let config = DoorsConfig { shards: ShardChoice::Fixed(1), flush_ms: 0, ..DoorsConfig::default() };
+        // No limit of requests: the tests send thousands.
+        let config = DoorsConfig {
+            shards: ShardChoice::Fixed(1),
+            flush_ms: 0,
+            rate_limit: 0,
+            rate_limit_expensive: 0,
+            ..DoorsConfig::default()
+        };
         let doors = Doors::with_permissions(dac.clone(), config, None, permissions).unwrap();
         let handlers = Arc::new(Supervisor::new(dac, None, Vec::new()));
         let api = Api::new(doors.clone(), handlers).unwrap();
-        let tokens = PEOPLE.iter().filter(|person| !["local", "stranger"].contains(&person.name));
-        let tokens = tokens.map(|person| (person.name, token(&doors, person))).collect();
-        Self { router: api.clone().router(), doors, api, tokens }
+        let headers = PEOPLE.iter().map(|person| (person.name, headers(&doors, person))).collect();
+        Self { router: api.clone().router(), doors, api, headers }
     }
 
-    /// Returns a header for who it is, and the address that it comes from.
-    pub fn identity(&self, person: &Person) -> (Option<String>, SocketAddr) {
-        let here = ([127, 0, 0, 1], 9).into();
-        match person.name {
-            "local" => (None, here),
-            "stranger" => (None, ([10, 1, 2, 3], 9).into()),
-            name => (Some(format!("Bearer {}", self.tokens[name])), here),
+    /// Returns the headers for who it is, at this port of the DAC, and the address that it comes from.
+    pub fn identity(&self, person: &Person, port: u16) -> (Headers, SocketAddr) {
+        let from: [u8; 4] = if person.shows == Credentials::Nothing { [10, 1, 2, 3] } else { [127, 0, 0, 1] };
+        let mut headers = self.headers[person.name].clone();
+        for (_, value) in headers.iter_mut().filter(|(name, _)| *name == "cookie") {
+            *value = format!("oasis-session-{port}={value}");
         }
+        (headers, (from, 9).into())
     }
 
     pub async fn ask(&self, person: &Person, method: &str, uri: &str, body: &str) -> Response<Body> {
-        let (authorization, peer) = self.identity(person);
+        let (headers, peer) = self.identity(person, PORT);
         let mut request = Request::builder().method(method).uri(uri).extension(ConnectInfo(peer));
-        request = request.header(header::HOST, "127.0.0.1:7070");
-        if let Some(authorization) = authorization {
-            request = request.header(header::AUTHORIZATION, authorization);
+        request = request.header(header::HOST, format!("127.0.0.1:{PORT}"));
+        for (name, value) in headers {
+            request = request.header(name, value);
         }
         self.call(request.body(Body::from(body.to_owned())).unwrap()).await
     }
@@ -103,6 +114,8 @@ pub async fn verdict(response: Response<Body>) -> Answer {
     }
     let problem = json(response).await;
     match (status, problem["type"].as_str().unwrap_or_default()) {
+        (StatusCode::UNAUTHORIZED, "/problems/bad_token" | "/problems/session_ended") => Answer::Ended,
+        (StatusCode::FORBIDDEN, "/problems/csrf") => Answer::Csrf,
         (StatusCode::UNAUTHORIZED, "/problems/sign_in_required") => Answer::SignIn,
         (StatusCode::FORBIDDEN, "/problems/forbidden") => Answer::Forbidden,
         (StatusCode::NOT_FOUND, "/problems/unknown_instance") => Answer::Unknown,
@@ -110,18 +123,60 @@ pub async fn verdict(response: Response<Body>) -> Answer {
     }
 }
 
-/// A token of a role with the rules of this principal; those with a built-in role have that.
-fn token(doors: &Doors, person: &Person) -> String {
-    let name: Name = person.name.parse().unwrap();
-    let rules: Vec<Rule> = person.rules.iter().map(|rule| rule.parse().unwrap()).collect();
-    let is_custom = !["viewer", "operator", "admin"].contains(&person.name) && !rules.is_empty();
-    let roles = if rules.is_empty() { Default::default() } else { [name.clone()].into() };
-    let made = doors.permissions.access.change(|accounts| {
-        if is_custom {
-            accounts.set_role(name.clone(), rules)?;
+/// Makes what a principal shows.
+fn headers(doors: &Doors, person: &Person) -> Headers {
+    let bearer = |token: String| vec![("authorization", format!("Bearer {token}"))];
+    match person.shows {
+        Credentials::Local | Credentials::Nothing => Vec::new(),
+        Credentials::Token => bearer(token(doors, person.name, own_role(doors, person), |_| {})),
+        Credentials::Scoped { role, scope } => {
+            bearer(token(doors, person.name, role, |new| new.scope = vec![scope.parse().unwrap()]))
         }
-        let new = NewToken { name, roles, owner: None, embed: false, scope: Vec::new(), expires: None };
-        accounts.create_token(new, Moment::now().wall)
-    });
+        Credentials::Embed { role } => bearer(token(doors, person.name, role, |new| new.embed = true)),
+        Credentials::Expired { role } => {
+            bearer(token(doors, person.name, role, |new| new.expires = Some(Nanos(1))))
+        }
+        Credentials::Revoked { role } => {
+            let made = token(doors, person.name, role, |_| {});
+            doors.permissions.access.change(|accounts| accounts.revoke_token(person.name)).unwrap();
+            bearer(made)
+        }
+        Credentials::Session { role } => {
+            let (cookie, csrf) = session(doors, person.name, role);
+            vec![("cookie", cookie), ("x-csrf-token", csrf)]
+        }
+        Credentials::Cookie { role } => vec![("cookie", session(doors, person.name, role).0)],
+        Credentials::SignedOut { role } => {
+            let (cookie, csrf) = session(doors, person.name, role);
+            assert!(doors.permissions.access.sign_out(&cookie));
+            vec![("cookie", cookie), ("x-csrf-token", csrf)]
+        }
+    }
+}
+
+/// Makes a role with the rules of this principal, unless it is built in.
+fn own_role(doors: &Doors, person: &Person) -> &'static str {
+    if !["viewer", "operator", "admin"].contains(&person.name) {
+        let rules: Vec<Rule> = person.rules.iter().map(|rule| rule.parse().unwrap()).collect();
+        let role: Name = person.name.parse().unwrap();
+        doors.permissions.access.change(|accounts| accounts.set_role(role, rules)).unwrap();
+    }
+    person.name
+}
+
+fn token(doors: &Doors, name: &str, role: &str, adjust: impl FnOnce(&mut NewToken)) -> String {
+    let (name, roles) = (name.parse().unwrap(), [role.parse().unwrap()].into());
+    let mut new = NewToken { name, roles, owner: None, embed: false, scope: Vec::new(), expires: None };
+    adjust(&mut new);
+    let made = doors.permissions.access.change(|accounts| accounts.create_token(new, Moment::now().wall));
     made.unwrap().1.reveal().to_owned()
+}
+
+/// The value of the cookie of a user who signs in, and the CSRF token.
+fn session(doors: &Doors, name: &str, role: &str) -> (String, String) {
+    let (user, roles): (Name, _) = (name.parse().unwrap(), [role.parse().unwrap()].into());
+    let access = &doors.permissions.access;
+    access.change(|accounts| accounts.add_user(user, None, roles, Moment::now().wall)).unwrap();
+    let signed_in = access.start_session(name, Moment::now()).unwrap();
+    (signed_in.cookie.reveal().to_owned(), signed_in.csrf_token.reveal().to_owned())
 }

@@ -46,7 +46,7 @@ impl Addresses {
 }
 
 /// Returns the address that another one counts as: an IPv4 address as itself however it is written, an IPv6 address as its network.
-pub(crate) fn counted(address: IpAddr) -> IpAddr {
+pub fn counted(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {
             Ipv6Addr::from_bits(address.to_bits() >> NETWORK << NETWORK).into()

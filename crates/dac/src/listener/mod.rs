@@ -12,8 +12,7 @@ mod handshakes;
 mod stream;
 
 pub use acceptor::Acceptor;
-pub(crate) use addresses::counted;
-pub use addresses::{AddressPermit, Addresses};
+pub use addresses::{AddressPermit, Addresses, counted};
 pub use farewell::Farewell;
 pub use gate::{Connection, Gate, Refusal};
 pub use handshakes::{Handshakes, NoHandshake, Settings};

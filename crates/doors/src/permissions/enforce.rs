@@ -5,7 +5,11 @@ use super::{
     identify::{cookie_name, session_cookie},
     routes::Requirement,
 };
-use crate::problem::Problem;
+use crate::{
+    Doors,
+    problem::Problem,
+    rate_limits::{self, Cost, TooSoon},
+};
 use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
@@ -20,25 +24,48 @@ const CSRF: &str = "x-csrf-token";
 /// What is checked at a route.
 #[derive(Debug)]
 pub struct Point {
-    pub permissions: Arc<Permissions>,
+    pub doors: Doors,
     pub requires: Requirement,
+    pub cost: Cost,
 }
 
 /// Gives the request its caller, and answers in place of the handler if the caller may not use the route.
 pub async fn enforce(State(point): State<Arc<Point>>, mut request: Request, next: Next) -> Response {
-    let caller = match (point.permissions.identify(&request), point.requires) {
-        (Ok(caller), _) => caller,
-        (Err(_), Requirement::Nothing) => point.permissions.nobody(&request),
-        (Err(problem), _) => return refused(problem, request.headers()),
-    };
-    if let Err(problem) = point.check(&caller, &request) {
-        return refused(problem, request.headers());
+    match point.admit(&request) {
+        Ok(caller) => drop(request.extensions_mut().insert(caller)),
+        Err(refusal) => return *refusal,
     }
-    request.extensions_mut().insert(caller);
     next.run(request).await
 }
 
 impl Point {
+    /// Returns the caller, if it may use the route.
+    ///
+    /// # Errors
+    /// The answer otherwise.
+    fn admit(&self, request: &Request) -> Result<Caller, Box<Response>> {
+        let identified = self.doors.permissions.identify(request);
+        let nobody = || self.doors.permissions.nobody(request);
+        self.count(identified.as_ref().ok(), nobody)
+            .map_err(|too_soon| Box::new(too_soon.into_response()))?;
+        let caller = match (identified, self.requires) {
+            (Ok(caller), _) => caller,
+            (Err(_), Requirement::Nothing) => nobody(),
+            (Err(problem), _) => return Err(refused(problem, request.headers()).into()),
+        };
+        self.check(&caller, request).map_err(|problem| Box::new(refused(problem, request.headers())))?;
+        Ok(caller)
+    }
+
+    /// Counts the request, before anything else is done for it. One with bad credentials counts as a stranger's.
+    fn count(&self, caller: Option<&Caller>, nobody: impl FnOnce() -> Caller) -> Result<(), TooSoon> {
+        let counted = match caller {
+            Some(caller) => self.doors.limits.count(Some(caller.principal()), caller.peer().ip(), self.cost),
+            None => self.doors.limits.count(None, nobody().peer().ip(), self.cost),
+        };
+        counted.inspect_err(|_| self.doors.admission.count_refused(rate_limits::CODE))
+    }
+
     fn check(&self, caller: &Caller, request: &Request) -> Result<(), Problem> {
         let Some(first) = self.requires.verbs().first() else { return Ok(()) };
         let target = self.requires.target();
@@ -46,7 +73,7 @@ impl Point {
             caller.ask_for(*first, target)?;
         }
         let is_change = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-        if is_change { self.permissions.check_csrf(caller, request.headers()) } else { Ok(()) }
+        if is_change { self.doors.permissions.check_csrf(caller, request.headers()) } else { Ok(()) }
     }
 }
 

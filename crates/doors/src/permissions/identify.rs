@@ -1,7 +1,7 @@
 //! Who asks: a token, the cookie of a session, this host, or a stranger.
 
 use super::{Caller, Permissions};
-use crate::problem::Problem;
+use crate::{problem::Problem, proxies::Proxied};
 use axum::{
     extract::ConnectInfo,
     http::{HeaderMap, HeaderValue, Request, StatusCode, header, uri::Authority},
@@ -90,6 +90,7 @@ fn is_local<B>(request: &Request<B>, peer: IpAddr) -> bool {
     let host = headers.get(header::HOST).map(|host| host.to_str().unwrap_or_default());
     let asked = request.uri().authority().map(Authority::as_str);
     peer.to_canonical().is_loopback()
+        && request.extensions().get::<Proxied>().is_none()
         && [host, asked].into_iter().flatten().all(is_loopback)
         && !FORWARDING.iter().any(|name| headers.contains_key(*name))
 }
@@ -137,6 +138,14 @@ mod tests {
         for name in FORWARDING {
             assert_eq!(kind(here, &[("host", "localhost"), (name, "x")]), Kind::Stranger, "{name}");
         }
+    }
+
+    #[test]
+    fn what_a_trusted_proxy_sends_is_never_local() {
+        let permissions = Permissions::in_memory();
+        let mut request = request([127, 0, 0, 1], &[("host", "localhost")]);
+        request.extensions_mut().insert(Proxied { is_encrypted: true });
+        assert_eq!(permissions.identify(&request).unwrap().principal().kind(), Kind::Stranger);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The route table: each route says who may use it, where it is declared. There is no way to add one that does not.
 
 use super::enforce::{Point, enforce};
-use crate::Doors;
+use crate::{Doors, rate_limits::Cost};
 use axum::{
     Router,
     handler::Handler,
@@ -95,7 +95,8 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     }
 
     fn add<T: 'static>(mut self, filter: MethodFilter, route: Route, handler: impl Handler<T, S>) -> Self {
-        let point = Point { permissions: self.doors.permissions.clone(), requires: route.requires };
+        let cost = Cost::of(route.path);
+        let point = Point { doors: self.doors.clone(), requires: route.requires, cost };
         let checked = on(filter, handler).route_layer(from_fn_with_state(Arc::new(point), enforce));
         self.router = self.router.route(route.path, checked);
         self.table.push(route);

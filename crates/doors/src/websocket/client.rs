@@ -58,12 +58,12 @@ pub struct EisaClient {
 }
 
 impl EisaClient {
-    /// The protocol has no error message, so only the log reports it.
+    /// The protocol has no error message, so only a counter and the log report it.
     pub fn command_ended(&mut self, outcome: &Result<InstanceState, CommandFailure>, admission: &Admission) {
         self.commands -= 1;
-        if let Err(error) = outcome
-            && let Some(left_out) = admission.may_log(PeerLine::Refused)
-        {
+        let Err(error) = outcome else { return };
+        admission.count_refused(error.code());
+        if let Some(left_out) = admission.may_log(PeerLine::Refused) {
             tracing::info!(%error, others = left_out.others(), "a command of a client of 2012 failed");
         }
     }

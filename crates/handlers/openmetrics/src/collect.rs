@@ -1,7 +1,7 @@
 //! Collects the content of a scrape: the state of the DAC, and the newest samples.
 
 use crate::exposition::{Exposition, Kind};
-use oasis_dac::{Dac, Evicted, Instance, SOFTWARE, ShardFigures};
+use oasis_dac::{Admission, Dac, Evicted, Instance, SOFTWARE, ShardFigures};
 use oasis_format::table::{Cell, Column, Table};
 use oasis_store::History;
 use oasis_wire::pattern::matches;
@@ -35,8 +35,18 @@ pub fn dac(dac: &Dac, out: &mut Exposition) {
     let evicted =
         ("oasis_dac_instances_evicted", Kind::Counter, "Offline instances that were evicted for others.");
     out.sample(evicted, &[], &instances.to_string(), None);
+    refused("oasis_channel_refused", "Nodes refused or closed, by reason.", &dac.admission, out);
+    if let Some(clients) = dac.clients.get() {
+        refused("oasis_doors_refused", "Clients and requests refused or closed, by reason.", clients, out);
+    }
     for instance in present(dac) {
         ledger(&instance, out);
+    }
+}
+
+fn refused(name: &'static str, help: &'static str, admission: &Admission, out: &mut Exposition) {
+    for (code, count) in admission.counters().refused {
+        out.sample((name, Kind::Counter, help), &[("code", &code)], &count.to_string(), None);
     }
 }
 

@@ -7,9 +7,12 @@ use rustls::{
     crypto::{self, CryptoProvider, verify_tls12_signature, verify_tls13_signature},
     pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
 };
-use std::{net::IpAddr, sync::Arc};
+use std::{fs::File, io::Read, net::IpAddr, os::unix::fs::MetadataExt, sync::Arc};
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// Longest password that is read, bytes.
+const LONGEST_PASSWORD: u64 = 4_096;
 
 /// Why the connection settings are invalid.
 #[derive(Debug, thiserror::Error)]
@@ -34,9 +37,12 @@ pub enum BadTarget {
     Contradiction,
     /// Nothing says which certificate of another machine is right.
     #[error(
-        "postgresql.url leads to {0}, and nothing says which certificate is right: set postgresql.ca_file; or sslmode=disable or postgresql.accept_any_certificate = true if you trust the network"
+        "postgresql.url leads to {0}, and nothing says which certificate is right: set postgresql.ca_file; or postgresql.accept_any_certificate = true if you trust the network, with sslmode=disable too"
     )]
     Unverified(String),
+    /// The password cannot be read, or others can read it.
+    #[error("no password in postgresql.password_file {path}: {why}")]
+    Password { path: String, why: String },
     /// Error of the TLS library.
     #[error("cannot set up TLS: {0}")]
     Tls(#[from] Error),
@@ -56,6 +62,9 @@ impl Target {
     /// If the settings are invalid.
     pub fn new(config: &PostgresqlConfig) -> Result<Self, BadTarget> {
         let mut address: tokio_postgres::Config = config.url.parse().map_err(BadTarget::Url)?;
+        if !config.password_file.is_empty() {
+            address.password(password(&config.password_file)?);
+        }
         let provider = Arc::new(crypto::ring::default_provider());
         let builder =
             ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
@@ -77,7 +86,7 @@ impl Target {
 
 /// The first host on another machine whose certificate anybody could have, unless that was accepted.
 fn unverified(address: &tokio_postgres::Config, is_accepted: bool) -> Option<String> {
-    if is_accepted || address.get_ssl_mode() == SslMode::Disable {
+    if is_accepted {
         return None;
     }
     if !address.get_hostaddrs().is_empty() {
@@ -92,6 +101,21 @@ fn unverified(address: &tokio_postgres::Config, is_accepted: bool) -> Option<Str
         }
         Host::Unix(_) => None,
     })
+}
+
+/// The first line of a file that others cannot read.
+fn password(path: &str) -> Result<String, BadTarget> {
+    let bad = |why: String| BadTarget::Password { path: path.to_owned(), why };
+    let file = File::open(path).map_err(|error| bad(error.to_string()))?;
+    let metadata = file.metadata().map_err(|error| bad(error.to_string()))?;
+    let mode = metadata.mode() & 0o777;
+    if metadata.is_file() && mode & 0o077 != 0 {
+        return Err(bad(format!("others can read it (mode {mode:03o}): run `chmod 600 {path}`")));
+    }
+    let mut text = String::new();
+    file.take(LONGEST_PASSWORD).read_to_string(&mut text).map_err(|error| bad(error.to_string()))?;
+    let line = text.lines().next().unwrap_or_default();
+    if line.is_empty() { Err(bad("its first line is empty".into())) } else { Ok(line.to_owned()) }
 }
 
 fn certificates(path: &str) -> Result<RootCertStore, BadTarget> {
@@ -163,7 +187,8 @@ mod tests {
             let said = refused(remote, "");
             assert!(said.contains("postgresql.ca_file") && said.contains("accept_any_certificate"), "{said}");
         }
-        assert_eq!(refused("postgresql://a@b/c?sslmode=disable", ""), "");
+        assert!(refused("postgresql://a@b/c?sslmode=disable", "").contains("accept_any_certificate"));
+        assert_eq!(refused("host=/run/postgresql sslmode=disable", ""), "");
         let accepting = PostgresqlConfig {
             url: "host=b".into(),
             accept_any_certificate: true,

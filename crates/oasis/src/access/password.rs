@@ -1,12 +1,11 @@
 //! Passwords from a terminal or a file, never from an argument: those are visible to all users of the host.
 
+use crate::private_file;
 use anyhow::{Context, bail};
 use clap::Args;
 use oasis_access::{HashCost, LONGEST_PASSWORD, StoredPassword};
 use std::{
-    fs::File,
     io::{self, IsTerminal, Read},
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
@@ -25,8 +24,7 @@ impl PasswordSource {
     pub fn read(&self, user: &str) -> anyhow::Result<StoredPassword> {
         let password = match self.password_file.as_deref() {
             Some(path) if path == Path::new("-") => first_line(io::stdin().lock())?,
-            Some(path) => from_file(path)
-                .with_context(|| format!("cannot read the password file {}", path.display()))?,
+            Some(path) => first_line(private_file::open(path, "the password")?)?,
             None => ask(user)?,
         };
         Ok(StoredPassword::new(user, &password, HashCost::default())?)
@@ -43,19 +41,6 @@ fn ask(user: &str) -> anyhow::Result<String> {
         bail!("the two passwords differ: try again");
     }
     Ok(password)
-}
-
-fn from_file(path: &Path) -> anyhow::Result<String> {
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_file() && metadata.mode() & 0o077 != 0 {
-        bail!(
-            "others can read it (mode {:03o}): run `chmod 600 {}`",
-            metadata.mode() & 0o777,
-            path.display()
-        );
-    }
-    first_line(file)
 }
 
 /// Without its line end. More than the longest password is not read.

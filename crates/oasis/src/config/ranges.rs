@@ -17,6 +17,11 @@ const DAYS: RangeInclusive<u64> = 0..=36_525;
 /// By key; `[]` stands for each element of a list.
 pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("memory_bytes", 1 << 20..=1 << 60),
+    ("doors.hsts_seconds", SECONDS),
+    ("doors.rate_limit", COUNT),
+    ("doors.rate_limit_burst", COUNT),
+    ("doors.rate_limit_expensive", COUNT),
+    ("doors.rate_limit_expensive_burst", COUNT),
     ("doors.max_connections", AT_LEAST_ONE),
     ("doors.max_connections_per_address", COUNT),
     ("doors.max_websockets", COUNT),

@@ -1,7 +1,8 @@
 //! The API token of a command that talks to a DAC: from the environment, never from an argument, which every user of the host can see.
 
+use crate::private_file;
 use anyhow::{Context, bail};
-use std::{env, fs::File, io::Read, path::Path};
+use std::{env, io::Read, path::Path};
 
 /// Longest token that is read, bytes.
 const LONGEST: u64 = 4_096;
@@ -9,7 +10,7 @@ const LONGEST: u64 = 4_096;
 /// Returns the value of `Authorization`, if there is a token in `OASIS_TOKEN`, or in the file that `OASIS_TOKEN_FILE` names.
 ///
 /// # Errors
-/// If the file cannot be read, or contains no token.
+/// If the file cannot be read, others can read it, or it contains no token.
 pub fn authorization() -> anyhow::Result<Option<String>> {
     let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     match (variable("OASIS_TOKEN"), variable("OASIS_TOKEN_FILE")) {
@@ -22,11 +23,11 @@ pub fn authorization() -> anyhow::Result<Option<String>> {
 /// Returns the value of `Authorization` with the token of a file.
 ///
 /// # Errors
-/// If the file cannot be read, or contains no token.
+/// If the file cannot be read, others can read it, or it contains no token.
 pub fn from_file(path: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
-    let file = File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
-    file.with_context(|| format!("cannot read the token in {}", path.display()))?;
+    let read = private_file::open(path, "the token")?.take(LONGEST).read_to_string(&mut text);
+    read.with_context(|| format!("cannot read the token in {}", path.display()))?;
     bearer(&text)
 }
 

@@ -1,0 +1,95 @@
+//! What each route needs, written down a second time: a route that is missing here, or changes, fails the matrix.
+//!
+//! A new route gets a line here, one in `docs/reference/permissions.md`, and nothing else.
+
+use crate::people::On;
+
+/// A route: its method and path, the verbs of which one is needed, and on what.
+pub struct Expected {
+    pub route: &'static str,
+    pub verbs: &'static [&'static str],
+    pub on: On<'static>,
+}
+
+const fn nothing(route: &'static str) -> Expected {
+    Expected { route, verbs: &[], on: On::Something }
+}
+
+const fn somewhere(route: &'static str, verbs: &'static [&'static str]) -> Expected {
+    Expected { route, verbs, on: On::Something }
+}
+
+const fn everywhere(route: &'static str, verbs: &'static [&'static str]) -> Expected {
+    Expected { route, verbs, on: On::Everything }
+}
+
+const READ: &[&str] = &["read-live", "read-past"];
+const LIVE: &[&str] = &["read-live"];
+const PAST: &[&str] = &["read-past"];
+const ADMINISTRATION: &[&str] = &["administration"];
+const LAYOUTS: &[&str] = &["layouts"];
+const RUNS: &[&str] = &["runs"];
+const ANNOTATIONS: &[&str] = &["annotations"];
+const COMMAND: &[&str] = &[
+    "command:hertz",
+    "command:enable",
+    "command:disable",
+    "command:sample-now",
+    "command:trigger",
+    "command:deadband",
+    "command:demand",
+    "command:demand-off",
+];
+
+/// All routes.
+pub const ROUTES: &[Expected] = &[
+    nothing("GET /"),
+    nothing("GET /healthz"),
+    nothing("GET /readyz"),
+    nothing("GET /openapi.json"),
+    nothing("GET /api/v1/health"),
+    nothing("GET /api/v1/session"),
+    nothing("POST /api/v1/session"),
+    nothing("DELETE /api/v1/session"),
+    nothing("POST /api/v1/session/csrf"),
+    somewhere("GET /ws", READ),
+    somewhere("GET /api/v1/nodes", READ),
+    somewhere("GET /api/v1/instances", READ),
+    somewhere("GET /api/v1/instances/{id}", READ),
+    somewhere("GET /api/v1/registry", READ),
+    somewhere("GET /api/v1/schemas/{hash}", READ),
+    somewhere("GET /api/v1/ledger", READ),
+    somewhere("GET /api/v1/audit", READ),
+    everywhere("GET /api/v1/handlers", READ),
+    everywhere("POST /api/v1/handlers/{name}/start", ADMINISTRATION),
+    everywhere("POST /api/v1/handlers/{name}/stop", ADMINISTRATION),
+    everywhere("GET /metrics", LIVE),
+    everywhere("GET /api/v1/shards", READ),
+    everywhere("PUT /api/v1/shards", ADMINISTRATION),
+    everywhere("GET /api/v1/layouts", READ),
+    everywhere("GET /api/v1/layouts/{name}", READ),
+    everywhere("PUT /api/v1/layouts/{name}", LAYOUTS),
+    everywhere("DELETE /api/v1/layouts/{name}", LAYOUTS),
+    everywhere("GET /api/v1/archive", READ),
+    somewhere("GET /api/v1/archive/instances", PAST),
+    everywhere("POST /api/v1/archive/flush", ADMINISTRATION),
+    everywhere("POST /api/v1/archive/retention/confirm", ADMINISTRATION),
+    somewhere("POST /api/v1/commands", COMMAND),
+    somewhere("GET /api/v1/commands", READ),
+    somewhere("GET /api/v1/test-runs", READ),
+    everywhere("POST /api/v1/test-runs", RUNS),
+    somewhere("GET /api/v1/test-runs/{test_run}", READ),
+    everywhere("PATCH /api/v1/test-runs/{test_run}", RUNS),
+    everywhere("DELETE /api/v1/test-runs/{test_run}", RUNS),
+    everywhere("POST /api/v1/test-runs/{test_run}/stop", RUNS),
+    somewhere("GET /api/v1/test-runs/{test_run}/comparison", PAST),
+    somewhere("GET /api/v1/annotations", READ),
+    somewhere("POST /api/v1/annotations", ANNOTATIONS),
+    somewhere("DELETE /api/v1/annotations/{annotation}", ANNOTATIONS),
+    somewhere("GET /api/v1/stream.sse", READ),
+    somewhere("GET /api/v1/samples", READ),
+    somewhere("GET /api/v1/samples/wait", READ),
+    somewhere("GET /api/v1/samples/stream", READ),
+    somewhere("GET /api/v1/samples/events", READ),
+    somewhere("GET /api/v1/history.arrow", PAST),
+];

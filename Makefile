@@ -145,6 +145,20 @@ test-browser: page browser ## The page in a real browser against the real binary
 
 ##@ Deeper checks
 
+# SECURITY_EXAMPLES requests for each operation of the API.
+SECURITY_EXAMPLES ?= 40
+check-security: page target/venv-security/installed ## Attack a DAC with schemathesis and scan its TLS with sslyze
+	$(BUILD)
+	tests/security/check.py target/debug/oasis target/venv-security/bin $(SECURITY_EXAMPLES)
+
+target/venv-security/installed: tests/security/requirements.txt
+	python3 -m venv target/venv-security
+	target/venv-security/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+measure-timing: ## Whether the time of a wrong password or token tells something (docs/evidence/asvs.md)
+	cargo run --release --locked -p oasis-access --example timing
+
 check-native: page ## Run the tests of C and C++ under sanitizers
 	OASIS_SANITIZE=address,undefined $(NATIVE_TESTS)
 	OASIS_SANITIZE=thread TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" $(NATIVE_TESTS)

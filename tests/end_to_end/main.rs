@@ -39,6 +39,7 @@ mod registry_deltas;
 mod replay;
 mod replay_again;
 mod sdk;
+mod setup;
 mod shards;
 mod sql;
 mod starvation;

@@ -212,7 +212,7 @@ impl Access {
         let policy = self.policy();
         let account = policy.tokens.get(&id);
         // Compared even if there is none: the time says nothing about which numbers exist.
-        let kept = account.map_or_else(|| Digest::of(""), |account| account.digest);
+        let kept = account.map_or(Digest::ZERO, |account| account.digest);
         let is_match = kept.matches(&shown);
         let account = account.filter(|_| is_match).ok_or(Ended::TokenUnknown)?;
         let principal = of_token(id, account, generation, now)?;

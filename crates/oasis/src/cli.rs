@@ -1,6 +1,6 @@
 //! The arguments of the command line.
 
-use crate::{access, archive, ca, export, import, lab, pdl, sql};
+use crate::{access, archive, ca, export, import, lab, pdl, setup, sql};
 #[cfg(feature = "live")]
 use crate::{
     live::arguments::{Dac, Handlers, List, Node, Shards, Tail, Up},
@@ -180,6 +180,13 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis audit-log show --from -1d --action command: --format json
   oasis audit-log verify")]
     AuditLog(access::audit_log::Arguments),
+    /// Prepare a DAC for other hosts in one folder: CA, certificate, first admin token and settings (docs/guides/secure.md).
+    #[command(after_help = "Examples:
+  oasis setup --directory /var/lib/oasis dac.example.org 192.0.2.7
+  oasis dac --config /var/lib/oasis/oasis.toml
+
+What is there already stays as it is, so it can run before each start.")]
+    Setup(setup::Arguments),
     /// Run a small certificate authority: TLS for a DAC and its nodes (docs/guides/use-tls.md).
     #[command(after_help = "Examples:
   oasis ca init                              a CA in the folder oasis-ca

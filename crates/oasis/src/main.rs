@@ -19,6 +19,7 @@ mod output_format;
 mod pdl;
 mod private_file;
 mod progress;
+mod setup;
 mod sql;
 mod target;
 mod time_flag;
@@ -59,6 +60,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Role(arguments) => access::role::run(arguments).map(success),
         Verb::AuditLog(arguments) => access::audit_log::run(&arguments),
         Verb::Ca(arguments) => ca::run(&arguments).map(success),
+        Verb::Setup(arguments) => setup::run(&arguments).map(success),
         Verb::Pdl(arguments) => pdl::run(arguments),
         Verb::Lab(arguments) => lab::run(&arguments).map(success),
         #[cfg(feature = "live")]

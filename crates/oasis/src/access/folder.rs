@@ -39,6 +39,11 @@ impl AccessFolder {
 }
 
 impl Folder {
+    /// At this place, with the usual bounds.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path, config: AccessConfig::default() }
+    }
+
     /// The accounts. Creates nothing.
     pub fn read(&self) -> anyhow::Result<Document> {
         match self.path.exists() {

@@ -1,7 +1,7 @@
 //! Commands for accounts and the audit log. They work on the files of a DAC, also while it runs.
 
 pub mod audit_log;
-mod folder;
+pub mod folder;
 #[cfg(feature = "live")]
 pub mod node;
 mod password;

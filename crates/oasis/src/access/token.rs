@@ -94,7 +94,8 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
 }
 
-fn create(folder: &Folder, new: NewToken, now: Nanos, file: Option<&Path>) -> anyhow::Result<()> {
+/// Creates a token, and prints it or writes it to a new file that only its owner can read.
+pub fn create(folder: &Folder, new: NewToken, now: Nanos, file: Option<&Path>) -> anyhow::Result<()> {
     let expires = new.expires.map(|time| time::format(time.0));
     let scope: Vec<String> = new.scope.iter().map(Rule::to_string).collect();
     let arguments = json!({"roles": new.roles, "owner": new.owner, "embed": new.embed, "scope": scope, "expires": expires});

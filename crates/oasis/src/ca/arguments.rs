@@ -60,6 +60,6 @@ pub enum Subject {
 #[derive(Debug, Args)]
 pub struct Days {
     /// Lifetime in days, at most 825: some clients refuse certificates that live longer.
-    #[arg(long, value_name = "N", default_value_t = 397, value_parser = clap::value_parser!(u32).range(1..=825))]
+    #[arg(long, value_name = "N", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=825))]
     pub days: u32,
 }

@@ -112,7 +112,7 @@ advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 
 test: check-docs test-rust test-faults test-arrow test-web test-python notebook test-browser ## Run every test of every language
 
-test-rust: page postgresql promtool ## Rust: unit, property and end-to-end tests with real processes
+test-rust: page postgresql promtool nginx ## Rust: unit, property and end-to-end tests with real processes
 	cargo test --workspace --locked
 
 # Arrow and Parquet take minutes to build.
@@ -267,6 +267,9 @@ postgresql: ## Install PostgreSQL; each test starts a server of its own
 
 promtool: ## Install Debian's promtool if there is none (asks for root); it checks /metrics
 	@command -v promtool >/dev/null || { echo "installing prometheus"; $(call install,prometheus); }
+
+nginx: ## Install Debian's nginx if there is none (asks for root); a test runs the settings of a guide
+	@command -v nginx >/dev/null || { echo "installing nginx"; $(call install,nginx-light); }
 
 fault-tools: ## Install strace and nftables, with which the fault lab injects faults
 	@command -v strace >/dev/null && command -v nft >/dev/null && command -v ip >/dev/null || { echo "installing strace, nftables, iproute2"; $(call install,strace nftables iproute2); }

@@ -2,8 +2,9 @@
 
 use crate::{
     config::AccessConfig,
-    document::Document,
+    document::{Document, LOCAL},
     gate::Gate,
+    host::Host,
     last_use::LastUses,
     moment::Moment,
     nodes::{Enrolled, NodeRefusal, NodeRegister, SeenNodes, ShownCertificate},
@@ -17,6 +18,7 @@ use crate::{
     store::{Fingerprint, Store, StoreError},
     throttle::Throttle,
     tickets::{TicketError, Tickets},
+    time_text::Time,
     token::{self, TokenId},
     verb::VerbSet,
 };
@@ -62,6 +64,8 @@ pub struct Access {
     sessions: Mutex<Sessions>,
     /// Held for a look or a change.
     tickets: Mutex<Tickets>,
+    /// Held for a look or a change. None if this host needs no token.
+    host: Option<Mutex<Host>>,
     /// Held for a look or a change.
     last_uses: Mutex<LastUses>,
     pub(crate) throttle: Throttle,
@@ -128,6 +132,7 @@ impl Access {
             seen_nodes: Mutex::default(),
             sessions: Mutex::new(Sessions::new(config.session_limits())),
             tickets: Mutex::default(),
+            host: None,
             last_uses: Mutex::default(),
             throttle: Throttle::new(),
             gate: Gate::new(HASHING, WAITING),
@@ -148,10 +153,49 @@ impl Access {
         Ok(self.decoy.get_or_init(|| made))
     }
 
+    /// Returns what a new password costs.
+    pub(crate) fn cost(&self) -> HashCost {
+        self.cost
+    }
+
     /// Lets strangers do everything, whatever the accounts say: for networks without anybody else.
     pub fn trust_strangers(&mut self) {
         let rules: Vec<_> = BuiltIn::find("admin").map(BuiltIn::rules).unwrap_or_default();
         self.strangers = Some(Arc::new(Rights::new(&rules, VerbSet::ALL, &[])));
+    }
+
+    /// Closes a DAC whose page is at this port to the other users of its host: from now on `local` is whoever has a link,
+    /// or can read the file of the host's token.
+    ///
+    /// # Errors
+    /// If accounts are in memory, or the file cannot be written.
+    pub fn close_to_host(&mut self, port: u16) -> io::Result<()> {
+        let folder = self.store.as_ref().map(Store::directory);
+        let folder = folder.ok_or_else(|| io::Error::other("there is no folder for the host's token"))?;
+        self.host = Some(Mutex::new(Host::create(folder, port)?));
+        Ok(())
+    }
+
+    /// Opens it to all users of the host again: removes what an earlier DAC at this port has left.
+    ///
+    /// # Errors
+    /// If the file is there and cannot be removed.
+    pub fn open_to_host(&mut self, port: u16) -> io::Result<()> {
+        self.store.as_ref().map_or(Ok(()), |store| Host::remove(store.directory(), port))
+    }
+
+    /// Makes the code of a link that signs in once within [`LINK_SECONDS`](crate::LINK_SECONDS); none if this host needs
+    /// no token.
+    ///
+    /// # Errors
+    /// If the system has no random numbers.
+    pub fn link(&self, now: Moment) -> io::Result<Option<Secret>> {
+        self.host().map(|mut host| host.link(now.steady)).transpose()
+    }
+
+    /// Takes the code of a link. Whether it was good.
+    pub(crate) fn take_link(&self, code: &str, now: Moment) -> bool {
+        self.host().is_some_and(|mut host| host.take(code, now.steady))
     }
 
     /// Returns the present state of the accounts, for lists.
@@ -167,6 +211,11 @@ impl Access {
     /// Returns who comes from this host without signing in.
     pub fn local(&self) -> Principal {
         self.implicit(Kind::Local)
+    }
+
+    /// Returns who comes from this host and has shown nothing: `local`, unless this host needs a token.
+    pub fn from_this_host(&self) -> Principal {
+        if self.host.is_some() { self.stranger() } else { self.local() }
     }
 
     /// Returns who comes from elsewhere without signing in.
@@ -205,6 +254,9 @@ impl Access {
     /// If it is unknown, was revoked or has expired.
     pub fn token(&self, text: &str, now: Moment) -> Result<Principal, Ended> {
         let (id, shown) = token::parse(text).ok_or(Ended::TokenUnknown)?;
+        if id == TokenId::HOST {
+            return self.host_token(&shown, now);
+        }
         if !self.policy().tokens.contains_key(&id) {
             self.look_for_new(now);
         }
@@ -234,6 +286,13 @@ impl Access {
         }
     }
 
+    fn host_token(&self, shown: &Digest, now: Moment) -> Result<Principal, Ended> {
+        let generation = self.generation();
+        let is_match = self.host().is_some_and(|host| host.is_token(shown));
+        let principal = of_host(&self.policy(), Credential::Host, generation, now);
+        is_match.then_some(principal).ok_or(Ended::TokenUnknown)
+    }
+
     /// Returns the principal of a session's cookie. Notes that the session was used.
     ///
     /// # Errors
@@ -246,6 +305,9 @@ impl Access {
         let generation = self.generation();
         let policy = self.policy();
         let session = self.sessions().touch(&cookie, now.steady).ok_or(Ended::Session)?;
+        if session.user.as_str() == LOCAL {
+            return Ok(of_host(&policy, Credential::Session(cookie), generation, now));
+        }
         let account = policy.users.get(&session.user).filter(|account| account.stamp == session.stamp);
         let Some(account) = account else {
             self.sessions().end(&cookie);
@@ -276,22 +338,46 @@ impl Access {
         was_there
     }
 
+    /// Returns the number of sessions of a user, or of `local`.
+    pub fn sessions_of(&self, user: &str) -> usize {
+        self.sessions().count_of(user)
+    }
+
+    /// Ends all sessions of a user, or of `local`, and within 5 s their streams. Returns how many there were.
+    pub fn end_sessions_of(&self, user: &str) -> usize {
+        let ended = self.sessions().end_all_of(user);
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        ended
+    }
+
+    /// Returns when a token was used last.
+    pub fn last_use(&self, token: TokenId) -> Option<Time> {
+        self.last_uses().of(token)
+    }
+
     /// Returns the number of sessions.
     pub fn session_count(&self) -> usize {
         self.sessions().len()
     }
 
-    /// Makes a ticket with which this principal opens one WebSocket within 30 s.
+    /// Makes a ticket with which this principal opens one WebSocket within 30 s, from a page of this origin; without an
+    /// origin it is for a program.
     ///
     /// # Errors
     /// If too many are unused.
-    pub fn ticket(&self, principal: &Principal, now: Moment) -> Result<Secret, TicketError> {
-        self.tickets().make(principal, now.steady)
+    pub fn ticket(
+        &self,
+        principal: &Principal,
+        origin: Option<&str>,
+        now: Moment,
+    ) -> Result<Secret, TicketError> {
+        self.tickets().make(principal, origin, now.steady)
     }
 
-    /// Takes a ticket. None if it was used, is too old, never was, or its principal has no rights any more.
-    pub fn redeem(&self, ticket: &str, now: Moment) -> Option<Principal> {
-        let mut principal = self.tickets().take(ticket, now.steady)?;
+    /// Takes a ticket. None if it was used, is too old, never was, is of another origin, or its principal has no rights
+    /// any more.
+    pub fn redeem(&self, ticket: &str, origin: Option<&str>, now: Moment) -> Option<Principal> {
+        let mut principal = self.tickets().take(ticket, origin, now.steady)?;
         principal.look_again = Nanos(0);
         self.check(&mut principal, now).is_ok().then_some(principal)
     }
@@ -309,6 +395,10 @@ impl Access {
         *principal = match principal.credential {
             Credential::None => self.implicit(principal.kind),
             Credential::Session(cookie) => self.of_session(cookie, now)?,
+            Credential::Host => {
+                let generation = self.generation();
+                of_host(&self.policy(), Credential::Host, generation, now)
+            }
             Credential::Token(id) => {
                 let generation = self.generation();
                 let policy = self.policy();
@@ -466,6 +556,10 @@ impl Access {
         self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn host(&self) -> Option<MutexGuard<'_, Host>> {
+        self.host.as_ref().map(|host| host.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn last_uses(&self) -> MutexGuard<'_, LastUses> {
         self.last_uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -476,6 +570,11 @@ pub(crate) fn of_user(account: &Account, cookie: Digest, generation: u64, now: M
     let (name, rights) = (account.name.clone(), account.rights.clone());
     let credential = Credential::Session(cookie);
     signed_in(Kind::Person, name, rights, credential, generation, Nanos(u64::MAX), now)
+}
+
+/// The DAC's own user, who has shown that it is.
+pub(crate) fn of_host(policy: &Policy, credential: Credential, generation: u64, now: Moment) -> Principal {
+    signed_in(Kind::Local, "".into(), policy.local.clone(), credential, generation, Nanos(u64::MAX), now)
 }
 
 fn of_token(id: TokenId, account: &TokenAccount, generation: u64, now: Moment) -> Result<Principal, Ended> {

@@ -1,5 +1,6 @@
 //! The settings (`[access]`).
 
+use crate::oidc_config::OidcConfig;
 use serde::{Deserialize, Serialize};
 use std::{env, path::PathBuf, time::Duration};
 
@@ -11,6 +12,8 @@ pub struct AccessConfig {
     pub directory: String,
     /// Whether strangers may do everything, without signing in.
     pub insecure: bool,
+    /// What somebody on this host needs.
+    pub local: LocalAccess,
     /// Time after which an unused session ends, in seconds. An open stream counts as use.
     pub session_idle_seconds: u64,
     /// Time after which every session ends, in seconds.
@@ -19,6 +22,19 @@ pub struct AccessConfig {
     pub audit_bytes: u64,
     /// Longest that a file of the audit log is kept after its last record, in days; 0 for no limit.
     pub audit_days: u64,
+    /// A provider of identity.
+    pub oidc: OidcConfig,
+}
+
+/// What somebody on this host needs who has not signed in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LocalAccess {
+    /// Nothing: all users of this host have the roles of `local`.
+    #[default]
+    Open,
+    /// A link that is good once, or the token in a file that only the DAC's user can read.
+    Token,
 }
 
 impl Default for AccessConfig {
@@ -26,10 +42,12 @@ impl Default for AccessConfig {
         Self {
             directory: String::new(),
             insecure: false,
+            local: LocalAccess::Open,
             session_idle_seconds: 2 * 3_600,
             session_seconds: 24 * 3_600,
             audit_bytes: 1 << 30,
             audit_days: 400,
+            oidc: OidcConfig::default(),
         }
     }
 }

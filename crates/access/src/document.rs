@@ -26,6 +26,8 @@ const MOST_TOKENS: usize = 10_000;
 const MOST_ROLES: usize = 200;
 const MOST_RULES: usize = 100;
 const MOST_ROLES_OF_ONE: usize = 32;
+/// Longest subject, bytes: OpenID Connect allows 255 for its own part.
+const LONGEST_SUBJECT: usize = 1_024;
 
 /// Who has not signed in and comes from this host.
 pub const LOCAL: &str = "local";
@@ -68,8 +70,22 @@ pub struct User {
     /// Its password; absent if it signs in by another provider of identity.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "stored_password")]
     pub password: Option<StoredPassword>,
+    /// Who it is for its provider of identity, as `ISSUER SUBJECT`; absent before it has signed in so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     /// When it was added.
     pub created: Time,
+}
+
+/// A user whom a provider of identity vouches for.
+#[derive(Debug, Clone)]
+pub struct Vouched {
+    /// Its name here.
+    pub name: Name,
+    /// Who it is for the provider, as `ISSUER SUBJECT`: that never changes, and names no one else.
+    pub subject: String,
+    /// Its roles; none if the accounts decide.
+    pub roles: Option<BTreeSet<Name>>,
 }
 
 /// An API token.
@@ -166,6 +182,11 @@ pub enum ChangeError {
         /// The role.
         role: Name,
     },
+    /// The account is somebody else's.
+    #[error(
+        "the account {0} belongs to somebody else: an administrator removes it, or adds it with --no-password"
+    )]
+    OtherSubject(Name),
     /// A bound is reached.
     #[error("{what}: {count} are more than the {most} that are allowed")]
     TooMany {
@@ -243,8 +264,38 @@ impl Document {
         if self.users.contains_key(&name) {
             return Err(ChangeError::Exists { kind: "user", name });
         }
-        self.users.insert(name, User { roles, password, created: Time(now) });
+        self.users.insert(name, User { roles, password, subject: None, created: Time(now) });
         self.check()
+    }
+
+    /// Adds a user whom a provider vouches for, or brings its roles up to date. Whether anything changes.
+    ///
+    /// # Errors
+    /// If the user does not exist and the provider gives no roles, or the account is somebody else's: it has a password,
+    /// or another subject.
+    pub fn vouch(&mut self, who: Vouched, now: Nanos) -> Result<bool, ChangeError> {
+        let Vouched { name, subject, roles } = who;
+        let Some(user) = self.users.get_mut(&name) else {
+            let roles = roles.ok_or_else(|| unknown("user", name.as_str()))?;
+            let user = User { roles, password: None, subject: Some(subject), created: Time(now) };
+            self.users.insert(name, user);
+            return self.check().map(|()| true);
+        };
+        let is_own = match &user.subject {
+            Some(known) => *known == subject,
+            None => user.password.is_none(),
+        };
+        if !is_own {
+            return Err(ChangeError::OtherSubject(name));
+        }
+        let after = User {
+            subject: Some(subject),
+            roles: roles.unwrap_or_else(|| user.roles.clone()),
+            ..user.clone()
+        };
+        let is_change = *user != after;
+        *user = after;
+        self.check().map(|()| is_change)
     }
 
     /// Removes a user and its tokens. Returns the number of these tokens.
@@ -286,7 +337,7 @@ impl Document {
     /// If owner or roles do not exist.
     pub fn create_token(&mut self, new: NewToken, now: Nanos) -> Result<(TokenId, Secret), ChangeError> {
         let mut id = TokenId::random()?;
-        while self.tokens.contains_key(&id) {
+        while self.tokens.contains_key(&id) || id == TokenId::HOST {
             id = TokenId::random()?;
         }
         let (secret, sha256) = token::make(id)?;
@@ -385,6 +436,10 @@ impl Document {
                 return Err(ChangeError::Empty(format!("the role {name}"), "rule"));
             }
             bound(|| format!("rules of the role {name}"), role.rules.len(), MOST_RULES)?;
+        }
+        for (name, user) in &self.users {
+            let length = user.subject.as_ref().map_or(0, String::len);
+            bound(|| format!("bytes of the subject of {name}"), length, LONGEST_SUBJECT)?;
         }
         if let Some(name) = self.users.keys().find(|name| [LOCAL, STRANGER].contains(&name.as_str())) {
             return Err(ChangeError::Reserved(name.clone()));
@@ -510,6 +565,26 @@ mod tests {
         assert_eq!(document.tokens().len(), 1);
         assert!(matches!(document.remove_user("ada"), Err(ChangeError::Unknown { kind: "user", .. })));
         document.check().unwrap();
+    }
+
+    #[test]
+    fn a_provider_vouches_for_its_own_users_alone() {
+        let mut document = filled();
+        let mut vouch = |who: &str, subject: &str, roles: Option<BTreeSet<Name>>| {
+            document.vouch(Vouched { name: name(who), subject: subject.into(), roles }, Nanos(0))
+        };
+        // An account without a password belongs to the first subject that signs in.
+        assert!(vouch("by-oidc", "https://id.example 7", None).unwrap());
+        assert!(!vouch("by-oidc", "https://id.example 7", None).unwrap());
+        assert!(vouch("by-oidc", "https://id.example 7", Some(roles(&["viewer"]))).unwrap());
+        for (who, subject) in [("by-oidc", "https://id.example 8"), ("ada", "https://id.example 7")] {
+            let refused = vouch(who, subject, Some(roles(&["admin"]))).unwrap_err();
+            assert!(matches!(refused, ChangeError::OtherSubject(_)), "{refused}");
+        }
+        assert!(matches!(vouch("new", "x", None), Err(ChangeError::Unknown { kind: "user", .. })));
+        assert!(vouch("new", "x", Some(roles(&["viewer"]))).unwrap());
+        assert!(matches!(vouch("local", "x", Some(roles(&[]))), Err(ChangeError::Reserved(_))));
+        assert!(document.users()["ada"].roles == roles(&["fitter", "viewer"]));
     }
 
     #[test]

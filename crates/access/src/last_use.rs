@@ -34,6 +34,11 @@ impl LastUses {
         self.is_changed = true;
     }
 
+    /// Returns when a token was used last.
+    pub(crate) fn of(&self, token: TokenId) -> Option<Time> {
+        self.uses.get(&token).copied()
+    }
+
     /// Returns what is to be written, at most once a minute, without tokens that are gone.
     pub(crate) fn take_due(
         &mut self,

@@ -54,8 +54,10 @@ mod token;
 mod access;
 mod config;
 mod gate;
+mod host;
 mod moment;
 mod nodes;
+mod oidc_config;
 mod sessions;
 mod sign_in;
 mod throttle;
@@ -69,9 +71,10 @@ pub use audit::{
     AuditError, AuditLimits, AuditLog, Event, Finding, Head, HeadError, Place, Receipt, Record, Report,
     read_records, verify,
 };
-pub use config::AccessConfig;
+pub use config::{AccessConfig, LocalAccess};
 pub use decide::{Verdict, decide};
-pub use document::{ChangeError, Document, LOCAL, NewToken, Role, STRANGER, Token, User};
+pub use document::{ChangeError, Document, LOCAL, NewToken, Role, STRANGER, Token, User, Vouched};
+pub use host::{LINK_SECONDS, host_token_file};
 pub use last_use::read as read_last_uses;
 pub use moment::Moment;
 pub use name::{Name, NameError};
@@ -79,6 +82,7 @@ pub use nodes::{
     Enrolled, EnrolledNode, NODES_FILE, NodeChangeError, NodeRefusal, NodeRegister, Seen, ShownCertificate,
     read_seen_nodes,
 };
+pub use oidc_config::OidcConfig;
 pub use password::{HashCost, LONGEST as LONGEST_PASSWORD, PasswordError, StoredPassword};
 pub use pattern::{Pattern, PatternError};
 pub use principal::{Kind, Principal};

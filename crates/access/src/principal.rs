@@ -38,6 +38,8 @@ pub(crate) enum Credential {
     Session(Digest),
     /// An API token.
     Token(TokenId),
+    /// The token of the DAC's own user.
+    Host,
 }
 
 /// Someone who asks for something, with its rights. Cheap to clone.
@@ -75,6 +77,16 @@ impl Principal {
     /// Whether its token is for pages that other sites embed. Other principals must not be served in a frame.
     pub fn is_embedded(&self) -> bool {
         self.is_embedded
+    }
+
+    /// Whether it has shown a token or a session, and is not recognized by its address alone.
+    pub fn has_signed_in(&self) -> bool {
+        self.credential != Credential::None
+    }
+
+    /// Whether it has shown the token that only the DAC's own user can read.
+    pub fn has_host_token(&self) -> bool {
+        self.credential == Credential::Host
     }
 
     /// Whether requests that change something need a CSRF token: browsers send the cookie by themselves.

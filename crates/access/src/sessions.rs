@@ -88,6 +88,18 @@ impl Sessions {
         self.by_cookie.remove(cookie).is_some()
     }
 
+    /// Returns how many a user has.
+    pub(crate) fn count_of(&self, user: &str) -> usize {
+        self.by_cookie.values().filter(|session| session.user.as_str() == user).count()
+    }
+
+    /// Ends all of a user. Returns how many there were.
+    pub(crate) fn end_all_of(&mut self, user: &str) -> usize {
+        let before = self.by_cookie.len();
+        self.by_cookie.retain(|_, session| session.user.as_str() != user);
+        before - self.by_cookie.len()
+    }
+
     /// Ends all that have expired.
     pub(crate) fn purge(&mut self, now: Nanos) {
         let limits = self.limits;

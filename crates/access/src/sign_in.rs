@@ -1,10 +1,13 @@
 //! Sign-in of people, by password or by another provider of identity.
 
 use crate::{
-    access::{Access, of_user},
+    access::{Access, of_host, of_user},
+    document::{LOCAL, Vouched},
     moment::Moment,
-    principal::Principal,
+    password::{PasswordError, StoredPassword},
+    principal::{Credential, Principal},
     secret::{Digest, Secret},
+    store::StoreError,
 };
 use std::{io, net::IpAddr, time::Duration};
 
@@ -34,6 +37,15 @@ pub enum SignInError {
     /// Too many people sign in at once.
     #[error("too many people sign in: try again in a few seconds")]
     Busy,
+    /// The code of a link is not good, or not any more.
+    #[error("this link was used, or is older than 10 minutes: make another one with `oasis sign-in-link`")]
+    Link,
+    /// The new password is refused.
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    /// The account of somebody whom a provider of identity vouches for cannot be used.
+    #[error(transparent)]
+    Vouched(#[from] StoreError),
     /// No random numbers.
     #[error("no session can be made: {0}")]
     Random(#[from] io::Error),
@@ -52,6 +64,34 @@ impl Access {
         address: IpAddr,
         now: Moment,
     ) -> Result<SignedIn, SignInError> {
+        self.check_password(name, password, address, now)?;
+        self.start_session(name, now)
+    }
+
+    /// Gives a user another password, after a check of the present one. Its sessions end. Blocks as [`sign_in`](Self::sign_in).
+    ///
+    /// # Errors
+    /// If the present password is wrong, there were too many attempts, or the new password is refused.
+    pub fn change_password(
+        &self,
+        name: &str,
+        (present, new): (&str, &str),
+        address: IpAddr,
+        now: Moment,
+    ) -> Result<(), SignInError> {
+        self.check_password(name, present, address, now)?;
+        let stored = StoredPassword::new(name, new, self.cost())?;
+        Ok(self.change(|document| document.set_password(name, stored))?)
+    }
+
+    /// Checks a password, slowly for whoever guesses.
+    fn check_password(
+        &self,
+        name: &str,
+        password: &str,
+        address: IpAddr,
+        now: Moment,
+    ) -> Result<(), SignInError> {
         let name = name.get(..LONGEST_NAME.min(name.len())).unwrap_or_default();
         let attempt = self.throttle.count(name, address, now.steady).map_err(SignInError::Slow)?;
         let Some(pass) = self.gate.enter() else {
@@ -68,14 +108,45 @@ impl Access {
             return Err(SignInError::Wrong);
         }
         self.throttle.give_back(attempt);
-        self.start_session(name, now)
+        Ok(())
     }
 
-    /// Starts a session for a user whom another provider of identity vouches for.
+    /// Takes the code of a link and starts a session of the DAC's own user.
+    ///
+    /// # Errors
+    /// [`SignInError::Link`] if the code is not good.
+    pub fn sign_in_by_link(&self, code: &str, now: Moment) -> Result<SignedIn, SignInError> {
+        let generation = self.generation();
+        if !self.take_link(code, now) {
+            return Err(SignInError::Link);
+        }
+        let local = LOCAL.parse().map_err(|_| SignInError::Link)?;
+        let session = self.sessions().start(&local, Digest::ZERO, now.steady)?;
+        let credential = Credential::Session(Digest::of(session.cookie.reveal()));
+        let principal = of_host(&self.policy(), credential, generation, now);
+        Ok(SignedIn { principal, cookie: session.cookie, csrf_token: session.csrf_token })
+    }
+
+    /// Starts a session for a user whom a provider of identity vouches for. Its account is added or changed, if the
+    /// provider says so.
+    ///
+    /// # Errors
+    /// [`SignInError::Vouched`] if the account is not there and may not be added, or is somebody else's.
+    pub fn sign_in_vouched(&self, who: Vouched, now: Moment) -> Result<SignedIn, SignInError> {
+        let name = who.name.clone();
+        // Most sign-ins change nothing, and then nothing is written.
+        let is_change = self.document().vouch(who.clone(), now.wall).map_err(StoreError::from)?;
+        if is_change {
+            self.change(|document| document.vouch(who, now.wall))?;
+        }
+        self.start_session(name.as_str(), now)
+    }
+
+    /// Starts a session for a user whose identity was checked.
     ///
     /// # Errors
     /// [`SignInError::Wrong`] if there is no such user.
-    pub fn start_session(&self, name: &str, now: Moment) -> Result<SignedIn, SignInError> {
+    fn start_session(&self, name: &str, now: Moment) -> Result<SignedIn, SignInError> {
         let generation = self.generation();
         let policy = self.policy();
         let (user, account) = policy.users.get_key_value(name).ok_or(SignInError::Wrong)?;
@@ -256,14 +327,45 @@ mod tests {
     }
 
     #[test]
+    fn a_link_makes_a_session_of_the_own_user() {
+        let (folder, mut access) = access(QUICK);
+        assert!(access.link(at(0)).unwrap().is_none() && access.from_this_host().kind() == Kind::Local);
+        access.close_to_host(7070).unwrap();
+        assert_eq!(access.from_this_host().kind(), Kind::Stranger);
+        let link = access.link(at(0)).unwrap().unwrap();
+        let mut signed_in = access.sign_in_by_link(link.reveal(), at(1)).unwrap();
+        assert_eq!(
+            access.sign_in_by_link(link.reveal(), at(1)).unwrap_err().to_string().split(':').next(),
+            Some("this link was used, or is older than 10 minutes")
+        );
+        assert!(signed_in.principal.to_string() == "local" && signed_in.principal.needs_csrf_token());
+        let by_cookie = access.session(signed_in.cookie.reveal(), at(2)).unwrap();
+        assert!(decide(&by_cookie, Verb::Administration, Target::Dac).is_allowed());
+        let file = folder.path().join("access/host-7070.token");
+        let token = fs::read_to_string(&file).unwrap();
+        let mut by_token = access.token(token.trim(), at(1)).unwrap();
+        assert!(by_token.has_host_token() && !by_token.needs_csrf_token());
+        // The roles of `local` are theirs, and change with them.
+        access.change(|document| document.set_roles("local", names(&["viewer"]))).unwrap();
+        for principal in [&mut signed_in.principal, &mut by_token] {
+            access.check(principal, at(3)).unwrap();
+            assert!(!decide(principal, Verb::Administration, Target::Dac).is_allowed());
+        }
+        let other = format!("oasis_00000000_{}", "x".repeat(43));
+        assert_eq!(access.token(&other, at(1)).unwrap_err(), Ended::TokenUnknown);
+        access.open_to_host(7070).unwrap();
+        assert!(!file.exists());
+    }
+
+    #[test]
     fn a_ticket_is_worth_what_its_principal_is() {
         let (_folder, access) = access(QUICK);
         let signed_in = access.sign_in("ada", PASSWORD, HERE, at(0)).unwrap();
-        let [one, other] = [0, 1].map(|_| access.ticket(&signed_in.principal, at(0)).unwrap());
-        assert_eq!(access.redeem(one.reveal(), at(1)).unwrap().name(), "ada");
-        assert!(access.redeem(one.reveal(), at(1)).is_none());
+        let [one, other] = [0, 1].map(|_| access.ticket(&signed_in.principal, None, at(0)).unwrap());
+        assert_eq!(access.redeem(one.reveal(), None, at(1)).unwrap().name(), "ada");
+        assert!(access.redeem(one.reveal(), None, at(1)).is_none());
         access.sign_out(signed_in.cookie.reveal());
-        assert!(access.redeem(other.reveal(), at(1)).is_none());
+        assert!(access.redeem(other.reveal(), None, at(1)).is_none());
     }
 
     #[test]

@@ -14,6 +14,9 @@ const RANDOM: usize = 43;
 pub struct TokenId(u32);
 
 impl TokenId {
+    /// The number of the token of the DAC's own user (`access.local`); no other token has it.
+    pub(crate) const HOST: Self = Self(0);
+
     /// Makes a random number.
     ///
     /// # Errors

@@ -11,6 +11,7 @@
 //! }
 //! ```
 
+mod accounts;
 mod annotations;
 mod archive;
 mod audit;
@@ -22,6 +23,7 @@ mod health;
 mod instances;
 mod layout_store;
 mod layouts;
+mod openid;
 mod page;
 mod read;
 mod registry;
@@ -29,6 +31,7 @@ mod security;
 mod session;
 mod shards;
 mod test_runs;
+mod tickets;
 
 use axum::{
     Json, Router,
@@ -44,6 +47,7 @@ use oasis_doors::{
     permissions::{COMMANDS, READ, Requirement, Routes},
 };
 use oasis_handler::Supervisor;
+use oasis_oidc::OpenId;
 use serde::de::DeserializeOwned;
 use std::{io, net::SocketAddr, sync::Arc};
 use tokio::net::TcpListener;
@@ -68,6 +72,22 @@ const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
         session::sign_in,
         session::sign_out,
         session::renew_csrf_token,
+        session::sign_in_by_link,
+        session::make_link,
+        tickets::make,
+        session::change_password,
+        accounts::users::list,
+        accounts::users::add,
+        accounts::users::set,
+        accounts::users::remove,
+        accounts::users::end_sessions,
+        accounts::tokens::list,
+        accounts::tokens::create,
+        accounts::tokens::revoke,
+        accounts::roles::list,
+        accounts::roles::put,
+        accounts::roles::remove,
+        accounts::roles::preview,
         read::nodes,
         enrollment::enroll,
         instances::instances,
@@ -120,6 +140,7 @@ pub struct Api {
     layouts: Arc<LayoutStore>,
     handlers: Arc<Supervisor>,
     enrollment: Option<Arc<Enrollment>>,
+    provider: Option<Arc<openid::Provider>>,
 }
 
 /// Most requests need only the doors.
@@ -137,12 +158,18 @@ impl Api {
     pub fn new(doors: Doors, handlers: Arc<Supervisor>) -> io::Result<Self> {
         let config = &doors.config;
         let layouts = LayoutStore::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
-        Ok(Self { layouts: Arc::new(layouts), handlers, doors, enrollment: None })
+        let (enrollment, provider) = (None, None);
+        Ok(Self { layouts: Arc::new(layouts), handlers, doors, enrollment, provider })
     }
 
     /// Enrolls nodes too.
     pub fn enrolling(self, enrollment: Option<Enrollment>) -> Self {
         Self { enrollment: enrollment.map(Arc::new), ..self }
+    }
+
+    /// Lets people sign in by a provider of identity too.
+    pub fn with_openid(self, openid: Option<OpenId>) -> Self {
+        Self { provider: openid.map(|openid| Arc::new(openid::Provider::new(openid))), ..self }
     }
 
     /// All routes with what they require, those of the doors included. Everything else is a file of the page, for everybody.
@@ -190,6 +217,24 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .post("/api/v1/session", Nothing, session::sign_in)
         .delete("/api/v1/session", Nothing, session::sign_out)
         .post("/api/v1/session/csrf", Nothing, session::renew_csrf_token)
+        .get(openid::BEGIN, Nothing, openid::begin)
+        .get(openid::CALLBACK, Nothing, openid::callback)
+        .post("/api/v1/session/link", Nothing, session::sign_in_by_link)
+        .post("/api/v1/sign-in-links", Nothing, session::make_link)
+        .post("/api/v1/tickets", Somewhere(READ), tickets::make)
+        .put("/api/v1/session/password", Nothing, session::change_password)
+        .get("/api/v1/users", Everywhere(ADMINISTRATION), accounts::users::list)
+        .post("/api/v1/users", Everywhere(ADMINISTRATION), accounts::users::add)
+        .patch("/api/v1/users/{name}", Everywhere(ADMINISTRATION), accounts::users::set)
+        .delete("/api/v1/users/{name}", Everywhere(ADMINISTRATION), accounts::users::remove)
+        .delete("/api/v1/users/{name}/sessions", Everywhere(ADMINISTRATION), accounts::users::end_sessions)
+        .get("/api/v1/tokens", Everywhere(ADMINISTRATION), accounts::tokens::list)
+        .post("/api/v1/tokens", Everywhere(ADMINISTRATION), accounts::tokens::create)
+        .delete("/api/v1/tokens/{id}", Everywhere(ADMINISTRATION), accounts::tokens::revoke)
+        .get("/api/v1/roles", Everywhere(ADMINISTRATION), accounts::roles::list)
+        .put("/api/v1/roles/{name}", Everywhere(ADMINISTRATION), accounts::roles::put)
+        .delete("/api/v1/roles/{name}", Everywhere(ADMINISTRATION), accounts::roles::remove)
+        .post("/api/v1/roles/preview", Everywhere(ADMINISTRATION), accounts::roles::preview)
         .get("/api/v1/nodes", Somewhere(READ), read::nodes)
         .post("/api/v1/nodes/enroll", Somewhere(ENROLL), enrollment::enroll)
         .get("/api/v1/instances", Somewhere(READ), instances::instances)

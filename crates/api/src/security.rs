@@ -9,7 +9,16 @@ use utoipa::openapi::{
 const JSON: &str = "application/json";
 const PROBLEM: &str = "application/problem+json";
 /// Paths for everybody.
-const OPEN: [&str; 5] = ["/healthz", "/readyz", "/api/v1/health", "/api/v1/session", "/api/v1/session/csrf"];
+const OPEN: [&str; 8] = [
+    "/healthz",
+    "/readyz",
+    "/api/v1/health",
+    "/api/v1/session",
+    "/api/v1/session/csrf",
+    "/api/v1/session/link",
+    "/api/v1/session/password",
+    "/api/v1/sign-in-links",
+];
 
 /// Adds tokens and sessions, and the answers to callers that lack a permission.
 pub fn describe(document: &mut OpenApi) {

@@ -1,5 +1,6 @@
 //! Sign-in of people over HTTP: a session is a cookie, and a CSRF token beside it.
 
+use crate::Api;
 use axum::{
     Extension, Json,
     body::Bytes,
@@ -7,12 +8,16 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use oasis_access::{Event, Kind, Moment, Principal, SignInError, SignedIn, Target, Verb, decide};
+use oasis_access::{
+    Event, Kind, LINK_SECONDS, LOCAL, Moment, Principal, STRANGER, Secret, SignInError, SignedIn, Target,
+    Verb, decide,
+};
 use oasis_doors::{
     Doors, Problem, Proxied,
-    permissions::{Caller, cookie_name, forgotten, session_cookie},
+    permissions::{Caller, NotRecorded, cookie_name, forgotten, session_cookie},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::{fmt::Display, net::SocketAddr};
 use utoipa::ToSchema;
 
@@ -33,6 +38,9 @@ pub struct Who {
     verbs: Vec<&'static str>,
     /// Whether it may read everything.
     reads_everything: bool,
+    /// Text of the button for sign-in by a provider of identity (`/sign-in/oidc`); absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<String>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -58,14 +66,40 @@ pub struct CsrfToken {
     csrf_token: String,
 }
 
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PasswordChange {
+    /// The present password.
+    present: String,
+    /// At least 12 characters, at most 1,024 bytes.
+    new: String,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkCode {
+    /// What follows `#sign-in=` in the link.
+    code: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Link {
+    /// For `/#sign-in=CODE`; good once.
+    code: String,
+    /// How long it is good.
+    seconds: u64,
+}
+
 /// Who the caller is. Without valid credentials it is a stranger, or somebody on this host.
 #[utoipa::path(get, path = "/api/v1/session", responses((status = 200, body = Who)))]
 pub async fn who(
-    State(doors): State<Doors>,
+    State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
 ) -> Response {
-    let mut response = Json(who_is(&doors, caller.principal())).into_response();
+    let provider = api.provider.as_ref().map(|provider| provider.label().to_owned());
+    let who = Who { provider, ..who_is(&api.doors, caller.principal()) };
+    let mut response = Json(who).into_response();
     let has_old_cookie = session_cookie(&headers).is_some() && caller.principal().kind() == Kind::Stranger;
     if let Some(removal) = forgotten(&headers).filter(|_| has_old_cookie) {
         response.headers_mut().append(header::SET_COOKIE, removal);
@@ -83,6 +117,7 @@ fn who_is(doors: &Doors, principal: &Principal) -> Who {
         roles: roles(doors, principal),
         verbs: Verb::ALL.iter().filter(is_permitted).map(|verb| verb.word()).collect(),
         reads_everything: may(Verb::ReadLive, Target::Dac) || may(Verb::ReadPast, Target::Dac),
+        provider: None,
     }
 }
 
@@ -120,20 +155,88 @@ pub async fn sign_in(
         true => doors.permissions.record(event(&name, peer, "sign-in", &result)).await,
         false => Ok(()),
     };
-    let SignedIn { principal, cookie, csrf_token } = signed_in.map_err(|error| refused(&error))?;
+    let is_encrypted = is_encrypted(&doors, proxied);
+    started(&doors, &headers, is_encrypted, (signed_in.map_err(|error| refused(&error))?, recorded))
+}
+
+/// The answer to a sign-in that was recorded; without a record there is no session.
+fn started(
+    doors: &Doors,
+    headers: &HeaderMap,
+    is_encrypted: bool,
+    (signed_in, recorded): (SignedIn, Result<(), NotRecorded>),
+) -> Result<Response, Problem> {
+    let SignedIn { principal, cookie, csrf_token } = signed_in;
     if let Err(error) = recorded {
         doors.permissions.access.sign_out(cookie.reveal());
         return Err(error.into());
     }
-    let session = Session { who: who_is(&doors, &principal), csrf_token: csrf_token.reveal().to_owned() };
-    // A browser sends it back over TLS only, if it came so.
-    let is_encrypted = doors.is_encrypted() || proxied.is_some_and(|proxied| proxied.is_encrypted);
-    let secure = if is_encrypted { "; Secure" } else { "" };
-    let cookie =
-        format!("{}={}; Path=/; HttpOnly; SameSite=Lax{secure}", cookie_name(&headers), cookie.reveal());
-    let cookie = HeaderValue::try_from(cookie).map_err(|error| failed(&error))?;
+    let session = Session { who: who_is(doors, &principal), csrf_token: csrf_token.reveal().to_owned() };
+    let cookie = set_cookie(headers, is_encrypted, &cookie)?;
     let no_store = HeaderValue::from_static("no-store");
     Ok(([(header::SET_COOKIE, cookie), (header::CACHE_CONTROL, no_store)], Json(session)).into_response())
+}
+
+/// Whether the browser has asked by TLS, of this DAC or of its proxy.
+pub fn is_encrypted(doors: &Doors, proxied: Option<Extension<Proxied>>) -> bool {
+    doors.is_encrypted() || proxied.is_some_and(|proxied| proxied.is_encrypted)
+}
+
+/// The header that gives a session to a browser.
+pub fn set_cookie(headers: &HeaderMap, is_encrypted: bool, cookie: &Secret) -> Result<HeaderValue, Problem> {
+    // A browser sends it back over TLS only, if it came so.
+    let secure = if is_encrypted { "; Secure" } else { "" };
+    let cookie =
+        format!("{}={}; Path=/; HttpOnly; SameSite=Lax{secure}", cookie_name(headers), cookie.reveal());
+    HeaderValue::try_from(cookie).map_err(|error| failed(&error))
+}
+
+/// Starts a session of the DAC's own user with the code of a link. The answer sets its cookie.
+#[utoipa::path(post, path = "/api/v1/session/link", request_body = LinkCode,
+    responses((status = 200, body = Session), (status = 401, body = Problem), (status = 403, body = Problem), (status = 422, body = Problem),
+        (status = 503, body = Problem)))]
+pub async fn sign_in_by_link(
+    State(doors): State<Doors>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    proxied: Option<Extension<Proxied>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    doors.admit(&headers, FOREIGN)?;
+    let LinkCode { code } = super::body(&body)?;
+    let event = |result: &str| Event { principal: LOCAL.into(), ..event("", peer, "sign-in:link", result) };
+    match doors.permissions.access.sign_in_by_link(&code, Moment::now()) {
+        Ok(signed_in) => {
+            let recorded = doors.permissions.record(event("done")).await;
+            started(&doors, &headers, is_encrypted(&doors, proxied), (signed_in, recorded))
+        }
+        Err(error) => {
+            let event = Event { principal: STRANGER.into(), ..event(&error.to_string()) };
+            doors.permissions.record_bounded(event).await;
+            Err(refused(&error))
+        }
+    }
+}
+
+/// Makes the code of a link to the page, `/#sign-in=CODE`. Only for the DAC's own user, with `access.local = "token"`.
+#[utoipa::path(post, path = "/api/v1/sign-in-links",
+    responses((status = 200, body = Link), (status = 403, body = Problem), (status = 503, body = Problem)))]
+pub async fn make_link(
+    State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Response, Problem> {
+    if !caller.principal().has_host_token() {
+        let detail = "only the DAC's own user makes links, with the token in its access folder (oasis sign-in-link), if access.local is \"token\"";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "host_token_required", detail));
+    }
+    let permissions = &doors.permissions;
+    permissions
+        .record(Event { principal: LOCAL.into(), ..event("", caller.peer(), "sign-in-link", "done") })
+        .await?;
+    let link = permissions.access.link(Moment::now()).map_err(|error| failed(&error))?;
+    let code = link.ok_or_else(|| failed(&"this host needs no link"))?.reveal().to_owned();
+    let link = Link { code, seconds: LINK_SECONDS };
+    Ok(([(header::CACHE_CONTROL, "no-store")], Json(link)).into_response())
 }
 
 /// Ends the session of the request's cookie. The answer removes the cookie.
@@ -170,6 +273,39 @@ pub async fn renew_csrf_token(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(CsrfToken { csrf_token })).into_response())
 }
 
+/// Gives the caller another password. All its sessions end, this one too.
+#[utoipa::path(put, path = "/api/v1/session/password", request_body = PasswordChange,
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem), (status = 422, body = Problem),
+        (status = 429, body = Problem), (status = 503, body = Problem)))]
+pub async fn change_password(
+    State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Problem> {
+    own_session(&doors, &caller, &headers)?;
+    doors.permissions.check_csrf(&caller, &headers)?;
+    if caller.principal().kind() != Kind::Person {
+        return Err(no_session());
+    }
+    let PasswordChange { present, new } = super::body(&body)?;
+    let (access, name) = (doors.permissions.access.clone(), caller.principal().name().to_owned());
+    let address = caller.peer().ip().to_canonical();
+    let target = name.clone();
+    let change = async move {
+        let changed = tokio::task::spawn_blocking(move || {
+            access.change_password(&name, (&present, &new), address, Moment::now())
+        });
+        changed.await.map_err(|error| failed(&error))?.map_err(|error| refused(&error))
+    };
+    doors.permissions.recorded(&caller, "user:change-password", target, Value::Null, change).await?;
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    if let Some(removal) = forgotten(&headers) {
+        response.headers_mut().append(header::SET_COOKIE, removal);
+    }
+    Ok(response)
+}
+
 /// The cookie of a caller that has a session.
 fn own_session<'a>(doors: &Doors, caller: &Caller, headers: &'a HeaderMap) -> Result<&'a str, Problem> {
     doors.admit(headers, FOREIGN)?;
@@ -191,6 +327,9 @@ fn failed(error: &dyn Display) -> Problem {
 fn refused(error: &SignInError) -> Problem {
     let (status, code) = match error {
         SignInError::Wrong => (StatusCode::UNAUTHORIZED, "wrong_password"),
+        SignInError::Link => (StatusCode::UNAUTHORIZED, "bad_link"),
+        SignInError::Password(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad_password"),
+        SignInError::Vouched(_) => (StatusCode::FORBIDDEN, "no_account"),
         SignInError::Slow(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_attempts"),
         SignInError::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
         SignInError::Random(_) => (StatusCode::INTERNAL_SERVER_ERROR, "session"),
@@ -198,7 +337,8 @@ fn refused(error: &SignInError) -> Problem {
     Problem::new(status, code, error.to_string())
 }
 
-fn event(name: &str, peer: SocketAddr, action: &str, result: &str) -> Event {
+/// What a person does, for the audit log.
+pub fn event(name: &str, peer: SocketAddr, action: &str, result: &str) -> Event {
     let address = peer.ip().to_canonical().to_string();
     Event { address, ..Event::new(format!("person:{name}"), action, result) }
 }

@@ -3,7 +3,7 @@
 use crate::{access, archive, ca, export, import, lab, pdl, setup, sql};
 #[cfg(feature = "live")]
 use crate::{
-    live::arguments::{Dac, Handlers, List, Node, Shards, Tail, Up},
+    live::arguments::{Dac, Handlers, List, Node, Shards, SignInLink, Tail, Up},
     live::{annotation, command, replay, test_run},
 };
 use clap::{Parser, Subcommand};
@@ -35,6 +35,7 @@ pub enum Verb {
   oasis up
   oasis up --listen 0.0.0.0:7070 --insecure  for other hosts too: trusted networks only
   oasis up --name plant-7 --probe processor=cpu@10 --probe memory
+  oasis up --local token                     other users of this host must sign in
   oasis up --archive ~/samples               keep what comes in: docs/guides/keep-samples-on-disk.md")]
     Up(Up),
     #[cfg(feature = "live")]
@@ -71,6 +72,12 @@ pub enum Verb {
   oasis list network
   oasis list --format json | jq -r .type")]
     List(List),
+    #[cfg(feature = "live")]
+    /// Print another link that signs in once, for a DAC that was started with --local token.
+    #[command(after_help = "Examples:
+  oasis sign-in-link
+  oasis sign-in-link --url http://127.0.0.1:8080 --access /var/lib/oasis/access")]
+    SignInLink(SignInLink),
     #[cfg(feature = "live")]
     /// Show that every generated sample is accounted for; fails if one is not.
     #[command(after_help = "Examples:
@@ -155,7 +162,7 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis archive show --archive ~/samples     how much, of whom, from when to when
   oasis archive check --archive ~/samples    reads all of it, and says what is damaged")]
     Archive(archive::Arguments),
-    /// Add, change and remove users. The DAC does not ask for permissions yet.
+    /// Add, change and remove users.
     #[command(after_help = "Examples:
   oasis user add ada --role operator         asks for a password
   oasis user set-roles ada viewer fitter

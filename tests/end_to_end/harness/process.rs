@@ -140,6 +140,11 @@ impl Oasis {
         self.http().trim_start_matches("http://")
     }
 
+    /// The link that signs in once, with `--local token`.
+    pub fn sign_in_link(&self) -> &str {
+        self.fact("sign_in")
+    }
+
     /// Host and port for nodes.
     pub fn channel(&self) -> &str {
         self.fact("channel")

@@ -10,6 +10,7 @@
     reason = "a test says what it expects by unwrapping"
 )]
 
+mod accounts;
 mod eisa;
 mod expected;
 mod headers;

@@ -18,13 +18,13 @@ const PASSWORD: &str = "correct horse battery";
 const HOST: &str = "dac.example:7070";
 
 /// A world in which `ada` is an operator and `eve` a viewer, with an audit log.
-struct Signed {
-    world: World,
+pub struct Signed {
+    pub world: World,
     folder: tempfile::TempDir,
 }
 
 impl Signed {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let access = Access::open(&folder.path().join("access"), &AccessConfig::default()).unwrap();
         let cost = HashCost { memory_kib: 8, passes: 1 };
@@ -41,7 +41,7 @@ impl Signed {
     }
 
     /// Sends a request from another host.
-    async fn send(
+    pub async fn send(
         &self,
         method: Method,
         path: &str,
@@ -57,7 +57,7 @@ impl Signed {
         self.world.call(request.body(Body::from(body.to_string())).unwrap()).await
     }
 
-    async fn sign_in(&self, name: &str) -> (String, String) {
+    pub async fn sign_in(&self, name: &str) -> (String, String) {
         let body = json!({"name": name, "password": PASSWORD});
         let answer = self.send(Method::POST, "/api/v1/session", &[], body).await;
         assert_eq!(answer.status(), StatusCode::OK);
@@ -67,7 +67,7 @@ impl Signed {
         (cookie, session["csrf_token"].as_str().unwrap().to_owned())
     }
 
-    fn records(&self) -> Vec<Record> {
+    pub fn records(&self) -> Vec<Record> {
         let mut records = Vec::new();
         let keep = |record| {
             records.push(record);
@@ -87,7 +87,7 @@ fn cookie_of(headers: &HeaderMap) -> &str {
     cookie.split(';').next().unwrap()
 }
 
-async fn code(answer: Response<Body>) -> (u16, String) {
+pub async fn code(answer: Response<Body>) -> (u16, String) {
     let status = answer.status().as_u16();
     (status, json(answer).await["type"].as_str().unwrap_or_default().to_owned())
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Caller, Permissions,
-    identify::{cookie_name, session_cookie},
+    identify::{BAD_TICKET, cookie_name, session_cookie},
     routes::Requirement,
 };
 use crate::{
@@ -33,9 +33,27 @@ pub struct Point {
 pub async fn enforce(State(point): State<Arc<Point>>, mut request: Request, next: Next) -> Response {
     match point.admit(&request) {
         Ok(caller) => drop(request.extensions_mut().insert(caller)),
-        Err(refusal) => return *refusal,
+        Err(refusal) => {
+            if let Some((nobody, problem)) = refusal.bad_ticket {
+                point.doors.permissions.record_attempt(&nobody, "ticket", &problem).await;
+            }
+            return refusal.answer;
+        }
     }
     next.run(request).await
+}
+
+/// The answer in place of a handler.
+struct Refused {
+    answer: Response,
+    /// Who has shown a ticket that is not good, and why it is not.
+    bad_ticket: Option<(Caller, String)>,
+}
+
+impl Refused {
+    fn of(answer: Response) -> Box<Self> {
+        Box::new(Self { answer, bad_ticket: None })
+    }
 }
 
 impl Point {
@@ -43,17 +61,20 @@ impl Point {
     ///
     /// # Errors
     /// The answer otherwise.
-    fn admit(&self, request: &Request) -> Result<Caller, Box<Response>> {
+    fn admit(&self, request: &Request) -> Result<Caller, Box<Refused>> {
         let identified = self.doors.permissions.identify(request);
         let nobody = || self.doors.permissions.nobody(request);
         self.count(identified.as_ref().ok(), nobody)
-            .map_err(|too_soon| Box::new(too_soon.into_response()))?;
+            .map_err(|too_soon| Refused::of(too_soon.into_response()))?;
         let caller = match (identified, self.requires) {
             (Ok(caller), _) => caller,
             (Err(_), Requirement::Nothing) => nobody(),
-            (Err(problem), _) => return Err(refused(problem, request.headers()).into()),
+            (Err(problem), _) => {
+                let bad_ticket = problem.is(BAD_TICKET).then(|| (nobody(), problem.to_string()));
+                return Err(Box::new(Refused { answer: refused(problem, request.headers()), bad_ticket }));
+            }
         };
-        self.check(&caller, request).map_err(|problem| Box::new(refused(problem, request.headers())))?;
+        self.check(&caller, request).map_err(|problem| Refused::of(refused(problem, request.headers())))?;
         Ok(caller)
     }
 

@@ -1,4 +1,4 @@
-//! Who asks: a token, the cookie of a session, this host, or a stranger.
+//! Who asks: a token, a ticket, the cookie of a session, this host, or a stranger.
 
 use super::{Caller, Permissions};
 use crate::{problem::Problem, proxies::Proxied};
@@ -8,6 +8,11 @@ use axum::{
 };
 use oasis_access::Moment;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// The path of WebSockets, which alone takes tickets.
+const WEBSOCKET: &str = "/ws";
+/// The code of a ticket that is not good.
+pub(super) const BAD_TICKET: &str = "bad_ticket";
 
 /// Headers by which proxies say for whom they ask: such a request does not come from this host.
 const FORWARDING: [&str; 7] = [
@@ -21,11 +26,11 @@ const FORWARDING: [&str; 7] = [
 ];
 
 impl Permissions {
-    /// Returns who has sent a request: the owner of its token; else of its session; else `local`, if it comes from this host, for this host, and not through
+    /// Returns who has sent a request: the owner of its token; else of its ticket; else of its session; else `local`, if it comes from this host, for this host, and not through
     /// a proxy; else a stranger.
     ///
     /// # Errors
-    /// Status 401 for a token or a session that is not valid: there is no second guess.
+    /// Status 401 for a token, a ticket or a session that is not valid: there is no second guess.
     pub fn identify<B>(&self, request: &Request<B>) -> Result<Caller, Problem> {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0);
         // A request without an address comes from elsewhere.
@@ -38,11 +43,16 @@ impl Permissions {
                 bad("bad_credentials", "write Authorization: Bearer and a token (oasis token create)".into())
             })?;
             self.access.token(token, Moment::now()).map_err(|ended| bad("bad_token", ended.to_string()))?
+        } else if let Some(ticket) = ticket(request) {
+            let origin = headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
+            let detail = "the ticket was used, is older than 30 s, or is of another origin: POST /api/v1/tickets returns another one";
+            let redeemed = self.access.redeem(ticket, origin, Moment::now());
+            redeemed.ok_or_else(|| bad(BAD_TICKET, detail.into()))?
         } else if let Some(cookie) = session_cookie(headers) {
             let session = self.access.session(cookie, Moment::now());
             session.map_err(|ended| bad("session_ended", ended.to_string()))?
         } else if is_local(request, peer.ip()) {
-            self.access.local()
+            self.access.from_this_host()
         } else {
             self.access.stranger()
         };
@@ -55,6 +65,12 @@ impl Permissions {
         let peer = peer.unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, 0).into());
         Caller::new(self.access.nobody(), peer, self.access.generation())
     }
+}
+
+/// Returns the ticket in the URL of a WebSocket.
+fn ticket<B>(request: &Request<B>) -> Option<&str> {
+    let query = request.uri().query().filter(|_| request.uri().path() == WEBSOCKET)?;
+    query.split('&').find_map(|parameter| parameter.strip_prefix("ticket="))
 }
 
 fn bad(code: &str, detail: String) -> Problem {
@@ -78,7 +94,11 @@ pub fn cookie_name(headers: &HeaderMap) -> String {
 
 /// Returns the cookie of a session.
 pub fn session_cookie(headers: &HeaderMap) -> Option<&str> {
-    let name = cookie_name(headers);
+    named_cookie(headers, &cookie_name(headers))
+}
+
+/// Returns the value of a cookie.
+pub fn named_cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let all = headers.get_all(header::COOKIE).into_iter().filter_map(|cookies| cookies.to_str().ok());
     let pairs = all.flat_map(|cookies| cookies.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
     pairs.into_iter().find(|(found, _)| *found == name).map(|(_, value)| value)
@@ -165,6 +185,29 @@ mod tests {
             permissions.identify(&request([127, 0, 0, 1], &other)).unwrap().principal().kind(),
             Kind::Local
         );
+    }
+
+    #[test]
+    fn a_ticket_opens_one_websocket_of_its_origin() {
+        let permissions = Permissions::in_memory();
+        let origin = "https://ops.example";
+        let make = || {
+            let made = permissions.access.ticket(&permissions.access.local(), Some(origin), Moment::now());
+            made.unwrap().reveal().to_owned()
+        };
+        let ask = |path: &str, ticket: &str, origin: &str| {
+            let request = Request::builder().uri(format!("{path}?packets=one&ticket={ticket}"));
+            let peer = ConnectInfo(SocketAddr::from(([10, 1, 2, 3], 9)));
+            let request = request.header("origin", origin).extension(peer).body(()).unwrap();
+            permissions.identify(&request).map(|caller| caller.principal().kind())
+        };
+        let ticket = make();
+        // Only WebSockets take tickets, and one that is shown elsewhere is still good.
+        assert_eq!(ask("/api/v1/nodes", &ticket, origin).unwrap(), Kind::Stranger);
+        assert_eq!(ask("/ws", &ticket, origin).unwrap(), Kind::Local);
+        assert!(ask("/ws", &ticket, origin).unwrap_err().is(BAD_TICKET));
+        assert!(ask("/ws", &make(), "https://evil.example").unwrap_err().is(BAD_TICKET));
+        assert!(ask("/ws", "", origin).unwrap_err().is(BAD_TICKET));
     }
 
     #[test]

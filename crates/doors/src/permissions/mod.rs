@@ -15,7 +15,7 @@ mod routes;
 pub use caller::Caller;
 pub use command::{COMMANDS, CommandFailure, verb_of};
 pub use enforce::forgotten;
-pub use identify::{cookie_name, session_cookie};
+pub use identify::{cookie_name, named_cookie, session_cookie};
 pub use nodes::nanos;
 pub use record::{NotRecorded, Outcome};
 pub use refusal::Refusal;

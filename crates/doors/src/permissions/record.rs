@@ -79,11 +79,22 @@ impl Permissions {
         arguments: Value,
         refusal: &Refusal,
     ) {
+        let event = Event { target: target.into(), arguments, ..event(caller, action, refusal.word()) };
+        self.record_bounded(event).await;
+    }
+
+    /// Records that somebody has shown something that is not good, such as a used ticket; bounded as refusals.
+    pub async fn record_attempt(&self, caller: &Caller, action: &str, result: &str) {
+        self.record_bounded(event(caller, action, result)).await;
+    }
+
+    /// Records a refusal, unless there were too many in the last minute.
+    pub async fn record_bounded(&self, event: Event) {
         let Some(left_out) = self.refusals.admit(Instant::now()) else { return };
         if let Some(others) = left_out.others() {
             tracing::info!(others, "refusals are not in the audit log, because there were too many");
         }
-        let event = Event { target: target.into(), arguments, ..event(caller, action, refusal.word()) };
+        let action = event.action.clone();
         if let Err(error) = self.record(event).await {
             tracing::warn!(%error, action, "a refusal is not in the audit log");
         }

@@ -34,6 +34,9 @@ impl Config {
         if let Some(directory) = addresses.access {
             self.access.directory = directory;
         }
+        if let Some(local) = addresses.local {
+            self.access.local = local;
+        }
         self.access.insecure |= addresses.insecure;
         self.channel.udp |= addresses.udp;
         self.insecure |= addresses.insecure;

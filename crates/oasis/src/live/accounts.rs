@@ -1,17 +1,24 @@
 //! The accounts and the audit log of a DAC.
 
-use anyhow::Context;
-use oasis_access::{Access, AccessConfig, AuditLimits, AuditLog};
+use anyhow::{Context, bail};
+use oasis_access::{Access, AccessConfig, AuditLimits, AuditLog, LocalAccess};
 use oasis_doors::permissions::Permissions;
 use std::{fs, path::Path};
 
-/// Opens them, or keeps them in memory if the default folder cannot be made: nobody needs accounts on loopback.
-pub fn open(config: &AccessConfig) -> anyhow::Result<Permissions> {
+/// Opens them for a DAC whose page is at this port, or keeps them in memory if the default folder cannot be made: nobody
+/// needs accounts on loopback.
+pub fn open(config: &AccessConfig, port: u16) -> anyhow::Result<Permissions> {
     if config.insecure {
         tracing::warn!("access.insecure: everybody who can connect may do everything, without signing in");
     }
-    let is_default = config.directory.is_empty();
+    let is_closed = config.local == LocalAccess::Token;
+    let is_default = config.directory.is_empty() && !is_closed;
     let Some(folder) = config.folder() else {
+        if is_closed {
+            bail!(
+                "access.local is \"token\", and there is no folder for the token: set --access DIR or HOME"
+            );
+        }
         tracing::warn!(
             "no folder for accounts: set --access DIR or HOME; there are no accounts and no audit log"
         );
@@ -29,6 +36,8 @@ pub fn open(config: &AccessConfig) -> anyhow::Result<Permissions> {
     if config.insecure {
         access.trust_strangers();
     }
+    let changed = if is_closed { access.close_to_host(port) } else { access.open_to_host(port) };
+    changed.with_context(|| format!("cannot change the token of this host in {}", folder.display()))?;
     let audit = AuditLog::open(&folder.join("audit"), limits(config)).with_context(context)?;
     Ok(Permissions::open(access, Some(audit))?)
 }

@@ -1,8 +1,12 @@
 //! A client of the HTTP API (`docs/reference/http-api.md`).
 
-use crate::live::{dac_address::Server, token, trust};
+use crate::live::{
+    dac_address::{DacAddress, Server},
+    host_token, token, trust,
+};
 use anyhow::bail;
 use serde_json::Value;
+use std::{cell::OnceCell, io::Cursor};
 use ureq::{
     Agent, SendBody,
     http::{Method, Request, Response},
@@ -12,36 +16,47 @@ use ureq::{
 pub struct Api {
     agent: Agent,
     base: String,
-    /// The value of `Authorization`, in place of the environment's.
-    authorization: Option<String>,
+    address: DacAddress,
+    /// Value of `Authorization`, once it is known; none if the DAC needs none.
+    authorization: OnceCell<Option<String>>,
 }
 
 impl Api {
     /// The API of the DAC at this address.
     ///
     /// # Errors
-    /// If the authorities of an encrypted connection cannot be read.
+    /// If the authorities of an encrypted connection cannot be read, or the token.
     pub fn at(server: &Server) -> anyhow::Result<Self> {
         let mut config = Agent::config_builder().http_status_as_error(false);
         if server.url.is_encrypted {
             config = config.tls_config(trust::for_http(&server.trusted())?);
         }
-        Ok(Self { agent: config.build().into(), base: server.url.api(), authorization: None })
+        let authorization = token::authorization()?.map(|token| OnceCell::from(Some(token)));
+        let (base, address) = (server.url.api(), server.url.clone());
+        Ok(Self {
+            agent: config.build().into(),
+            base,
+            address,
+            authorization: authorization.unwrap_or_default(),
+        })
     }
 
     /// Shows this, if there is any, in place of the token of the environment.
     pub fn with_authorization(self, authorization: Option<String>) -> Self {
-        Self { authorization, ..self }
-    }
-
-    fn authorization(&self) -> anyhow::Result<Option<String>> {
-        self.authorization.clone().map_or_else(token::authorization, |value| Ok(Some(value)))
+        match authorization {
+            Some(authorization) => Self { authorization: Some(authorization).into(), ..self },
+            None => self,
+        }
     }
 
     /// A document.
     pub fn get(&self, path: &str, query: &[(&str, &str)]) -> anyhow::Result<Value> {
+        self.read(path, query, self.authorization()?)
+    }
+
+    fn read(&self, path: &str, query: &[(&str, &str)], authorization: Option<&str>) -> anyhow::Result<Value> {
         let mut request = self.agent.get(format!("{}{path}", self.base)).query_pairs(query.iter().copied());
-        if let Some(authorization) = self.authorization()? {
+        if let Some(authorization) = authorization {
             request = request.header("authorization", authorization);
         }
         understand(request.call().map_err(|error| self.failed(error))?)
@@ -56,8 +71,20 @@ impl Api {
             request = request.header("authorization", authorization);
             request = if body.is_empty() { request } else { request.header("expect", "100-continue") };
         }
-        let request = request.body(SendBody::from_owned_reader(std::io::Cursor::new(body)))?;
+        let request = request.body(SendBody::from_owned_reader(Cursor::new(body)))?;
         understand(self.agent.run(request).map_err(|error| self.failed(error))?)
+    }
+
+    /// The token of the user; else that of this host, if there is one and the DAC takes the command for a stranger.
+    fn authorization(&self) -> anyhow::Result<Option<&str>> {
+        if let Some(known) = self.authorization.get() {
+            return Ok(known.as_deref());
+        }
+        let token = match host_token::find(&self.address, None)? {
+            Some(token) if self.read("/session", &[], None)?["kind"] == "stranger" => Some(token),
+            _ => None,
+        };
+        Ok(self.authorization.get_or_init(|| token).as_deref())
     }
 
     fn failed(&self, error: ureq::Error) -> anyhow::Error {

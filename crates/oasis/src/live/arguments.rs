@@ -6,6 +6,7 @@ use crate::{
     target::{self, Target},
 };
 use clap::{Args, Subcommand};
+use oasis_access::LocalAccess;
 use oasis_dac::{Delivery, Overflow};
 use oasis_doors::ShardChoice;
 use oasis_instrument::Channel;
@@ -75,6 +76,9 @@ pub struct Addresses {
     /// Folder of accounts and audit log, created if it does not exist [default: ~/.local/state/oasis/access].
     #[arg(long, value_name = "DIR", env = "OASIS_ACCESS")]
     pub access: Option<String>,
+    /// What users of this host need: open (nothing), or token (a link that is printed, or the token in the access folder) [default: open].
+    #[arg(long, value_name = "open | token", env = "OASIS_LOCAL", value_parser = local_access)]
+    pub local: Option<LocalAccess>,
     /// Let nodes send samples as datagrams too, to the same port by UDP.
     #[arg(long, env = "OASIS_UDP")]
     pub udp: bool,
@@ -93,6 +97,15 @@ pub struct Addresses {
     /// Listen beyond loopback without TLS too, and let everybody who can connect do everything without signing in.
     #[arg(long, env = "OASIS_INSECURE")]
     pub insecure: bool,
+}
+
+/// Parses `access.local`.
+fn local_access(text: &str) -> Result<LocalAccess, String> {
+    match text {
+        "open" => Ok(LocalAccess::Open),
+        "token" => Ok(LocalAccess::Token),
+        _ => Err("write open or token".into()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -134,6 +147,15 @@ pub struct List {
     /// Output format.
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct SignInLink {
+    #[command(flatten)]
+    pub server: Server,
+    /// Folder of accounts of the DAC [default: ~/.local/state/oasis/access].
+    #[arg(long, value_name = "DIR", env = "OASIS_ACCESS")]
+    pub access: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use crate::live::{
     dac_address::{DacAddress, Server},
-    token, trust,
+    host_token, token, trust,
 };
 use anyhow::{Context, bail};
 use futures_util::{SinkExt, StreamExt};
@@ -15,7 +15,11 @@ use tokio::{
 use tokio_rustls::TlsConnector;
 use tokio_tungstenite::{
     WebSocketStream, client_async,
-    tungstenite::{self, Message, client::IntoClientRequest, http::HeaderValue},
+    tungstenite::{
+        self, Message,
+        client::IntoClientRequest,
+        http::{HeaderValue, StatusCode},
+    },
 };
 
 /// A connection, encrypted or not.
@@ -42,23 +46,41 @@ impl Client {
     /// Connects and receives the welcome.
     pub async fn connect(server: &Server) -> anyhow::Result<Self> {
         let address = &server.url;
-        let mut request = address
-            .websocket()
-            .into_client_request()
-            .with_context(|| format!("{address} is not a DAC address (--url)"))?;
-        request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static("oasis.v1"));
-        if let Some(authorization) = token::authorization()? {
-            request.headers_mut().insert("Authorization", HeaderValue::try_from(authorization)?);
-        }
-        let (socket, _) = client_async(request, open(server).await?)
-            .await
-            .map_err(reason)
-            .with_context(|| nobody(address))?;
+        let authorization = token::authorization()?;
+        let opened = Self::open(server, authorization.as_deref()).await?;
+        let socket = match opened {
+            // It may be a DAC of the same user.
+            Err(tungstenite::Error::Http(answer))
+                if answer.status() == StatusCode::UNAUTHORIZED && authorization.is_none() =>
+            {
+                let token = host_token::find(address, None)?;
+                Self::open(server, token.as_deref()).await?
+            }
+            other => other,
+        };
+        let socket = socket.map_err(reason).with_context(|| nobody(address))?;
         let mut client = Self { address: address.clone(), socket, last_id: 0 };
         match client.next().await? {
             Some(Incoming::Control(message)) if message["op"] == "welcome" => Ok(client),
             _ => bail!("the WebSocket at {address} is not of a DAC"),
         }
+    }
+
+    /// Opens a WebSocket with this value of `Authorization`.
+    async fn open(
+        server: &Server,
+        authorization: Option<&str>,
+    ) -> anyhow::Result<tungstenite::Result<WebSocketStream<Box<dyn Stream>>>> {
+        let address = &server.url;
+        let mut request = address
+            .websocket()
+            .into_client_request()
+            .with_context(|| format!("{address} is not a DAC address (--url)"))?;
+        request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static("oasis.v1"));
+        if let Some(authorization) = authorization {
+            request.headers_mut().insert("Authorization", HeaderValue::try_from(authorization)?);
+        }
+        Ok(client_async(request, open(server).await?).await.map(|(socket, _)| socket))
     }
 
     /// Sends a request. Returns its number, which is in the response.

@@ -46,6 +46,11 @@ impl DacAddress {
         format!("http{}://{}/api/v1", self.letter(), self.authority)
     }
 
+    /// The page.
+    pub fn page(&self) -> String {
+        format!("http{}://{}", self.letter(), self.authority)
+    }
+
     /// What distinguishes the schemes with encryption.
     fn letter(&self) -> &'static str {
         if self.is_encrypted { "s" } else { "" }

@@ -10,6 +10,7 @@ pub mod command;
 pub mod dac_address;
 mod encryption;
 mod handlers;
+mod host_token;
 mod list;
 pub mod node;
 mod own_node;
@@ -18,6 +19,7 @@ pub mod replay;
 mod revive;
 mod serve;
 mod shards;
+mod sign_in_link;
 mod systemd;
 mod tail;
 pub mod test_run;
@@ -42,6 +44,7 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
         },
         Verb::Tail(arguments) => in_runtime(tail::run(arguments)),
         Verb::List(arguments) => list::run(arguments),
+        Verb::SignInLink(arguments) => sign_in_link::run(&arguments),
         Verb::Audit(arguments) => audit::run(arguments),
         Verb::Handlers(arguments) => handlers::run(arguments),
         Verb::Shards(arguments) => shards::run(arguments),

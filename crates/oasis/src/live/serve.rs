@@ -10,6 +10,7 @@ use super::{
 };
 use crate::config::Config;
 use anyhow::Context;
+use oasis_access::{Access, Moment};
 use oasis_api::Api;
 use oasis_archive::Archive;
 use oasis_dac::{
@@ -21,6 +22,7 @@ use oasis_doors::Doors;
 use oasis_handler::{Handler, StoredSamples, Supervisor};
 use oasis_health::{Health, Watchdog};
 use oasis_instrument::NodeSettings;
+use oasis_oidc::OpenId;
 use oasis_probe::Node;
 use oasis_store::ArchiveConfig;
 use oasis_tls::ServerTls;
@@ -51,14 +53,9 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     section.dac.clone_from(&dac.channel);
     let connector = encryption::own_connector(&dac.channel, dac.tls.as_ref());
     let node = section.builder(oasis_probes::PROBES)?.start(connector)?;
-    announce(
-        arguments.common.ready_json,
-        &[
-            ("http", dac.page(), "page"),
-            ("channel", dac.data_channel(), "data channel"),
-            ("node", section.name(), "node"),
-        ],
-    )?;
+    let mut facts = dac.facts()?;
+    facts.push(("node", section.name(), "node"));
+    announce(arguments.common.ready_json, &facts)?;
     stop.requested().await;
     systemd::stopping();
     let ending = async {
@@ -73,10 +70,7 @@ pub async fn dac(arguments: arguments::Dac) -> anyhow::Result<()> {
     let mut stop = Stop::listen()?;
     let config = Config::load(&arguments.common)?.with_addresses(arguments.addresses);
     let dac = RunningDac::start(config).await?;
-    announce(
-        arguments.common.ready_json,
-        &[("http", dac.page(), "page"), ("channel", dac.data_channel(), "data channel")],
-    )?;
+    announce(arguments.common.ready_json, &dac.facts()?)?;
     stop.requested().await;
     systemd::stopping();
     stop.unless_again(dac.stop()).await
@@ -113,6 +107,14 @@ async fn done(node: &Node) {
     }
 }
 
+/// A key for scripts, a value, and a label for people.
+type Fact = (&'static str, String, &'static str);
+
+/// The link that signs in with a code. Browsers do not send what follows the `#`.
+pub fn link_to(page: &str, code: &str) -> String {
+    format!("{page}/#sign-in={code}")
+}
+
 struct RunningDac {
     http: String,
     channel: String,
@@ -123,6 +125,7 @@ struct RunningDac {
     handlers: Arc<Supervisor>,
     dac: Arc<Dac>,
     own_node: Option<Node>,
+    access: Arc<Access>,
     _watchdog: Watchdog,
 }
 
@@ -164,7 +167,9 @@ impl RunningDac {
         let enrollment = encryption::enrollment(&config.tls, channel_listener.local_addr()?.port())?;
         // Invalid settings of a handler end the start before anything is written.
         let handlers = config.handlers()?;
-        let permissions = accounts::open(&config.access)?;
+        let openid = OpenId::new(config.access.oidc.clone()).context("in the section [access.oidc]")?;
+        let permissions = accounts::open(&config.access, doors_listener.local_addr()?.port())?;
+        let access = permissions.access.clone();
         let dac = Dac::new(oasis_dac::Config {
             memory_bytes: config.memory_bytes,
             log: config.log,
@@ -182,7 +187,7 @@ impl RunningDac {
         let doors = Doors::with_permissions(dac.clone(), config.doors, archived, permissions)?;
         let doors = doors.with_tls(tls.clone());
         let security = Security { tls: tls.clone(), guard: Some(doors.permissions.clone()) };
-        let api = Api::new(doors, handlers.clone())?.enrolling(enrollment);
+        let api = Api::new(doors, handlers.clone())?.enrolling(enrollment).with_openid(openid);
         handlers.start_all();
         let watchdog = systemd::watchdog(dac.health.clone())?;
         tokio::spawn(beat(dac.health.clone()));
@@ -194,7 +199,17 @@ impl RunningDac {
             own_node::start(&config.own_node, &dac, encryption::own_connector(&channel, tls.as_ref()))
         });
         let own_node = own_node.transpose().context("the DAC's own node cannot be started (own_node)")?;
-        Ok(Self { http, channel, tls, ending, served, archive, handlers, dac, own_node, _watchdog: watchdog })
+        let _watchdog = watchdog;
+        Ok(Self { http, channel, tls, ending, served, archive, handlers, dac, own_node, access, _watchdog })
+    }
+
+    /// What is printed at the start.
+    fn facts(&self) -> anyhow::Result<Vec<Fact>> {
+        let mut facts = vec![("http", self.page(), "page"), ("channel", self.data_channel(), "data channel")];
+        if let Some(code) = self.access.link(Moment::now())? {
+            facts.push(("sign_in", link_to(&self.page(), code.reveal()), "sign in once"));
+        }
+        Ok(facts)
     }
 
     /// Address of the page.
@@ -314,7 +329,7 @@ fn start_node(settings: &NodeSettings) -> anyhow::Result<Node> {
 }
 
 /// Prints the addresses, as one line for scripts or as several for people.
-fn announce(as_json: bool, facts: &[(&str, String, &str)]) -> anyhow::Result<()> {
+fn announce(as_json: bool, facts: &[Fact]) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if as_json {
         let mut line = json!({"ready": true});

@@ -1,0 +1,64 @@
+//! The token of a DAC that is closed to other users of its host: commands of its own user find it in the access folder.
+
+use super::dac_address::DacAddress;
+use crate::config::Config;
+use anyhow::{Context, bail};
+use oasis_access::host_token_file;
+use std::{
+    env,
+    fs::File,
+    io::{ErrorKind, Read},
+    net::IpAddr,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+/// Longest token that is read, bytes.
+const LONGEST: u64 = 4_096;
+
+/// Returns the value of `Authorization` for a DAC on this host, if its token is in the folder of accounts. The token is
+/// never sent elsewhere.
+///
+/// # Errors
+/// If others can read the token, or the configuration cannot be read.
+pub fn find(address: &DacAddress, folder: Option<&Path>) -> anyhow::Result<Option<String>> {
+    let (host, port) = address.socket();
+    let is_here = host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
+    if !is_here {
+        return Ok(None);
+    }
+    let folder = match folder {
+        Some(folder) => Some(folder.to_owned()),
+        None => usual_folder()?,
+    };
+    folder.map_or(Ok(None), |folder| read(&host_token_file(&folder, port)))
+}
+
+/// The folder of accounts, as a DAC with the same environment has it.
+fn usual_folder() -> anyhow::Result<Option<PathBuf>> {
+    let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    match variable("OASIS_ACCESS") {
+        Some(folder) => Ok(Some(folder)),
+        None => Ok(Config::read(variable("OASIS_CONFIG").as_deref())?.access.folder()),
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    let context = || format!("cannot read the token of this host in {}", path.display());
+    let file = match File::open(path) {
+        Ok(file) => file,
+        // Another user's DAC.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error).with_context(context),
+    };
+    if file.metadata().with_context(context)?.mode() & 0o077 != 0 {
+        bail!("others can read {}: restart the DAC, which makes another token", path.display());
+    }
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text).with_context(context)?;
+    let token = text.trim();
+    let is_token = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    Ok(is_token.then(|| format!("Bearer {token}")))
+}

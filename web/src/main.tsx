@@ -14,6 +14,7 @@ import './styles/drawings.css';
 import './styles/lists.css';
 import './styles/dialog.css';
 import './styles/sign_in.css';
+import './styles/accounts.css';
 
 void start();
 render(<App />, document.getElementById('app')!);

@@ -1,3 +1,4 @@
+import { accountStrings } from './strings/accounts.ts';
 import { alarmsStrings } from './strings/alarms.ts';
 import { cardStrings } from './strings/card.ts';
 import { commandStrings } from './strings/commands.ts';
@@ -27,4 +28,5 @@ export const strings = {
   ...pageStrings,
   ...commandStrings,
   ...sessionStrings,
+  ...accountStrings,
 };

@@ -23,6 +23,7 @@ interface Ready {
   readonly http?: string;
   readonly channel?: string;
   readonly node?: string;
+  readonly sign_in?: string;
 }
 
 /** An OASIS process that has reported that it is ready. */
@@ -59,6 +60,11 @@ export class Oasis {
   /** Address of page and API. */
   get listen(): string {
     return new URL(this.url).host;
+  }
+
+  /** The link that signs in once, with `--local token`. */
+  get signInLink(): string {
+    return this.ready.sign_in ?? fail('this process needs no sign-in');
   }
 
   /** Host and port of the data channel. */

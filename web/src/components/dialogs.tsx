@@ -1,10 +1,12 @@
 import { openDialog } from '../state/dialogs.ts';
+import { AccountsDialog } from './accounts_dialog.tsx';
 import { AddDialog } from './add_dialog.tsx';
 import { ControlDialog } from './control_dialog.tsx';
 import { HelpDialog } from './help_dialog.tsx';
 import { LayoutDialog } from './layout_dialog.tsx';
 import { MomentDialog } from './moment_dialog.tsx';
 import { NoteDialog } from './note_dialog.tsx';
+import { PasswordDialog } from './password_dialog.tsx';
 
 export function Dialogs() {
   switch (openDialog.value) {
@@ -20,6 +22,10 @@ export function Dialogs() {
       return <MomentDialog />;
     case 'note':
       return <NoteDialog />;
+    case 'accounts':
+      return <AccountsDialog />;
+    case 'password':
+      return <PasswordDialog />;
     default:
       return null;
   }

@@ -20,6 +20,8 @@ const PATHS = {
   note: 'M5 4h14v11h-7l-4 4v-4H5z',
   image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4',
   table: 'M4 5h16v14H4zM4 10h16M4 14.5h16M10 5v14',
+  people:
+    'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM3 20c0-4 2.5-6 6-6s6 2 6 6M15.5 4.6a3.5 3.5 0 0 1 0 6.3M17.5 14.6c2.3.8 3.5 2.7 3.5 5.4',
   ledger: 'M6 4h12v16H6zM9 8h6M9 12h6M9 16h3',
 } as const;
 

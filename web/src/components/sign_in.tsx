@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { mustSignIn, signIn, signOut, who } from '../state/session.ts';
+import { openDialog } from '../state/dialogs.ts';
+import { addressProblem, mustSignIn, signIn, signOut, who } from '../state/session.ts';
 import { strings } from '../strings.ts';
 import { useAttempt } from './use_attempt.ts';
 import { useUniqueId } from './use_unique_id.ts';
@@ -50,9 +51,15 @@ export function SignIn() {
         <button type="submit" class="button button-main" data-testid="sign-in-submit">
           {words.signIn}
         </button>
+        {who.value?.provider !== undefined && (
+          <a class="button sign-in-provider" href="sign-in/oidc" data-testid="sign-in-provider">
+            {who.value.provider}
+          </a>
+        )}
         <p class="form-problem" role="alert" data-testid="sign-in-problem">
-          {problem.value}
+          {problem.value || addressProblem.value}
         </p>
+        <p class="hint">{words.byLink}</p>
       </form>
     </section>
   );
@@ -64,14 +71,26 @@ export function SignedIn() {
   const person = who.value;
   if (person?.kind !== 'person') return null;
   return (
-    <button
-      type="button"
-      class="button button-quiet"
-      title={problem.value || words.signOut}
-      data-testid="sign-out"
-      onClick={() => attempt(signOut)}
-    >
-      {words.signedIn(person.name)}
-    </button>
+    <>
+      <button
+        type="button"
+        class="button button-quiet"
+        data-testid="change-password"
+        onClick={() => {
+          openDialog.value = 'password';
+        }}
+      >
+        {strings.accounts.password}
+      </button>
+      <button
+        type="button"
+        class="button button-quiet"
+        title={problem.value || words.signOut}
+        data-testid="sign-out"
+        onClick={() => attempt(signOut)}
+      >
+        {words.signedIn(person.name)}
+      </button>
+    </>
   );
 }

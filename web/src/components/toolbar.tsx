@@ -2,6 +2,7 @@ import { unseen } from '../state/alarms.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { exportCsv, exportPicture } from '../state/export.ts';
 import { openSingle } from '../state/panels.ts';
+import { mayAdminister } from '../state/session.ts';
 import { theme, toggleTheme } from '../state/theme.ts';
 import { strings } from '../strings.ts';
 import { IconButton } from './icon.tsx';
@@ -53,6 +54,14 @@ export function Toolbar() {
       />
       <IconButton icon="table" label={words.csv} testId="export-csv" onClick={exportCsv} />
       <IconButton icon="layout" label={words.layout} testId="open-layout" onClick={() => open('layout')} />
+      {mayAdminister.value && (
+        <IconButton
+          icon="people"
+          label={strings.accounts.open}
+          testId="open-accounts"
+          onClick={() => open('accounts')}
+        />
+      )}
       <IconButton
         icon={theme.value === 'dark' ? 'light' : 'dark'}
         label={words.theme[theme.value]}

@@ -15,7 +15,7 @@ import { startKeys } from './keys.ts';
 import { startTicking } from './now.ts';
 import { closeTarget, openPanels, panels, shownTargets } from './panels.ts';
 import { load, startSaving } from './saved.ts';
-import { followSession } from './session.ts';
+import { followSession, signInByAddress } from './session.ts';
 import { apply, cellsOf, forget, offView, onView, registry } from './store.ts';
 import { startTheme } from './theme.ts';
 
@@ -26,6 +26,7 @@ let lastView = 0;
 
 export async function start(): Promise<void> {
   startTheme();
+  await signInByAddress();
   startTitle();
   startKeys();
   client = new StreamClient(apply);

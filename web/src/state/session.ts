@@ -1,9 +1,12 @@
 import { computed, effect, signal } from '@preact/signals';
 import { useToken } from '../csrf.ts';
 import { isFields } from '../fields.ts';
+import { strings } from '../strings.ts';
 import { ask } from './api.ts';
 import { reread } from './reread.ts';
 import { isConnected } from './store.ts';
+
+const words = strings.session;
 
 /** Who uses the page, as the DAC sees it. */
 export interface Who {
@@ -11,6 +14,8 @@ export interface Who {
   readonly kind: string;
   readonly name: string;
   readonly verbs: readonly string[];
+  /** Text of the button for sign-in by a provider of identity; undefined if there is none. */
+  readonly provider?: string | undefined;
 }
 
 /** Undefined until the DAC has answered. */
@@ -21,6 +26,9 @@ export const mustSignIn = computed(() => {
   const verbs = who.value?.verbs;
   return verbs !== undefined && !verbs.includes('read-live') && !verbs.includes('read-past');
 });
+
+/** Whether accounts may be shown and changed. */
+export const mayAdminister = computed(() => who.value?.verbs.includes('administration') ?? false);
 
 const REREAD_MS = 5000;
 
@@ -40,9 +48,45 @@ export function followSession(): void {
 
 /** Signs in; the page is loaded again, because another person may see other instances. */
 export async function signIn(name: string, password: string): Promise<void> {
-  const answer = await ask('POST', 'session', { body: { name, password } });
-  if (isFields(answer) && typeof answer.csrf_token === 'string') useToken(answer.csrf_token);
+  keepToken(await ask('POST', 'session', { body: { name, password } }));
   location.reload();
+}
+
+function keepToken(answer: unknown): void {
+  if (isFields(answer) && typeof answer.csrf_token === 'string') useToken(answer.csrf_token);
+}
+
+const LINK = '#sign-in=';
+const FAILED = '#sign-in-failed=';
+
+/** Why the sign-in by the address of the page has failed; empty if it has not. */
+export const addressProblem = signal('');
+
+/**
+ * Signs in with the code of a link, if the address contains one, and removes it from the address. Another sign-in of the
+ * address, in a page that is open, loads the page again.
+ */
+export async function signInByAddress(): Promise<void> {
+  await takeAddress();
+  window.addEventListener('hashchange', () => {
+    if (location.hash.startsWith(LINK)) void takeAddress().then(() => location.reload());
+  });
+}
+
+async function takeAddress(): Promise<void> {
+  const { hash, pathname, search } = location;
+  const isLink = hash.startsWith(LINK);
+  if (!isLink && !hash.startsWith(FAILED)) return;
+  history.replaceState(null, '', pathname + search);
+  if (!isLink) {
+    addressProblem.value = words.failed(hash.slice(FAILED.length));
+    return;
+  }
+  try {
+    keepToken(await ask('POST', 'session/link', { body: { code: hash.slice(LINK.length) } }));
+  } catch (error) {
+    addressProblem.value = error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** Ends the session. */
@@ -53,7 +97,12 @@ export async function signOut(): Promise<void> {
 
 export function whoIn(answer: unknown): Who | undefined {
   if (!isFields(answer)) return undefined;
-  const { kind, name, verbs } = answer;
+  const { kind, name, verbs, provider } = answer;
   if (typeof kind !== 'string' || typeof name !== 'string' || !Array.isArray(verbs)) return undefined;
-  return { kind, name, verbs: verbs.filter((verb) => typeof verb === 'string') };
+  return {
+    kind,
+    name,
+    verbs: verbs.filter((verb) => typeof verb === 'string'),
+    provider: typeof provider === 'string' ? provider : undefined,
+  };
 }

@@ -27,6 +27,7 @@ const READ: &[&str] = &["read-live", "read-past"];
 const LIVE: &[&str] = &["read-live"];
 const PAST: &[&str] = &["read-past"];
 const ADMINISTRATION: &[&str] = &["administration"];
+const ENROLL: &[&str] = &["enroll"];
 const LAYOUTS: &[&str] = &["layouts"];
 const RUNS: &[&str] = &["runs"];
 const ANNOTATIONS: &[&str] = &["annotations"];
@@ -54,6 +55,7 @@ pub const ROUTES: &[Expected] = &[
     nothing("POST /api/v1/session/csrf"),
     somewhere("GET /ws", READ),
     somewhere("GET /api/v1/nodes", READ),
+    somewhere("POST /api/v1/nodes/enroll", ENROLL),
     somewhere("GET /api/v1/instances", READ),
     somewhere("GET /api/v1/instances/{id}", READ),
     somewhere("GET /api/v1/registry", READ),

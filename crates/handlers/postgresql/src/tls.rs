@@ -42,7 +42,12 @@ pub enum BadTarget {
     Unverified(String),
     /// The password cannot be read, or others can read it.
     #[error("no password in postgresql.password_file {path}: {why}")]
-    Password { path: String, why: String },
+    Password {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Error of the TLS library.
     #[error("cannot set up TLS: {0}")]
     Tls(#[from] Error),

@@ -2,8 +2,11 @@
 
 use toml::de::{DeTable, DeValue};
 
-/// Keys whose text can be a secret, and whether it is.
-const SECRETS: &[(&str, &str, fn(&str) -> bool)] = &[("postgresql", "url", has_password)];
+/// Section and key of a text that can be a secret, and whether it is.
+type Secret = (&'static str, &'static str, fn(&str) -> bool);
+
+/// All of them.
+const SECRETS: &[Secret] = &[("postgresql", "url", has_password)];
 
 /// Returns the first key with a secret, if the file has any.
 pub fn found(bytes: &[u8]) -> Option<String> {

@@ -26,8 +26,8 @@ pub fn authorization() -> anyhow::Result<Option<String>> {
 /// If the file cannot be read, others can read it, or it contains no token.
 pub fn from_file(path: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
-    let read = private_file::open(path, "the token")?.take(LONGEST).read_to_string(&mut text);
-    read.with_context(|| format!("cannot read the token in {}", path.display()))?;
+    let file = private_file::open(path, "the token")?;
+    file.take(LONGEST).read_to_string(&mut text).with_context(|| format!("cannot read the token in {}", path.display()))?;
     bearer(&text)
 }
 

@@ -248,6 +248,14 @@ impl CommandBus {
         self.lock().journal.iter().cloned().collect()
     }
 
+    /// Removes the commands to a node, or to one instance of it, from the journal.
+    pub fn forget(&self, node: &str, instance: Option<&str>) {
+        let is_of_it = |entry: &JournalEntry| {
+            entry.node == node && instance.is_none_or(|instance| entry.instance == instance)
+        };
+        self.lock().journal.retain(|entry| !is_of_it(entry));
+    }
+
     /// Handles a node's answer. Ignores it if no caller waits for it any more.
     pub(crate) fn answered(&self, registry: &Registry, id: u64, session: u64, outcome: Outcome) {
         let pending = {

@@ -107,7 +107,7 @@ pub use log_limit::{LeftOut, LogLimit};
 pub use memory::{HeldMemory, MemoryAccount};
 pub use moment::{Moment, now};
 pub use node::{Link, Node};
-pub use registry::{Evicted, Registry, RegistryCursor, RegistryDelta, RestoreCounts};
+pub use registry::{Evicted, Registry, RegistryCursor, RegistryDelta, RestoreCounts, StillConnected};
 pub use run_owner::RunOwner;
 pub use schema_hash::{SchemaHash, SchemaHashError};
 pub use segment::{Pieces, Segment};

@@ -3,6 +3,7 @@
 mod changes;
 mod delta;
 mod eviction;
+mod forgetting;
 mod offline;
 mod pages;
 mod remembered;
@@ -10,6 +11,7 @@ mod schemas;
 
 pub use delta::{RegistryCursor, RegistryDelta};
 pub use eviction::Evicted;
+pub use forgetting::StillConnected;
 pub use remembered::RestoreCounts;
 
 use crate::{

@@ -14,7 +14,7 @@ use crate::{
     record::{FILE_HEADER, NotASegment},
     recovery::{self, Unreadable},
     reserve, segment_file,
-    store::Store,
+    store::{ReadError, Store},
 };
 use oasis_wire::quantity::Epoch;
 use std::{
@@ -145,6 +145,13 @@ fn recover_all(store: &Store, config: &ArchiveConfig, unfinished: Option<Epoch>)
     }
     for finding in store.rollups.open(&store.directory, true).map_err(failed)? {
         store.counters.report(finding);
+    }
+    let completed = store.complete_forgetting().map_err(|error| match error {
+        ReadError::Catalogue(error) => error.into(),
+        ReadError::Io(error) => failed(error),
+    })?;
+    if let Some((of, removed)) = completed {
+        tracing::warn!(%of, samples = removed.holdings.samples, "completed what an interrupted process had begun to forget");
     }
     let segments = store.catalogue().segments()?;
     let mut counters = store.counters.lock();

@@ -107,9 +107,18 @@ impl SegmentFile {
     /// # Errors
     /// If it cannot be created or written.
     pub fn create(directory: &Path, number: u64, epoch: Epoch) -> io::Result<Self> {
-        let path = path(directory, number);
         let nonce = Uuid::new_v4().as_u64_pair().0 ^ Uuid::new_v4().as_u64_pair().1;
         let header = FileHeader { number, nonce, created: now(), epoch, marks_syncs: true };
+        Self::create_at(path(directory, number), header)
+    }
+
+    /// Creates a file with this header at a path that does not exist.
+    ///
+    /// # Errors
+    /// If it cannot be created or written.
+    pub fn create_at(path: PathBuf, header: FileHeader) -> io::Result<Self> {
+        let directory = path.parent().unwrap_or(Path::new("."));
+        let header = FileHeader { marks_syncs: true, ..header };
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
         // Synced before the first record, so that a file without a valid header has none that was stored.
         let made = file.write_all_at(&header.write(), 0);

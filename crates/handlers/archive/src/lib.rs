@@ -38,8 +38,8 @@ use oasis_dac::{Dac, now};
 use oasis_handler::{Context, Failure, Handler, StoredSamples};
 use oasis_health::{Finding, Health};
 use oasis_store::{
-    Account, Annotations, ArchiveConfig, ClockJump, Condition, Counters, History, TestRuns, WritableStore,
-    opening::FolderLock, rolling::Roller, store::Store,
+    Account, Annotations, ArchiveConfig, ClockJump, Condition, Counters, Forgotten, History, Removed,
+    TestRuns, WritableStore, opening::FolderLock, rolling::Roller, store::Store,
 };
 use oasis_wire::quantity::TopicId;
 use serde_json::{Value, json};
@@ -74,6 +74,17 @@ pub struct Archive {
     lives: Mutex<Lives>,
     /// Keeps other processes from writing to the folder; `None` while it is gone.
     lock: Mutex<Option<FolderLock>>,
+}
+
+/// Nothing was forgotten, or not all of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotForgotten {
+    /// The handler runs.
+    #[error("the archive runs: stop it first")]
+    Running,
+    /// Catalogue or files.
+    #[error("the archive failed; its next start completes what has begun: {0}")]
+    Failed(String),
 }
 
 /// State that one run of the thread leaves to the next one, and the way to reach the current one.
@@ -189,6 +200,25 @@ impl Archive {
             writer.list_received_while_stopped();
         }
         lives.ended.clone().unwrap_or(Err(NotStored::Unfinished))
+    }
+
+    /// Forgets a node or an instance, whose topics of this epoch are gone. Only while the handler is stopped, because nobody else may write; reads and writes files.
+    ///
+    /// # Errors
+    /// If the handler runs, or catalogue or files cannot be read or written. The next start completes it.
+    pub fn forget(&self, of: &Forgotten, topics: &[TopicId]) -> Result<Removed, NotForgotten> {
+        let mut lives = self.lives();
+        if lives.requests.is_some() && lives.waiting.is_none() {
+            return Err(NotForgotten::Running);
+        }
+        let store = self.store();
+        store.check_named().map_err(|gone| NotForgotten::Failed(gone.to_string()))?;
+        let removed = store.forget(of).map_err(|error| NotForgotten::Failed(error.to_string()))?;
+        store.with_accounts(|accounts| accounts.retain(|topic, _| !topics.contains(topic)));
+        if let Some(writer) = &mut lives.writer {
+            writer.note_forgotten();
+        }
+        Ok(removed)
     }
 
     fn lives(&self) -> MutexGuard<'_, Lives> {

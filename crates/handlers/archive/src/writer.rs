@@ -251,6 +251,11 @@ impl Writer {
         stored
     }
 
+    /// Takes note that files were written again while it did not run.
+    pub(crate) fn note_forgotten(&mut self) {
+        self.retaining.read_again();
+    }
+
     /// Lists the samples that were received while the archive was stopped, and are lost with the DAC's memory.
     pub fn list_received_while_stopped(&mut self) {
         if self.store.check_named().is_err() {

@@ -1,7 +1,7 @@
 //! A damaged or missing catalogue is rebuilt from the segment files, so that it never prevents the start.
 
 use super::{Catalogue, CatalogueError, Result, parsed, read_kind, unsigned};
-use crate::{clock::now, recovery, recovery::Finding, segment_file};
+use crate::{clock::now, forget, recovery, recovery::Finding, segment_file};
 use oasis_wire::quantity::Epoch;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter, types::Value};
 use std::{
@@ -107,6 +107,10 @@ impl Catalogue {
         // Only a write shows that.
         self.0.pragma_update(None, "user_version", super::versions::VERSION as i64)?;
         self.look_over()?;
+        if forget::is_under_way(folder) {
+            // A file that was written again has another size until it is listed again.
+            return Ok(());
+        }
         for segment in self.segments()? {
             let path = segment_file::path(folder, segment.number);
             // Missing files are reported elsewhere.

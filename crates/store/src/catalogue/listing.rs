@@ -55,6 +55,12 @@ impl Catalogue {
         Ok(self.0.execute_batch("COMMIT")?)
     }
 
+    /// Undoes everything since [`Catalogue::begin`].
+    pub fn roll_back(&self) {
+        // If it fails, the transaction ends with the connection.
+        let _ = self.0.execute_batch("ROLLBACK");
+    }
+
     /// Lists a file that is sealed and synced.
     pub fn add(&mut self, sealed: &SealedFile<'_>) -> Result<()> {
         let entries = || sealed.index.series.iter().flat_map(|series| &series.entries);

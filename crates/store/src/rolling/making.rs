@@ -143,7 +143,8 @@ fn put_levels(drafts: &mut [Draft], parts: &mut [Part], probe_type: &ProbeType, 
     }
 }
 
-fn batch_at<'a>(bytes: &'a [u8], entry: &Entry) -> Option<&'a [u8]> {
+/// Returns the bytes of a batch in a file's bytes.
+pub fn batch_at<'a>(bytes: &'a [u8], entry: &Entry) -> Option<&'a [u8]> {
     // Already checked by the walk.
     let at = usize::try_from(entry.position).ok()?;
     let length = record::length_at(bytes.get(at..)?)?;

@@ -12,6 +12,7 @@ use crate::{
     store::{ReadError, Store},
 };
 use making::Source;
+pub(crate) use making::batch_at;
 use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -42,6 +43,14 @@ pub struct Roller {
     /// `None` once it was stopped.
     thread: Option<JoinHandle<()>>,
     is_over: Arc<AtomicBool>,
+}
+
+/// Makes all roll-ups that are missing, once.
+#[cfg(test)]
+pub(crate) fn roll_all(store: Arc<Store>, config: ArchiveConfig) {
+    let now = Instant::now();
+    let mut work = Work { store, config, is_over: Arc::default(), looks_for_room: now, remakes: now };
+    work.round().expect("a good archive");
 }
 
 impl Roller {

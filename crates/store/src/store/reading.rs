@@ -120,6 +120,12 @@ impl Store {
         Ok(payload)
     }
 
+    /// Drops the index of a file that is written again.
+    pub(crate) fn drop_index(&self, segment: u64) {
+        let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+        indexes.retain(|(known, _)| *known != segment);
+    }
+
     fn read_index(&self, segment: u64) -> io::Result<Bytes> {
         let (file, header) = self.open_sealed(segment)?;
         let length = file.metadata()?.len();

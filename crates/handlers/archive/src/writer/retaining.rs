@@ -36,6 +36,11 @@ pub struct Retaining {
 }
 
 impl Retaining {
+    /// Reads the bytes of all instances again: files were written again without some.
+    pub fn read_again(&mut self) {
+        self.usage = None;
+    }
+
     /// Returns the bytes of the instances of a rule, if there are any.
     pub fn usage_of(&self, rule: &str) -> Option<&Usage> {
         self.usage.as_ref()?.get(rule)

@@ -68,8 +68,8 @@ mod audit;
 
 pub use access::{Access, Ended};
 pub use audit::{
-    AuditError, AuditLimits, AuditLog, Event, Finding, Head, HeadError, Place, Receipt, Record, Report,
-    read_records, verify,
+    AuditError, AuditLimits, AuditLog, Event, Finding, Head, HeadError, NewestRecords, Place, Receipt,
+    Record, Report, newest_records, read_records, verify,
 };
 pub use config::{AccessConfig, LocalAccess};
 pub use decide::{Verdict, decide};

@@ -15,9 +15,11 @@ mod accounts;
 mod annotations;
 mod archive;
 mod audit;
+mod audit_log;
 mod commands;
 mod comparison;
 mod enrollment;
+mod forget;
 mod handlers;
 mod health;
 mod instances;
@@ -30,6 +32,7 @@ mod registry;
 mod security;
 mod session;
 mod shards;
+mod sql;
 mod test_runs;
 mod tickets;
 
@@ -58,6 +61,7 @@ const ADMINISTRATION: &[Verb] = &[Verb::Administration];
 const PAST: &[Verb] = &[Verb::ReadPast];
 const ENROLL: &[Verb] = &[Verb::Enroll];
 const RUNS: &[Verb] = &[Verb::Runs];
+const SQL: &[Verb] = &[Verb::Sql];
 const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
 
 #[derive(OpenApi)]
@@ -65,6 +69,8 @@ const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
     info(title = "OASIS", description = "Watch distributed real-time and embedded systems while they run."),
     paths(
         audit::audit,
+        audit_log::list,
+        audit_log::check,
         health::healthz,
         health::readyz,
         health::health,
@@ -99,8 +105,12 @@ const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
         archive::flush,
         archive::confirm_retention,
         archive::instances,
+        forget::node,
+        forget::instance,
         commands::send,
         commands::journal,
+        sql::query,
+        sql::tables,
         test_runs::list,
         test_runs::get,
         test_runs::start,
@@ -141,6 +151,7 @@ pub struct Api {
     handlers: Arc<Supervisor>,
     enrollment: Option<Arc<Enrollment>>,
     provider: Option<Arc<openid::Provider>>,
+    sql: sql::Turns,
 }
 
 /// Most requests need only the doors.
@@ -158,8 +169,8 @@ impl Api {
     pub fn new(doors: Doors, handlers: Arc<Supervisor>) -> io::Result<Self> {
         let config = &doors.config;
         let layouts = LayoutStore::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
-        let (enrollment, provider) = (None, None);
-        Ok(Self { layouts: Arc::new(layouts), handlers, doors, enrollment, provider })
+        let (enrollment, provider, sql) = (None, None, sql::Turns::default());
+        Ok(Self { layouts: Arc::new(layouts), handlers, doors, enrollment, provider, sql })
     }
 
     /// Enrolls nodes too.
@@ -237,12 +248,16 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .post("/api/v1/roles/preview", Everywhere(ADMINISTRATION), accounts::roles::preview)
         .get("/api/v1/nodes", Somewhere(READ), read::nodes)
         .post("/api/v1/nodes/enroll", Somewhere(ENROLL), enrollment::enroll)
+        .delete("/api/v1/nodes/{node}", Somewhere(ADMINISTRATION), forget::node)
         .get("/api/v1/instances", Somewhere(READ), instances::instances)
         .get("/api/v1/instances/{id}", Somewhere(READ), read::instance)
+        .delete("/api/v1/instances/{id}", Somewhere(ADMINISTRATION), forget::instance)
         .get("/api/v1/registry", Somewhere(READ), registry::changes)
         .get("/api/v1/schemas/{hash}", Somewhere(READ), registry::schema)
         .get("/api/v1/ledger", Somewhere(READ), read::ledger)
         .get("/api/v1/audit", Somewhere(READ), audit::audit)
+        .get("/api/v1/audit-log", Everywhere(ADMINISTRATION), audit_log::list)
+        .get("/api/v1/audit-log/check", Everywhere(ADMINISTRATION), audit_log::check)
         // Handlers, shards and /metrics say something of all instances, and nobody filters that.
         .get("/api/v1/handlers", Everywhere(READ), handlers::list)
         .post("/api/v1/handlers/{name}/start", Everywhere(ADMINISTRATION), handlers::start)
@@ -261,6 +276,8 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .post("/api/v1/archive/retention/confirm", Everywhere(ADMINISTRATION), archive::confirm_retention)
         .post("/api/v1/commands", Somewhere(COMMANDS), commands::send)
         .get("/api/v1/commands", Somewhere(READ), commands::journal)
+        .get("/api/v1/sql", Somewhere(SQL), sql::tables)
+        .post("/api/v1/sql", Somewhere(SQL), sql::query)
         .get("/api/v1/test-runs", Somewhere(READ), test_runs::list)
         .post("/api/v1/test-runs", Everywhere(RUNS), test_runs::start)
         .get("/api/v1/test-runs/{test_run}", Somewhere(READ), test_runs::get)

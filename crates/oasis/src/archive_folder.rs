@@ -17,6 +17,11 @@ pub struct ArchiveFolder {
 }
 
 impl ArchiveFolder {
+    /// The configuration file, if one is named.
+    pub fn config_file(&self) -> Option<PathBuf> {
+        self.config.clone()
+    }
+
     /// The folder.
     ///
     /// # Errors

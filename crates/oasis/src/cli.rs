@@ -1,6 +1,6 @@
 //! The arguments of the command line.
 
-use crate::{access, archive, ca, export, import, lab, pdl, setup, sql};
+use crate::{access, archive, ca, export, forget, import, lab, pdl, setup, sql};
 #[cfg(feature = "live")]
 use crate::{
     live::arguments::{Dac, Handlers, List, Node, Shards, SignInLink, Tail, Up},
@@ -155,8 +155,16 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis sql --archive ~/samples                                which tables there are
   oasis sql --archive ~/samples '.schema oasis_system_linux_processor_probe'
   oasis sql --archive ~/samples 'SELECT instance, samples, first, last FROM instances'
-  oasis sql --archive ~/samples --format jsonl < query.sql")]
+  oasis sql --archive ~/samples --format jsonl < query.sql
+  oasis sql --url http://192.0.2.7:7070 'SELECT * FROM gaps'   a running DAC answers")]
     Sql(sql::Arguments),
+    /// Remove a node or an instance with all its data from an archive that no DAC has open (docs/guides/forget-a-node.md).
+    #[command(after_help = "Examples:
+  oasis forget --archive ~/samples plant-7             shows what would be removed, and asks
+  oasis forget --archive ~/samples plant-7/pump --yes  one instance, without asking
+
+A process that is killed leaves nothing half: the next one that opens the archive for writing completes it.")]
+    Forget(forget::Arguments),
     /// Show the content of an archive, and check it for damage.
     #[command(after_help = "Examples:
   oasis archive show --archive ~/samples     how much, of whom, from when to when

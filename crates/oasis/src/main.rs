@@ -10,6 +10,7 @@ mod config;
 #[cfg(all(test, feature = "live"))]
 mod documented_commands;
 mod export;
+mod forget;
 mod formats;
 mod import;
 mod lab;
@@ -54,6 +55,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Export(arguments) => export::run(&arguments).map(success),
         Verb::Import(arguments) => import::run(&arguments).map(success),
         Verb::Sql(arguments) => sql::run(&arguments).map(success),
+        Verb::Forget(arguments) => forget::run(&arguments).map(success),
         Verb::Archive(arguments) => archive::run(&arguments),
         Verb::User(arguments) => access::user::run(arguments).map(success),
         Verb::Token(arguments) => access::token::run(arguments).map(success),

@@ -28,7 +28,7 @@ impl FromStr for Target {
 
 impl Target {
     /// As typed.
-    fn plain(&self) -> String {
+    pub fn plain(&self) -> String {
         format!("{}/{}", self.node, self.instance)
     }
 

@@ -34,6 +34,10 @@ mod summary;
 
 pub use points::{add_points, points};
 pub use points_reader::{PointsRead, PointsReader};
+pub use rusqlite::types::Value as OwnedSqlValue;
 pub use rusqlite::types::ValueRef as SqlValue;
-pub use sql::{Rows, Sql, SqlError, TableInfo};
+pub use sql::{
+    Answer, ExtraTable, GuardedSql, Rows, Sight, Sql, SqlError, SqlLimits, TableInfo, TakeRow, audit_log,
+    cell, names,
+};
 pub use summary::{Intervals, MetricSummary, Summary, summarize};

@@ -1,6 +1,7 @@
 //! The test harness: processes that end with the test, an HTTP client, WebSocket clients.
 
 mod failing_syncs;
+mod guarded;
 mod http;
 mod native;
 pub mod plain_node;
@@ -9,6 +10,7 @@ mod programs;
 mod small_disk;
 
 pub use failing_syncs::FailingSyncs;
+pub use guarded::Guarded;
 pub use http::{get, post, post_from, put_from, request};
 pub use native::{Incoming, Native, open, read};
 pub use plain_node::PlainNode;

@@ -29,8 +29,13 @@ pub enum Incoming {
 
 impl Native {
     pub fn connect(url: &str) -> Self {
-        let mut client =
-            Self { socket: open(url, Some("oasis.v1")), last_id: 0, schema: None, welcome: Value::Null };
+        Self::connect_with(url, None)
+    }
+
+    /// Connects with an API token.
+    pub fn connect_with(url: &str, token: Option<&str>) -> Self {
+        let socket = open_with(url, Some("oasis.v1"), token.filter(|token| !token.is_empty()));
+        let mut client = Self { socket, last_id: 0, schema: None, welcome: Value::Null };
         client.welcome = client.control("welcome");
         client
     }
@@ -145,10 +150,18 @@ pub fn read(socket: &mut WebSocket<TcpStream>) -> tungstenite::Result<Message> {
 
 /// A WebSocket on loopback, with a subprotocol or without.
 pub fn open(url: &str, subprotocol: Option<&'static str>) -> WebSocket<TcpStream> {
+    open_with(url, subprotocol, None)
+}
+
+fn open_with(url: &str, subprotocol: Option<&'static str>, token: Option<&str>) -> WebSocket<TcpStream> {
     let mut request = url.into_client_request().expect("a URL");
     request.headers_mut().insert("Sec-WebSocket-Key", HeaderValue::from_str(&generate_key()).expect("a key"));
     if let Some(subprotocol) = subprotocol {
         request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static(subprotocol));
+    }
+    if let Some(token) = token {
+        let value = HeaderValue::try_from(format!("Bearer {token}")).expect("a token");
+        request.headers_mut().insert("Authorization", value);
     }
     let authority = request.uri().authority().expect("host and port").as_str();
     let stream = TcpStream::connect(authority).expect("the DAC listens");

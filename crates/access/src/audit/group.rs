@@ -8,7 +8,7 @@ use super::{
 use std::{
     collections::HashMap,
     mem,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
 };
 
@@ -18,6 +18,7 @@ const MOST_WAITING: usize = 4_096;
 /// The audit log of a folder. Shared by all threads of a process; other processes may write to the same folder.
 #[derive(Debug)]
 pub struct AuditLog {
+    folder: PathBuf,
     /// Taken by the one thread that writes, for as long as that takes; never under `queue`.
     writer: Mutex<Writer>,
     /// Held for moving records.
@@ -41,7 +42,12 @@ impl AuditLog {
     /// If the folder cannot be written, or synced records were changed or are gone.
     pub fn open(folder: &Path, limits: AuditLimits) -> Result<Self, AuditError> {
         let writer = Mutex::new(Writer::open(folder, limits)?);
-        Ok(Self { writer, queue: Mutex::default(), written: Condvar::new() })
+        Ok(Self { folder: folder.to_owned(), writer, queue: Mutex::default(), written: Condvar::new() })
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Appends a record, and returns when it is synced. Blocks for a sync of the disk, which records of several threads

@@ -6,6 +6,7 @@ mod error;
 mod files;
 mod group;
 mod head;
+mod newest;
 mod record;
 mod redact;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod writer;
 pub use error::AuditError;
 pub use group::AuditLog;
 pub use head::{Head, HeadError};
+pub use newest::{NewestRecords, newest_records};
 pub use record::{Event, Record};
 pub use verify::{Finding, Place, Report, read_records, verify};
 pub use writer::{AuditLimits, Receipt};

@@ -82,14 +82,14 @@ impl fmt::Display for Finding {
 }
 
 /// What is read: the files with their sizes at one moment, and the head of that moment.
-struct Snapshot {
-    files: Vec<(LogFile, u64)>,
+pub(crate) struct Snapshot {
+    pub(crate) files: Vec<(LogFile, u64)>,
     head: Option<Head>,
 }
 
 impl Snapshot {
     /// Takes it while nobody writes. A copy of a log has no lock file.
-    fn take(folder: &Path) -> Result<Self, AuditError> {
+    pub(crate) fn take(folder: &Path) -> Result<Self, AuditError> {
         let path = folder.join(LOCK);
         let lock = match File::open(&path) {
             Ok(lock) => Some(lock),

@@ -13,9 +13,16 @@ use std::collections::BTreeSet;
 /// Topic numbers begin at this one.
 pub fn uri(path: &str) -> String {
     let hash = "0".repeat(64);
-    [("{id}", "4000000"), ("{hash}", &hash), ("{name}", "x"), ("{test_run}", "1"), ("{annotation}", "1")]
-        .iter()
-        .fold(path.to_owned(), |uri, (parameter, value)| uri.replace(parameter, value))
+    [
+        ("{id}", "4000000"),
+        ("{node}", "x"),
+        ("{hash}", &hash),
+        ("{name}", "x"),
+        ("{test_run}", "1"),
+        ("{annotation}", "1"),
+    ]
+    .iter()
+    .fold(path.to_owned(), |uri, (parameter, value)| uri.replace(parameter, value))
 }
 
 fn name(route: &Route) -> String {

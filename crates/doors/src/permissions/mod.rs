@@ -23,7 +23,7 @@ pub use routes::{READ, Requirement, Route, Routes};
 
 use oasis_access::{Access, AccessConfig, AuditLog, Watch};
 use oasis_dac::LogLimit;
-use std::{io, sync::Arc, time::Duration};
+use std::{io, path::Path, sync::Arc, time::Duration};
 
 /// Refusals that are recorded in a [`PERIOD`]: nobody may fill the audit log by trying.
 const REFUSALS: u32 = 100;
@@ -62,6 +62,11 @@ impl Permissions {
         let mut access = Access::in_memory(&AccessConfig::default());
         access.trust_strangers();
         Self::of(access, None)
+    }
+
+    /// The folder of the audit log, if there is one.
+    pub fn audit_folder(&self) -> Option<&Path> {
+        self.audit.as_deref().map(AuditLog::folder)
     }
 
     fn of(access: Access, audit: Option<AuditLog>) -> Self {

@@ -93,7 +93,7 @@ pub fn object(
 }
 
 /// Converts a cell to JSON. NaN and infinities, which JSON does not have, become strings.
-fn json(cell: &Cell<'_>) -> Value {
+pub fn json(cell: &Cell<'_>) -> Value {
     match cell {
         Cell::Nothing => Value::Null,
         Cell::Int(value) => (*value).into(),

@@ -24,6 +24,11 @@ pub struct Folder {
 }
 
 impl AccessFolder {
+    /// As the flags --access and --config name it.
+    pub fn of(access: Option<PathBuf>, config: Option<PathBuf>) -> Self {
+        Self { access, config }
+    }
+
     /// The folder.
     ///
     /// # Errors

@@ -11,6 +11,9 @@ mod table;
 pub mod token;
 pub mod user;
 
+pub use folder::AccessFolder;
+pub use recorded::of_archive;
+
 use crate::broken_pipe::is_broken_pipe;
 use oasis_access::Name;
 use std::collections::BTreeSet;

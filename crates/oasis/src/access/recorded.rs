@@ -1,6 +1,6 @@
 //! Changes of accounts by the command line: recorded before and after.
 
-use super::folder::Folder;
+use super::folder::{AccessFolder, Folder};
 use oasis_access::{AuditLog, ChangeError, Document, Event, NodeChangeError, NodeRegister, StoreError};
 use serde_json::Value;
 use std::{fs, os::unix::fs::MetadataExt};
@@ -59,6 +59,49 @@ fn record<T>(
     };
     log.append(Event { result, arguments, of: Some(receipt.seq), ..begun })?;
     Ok(changed?)
+}
+
+/// Does something to the files of an archive, for which the permissions of the files are the right. If there is an audit log, it says so before, and then what
+/// became of it. `is_required`: nothing is done if the log cannot be written.
+///
+/// # Errors
+/// Those of the action; or of the log, if it is required.
+pub fn of_archive<T>(
+    folder: &AccessFolder,
+    (action, target, arguments): (&str, &str, Value),
+    is_required: bool,
+    act: impl FnOnce() -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let begun = Event { target: target.into(), arguments, ..Event::new(who(), action, "begun") };
+    let log = match begin(folder, &begun) {
+        Ok(log) => log,
+        Err(error) if is_required => {
+            return Err(error.context("not done, because the audit log cannot be written"));
+        }
+        Err(error) => {
+            tracing::warn!(%error, action, "not in the audit log");
+            None
+        }
+    };
+    let done = act();
+    if let Some((log, seq)) = log {
+        let result = done.as_ref().map_or_else(|error| format!("failed: {error}"), |_| "done".into());
+        if let Err(error) = log.append(Event { result, arguments: Value::Null, of: Some(seq), ..begun }) {
+            tracing::warn!(%error, action, "the result is not in the audit log");
+        }
+    }
+    done
+}
+
+/// Records that something begins; `None` without an audit log.
+fn begin(folder: &AccessFolder, begun: &Event) -> anyhow::Result<Option<(AuditLog, u64)>> {
+    let folder = folder.find()?;
+    if !folder.audit_path().exists() {
+        return Ok(None);
+    }
+    let log = folder.audit_log()?;
+    let receipt = log.append(begun.clone())?;
+    Ok(Some((log, receipt.seq)))
 }
 
 /// The user of this host who runs the command.

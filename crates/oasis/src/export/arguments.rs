@@ -25,4 +25,7 @@ pub struct Arguments {
     /// Output file, renamed to its name when complete. For csv, arrow and parquet it can be a folder, with a file for each probe type [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Folder of accounts and audit log, where the export is recorded if it can be written [default: as for oasis audit-log].
+    #[arg(long, value_name = "DIR", env = "OASIS_ACCESS")]
+    pub access: Option<PathBuf>,
 }

@@ -6,6 +6,7 @@ mod samples;
 mod tables;
 
 use crate::{
+    access::{AccessFolder, of_archive},
     broken_pipe::is_broken_pipe,
     progress::Progress,
     target::{self, Target},
@@ -20,6 +21,7 @@ use oasis_store::{History, Missing};
 use oasis_wire::{loss::Cause, schema::ProbeType};
 use output::Output;
 use samples::{Item, Samples, Span};
+use serde_json::json;
 use std::{
     collections::BTreeMap,
     io::{self, IsTerminal},
@@ -30,8 +32,21 @@ use std::{
 /// Samples between two updates of the progress line.
 const TOLD: u64 = 4_096;
 
-/// Writes all samples of the instances, and reports missing samples on standard error.
+/// Writes all samples of the instances, and reports missing samples on standard error. The audit log says so, if there is one that can be written.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let access = AccessFolder::of(arguments.access.clone(), arguments.archive.config_file());
+    let instances: Vec<_> = arguments.instances.iter().map(Target::plain).collect();
+    let detail = json!({
+        "archive": arguments.archive.find()?,
+        "format": arguments.format.name,
+        "from": arguments.from,
+        "to": arguments.to,
+        "run": arguments.run,
+    });
+    of_archive(&access, ("export", &instances.join(" "), detail), false, || export(arguments))
+}
+
+fn export(arguments: &Arguments) -> anyhow::Result<()> {
     let archive = arguments.archive.find()?;
     let history = History::open(&archive)?;
     let (from, to) = span(&history, arguments)?;

@@ -1,13 +1,27 @@
 //! The arguments of `oasis sql`.
 
+#[cfg(feature = "live")]
+use crate::live::dac_address::{DacAddress, Server};
 use crate::{archive_folder::ArchiveFolder, formats};
 use clap::Args;
 use oasis_format::Format;
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
     pub archive: ArchiveFolder,
+    #[cfg(feature = "live")]
+    /// Send the query to a running DAC instead: http://HOST:PORT of its page, or https://. It answers what your permissions allow.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["archive", "config", "access", "stats"])]
+    url: Option<DacAddress>,
+    #[cfg(feature = "live")]
+    /// CA of the DAC's certificate, with https:// [default: those that this system trusts].
+    #[arg(long, value_name = "FILE", env = "OASIS_CA", requires = "url")]
+    ca: Option<PathBuf>,
+    /// Folder of the accounts: adds the table audit_log.
+    #[arg(long, value_name = "DIR")]
+    pub access: Option<PathBuf>,
     /// A query; or .tables, .schema TABLE or .help. Read from standard input if none is given.
     pub query: Option<String>,
     /// Output format [default: table on a terminal, csv otherwise].
@@ -16,4 +30,12 @@ pub struct Arguments {
     /// Print on standard error how many times segment files were opened to read samples.
     #[arg(long)]
     pub stats: bool,
+}
+
+#[cfg(feature = "live")]
+impl Arguments {
+    /// The DAC that answers instead of a folder, if one is named.
+    pub fn server(&self) -> Option<Server> {
+        self.url.clone().map(|url| Server { url, ca: self.ca.clone() })
+    }
 }

@@ -1,16 +1,15 @@
 //! `oasis sql`: queries over an archive (`docs/guides/query-with-sql.md`).
 
-mod answer;
 mod arguments;
+#[cfg(feature = "live")]
+mod remote;
 
 pub use arguments::Arguments;
 
 use crate::broken_pipe::is_broken_pipe;
-use answer::Answer;
 use anyhow::{Context, bail};
-use oasis_format::Format;
-use oasis_format::visible::Visible;
-use oasis_query::{Sql, SqlError, TableInfo};
+use oasis_format::{Format, RowFormat, visible::Visible};
+use oasis_query::{Answer, Sql, SqlError, TableInfo};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 
 /// Longest query on standard input, in bytes.
@@ -32,7 +31,18 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if query.trim().is_empty() {
         bail!("no query: pass one as an argument or on standard input, or use .tables or .help");
     }
-    let sql = Sql::open(&arguments.archive.find()?)?;
+    #[cfg(feature = "live")]
+    if let Some(server) = arguments.server() {
+        return remote::run(&server, query.trim(), arguments.format);
+    }
+    let mut sql = Sql::open(&arguments.archive.find()?)?;
+    if let Some(access) = &arguments.access {
+        let audit = access.join("audit");
+        if !audit.is_dir() {
+            bail!("there is no audit log at {}: is it the folder that --access names?", audit.display());
+        }
+        sql.add(oasis_query::audit_log(audit))?;
+    }
     let out = BufWriter::new(io::stdout().lock());
     match answer(&sql, query.trim(), arguments.format, out) {
         // `oasis sql | head` is not an error.
@@ -57,14 +67,17 @@ fn from_standard_input() -> anyhow::Result<String> {
     Ok(query)
 }
 
-fn answer(sql: &Sql, query: &str, format: Option<&Format>, mut out: impl Write) -> anyhow::Result<()> {
+fn answer(
+    sql: &Sql,
+    query: &str,
+    format: Option<&'static Format>,
+    mut out: impl Write,
+) -> anyhow::Result<()> {
     if let Some(about) = query.strip_prefix('.') {
         print_about(sql, about, &mut out)?;
         return Ok(out.flush()?);
     }
-    let default = oasis_format::find(if io::stdout().is_terminal() { "table" } else { "csv" });
-    let format = format.or(default).and_then(|format| format.rows.as_ref());
-    let format = format.context("the format does not support query results")?;
+    let format = rows_of(format)?;
     let mut writer = (format.open)(&mut out);
     ask(sql, query, &mut Answer(&mut *writer))?;
     Ok(writer.finish()?)
@@ -73,7 +86,7 @@ fn answer(sql: &Sql, query: &str, format: Option<&Format>, mut out: impl Write) 
 fn ask(sql: &Sql, query: &str, rows: &mut Answer<'_>) -> anyhow::Result<()> {
     match sql.query(query, rows) {
         Err(SqlError::Output(error)) => Err(error.into()),
-        Err(error @ SqlError::Sqlite(_)) => {
+        Err(error @ (SqlError::Sqlite(_) | SqlError::Statement { .. })) => {
             let error = error.to_string();
             let is_name = ["no such table", "no such column"].iter().any(|what| error.contains(what));
             let remedy = match error.contains("Multiple statements") {
@@ -87,25 +100,35 @@ fn ask(sql: &Sql, query: &str, rows: &mut Answer<'_>) -> anyhow::Result<()> {
     }
 }
 
-/// Runs a command that starts with a dot.
+/// Returns the format of rows; without one that which suits the output.
+fn rows_of(format: Option<&'static Format>) -> anyhow::Result<&'static RowFormat> {
+    let default = oasis_format::find(if io::stdout().is_terminal() { "table" } else { "csv" });
+    let format = format.or(default).and_then(|format| format.rows.as_ref());
+    format.context("the format does not support query results")
+}
+
+/// Prints what a command that starts with a dot asks for.
 fn print_about(sql: &Sql, about: &str, out: &mut impl Write) -> anyhow::Result<()> {
     match about.split_whitespace().collect::<Vec<_>>()[..] {
-        ["tables"] => {
-            let width = sql.tables().iter().map(|table| table.name.len()).max().unwrap_or_default();
-            for TableInfo { name, about, .. } in sql.tables() {
-                writeln!(out, "{name:width$}  {}", Visible(about))?;
-            }
-        }
-        ["schema", name] => {
-            let table = sql.table(name)?;
-            writeln!(out, "{}: {}", table.name, Visible(&table.about))?;
-            for (column, unit) in &table.columns {
-                let unit = unit.as_ref().map(|unit| format!("  [{unit}]")).unwrap_or_default();
-                writeln!(out, "  {}{}", Visible(column), Visible(&unit))?;
-            }
-        }
+        ["tables"] => print_tables(sql.tables(), out)?,
+        ["schema", name] => print_schema(sql.table(name)?, out)?,
         ["help"] => writeln!(out, "{HELP}")?,
         _ => bail!("unknown command .{about}: use .tables, .schema TABLE or .help"),
     }
     Ok(())
+}
+
+fn print_tables(tables: &[TableInfo], out: &mut impl Write) -> io::Result<()> {
+    let width = tables.iter().map(|table| table.name.len()).max().unwrap_or_default();
+    tables
+        .iter()
+        .try_for_each(|TableInfo { name, about, .. }| writeln!(out, "{name:width$}  {}", Visible(about)))
+}
+
+fn print_schema(table: &TableInfo, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{}: {}", table.name, Visible(&table.about))?;
+    table.columns.iter().try_for_each(|(column, unit)| {
+        let unit = unit.as_ref().map(|unit| format!("  [{unit}]")).unwrap_or_default();
+        writeln!(out, "  {}{}", Visible(column), Visible(&unit))
+    })
 }

@@ -69,6 +69,9 @@ impl Cursor {
                 return Ok(());
             }
             self.batch = None;
+            if self.samples.stop.is_due() {
+                return Err(Error::ModuleError("the query was ended".into()));
+            }
             if let Some(piece) = self.pieces.pop_front() {
                 self.open(piece);
             } else if let Some(past) = &mut self.past {
@@ -155,7 +158,7 @@ unsafe impl VTabCursor for Cursor {
         self.left = match self.wanted.is_empty {
             true => VecDeque::new(),
             false => {
-                let all = self.samples.history.instances_of(&self.samples.probe_type);
+                let all = self.samples.instances();
                 let all = all.map_err(|error| Error::ModuleError(error.to_string()))?;
                 let of = |(node, instance): &(String, String)| {
                     is_wanted(&self.wanted.node, node) && is_wanted(&self.wanted.instance, instance)

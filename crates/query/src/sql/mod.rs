@@ -3,16 +3,34 @@
 //! The tables of samples are *virtual tables* of SQLite: [`cursor`] reads rows from the segment files on demand. The conditions
 //! on node, instance and time are known before reading ([`plan`]), so that files without matching samples stay closed.
 
+//!
+//! Two kinds of authors send queries. Whoever may read the folder itself uses a read-only connection to its catalogue ([`Sql`]). A principal of a DAC
+//! uses a connection that has nothing but what it may see ([`GuardedSql`]): tables of the visible types, and copies of the visible rows of the catalogue.
+
+mod answer;
+mod audit_log;
+mod copied;
 mod cursor;
+mod guard;
+mod guarded;
 mod plan;
+mod sight;
+mod stop;
 mod table;
 mod views;
 
-use oasis_format::table::{Names, Table};
+pub use answer::{Answer, cell};
+pub use audit_log::audit_log;
+pub use copied::{ExtraTable, TakeRow, names};
+pub use guarded::GuardedSql;
+pub use sight::Sight;
+pub use stop::SqlLimits;
+
+use oasis_format::table::Names;
 use oasis_store::{History, OpenError, ReadError, catalogue::reading};
-use oasis_wire::schema::ProbeType;
-use rusqlite::{Connection, types::ValueRef};
-use std::{path::Path, sync::Arc};
+use rusqlite::{Connection, ErrorCode, types::ValueRef};
+use std::{path::Path, sync::Arc, time::Duration};
+use stop::Stop;
 use table::{SAMPLES, Samples, TIMES, columns_of, compare_times};
 
 /// Errors of a query.
@@ -27,15 +45,43 @@ pub enum SqlError {
     /// The error of SQLite.
     #[error("{0}")]
     Sqlite(#[from] rusqlite::Error),
+    /// A mistake in the statement.
+    #[error("{message} (line {line}, column {column})")]
+    Statement {
+        /// What SQLite says of it.
+        message: String,
+        /// Its line, from 1.
+        line: usize,
+        /// Its column in characters, from 1.
+        column: usize,
+    },
     /// It would write.
     #[error("the archive is read-only: start the statement with SELECT or WITH")]
     Writes,
+    /// It is more than a SELECT.
+    #[error("only SELECT is permitted here, without PRAGMA, ATTACH and load_extension")]
+    Forbidden,
+    /// It took too long.
+    #[error("the query was ended after {} s: add a condition on time, node or instance", .0.as_secs())]
+    TimeUp(Duration),
+    /// It needed too much memory.
+    #[error("the query was ended: the queries of this DAC need more than {0} bytes of memory")]
+    Memory(u64),
+    /// A table of the catalogue is too large to be copied.
+    #[error("the table {0} is too large for a query over HTTP: query the folder with oasis sql --archive")]
+    TooLarge(String),
+    /// Nobody waits for its answer.
+    #[error("the query was ended, because nobody waits for its answer")]
+    Left,
     /// No such table.
     #[error("no table {0:?}: list tables with .tables")]
     UnknownTable(String),
     /// The output failed.
     #[error("{0}")]
     Output(std::io::Error),
+    /// The rows of another table cannot be read.
+    #[error("{0}")]
+    Other(String),
 }
 
 /// A table that queries can use.
@@ -85,15 +131,27 @@ impl Sql {
         let mut taken = all_names(&connection)?;
         taken.extend(tables.iter().map(|table| table.name.clone()));
         taken.extend(views::OPEN.map(str::to_owned));
-        let mut names = Names::new(taken.iter().map(String::as_str));
-        for probe_type in history.types()? {
-            let name = names.unique(&oasis_format::table::table_name(&probe_type.name));
-            tables.push(add_samples(&connection, &history, name, probe_type)?);
-        }
+        let types = history.types()?.into_iter();
+        let samples = types.map(|probe_type| Samples::all(history.clone(), probe_type));
+        tables.extend(add_samples(&connection, samples, &taken)?);
         // The connection is read-only: databases cannot be attached, and files cannot be created.
         connection.pragma_update(None, "query_only", true)?;
         connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_ATTACHED, 0)?;
         Ok(Self { connection, history, tables })
+    }
+
+    /// Adds a table that is not of the archive, with all its rows.
+    ///
+    /// # Errors
+    /// If its rows cannot be read, or the archive has a table of this name.
+    pub fn add(&mut self, table: ExtraTable) -> Result<(), SqlError> {
+        let info = table.info.clone();
+        self.connection.pragma_update(None, "query_only", false)?;
+        let added = copied::copy_extra(&self.connection, table, &Stop::never());
+        self.connection.pragma_update(None, "query_only", true)?;
+        added?;
+        self.tables.push(info);
+        Ok(())
     }
 
     /// All tables: samples and other data of the catalogue.
@@ -120,26 +178,61 @@ impl Sql {
     /// # Errors
     /// If the query is invalid or would write, the archive cannot be read, or the output fails.
     pub fn query(&self, sql: &str, rows: &mut dyn Rows) -> Result<(), SqlError> {
-        let mut statement = self.connection.prepare(sql).map_err(refusal)?;
-        if !statement.readonly() || statement.column_count() == 0 {
-            return Err(SqlError::Writes);
-        }
-        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
-        rows.begin(&columns).map_err(SqlError::Output)?;
-        let mut answer = statement.query([])?;
-        while let Some(row) = answer.next()? {
-            let values = (0..columns.len()).map(|at| row.get_ref(at)).collect::<Result<Vec<_>, _>>()?;
-            rows.row(&values).map_err(SqlError::Output)?;
-        }
-        Ok(())
+        answer(&self.connection, sql, rows)
     }
 }
 
+/// Runs one query.
+fn answer(connection: &Connection, sql: &str, rows: &mut dyn Rows) -> Result<(), SqlError> {
+    let mut statement = connection.prepare(sql).map_err(|error| refusal(error, sql))?;
+    if !statement.readonly() || statement.column_count() == 0 {
+        return Err(SqlError::Writes);
+    }
+    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    rows.begin(&columns).map_err(SqlError::Output)?;
+    let mut answer = statement.query([])?;
+    while let Some(row) = answer.next()? {
+        let values = (0..columns.len()).map(|at| row.get_ref(at)).collect::<Result<Vec<_>, _>>()?;
+        rows.row(&values).map_err(SqlError::Output)?;
+    }
+    Ok(())
+}
+
 /// Replaces SQLite's messages about tables that cannot be written: they depend on how the tables are implemented.
-fn refusal(error: rusqlite::Error) -> SqlError {
+fn refusal(error: rusqlite::Error, sql: &str) -> SqlError {
     let said = error.to_string();
     let changes = ["cannot modify", "may not be modified", "may not be dropped", "use DROP", "readonly"];
-    if changes.iter().any(|change| said.contains(change)) { SqlError::Writes } else { error.into() }
+    let is_denied = error.sqlite_error_code() == Some(ErrorCode::AuthorizationForStatementDenied);
+    if is_denied || said.contains("not authorized") {
+        return SqlError::Forbidden;
+    }
+    if changes.iter().any(|change| said.contains(change)) {
+        return SqlError::Writes;
+    }
+    match error {
+        rusqlite::Error::SqlInputError { msg, offset, .. } => {
+            located(msg, sql, usize::try_from(offset).unwrap_or_default())
+        }
+        rusqlite::Error::SqliteFailure(failure, Some(message)) => match place_of_table(&message, sql) {
+            Some(offset) => located(message, sql, offset),
+            None => rusqlite::Error::SqliteFailure(failure, Some(message)).into(),
+        },
+        error => error.into(),
+    }
+}
+
+/// Where the table is named that does not exist: SQLite does not say that.
+fn place_of_table(message: &str, sql: &str) -> Option<usize> {
+    let table = message.strip_prefix("no such table: ")?.rsplit('.').next()?;
+    sql.to_ascii_lowercase().find(&table.to_ascii_lowercase())
+}
+
+/// A mistake at a byte of the statement.
+fn located(message: String, sql: &str, offset: usize) -> SqlError {
+    let before = String::from_utf8_lossy(&sql.as_bytes()[..offset.min(sql.len())]);
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+    SqlError::Statement { message, line, column }
 }
 
 fn all_names(connection: &Connection) -> Result<Vec<String>, SqlError> {
@@ -148,16 +241,23 @@ fn all_names(connection: &Connection) -> Result<Vec<String>, SqlError> {
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Adds a table for each type, named unlike those that are `taken`.
 fn add_samples(
     connection: &Connection,
-    history: &History,
-    name: String,
-    probe_type: Arc<ProbeType>,
-) -> Result<TableInfo, SqlError> {
-    let table = Table::new(&probe_type);
-    let about = format!("samples of {} {}", probe_type.name, probe_type.version);
-    let columns = columns_of(&table).map(|(name, unit)| (name.to_owned(), unit.map(str::to_owned))).collect();
-    let samples = Samples::new(history.clone(), probe_type, table);
-    connection.create_module(name.as_str(), &SAMPLES, Some(samples))?;
-    Ok(TableInfo { name, about, columns })
+    all: impl Iterator<Item = Samples>,
+    taken: &[String],
+) -> Result<Vec<TableInfo>, SqlError> {
+    let mut names = Names::new(taken.iter().map(String::as_str));
+    let mut tables = Vec::new();
+    for samples in all {
+        let probe_type = &samples.probe_type;
+        let name = names.unique(&oasis_format::table::table_name(&probe_type.name));
+        let about = format!("samples of {} {}", probe_type.name, probe_type.version);
+        let columns =
+            columns_of(&samples.table).map(|(name, unit)| (name.to_owned(), unit.map(str::to_owned)));
+        let columns = columns.collect();
+        connection.create_module(name.as_str(), &SAMPLES, Some(Arc::new(samples)))?;
+        tables.push(TableInfo { name, about, columns });
+    }
+    Ok(tables)
 }

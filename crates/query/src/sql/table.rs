@@ -1,8 +1,13 @@
 //! A probe type as a virtual table.
 
-use super::{cursor::Cursor, plan};
+use super::{
+    cursor::Cursor,
+    plan,
+    sight::{self, Sight},
+    stop::Stop,
+};
 use oasis_format::table::Table;
-use oasis_store::History;
+use oasis_store::{History, ReadError};
 use oasis_wire::{
     schema::ProbeType,
     time::{self, parse_date},
@@ -36,11 +41,32 @@ pub struct Samples {
     pub history: History,
     pub probe_type: Arc<ProbeType>,
     pub table: Table,
+    /// Which instances there are.
+    sight: Arc<dyn Sight>,
+    /// When to stop reading.
+    pub stop: Stop,
 }
 
 impl Samples {
-    pub fn new(history: History, probe_type: Arc<ProbeType>, table: Table) -> Arc<Self> {
-        Arc::new(Self { history, probe_type, table })
+    /// All samples of a type.
+    pub fn all(history: History, probe_type: Arc<ProbeType>) -> Self {
+        Self::visible(history, probe_type, sight::everything(), Stop::never())
+    }
+
+    /// Those of visible instances.
+    pub fn visible(history: History, probe_type: Arc<ProbeType>, sight: Arc<dyn Sight>, stop: Stop) -> Self {
+        let table = Table::new(&probe_type);
+        Self { history, probe_type, table, sight, stop }
+    }
+
+    /// Node and name of its visible instances, in order.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn instances(&self) -> Result<Vec<(String, String)>, ReadError> {
+        let mut all = self.history.instances_of(&self.probe_type)?;
+        all.retain(|(node, instance)| self.sight.instance(node, instance));
+        Ok(all)
     }
 }
 

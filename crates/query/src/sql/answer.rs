@@ -1,7 +1,8 @@
 //! Passes rows of a result from SQLite to a format.
 
+use super::Rows;
 use oasis_format::{RowWriter, table::Cell};
-use oasis_query::{Rows, SqlValue};
+use rusqlite::types::ValueRef as SqlValue;
 use std::{fmt::Write, io};
 
 /// The receiver of rows.
@@ -17,7 +18,8 @@ impl Rows for Answer<'_> {
     }
 }
 
-fn cell<'a>(value: &SqlValue<'a>) -> Cell<'a> {
+/// Returns the value as a format shows it.
+pub fn cell<'a>(value: &SqlValue<'a>) -> Cell<'a> {
     match *value {
         SqlValue::Null => Cell::Nothing,
         SqlValue::Integer(value) => Cell::Int(value),

@@ -1,0 +1,57 @@
+//! Keeps statements of authors who are not trusted within SELECT, and within bounds of SQLite itself.
+
+use super::{SqlError, stop::Stop};
+use rusqlite::{
+    Connection,
+    config::DbConfig,
+    hooks::{AuthAction, AuthContext, Authorization},
+    limits::Limit,
+};
+
+/// Instructions of SQLite's machine between two looks at the limits: some tens of microseconds.
+const PACE: i32 = 1_000;
+
+/// Bounds of SQLite, each with its reason.
+const LIMITS: [(Limit, i32); 10] = [
+    // A text, a row, or the result of `group_concat`.
+    (Limit::SQLITE_LIMIT_LENGTH, 2 * 1024 * 1024),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
+    (Limit::SQLITE_LIMIT_COLUMN, 2_000),
+    (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50),
+    // Each DISTINCT, ORDER BY and GROUP BY of a program can have a cache of 2 MiB.
+    (Limit::SQLITE_LIMIT_VDBE_OP, 25_000),
+    (Limit::SQLITE_LIMIT_FUNCTION_ARG, 100),
+    (Limit::SQLITE_LIMIT_ATTACHED, 0),
+    // Long patterns compare for ever.
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100),
+    (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+];
+
+/// Functions that reach beyond the query.
+const FORBIDDEN: [&str; 2] = ["load_extension", "fts3_tokenizer"];
+
+/// Guards a connection whose tables are complete.
+pub fn set(connection: &mut Connection, stop: Stop) -> Result<(), SqlError> {
+    connection.pragma_update(None, "query_only", true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    for (limit, most) in LIMITS {
+        connection.set_limit(limit, most)?;
+    }
+    connection.progress_handler(PACE, Some(move || stop.is_due()))?;
+    connection.authorizer(Some(|context: AuthContext<'_>| authorize(context.action)))?;
+    Ok(())
+}
+
+/// Permits what a SELECT does.
+fn authorize(action: AuthAction<'_>) -> Authorization {
+    match action {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
+        AuthAction::Function { function_name } => {
+            let is_forbidden = FORBIDDEN.iter().any(|name| name.eq_ignore_ascii_case(function_name));
+            if is_forbidden { Authorization::Deny } else { Authorization::Allow }
+        }
+        _ => Authorization::Deny,
+    }
+}

@@ -1,5 +1,6 @@
 import { accountStrings } from './strings/accounts.ts';
 import { alarmsStrings } from './strings/alarms.ts';
+import { auditLogStrings } from './strings/audit_log.ts';
 import { cardStrings } from './strings/card.ts';
 import { commandStrings } from './strings/commands.ts';
 import { connectionStrings } from './strings/connection.ts';
@@ -29,4 +30,5 @@ export const strings = {
   ...commandStrings,
   ...sessionStrings,
   ...accountStrings,
+  ...auditLogStrings,
 };

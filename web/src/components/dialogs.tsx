@@ -1,6 +1,7 @@
 import { openDialog } from '../state/dialogs.ts';
 import { AccountsDialog } from './accounts_dialog.tsx';
 import { AddDialog } from './add_dialog.tsx';
+import { AuditDialog } from './audit_dialog.tsx';
 import { ControlDialog } from './control_dialog.tsx';
 import { HelpDialog } from './help_dialog.tsx';
 import { LayoutDialog } from './layout_dialog.tsx';
@@ -26,6 +27,8 @@ export function Dialogs() {
       return <AccountsDialog />;
     case 'password':
       return <PasswordDialog />;
+    case 'audit-log':
+      return <AuditDialog />;
     default:
       return null;
   }

@@ -1,4 +1,5 @@
 import { unseen } from '../state/alarms.ts';
+import { mayReadAuditLog } from '../state/audit_log.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { exportCsv, exportPicture } from '../state/export.ts';
 import { openSingle } from '../state/panels.ts';
@@ -68,6 +69,14 @@ export function Toolbar() {
         testId="toggle-theme"
         onClick={toggleTheme}
       />
+      {mayReadAuditLog.value && (
+        <IconButton
+          icon="audit"
+          label={strings.auditLog.open}
+          testId="open-audit-log"
+          onClick={() => open('audit-log')}
+        />
+      )}
       <IconButton icon="help" label={words.help} testId="open-help" onClick={() => open('help')} />
     </div>
   );

@@ -1,6 +1,15 @@
 import { signal } from '@preact/signals';
 
-export type DialogName = 'help' | 'add' | 'layout' | 'note' | 'control' | 'moment' | 'accounts' | 'password';
+export type DialogName =
+  | 'help'
+  | 'add'
+  | 'layout'
+  | 'note'
+  | 'control'
+  | 'moment'
+  | 'accounts'
+  | 'password'
+  | 'audit-log';
 
 /** The dialog that is open. */
 export const openDialog = signal<DialogName | undefined>(undefined);

@@ -2,6 +2,7 @@
 
 use super::*;
 use oasis_tls::{Authority, ClientFiles, Lifetime, ServerFiles, ServerTls};
+use oasis_websocket::{Output, frame::Opcode};
 use rustls::ClientConnection;
 use std::net;
 
@@ -125,6 +126,40 @@ fn a_full_socket_takes_a_part_and_the_rest_follows_in_order_without_loss() {
         plant.client_reads();
     }
     assert!(plant.read == all && !plant.server.has_unsent());
+}
+
+#[test]
+fn answers_for_a_client_that_never_reads_are_bounded_before_and_after_encryption() {
+    #[derive(Debug)]
+    enum Failure {
+        Rule(oasis_websocket::Error),
+        Io(io::Error),
+    }
+    impl From<oasis_websocket::Error> for Failure {
+        fn from(error: oasis_websocket::Error) -> Self {
+            Self::Rule(error)
+        }
+    }
+    impl From<io::Error> for Failure {
+        fn from(error: io::Error) -> Self {
+            Self::Io(error)
+        }
+    }
+    const MOST: usize = 200_000;
+    let (mut plant, mut output) = (plant(), Output::new(MOST));
+    let mut said = 0_u64;
+    let full = loop {
+        match output.message::<Failure>(Opcode::Text, &[b'x'; 1_000], &mut plant.server) {
+            Ok(()) => said += 1_004,
+            Err(Failure::Rule(error)) => break error,
+            Err(Failure::Io(error)) => panic!("{error}"),
+        }
+        assert!(said < 100_000_000, "the socket takes no end");
+    };
+    assert!(matches!(full, oasis_websocket::Error::OutputFull(MOST)), "{full:?}");
+    let encrypted = output.written().saturating_sub(plant.server.taken());
+    assert!(encrypted <= 64 * 1024, "{encrypted}");
+    assert!(said - output.written() <= MOST as u64 + 1_004);
 }
 
 #[test]

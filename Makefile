@@ -214,6 +214,10 @@ bench-fanout: page ## Measure the doors beside other servers, 5 minutes: docs/ev
 	cargo build --release --locked -p oasis-lab
 	./target/release/oasis-lab --write docs/evidence/fanout.md all
 
+bench-tls: page ## Measure TLS at the doors beside other servers, 4 minutes: docs/evidence/tls-measured.md
+	cargo build --release --locked -p oasis-lab
+	./target/release/oasis-lab --write docs/evidence/tls-measured.md tls
+
 # LAB="--set SERVER=oasis,node --repeat 3" chooses. Tomcat is built by Maven, once.
 lab-quick: ## Measure server push beside Node.js and Tomcat, 5 minutes: docs/evidence/lab.md
 	cargo build --release --locked -p oasis-lab

@@ -63,6 +63,11 @@ impl Child {
         self.places.get(index).map(String::as_str).context("the process printed too few addresses")
     }
 
+    /// The addresses that it printed, and what else.
+    pub fn places(&self) -> &[String] {
+        &self.places
+    }
+
     /// Sends an order.
     pub fn order(&mut self, order: Order) -> anyhow::Result<()> {
         writeln!(self.orders, "{order}").context("the process has ended")

@@ -15,7 +15,7 @@ use crate::{
     outlets::OutletKind,
     overhead::Overhead,
     report,
-    scenarios::{Archive, Doors, Fanout, Flush, Idle, Latency, Probes, Slow},
+    scenarios::{Archive, Doors, Fanout, Flush, Idle, Latency, Probes, Slow, Tls},
     servers::{
         DacSettings, Server,
         archive::{self, ArchiveArguments},
@@ -23,6 +23,7 @@ use crate::{
     subscribers,
 };
 use clap::{Args, Parser, Subcommand};
+use oasis_tls::ServerFiles;
 use std::{
     net::{IpAddr, SocketAddr},
     path::PathBuf,
@@ -69,6 +70,8 @@ enum Verb {
     Doors(Doors),
     /// Effect of stopped readers on others.
     Slow(Slow),
+    /// What TLS costs, beside other servers with it: deliveries, handshakes, memory, and the age of samples with and without sign-in.
+    Tls(Tls),
     /// Faults and what becomes of samples; --write records a line of JSON for each scenario.
     Faults(Faults),
     /// The age of samples at readers beside a client that attacks, and without it.
@@ -157,6 +160,15 @@ struct Serve {
     /// Address at which a DAC listens.
     #[arg(long, default_value = "127.0.0.1")]
     host: IpAddr,
+    /// Certificate, if the server speaks TLS.
+    #[arg(long, requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// Its private key.
+    #[arg(long, requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+    /// Give a DAC accounts; a token and the cookie of a session are printed last.
+    #[arg(long)]
+    accounts: bool,
 }
 
 #[derive(Debug, Args)]
@@ -170,19 +182,33 @@ struct Subscribe {
     count: usize,
 }
 
+impl Serve {
+    fn run(self) -> anyhow::Result<()> {
+        let files = self.tls_certificate.zip(self.tls_key);
+        self.server.serve(&DacSettings {
+            tls: files.map(|(certificate, key)| ServerFiles { certificate, key, node_ca: None }),
+            has_accounts: self.accounts,
+            flush: self.flush_ms.map(Duration::from_millis),
+            archive: self.archive,
+            shards: self.shards,
+            outlet: self.outlet,
+            origins: self.origin,
+            host: self.host,
+        })
+    }
+}
+
 /// Does what the flags say.
 pub fn run(cli: Cli) -> anyhow::Result<()> {
     let title = match cli.verb {
         Verb::Probes(_) => report::PROBES,
         Verb::Archive(_) => report::ARCHIVE,
         Verb::Overhead(_) => report::OVERHEAD,
+        Verb::Tls(_) => report::TLS,
         _ => report::FANOUT,
     };
     let sections = match cli.verb {
-        Verb::Serve(Serve { server, flush_ms, archive, shards, outlet, origin, host }) => {
-            let flush = flush_ms.map(Duration::from_millis);
-            return server.serve(&DacSettings { flush, archive, shards, outlet, origins: origin, host });
-        }
+        Verb::Serve(serve) => return serve.run(),
         Verb::ServeArchive(archived) => return archive::serve(&archived),
         Verb::Node { channel, hertz } => return node::run(&channel, hertz),
         Verb::Flush { case, count } => return case.run(count),
@@ -222,6 +248,7 @@ fn measure(verb: Verb) -> anyhow::Result<Vec<String>> {
         Verb::Idle(idle) => Ok(vec![idle.run()?]),
         Verb::Doors(doors) => Ok(vec![doors.run()?]),
         Verb::Slow(slow) => Ok(vec![slow.run()?]),
+        Verb::Tls(tls) => tls.run(),
         Verb::Probes(probes) => probes.run(),
         Verb::Archive(archive) => archive.run(),
         // Runs each scenario with the defaults of its flags.

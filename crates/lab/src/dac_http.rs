@@ -1,5 +1,6 @@
 //! Requests to the HTTP API of a DAC.
 
+use crate::entrance::Entrance;
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use std::{
@@ -14,10 +15,15 @@ pub fn get(address: &str, path: &str) -> anyhow::Result<Value> {
 
 /// The answer to a request without a body.
 pub fn text(address: &str, method: &str, path: &str) -> anyhow::Result<String> {
-    let mut stream = TcpStream::connect(address)?;
+    text_through(&Entrance::default(), address, method, path)
+}
+
+fn text_through(entrance: &Entrance, address: &str, method: &str, path: &str) -> anyhow::Result<String> {
+    let mut stream = entrance.connect(address)?;
+    let header = &entrance.header;
     write!(
         stream,
-        "{method} {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+        "{method} {path} HTTP/1.0\r\nHost: {address}\r\n{header}Connection: close\r\nContent-Length: 0\r\n\r\n"
     )?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
@@ -43,7 +49,13 @@ pub fn command(address: &str, node: &str, instance: &str, command: &str) -> anyh
 
 /// The loss ledger of an instance, once the DAC knows it.
 pub fn ledger(address: &str, instance: &str) -> anyhow::Result<Option<Value>> {
-    let book = get(address, "/api/v1/ledger")?;
+    ledger_through(&Entrance::default(), address, instance)
+}
+
+/// The same, where one gets in differently.
+pub fn ledger_through(entrance: &Entrance, address: &str, instance: &str) -> anyhow::Result<Option<Value>> {
+    let book: Value = serde_json::from_str(&text_through(entrance, address, "GET", "/api/v1/ledger")?)
+        .context("the ledger is no JSON")?;
     let ledgers = book["instances"].as_array().context("ledger without instances")?;
     Ok(ledgers.iter().find(|ledger| ledger["instance"] == instance).map(|ledger| ledger["ledger"].clone()))
 }

@@ -7,11 +7,13 @@
 //! An [`experiment`] repeats a publication's: it is declared, run, recorded and reported. [`experiments`] has a folder for each.
 
 mod attacks;
+mod certificates;
 mod child;
 mod cli;
 mod cpu;
 mod crowd;
 mod dac_http;
+mod entrance;
 mod experiment;
 mod experiments;
 mod faults;
@@ -27,6 +29,7 @@ mod scenarios;
 mod servers;
 mod station;
 mod statistics;
+mod stream;
 mod subscribers;
 mod table;
 

@@ -18,6 +18,9 @@ pub const ARCHIVE: Title = ("Archive", "bench-archive");
 /// Bytes on the wire.
 pub const OVERHEAD: Title = ("Overhead of a message", "overhead");
 
+/// Encryption.
+pub const TLS: Title = ("TLS", "bench-tls");
+
 /// Flags that the report does not repeat.
 const LEFT_OUT: [&str; 2] = ["--write", "--postgresql-url"];
 

@@ -3,8 +3,9 @@
 use crate::{
     child::Child,
     cpu,
-    crowd::{Crowd, Dialect, Tally},
+    crowd::{Crowd, Dialect, Tally, Way},
     dac_http,
+    entrance::Entrance,
     order::Order,
     servers::INSTANCE,
 };
@@ -52,38 +53,50 @@ impl Make {
 /// Everybody.
 pub const CONTENDERS: [Contender; 7] = [
     BARE,
-    Contender {
-        name: "axum",
-        what: "axum 0.8: a task for each connection, one `send` for each message",
-        make: Make::Lab("axum"),
-        dialect: Dialect::Plain,
-    },
-    Contender {
-        name: "tungstenite",
-        what: "tokio-tungstenite 0.29: a task for each connection, `feed` for each message, one `flush` for each burst",
-        make: Make::Lab("tungstenite"),
-        dialect: Dialect::Plain,
-    },
+    AXUM,
+    TUNGSTENITE,
     Contender {
         name: "ws",
         what: "ws 8.23 in Node.js: one `send` for each message",
         make: Make::NodeJs,
         dialect: Dialect::Plain,
     },
-    Contender {
-        name: "oasis",
-        what: "DAC and doors, fed within their process with batches of one sample; EISA packets to subscribers",
-        make: Make::Lab("oasis"),
-        dialect: Dialect::Eisa,
-    },
-    Contender {
-        name: "oasis native",
-        what: "the same; native batches of one sample to subscribers",
-        make: Make::Lab("oasis"),
-        dialect: Dialect::Native,
-    },
+    OASIS,
+    NATIVE,
     CHAIN,
 ];
+
+/// The usual server in Rust.
+pub const AXUM: Contender = Contender {
+    name: "axum",
+    what: "axum 0.8: a task for each connection, one `send` for each message",
+    make: Make::Lab("axum"),
+    dialect: Dialect::Plain,
+};
+
+/// The same library as under axum, used with more care.
+pub const TUNGSTENITE: Contender = Contender {
+    name: "tungstenite",
+    what: "tokio-tungstenite 0.29: a task for each connection, `feed` for each message, one `flush` for each burst",
+    make: Make::Lab("tungstenite"),
+    dialect: Dialect::Plain,
+};
+
+/// The doors, fed in their own process.
+pub const OASIS: Contender = Contender {
+    name: "oasis",
+    what: "DAC and doors, fed within their process with batches of one sample; EISA packets to subscribers",
+    make: Make::Lab("oasis"),
+    dialect: Dialect::Eisa,
+};
+
+/// The same for readers of today.
+pub const NATIVE: Contender = Contender {
+    name: "oasis native",
+    what: "the same; native batches of one sample to subscribers",
+    make: Make::Lab("oasis"),
+    dialect: Dialect::Native,
+};
 
 /// The baseline.
 pub const BARE: Contender = Contender {
@@ -99,6 +112,14 @@ pub const CHAIN: Contender = Contender {
     what: "a node with a pushed probe in its own process, TCP, a DAC with its doors; EISA packets to subscribers",
     make: Make::Chain(None),
     dialect: Dialect::Eisa,
+};
+
+/// The same for readers of today.
+pub const NATIVE_CHAIN: Contender = Contender {
+    name: "oasis node, native",
+    what: "the same; native batches to subscribers",
+    make: Make::Chain(None),
+    dialect: Dialect::Native,
 };
 
 /// The same with a probe that its node calls four times a second.
@@ -122,11 +143,22 @@ impl Contender {
 
     /// Starts the server, and the node if it has one. `flush` is the longest rest between its writes, if it is ours.
     pub fn serve(self, flush: Option<Duration>) -> anyhow::Result<RunningServer> {
+        self.serve_with(flush, &[], |_| Ok(Entrance::default()))
+    }
+
+    /// The same, with more flags for a server of the lab's binary. `entrance` says how one gets in, once the server is ready.
+    pub fn serve_with(
+        self,
+        flush: Option<Duration>,
+        more: &[&str],
+        entrance: impl FnOnce(&Child) -> anyhow::Result<Entrance>,
+    ) -> anyhow::Result<RunningServer> {
         let millis = flush.map(|flush| flush.as_millis().to_string());
         let flush = millis.as_deref().filter(|_| self.is_ours());
         let lab = |server| {
             let mut arguments = vec!["serve", server];
             arguments.extend(flush.iter().flat_map(|&flush| ["--flush-ms", flush]));
+            arguments.extend(more);
             Child::lab(cpu::SERVERS, &arguments)
         };
         let server = match self.make {
@@ -136,21 +168,26 @@ impl Contender {
                 command.arg(NODE_SCRIPT);
                 Child::start(cpu::SERVERS, command).context("Node.js with ws is needed: npm ci")?
             }
-            Make::Chain(hertz) => return chain(lab("dac")?, hertz),
+            Make::Chain(hertz) => {
+                let dac = lab("dac")?;
+                let entrance = entrance(&dac)?;
+                return chain(dac, hertz, entrance);
+            }
         };
         let address = server.place(0)?.parse()?;
-        Ok(RunningServer { server, node: None, address })
+        let entrance = entrance(&server)?;
+        Ok(RunningServer { server, node: None, address, entrance })
     }
 }
 
 /// A DAC and a node of its own.
-fn chain(dac: Child, hertz: Option<&str>) -> anyhow::Result<RunningServer> {
+fn chain(dac: Child, hertz: Option<&str>, entrance: Entrance) -> anyhow::Result<RunningServer> {
     let mut arguments = vec!["node", dac.place(1)?];
     arguments.extend(hertz.iter().flat_map(|&hertz| ["--hertz", hertz]));
     let node = Child::lab(cpu::CLIENTS, &arguments)?;
-    wait_until_known(dac.place(0)?)?;
+    wait_until_known(dac.place(0)?, &entrance)?;
     let address = dac.place(0)?.parse()?;
-    Ok(RunningServer { server: dac, node: Some(node), address })
+    Ok(RunningServer { server: dac, node: Some(node), address, entrance })
 }
 
 /// A server without subscribers yet.
@@ -162,6 +199,8 @@ pub struct RunningServer {
     node: Option<Child>,
     /// Where to subscribe.
     pub address: SocketAddr,
+    /// How to get in there.
+    entrance: Entrance,
 }
 
 impl RunningServer {
@@ -172,7 +211,7 @@ impl RunningServer {
             arguments.extend(["--archive".to_owned(), archive.to_string_lossy().into_owned()]);
         }
         let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
-        chain(Child::lab(cpu::SERVERS, &arguments)?, None)
+        chain(Child::lab(cpu::SERVERS, &arguments)?, None, Entrance::default())
     }
 
     /// Whether samples come from another process.
@@ -203,7 +242,8 @@ impl Station {
 
     /// The same, for a running server.
     pub fn over(served: RunningServer, dialect: Dialect, subscribers: usize) -> anyhow::Result<Self> {
-        let crowd = Crowd::connect(served.address, None::<IpAddr>, dialect, subscribers)?;
+        let way = Way { server: served.address, source: None::<IpAddr>, tls: served.entrance.tls.as_ref() };
+        let crowd = Crowd::enter(way, dialect, &served.entrance.header, subscribers)?;
         let mut station = Self { served, crowd };
         let deadline = Instant::now() + PATIENCE;
         while !station.crowd.all_served() {
@@ -220,10 +260,10 @@ impl Station {
 }
 
 /// Waits until the DAC's list of instances has the node's.
-fn wait_until_known(address: &str) -> anyhow::Result<()> {
+fn wait_until_known(address: &str, entrance: &Entrance) -> anyhow::Result<()> {
     let deadline = Instant::now() + PATIENCE;
     while Instant::now() < deadline {
-        if dac_http::ledger(address, INSTANCE)?.is_some() {
+        if dac_http::ledger_through(entrance, address, INSTANCE)?.is_some() {
             return Ok(());
         }
         thread::sleep(Duration::from_millis(20));

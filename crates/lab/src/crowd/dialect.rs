@@ -17,15 +17,15 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The handshake, with the example key of RFC 6455.
-    pub fn request(self, server: SocketAddr) -> Vec<u8> {
+    /// The handshake, with the example key of RFC 6455. `header` is another line of it, or empty.
+    pub fn request(self, server: SocketAddr, header: &str) -> Vec<u8> {
         let subprotocol = match self {
             Self::Plain | Self::Eisa => "",
             Self::Native => "Sec-WebSocket-Protocol: oasis.v1\r\n",
         };
         format!(
             "GET /ws HTTP/1.1\r\nHost: {server}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
-             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{subprotocol}\r\n"
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{subprotocol}{header}\r\n"
         )
         .into_bytes()
     }

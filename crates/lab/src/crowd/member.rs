@@ -1,14 +1,19 @@
 //! One subscriber.
 
 use super::{frames::Frames, tally::Tally};
-use crate::packet::{self, Stamp};
+use crate::{
+    packet::{self, Stamp},
+    stream::Stream,
+};
 use anyhow::{Context, bail};
 use mio::net::TcpStream;
+use rustls::ClientConfig;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::{
-    io::{self, ErrorKind, Read, Write},
+    io::{self, ErrorKind, Write},
     mem,
     net::{IpAddr, SocketAddr},
+    sync::Arc,
 };
 
 /// `connect(2)` on a socket that does not block.
@@ -20,10 +25,16 @@ const MAX_ANSWER: usize = 8 * 1024;
 
 #[derive(Debug)]
 pub struct Member {
-    stream: TcpStream,
-    is_open: bool,
+    stream: Stream,
+    received: Received,
     /// Unsent bytes.
     outbound: Vec<u8>,
+}
+
+/// What a subscriber has received.
+#[derive(Debug)]
+pub struct Received {
+    is_open: bool,
     /// The start of an incomplete frame.
     inbound: Vec<u8>,
     /// Messages so far.
@@ -36,37 +47,58 @@ pub struct Member {
     pub is_watched: bool,
 }
 
+/// From where, and how, subscribers connect.
+#[derive(Debug, Clone, Copy)]
+pub struct Way<'a> {
+    /// The server.
+    pub server: SocketAddr,
+    /// Their address, if the system is not to choose one.
+    pub source: Option<IpAddr>,
+    /// The settings of TLS, if the server speaks it.
+    pub tls: Option<&'a Arc<ClientConfig>>,
+}
+
 impl Member {
-    /// Begins to connect; from this address, if one is given, as number so many of those there.
-    pub fn connect(server: SocketAddr, source: Option<(IpAddr, usize)>, request: &[u8]) -> io::Result<Self> {
-        let socket = Socket::new(Domain::for_address(server), Type::STREAM, Some(Protocol::TCP))?;
+    /// Begins to connect, as subscriber so many of those at its address.
+    pub fn connect(way: Way<'_>, index: usize, request: &[u8]) -> io::Result<Self> {
+        let socket = Socket::new(Domain::for_address(way.server), Type::STREAM, Some(Protocol::TCP))?;
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
-        if let Some((source, index)) = source {
+        if let Some(source) = way.source {
             // Chooses the port: the search of the system for a free one gets slower with more connections.
             let port = u16::try_from(index).ok().and_then(|index| FIRST_PORT.checked_add(index));
             socket.set_reuse_address(true)?;
             socket.bind(&SocketAddr::new(source, port.unwrap_or_default()).into())?;
         }
-        match socket.connect(&server.into()) {
+        match socket.connect(&way.server.into()) {
             Err(error) if error.raw_os_error() != Some(EINPROGRESS) => return Err(error),
             _ => {}
         }
-        Ok(Self {
-            stream: TcpStream::from_std(socket.into()),
+        let received = Received {
             is_open: false,
-            outbound: request.to_vec(),
             inbound: Vec::new(),
             messages: 0,
             sequence: 0,
             lost: 0,
             is_watched: true,
-        })
+        };
+        let stream = Stream::client(TcpStream::from_std(socket.into()), way.tls)?;
+        Ok(Self { stream, received, outbound: request.to_vec() })
+    }
+
+    /// What it has received.
+    pub fn received(&self) -> &Received {
+        &self.received
+    }
+
+    /// The same, to change how it counts.
+    pub fn received_mut(&mut self) -> &mut Received {
+        &mut self.received
     }
 
     /// The socket.
-    pub fn stream(&mut self) -> &mut TcpStream {
-        &mut self.stream
+    pub fn socket(&mut self) -> &mut TcpStream {
+        self.stream.socket()
     }
 
     /// Sends bytes.
@@ -88,28 +120,32 @@ impl Member {
         }
         // Freed: idle subscribers should take little memory.
         self.outbound = Vec::new();
-        Ok(())
+        self.stream.flush().context("a subscriber lost its connection")
     }
 
     /// Reads received bytes; returns how many.
     pub fn read(&mut self, buffer: &mut [u8], tally: &mut Tally) -> anyhow::Result<u64> {
         let mut bytes = 0;
         loop {
-            let length = match self.stream.read(buffer) {
+            let received = &mut self.received;
+            let taken =
+                self.stream.read(buffer, |bytes| received.take(bytes, tally).map_err(io::Error::other));
+            let length = match taken {
                 Ok(0) => bail!("server closed a subscriber's connection"),
                 Ok(length) => length,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(bytes),
                 Err(error) => return Err(error).context("a subscriber lost its connection"),
             };
             bytes += length as u64;
-            self.take(buffer.get(..length).unwrap_or_default(), tally)?;
             // The buffer was not filled: the socket is empty until the next event.
             if length < buffer.len() {
                 return Ok(bytes);
             }
         }
     }
+}
 
+impl Received {
     fn take(&mut self, bytes: &[u8], tally: &mut Tally) -> anyhow::Result<()> {
         if self.inbound.is_empty() {
             let taken = self.parse(bytes, tally)?;

@@ -8,6 +8,7 @@ mod text;
 
 pub use dialect::Dialect;
 pub use frames::Frames;
+pub use member::Way;
 pub use tally::Tally;
 pub use text::{TextCrowd, TextDoor};
 
@@ -51,6 +52,11 @@ impl Crowd {
         dialect: Dialect,
         count: usize,
     ) -> anyhow::Result<Self> {
+        Self::enter(Way { server, source, tls: None }, dialect, "", count)
+    }
+
+    /// The same, with TLS perhaps, and with a header that says who the subscribers are.
+    pub fn enter(way: Way<'_>, dialect: Dialect, header: &str, count: usize) -> anyhow::Result<Self> {
         let mut crowd = Self {
             poll: Poll::new()?,
             events: Events::with_capacity(1024),
@@ -60,11 +66,11 @@ impl Crowd {
             bytes: 0,
             busy: Duration::ZERO,
         };
-        let request = dialect.request(server);
+        let request = dialect.request(way.server, header);
         let (mut open, mut heard) = (0, Instant::now());
         while crowd.tally.welcomed < count {
             while crowd.members.len() < count.min(crowd.tally.welcomed + WAVE) {
-                crowd.add(server, source, &request).context("cannot connect a subscriber")?;
+                crowd.add(way, &request).context("cannot connect a subscriber")?;
             }
             crowd.turn(Duration::from_millis(10))?;
             if crowd.tally.welcomed > open {
@@ -78,11 +84,11 @@ impl Crowd {
         Ok(crowd)
     }
 
-    fn add(&mut self, server: SocketAddr, source: Option<IpAddr>, request: &[u8]) -> io::Result<()> {
+    fn add(&mut self, way: Way<'_>, request: &[u8]) -> io::Result<()> {
         let index = self.members.len();
-        let mut member = Member::connect(server, source.map(|source| (source, index)), request)?;
+        let mut member = Member::connect(way, index, request)?;
         let interest = Interest::READABLE | Interest::WRITABLE;
-        self.poll.registry().register(member.stream(), Token(index), interest)?;
+        self.poll.registry().register(member.socket(), Token(index), interest)?;
         self.members.push(member);
         Ok(())
     }
@@ -152,19 +158,19 @@ impl Crowd {
 
     /// Whether every subscriber has received a message.
     pub fn all_served(&self) -> bool {
-        self.members.iter().all(|member| member.messages > 0)
+        self.members.iter().all(|member| member.received().messages > 0)
     }
 
     /// Counts into this tally from now on, and resets gaps.
     pub fn count_into(&mut self, tally: Tally) {
         (self.tally, self.bytes) = (tally, 0);
-        self.members.iter_mut().for_each(|member| member.lost = 0);
+        self.members.iter_mut().for_each(|member| member.received_mut().lost = 0);
     }
 
     /// Stops reading from these subscribers.
     pub fn stop(&mut self, who: Range<usize>) -> anyhow::Result<()> {
         for member in self.members.get_mut(who).context("so many are not here")? {
-            self.poll.registry().deregister(member.stream())?;
+            self.poll.registry().deregister(member.socket())?;
         }
         Ok(())
     }
@@ -176,7 +182,7 @@ impl Crowd {
             self.members.get_mut(who).context("so many are not here")?.iter_mut().enumerate()
         {
             let interest = Interest::READABLE | Interest::WRITABLE;
-            self.poll.registry().register(member.stream(), Token(first + index), interest)?;
+            self.poll.registry().register(member.socket(), Token(first + index), interest)?;
         }
         Ok(())
     }
@@ -184,14 +190,14 @@ impl Crowd {
     /// Records ages of these subscribers only.
     pub fn watch(&mut self, who: Range<usize>) {
         for (index, member) in self.members.iter_mut().enumerate() {
-            member.is_watched = who.contains(&index);
+            member.received_mut().is_watched = who.contains(&index);
         }
     }
 
     /// Samples that watched subscribers did not receive: gaps in their numbers, and their lag to the newest.
     pub fn lost(&self) -> u64 {
-        let watched = || self.members.iter().filter(|member| member.is_watched);
-        let newest = watched().map(|member| member.sequence).max().unwrap_or_default();
-        watched().map(|member| member.lost + u64::from(newest - member.sequence)).sum()
+        let watched = || self.members.iter().map(Member::received).filter(|received| received.is_watched);
+        let newest = watched().map(|received| received.sequence).max().unwrap_or_default();
+        watched().map(|received| received.lost + u64::from(newest - received.sequence)).sum()
     }
 }

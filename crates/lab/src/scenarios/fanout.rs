@@ -194,7 +194,7 @@ impl Entry {
 }
 
 /// Rounds with a rest behind each; deliveries a second of processor time.
-fn calm(station: &mut Station, burst: usize, length: Duration) -> anyhow::Result<f64> {
+pub(super) fn calm(station: &mut Station, burst: usize, length: Duration) -> anyhow::Result<f64> {
     let Station { served, crowd } = station;
     crowd.count_into(Tally::default());
     let (began, cpu) = (Instant::now(), served.server.cpu()?);

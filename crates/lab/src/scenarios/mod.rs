@@ -7,6 +7,7 @@ mod idle;
 mod latency;
 mod probes;
 mod slow;
+mod tls;
 
 pub use archive::Archive;
 pub use doors::Doors;
@@ -15,6 +16,7 @@ pub use idle::Idle;
 pub use latency::Latency;
 pub use probes::{Flush, Probes};
 pub use slow::Slow;
+pub use tls::Tls;
 
 /// Says how far a scenario has got: none is over at once.
 fn progress(what: impl std::fmt::Display) {

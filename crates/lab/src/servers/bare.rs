@@ -1,18 +1,19 @@
-//! As little as a server can do: an event loop that writes the same bytes to every socket, a burst in one call.
+//! As little as a server can do: an event loop that writes the same bytes to every socket, a burst in one call; with TLS, in one record.
 //!
 //! Its cost is the baseline; every other server adds to it.
 
 use super::Packets;
-use crate::order::{Order, obey, ready};
-use anyhow::bail;
-use mio::{
-    Events, Interest, Poll, Token, Waker,
-    net::{TcpListener, TcpStream},
+use crate::{
+    order::{Order, obey, ready},
+    stream::Stream,
 };
+use anyhow::bail;
+use mio::{Events, Interest, Poll, Token, Waker, net::TcpListener};
+use rustls::ServerConfig;
 use slab::Slab;
 use std::{
     collections::VecDeque,
-    io::{self, ErrorKind, Read, Write},
+    io::{self, ErrorKind, Write},
     rc::Rc,
     sync::{
         Arc,
@@ -29,7 +30,7 @@ const ORDERS: Token = Token(usize::MAX - 1);
 const MAX_REQUEST: usize = 8 * 1024;
 
 struct Peer {
-    stream: TcpStream,
+    stream: Stream,
     /// What has come of its handshake; none when that is done.
     request: Option<Vec<u8>>,
     /// Unsent pieces, and the number of sent bytes of the first.
@@ -40,11 +41,12 @@ struct Peer {
 struct Loop {
     poll: Poll,
     listener: TcpListener,
+    tls: Option<Arc<ServerConfig>>,
     peers: Slab<Peer>,
     packets: Packets,
 }
 
-pub fn serve() -> anyhow::Result<()> {
+pub fn serve(tls: Option<Arc<ServerConfig>>) -> anyhow::Result<()> {
     let poll = Poll::new()?;
     let mut listener = TcpListener::bind(([127, 0, 0, 1], 0).into())?;
     poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
@@ -65,7 +67,7 @@ pub fn serve() -> anyhow::Result<()> {
             Ok(waker.wake()?)
         })
     });
-    Loop { poll, listener, peers: Slab::new(), packets: Packets::default() }.run(&inbox)
+    Loop { poll, listener, tls, peers: Slab::new(), packets: Packets::default() }.run(&inbox)
 }
 
 impl Loop {
@@ -100,6 +102,7 @@ impl Loop {
                     let entry = self.peers.vacant_entry();
                     let interest = Interest::READABLE | Interest::WRITABLE;
                     self.poll.registry().register(&mut stream, Token(entry.key()), interest)?;
+                    let stream = Stream::server(stream, self.tls.as_ref())?;
                     let request = Some(Vec::new());
                     entry.insert(Peer { stream, request, waiting: VecDeque::new(), written: 0 });
                 }
@@ -139,14 +142,14 @@ impl Peer {
     fn read(&mut self) -> io::Result<()> {
         let mut buffer = [0; 4096];
         loop {
-            match self.stream.read(&mut buffer) {
+            let request = &mut self.request;
+            let read = self.stream.read(&mut buffer, |bytes| {
+                request.iter_mut().for_each(|request| request.extend_from_slice(bytes));
+                Ok(())
+            });
+            match read {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(length) => {
-                    if let Some(request) = &mut self.request {
-                        request.extend_from_slice(buffer.get(..length).unwrap_or_default());
-                        self.answer()?;
-                    }
-                }
+                Ok(_) => self.answer()?,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),
             }
@@ -154,7 +157,7 @@ impl Peer {
     }
 
     fn answer(&mut self) -> io::Result<()> {
-        let request = self.request.as_deref().unwrap_or_default();
+        let Some(request) = &self.request else { return Ok(()) };
         if !request.ends_with(b"\r\n\r\n") {
             return if request.len() > MAX_REQUEST { Err(ErrorKind::InvalidData.into()) } else { Ok(()) };
         }
@@ -181,6 +184,6 @@ impl Peer {
                 self.waiting.pop_front();
             }
         }
-        Ok(())
+        self.stream.flush()
     }
 }

@@ -6,8 +6,9 @@ mod bare;
 mod oasis;
 mod tungstenite;
 
-use crate::{outlets::OutletKind, packet::Stamp};
+use crate::{certificates::of_server, outlets::OutletKind, packet::Stamp};
 use clap::ValueEnum;
+use oasis_tls::ServerFiles;
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 pub use oasis::{Feed, INSTANCE, NODE, greeting, register, sample};
@@ -31,18 +32,22 @@ impl Server {
     /// Serves until there are no more orders.
     pub fn serve(self, settings: &DacSettings) -> anyhow::Result<()> {
         match self {
-            Self::Bare => bare::serve(),
-            Self::Axum => axum::serve(),
-            Self::Tungstenite => tungstenite::serve(),
+            Self::Bare => bare::serve(of_server(settings.tls.as_ref())?),
+            Self::Axum => axum::serve(of_server(settings.tls.as_ref())?),
+            Self::Tungstenite => tungstenite::serve(of_server(settings.tls.as_ref())?),
             Self::Oasis => oasis::serve(settings, true),
             Self::Dac => oasis::serve(settings, false),
         }
     }
 }
 
-/// What is chosen of a DAC.
+/// What is chosen of a server; all but TLS of a DAC.
 #[derive(Debug)]
 pub struct DacSettings {
+    /// Certificate and key, if it speaks TLS.
+    pub tls: Option<ServerFiles>,
+    /// Whether it has accounts: then its last addresses are a token, and the cookie of a session.
+    pub has_accounts: bool,
     /// Longest rest between two rounds of writes.
     pub flush: Option<Duration>,
     /// Folder of an archive.

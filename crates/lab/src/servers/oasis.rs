@@ -6,6 +6,7 @@ use crate::{
     outlets, packet,
 };
 use anyhow::{Context, bail};
+use oasis_access::{Access, AccessConfig, Moment, Name, NewToken};
 use oasis_api::Api;
 use oasis_archive::Archive;
 use oasis_channel::{
@@ -18,13 +19,14 @@ use oasis_handler::{Handler, Supervisor};
 use oasis_probe::{RowWriter, Sample};
 use oasis_probes::LinuxProcessorProbe;
 use oasis_store::ArchiveConfig;
+use oasis_tls::ServerTls;
 use oasis_wire::{
     batch::{Encoder, Fields},
     eisa::ClientCommand,
     quantity::TopicId,
     schema::ProbeType,
 };
-use std::{future, path::Path, sync::Arc};
+use std::{collections::BTreeSet, future, path::Path, sync::Arc};
 use tokio::{net::TcpListener, sync::mpsc};
 use uuid::Uuid;
 
@@ -97,24 +99,59 @@ pub fn serve(settings: &DacSettings, is_fed: bool) -> anyhow::Result<()> {
     if let Some(flush) = settings.flush {
         config.flush_ms = u64::try_from(flush.as_millis())?;
     }
+    let tls = settings.tls.clone().map(ServerTls::load).transpose()?.map(Arc::new);
+    let accounts = settings.has_accounts.then(Accounts::new).transpose()?;
+    let (permissions, credentials) = match accounts {
+        Some(Accounts { permissions, credentials }) => (permissions, credentials.into()),
+        // The load comes from other hosts, too, and measures no permissions.
+        None => (Permissions::open_to_all(), Vec::new()),
+    };
     let [doors, channel] = runtime.block_on(async {
         let bind = || TcpListener::bind((settings.host, 0));
         let listeners = [bind().await?, bind().await?];
         let mut places: Vec<_> = listeners.iter().map(TcpListener::local_addr).collect::<Result<_, _>>()?;
         places.extend(outlet.as_ref().map(|outlet| outlet.address));
-        ready(&places.iter().map(ToString::to_string).collect::<Vec<_>>())?;
+        ready(&places.iter().map(ToString::to_string).chain(credentials).collect::<Vec<_>>())?;
         anyhow::Ok(listeners)
     })?;
     runtime.spawn(oasis_dac::ingest::serve(dac.clone(), channel));
     runtime.spawn(async move {
-        // The load comes from other hosts, too, and measures no permissions.
-        let open = Doors::with_permissions(dac, config, archive, Permissions::open_to_all())?;
+        let open = Doors::with_permissions(dac, config, archive, permissions)?.with_tls(tls);
         oasis_api::serve(Api::new(open, handlers)?, doors, future::pending()).await
     });
     obey(|order| match (order, &mut feed) {
         (Order::Round { burst }, Some(feed)) => feed.round(burst),
         _ => bail!("this server publishes rounds only, and those if it is fed"),
     })
+}
+
+/// Accounts of readers, in memory.
+struct Accounts {
+    permissions: Permissions,
+    /// A token, and the cookie of a session.
+    credentials: [String; 2],
+}
+
+impl Accounts {
+    fn new() -> anyhow::Result<Self> {
+        let access = Access::in_memory(&AccessConfig::default());
+        let name: Name = "ada".parse()?;
+        let roles: BTreeSet<Name> = ["admin".parse()?].into();
+        let now = Moment::now().wall;
+        access.change(|accounts| accounts.add_user(name.clone(), None, roles.clone(), now))?;
+        let token = NewToken {
+            name: "kiosk".parse()?,
+            roles,
+            owner: None,
+            embed: false,
+            scope: Vec::new(),
+            expires: None,
+        };
+        let (_, token) = access.change(|accounts| accounts.create_token(token, now))?;
+        let session = access.start_session(name.as_str(), Moment::now())?;
+        let credentials = [token.reveal().to_owned(), session.cookie.reveal().to_owned()];
+        Ok(Self { permissions: Permissions::open(access, None)?, credentials })
+    }
 }
 
 fn open_archive(directory: &Path) -> anyhow::Result<Arc<Archive>> {

@@ -1,6 +1,8 @@
 //! The node's collector thread: calls the periodic probes, drains the rings, encodes batches, executes commands.
 
-use crate::{instance::Instance, outbox::Outbox, overhead::OverheadWatch, spool::NewBatch, survive};
+use crate::{
+    bell::Bell, instance::Instance, outbox::Outbox, overhead::OverheadWatch, spool::NewBatch, survive,
+};
 use oasis_channel::{Command, Failure, NodeMessage, Outcome};
 use std::{
     ops::ControlFlow,
@@ -23,6 +25,8 @@ pub enum Order {
         /// What to do.
         command: Command,
     },
+    /// The bell was rung: a ring has samples that should not wait.
+    Look,
     /// The node has connected to another DAC, or to a DAC that has restarted.
     NewDac,
     /// The node is shutting down.
@@ -35,6 +39,7 @@ struct Collector<'a> {
     batches: Vec<NewBatch>,
     watch: OverheadWatch,
     orders: &'a Receiver<Order>,
+    bell: &'a Bell,
     outbox: &'a Outbox,
 }
 
@@ -43,10 +48,11 @@ pub fn run(
     instances: Vec<Instance>,
     overhead_budget: Option<f64>,
     orders: &Receiver<Order>,
+    bell: &Bell,
     outbox: &Arc<Outbox>,
 ) {
     let watch = OverheadWatch::new(overhead_budget, outbox.cpu.clone(), instances.len(), Instant::now());
-    let mut collector = Collector { instances, batches: Vec::new(), watch, orders, outbox };
+    let mut collector = Collector { instances, batches: Vec::new(), watch, orders, bell, outbox };
     while survive::turn("collect samples", || collector.turn()) != Some(ControlFlow::Break(())) {}
     survive::turn("collect the last samples", || collector.finish());
 }
@@ -75,6 +81,7 @@ impl Collector<'_> {
                 self.deliver();
                 self.outbox.say(NodeMessage::Result { id, outcome });
             }
+            Ok(Order::Look) => self.bell.answer(),
             Ok(Order::NewDac) => self.instances.iter().for_each(Instance::renew),
             Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return ControlFlow::Break(()),
         }

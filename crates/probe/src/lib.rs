@@ -51,6 +51,7 @@
 //! ```
 
 mod batch_builder;
+mod bell;
 mod clock;
 mod collector;
 mod cpu_time;

@@ -2,6 +2,7 @@
 
 use crate::{
     batch_builder::{BATCH_BYTES, BatchBuilder, Batching},
+    bell::Bell,
     collector::{self, Order},
     deadband::{ChangeFilter, Deadbands, Limits},
     file_spool::{Directory, Journal},
@@ -70,6 +71,7 @@ pub struct NodeBuilder {
     types: Vec<ProbeType>,
     announced: Vec<RegisteredInstance>,
     instances: Vec<Instance>,
+    bell: Bell,
 }
 
 /// A running node. Dropping it discards unsent samples; with a spool directory, it waits until they are in a file.
@@ -87,7 +89,14 @@ pub struct Node {
 impl NodeBuilder {
     /// Creates a node without probes. `name` is unique among the nodes of a DAC.
     pub fn new(name: impl Into<String>, config: NodeConfig) -> Self {
-        Self { name: name.into(), config, types: Vec::new(), announced: Vec::new(), instances: Vec::new() }
+        Self {
+            name: name.into(),
+            config,
+            types: Vec::new(),
+            announced: Vec::new(),
+            instances: Vec::new(),
+            bell: Bell::default(),
+        }
     }
 
     /// Adds a probe that the node calls at a rate.
@@ -187,7 +196,8 @@ impl NodeBuilder {
         if config.bytes > MAX_RING_BYTES {
             return Err(too_large());
         }
-        let (probe, drain) = ring::ring(config, limits.clone()).map_err(|_| too_large())?;
+        let (mut probe, drain) = ring::ring(config, limits.clone()).map_err(|_| too_large())?;
+        probe.set_bell(self.bell.clone());
         self.add(name, probe_type, Source::Pushed(drain), kind, limits)?;
         Ok(probe)
     }
@@ -279,6 +289,12 @@ impl NodeBuilder {
             instances: self.announced,
         });
         let (orders, inbox) = mpsc::channel();
+        let bell = self.bell;
+        let woken = orders.clone();
+        bell.connect(move || {
+            // A collector that has ended has nothing to look at.
+            let _ = woken.send(Order::Look);
+        });
         let (granted, state) = mpsc::channel();
         let collector = {
             let (instances, budget, outbox) = (self.instances, self.config.overhead_budget, outbox.clone());
@@ -286,7 +302,7 @@ impl NodeBuilder {
             spawn("oasis-collector", move || {
                 // Before any sample is taken; the caller waits for the result.
                 let _ = granted.send(wish.apply(&name));
-                collector::run(instances, budget, &inbox, &outbox);
+                collector::run(instances, budget, &inbox, &bell, &outbox);
             })?
         };
         let real_time = state.recv().unwrap_or_default();

@@ -19,6 +19,7 @@ mod words;
 
 use crate::{
     batch_builder::BATCH_BYTES,
+    bell::Bell,
     clock::now_ns,
     deadband::{ChangeFilter, Limits},
     overflow::{Overflow, RingConfig},
@@ -93,6 +94,7 @@ pub struct RowProbe {
     state: ProbeState,
     changes: Option<ChangeFilter>,
     record: Vec<u8>,
+    bell: Bell,
 }
 
 /// The node's side.
@@ -126,6 +128,7 @@ pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe
         state: ProbeState::NORMAL,
         changes: limits.map(|limits| ChangeFilter::new(limits, row_bytes)),
         record,
+        bell: Bell::default(),
     };
     Ok((probe, Drain { ring: reader, record: Vec::new(), last_sequence: 0, shared }))
 }
@@ -156,10 +159,22 @@ impl<S: Sample> PushedProbe<S> {
         self.rows.flush_at(time, |row| sample.write(row))
     }
 
+    /// Has the node take the flushed samples now, instead of within two milliseconds. This may be a system call: it is for
+    /// threads that make some anyway, such as one that has waited for a device.
+    pub fn wake_node(&self) {
+        self.rows.wake_node();
+    }
+
     /// Sets the state of all following samples.
     #[inline]
     pub fn set_state(&mut self, state: ProbeState) {
         self.rows.set_state(state);
+    }
+
+    /// Returns whether samples are taken: a command may have disabled the probe.
+    #[inline]
+    pub fn is_enabled(&self) -> bool {
+        self.rows.is_enabled()
     }
 }
 
@@ -200,6 +215,16 @@ impl RowProbe {
         }
     }
 
+    /// As [`PushedProbe::wake_node`].
+    pub fn wake_node(&self) {
+        self.bell.ring();
+    }
+
+    /// Sets the bell of the node, which it rings then.
+    pub(crate) fn set_bell(&mut self, bell: Bell) {
+        self.bell = bell;
+    }
+
     /// Returns a handle that tells whether samples are taken.
     pub(crate) fn switch(&self) -> Switch {
         Switch(self.shared.clone())
@@ -209,6 +234,12 @@ impl RowProbe {
     #[inline]
     pub fn set_state(&mut self, state: ProbeState) {
         self.state = state;
+    }
+
+    /// Returns whether samples are taken: a command may have disabled the probe.
+    #[inline]
+    pub fn is_enabled(&self) -> bool {
+        self.shared.enabled.load(Ordering::Relaxed)
     }
 
     /// Returns whether a flush waits when the ring is full.

@@ -212,6 +212,8 @@ impl Anemometer {
             node_address: message.node.to_string(),
             damaged_messages: self.damaged,
         });
+        // This thread has waited for the line, and will wait again.
+        self.probe.wake_node();
     }
 
     /// Counts damage and logs it once: a noisy line would fill the log, and samples contain the count.

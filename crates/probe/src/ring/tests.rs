@@ -36,6 +36,18 @@ fn samples_come_out_in_order_with_number_time_and_state() {
 }
 
 #[test]
+fn a_flush_wakes_nobody_unless_the_application_asks_for_it() {
+    let (bell, (woken, wakes)) = (Bell::default(), std::sync::mpsc::channel());
+    bell.connect(move || woken.send(()).unwrap());
+    let (mut probe, _drain) = ring_of(1_000, Overflow::DropNewest);
+    probe.set_bell(bell);
+    assert!(probe.is_enabled() && probe.flush_number(1));
+    assert_eq!(wakes.try_iter().count(), 0);
+    probe.wake_node();
+    assert_eq!(wakes.try_iter().count(), 1);
+}
+
+#[test]
 fn a_full_ring_drops_the_newest_and_leaves_a_gap_in_the_sequence_numbers() {
     let (mut probe, mut drain) = ring_of(2 * NUMBER, Overflow::DropNewest);
     let pushed: Vec<bool> = (0..4).map(|value| probe.flush_number(value)).collect();

@@ -131,6 +131,9 @@ enum Verb {
     /// A simulated anemometer with its node.
     #[command(hide = true)]
     Sensor(windcomm::Sensor),
+    /// A simulated anemometer with a WebSocket server that does nothing else.
+    #[command(hide = true)]
+    BareWind(windcomm::BareServer),
     /// Clients of a server that answers pings.
     #[command(hide = true)]
     PingLoad {
@@ -230,6 +233,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::PingLoad { orders } => return orders.run(),
         Verb::Daemon(daemon) => return daemon.run(),
         Verb::Sensor(sensor) => return sensor.run(),
+        Verb::BareWind(server) => return server.run(),
         Verb::Subscribe(Subscribe { server, source, dialect, count }) => {
             return subscribers::run(server, source, dialect, count);
         }

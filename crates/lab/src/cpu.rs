@@ -78,10 +78,20 @@ pub fn this_thread() -> Duration {
 
 /// Memory of a process that is in use (`VmRSS`), bytes. Buffers of sockets are the kernel's and not in it.
 pub fn resident(pid: u32) -> anyhow::Result<u64> {
+    status(pid, "VmRSS:")
+}
+
+/// Of that, what is no file's (`RssAnon`), bytes: the process shares it with no other.
+pub fn private(pid: u32) -> anyhow::Result<u64> {
+    status(pid, "RssAnon:")
+}
+
+/// A line of `/proc/PID/status`, in bytes.
+fn status(pid: u32, name: &str) -> anyhow::Result<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).context("the process has ended")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kib: Option<u64> = line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
-    Ok(kib.context("no VmRSS in /proc/PID/status")? * 1024)
+    Ok(kib.with_context(|| format!("no {name} in /proc/PID/status"))? * 1024)
 }
 
 /// A process and those that it has started.

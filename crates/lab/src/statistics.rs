@@ -25,6 +25,18 @@ pub fn ratios(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
     ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect()
 }
 
+/// The slope of the line of least squares through some points; none if they do not spread.
+pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
+    let count = points.len().max(1) as f64;
+    let (x, y) = (
+        points.iter().map(|(x, _)| x).sum::<f64>() / count,
+        points.iter().map(|(_, y)| y).sum::<f64>() / count,
+    );
+    let spread: f64 = points.iter().map(|(at, _)| (at - x).powi(2)).sum();
+    let together: f64 = points.iter().map(|(at, value)| (at - x) * (value - y)).sum();
+    (spread > 0.0).then(|| together / spread)
+}
+
 /// What is known of some measurements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
@@ -109,6 +121,12 @@ mod tests {
         assert_eq!((median(&[]), spread(&[])), (None, None));
         assert_eq!(spread(&[3.0, 1.0, 2.0]), Some((1.0, 3.0)));
         assert_eq!(ratios(&[2.0, 9.0], &[4.0, 3.0]), [0.5, 3.0]);
+    }
+
+    #[test]
+    fn the_slope_of_a_line() {
+        assert_eq!(slope(&[(1.0, 5.0), (2.0, 8.0), (3.0, 11.0)]), Some(3.0));
+        assert_eq!((slope(&[(1.0, 5.0), (1.0, 8.0)]), slope(&[])), (None, None));
     }
 
     /// The probability is the integral of the density of Student's distribution, by trapezoids.

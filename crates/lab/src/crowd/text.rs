@@ -72,6 +72,8 @@ pub struct TextCrowd {
     poll: Poll,
     events: Events,
     members: Vec<Member>,
+    /// Whether polling clients ask again: once all have connected, who would otherwise wait behind them.
+    asks_again: bool,
     buffer: Vec<u8>,
     /// Received so far.
     pub tally: Tally,
@@ -102,6 +104,7 @@ impl TextCrowd {
             poll: Poll::new()?,
             events: Events::with_capacity(1024),
             members: Vec::with_capacity(count),
+            asks_again: false,
             buffer: vec![0; READ],
             tally: Tally::default(),
             bytes: 0,
@@ -118,6 +121,7 @@ impl TextCrowd {
                 bail!("stalled after {open} of {count} clients");
             }
         }
+        crowd.asks_again = true;
         Ok(crowd)
     }
 
@@ -153,7 +157,7 @@ impl TextCrowd {
                 member.take(self.door, &mut self.tally)?;
             }
         }
-        if self.door == TextDoor::Poll {
+        if self.asks_again && self.door == TextDoor::Poll {
             let now = Instant::now();
             for member in &mut self.members {
                 if member.due.is_some_and(|due| due <= now) {

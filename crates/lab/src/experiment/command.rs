@@ -37,6 +37,7 @@ pub struct List {}
   oasis lab run mueller --quick                                 workers beside engine.io and SocketCluster
   oasis lab run windcomm --set BROWSER=firefox                  WebSocket, polls and streams over a slow way
   oasis lab run oasis-2013 --set TEST=bytes                     AJAX beside WebSockets: bytes on the wire
+  oasis lab run oasis-2013 --plan million                       how many samples a second one tab takes
   oasis lab run --resume lab-runs/frizelle-paper-20261123-220000")]
 pub struct Run {
     /// The experiment, of those that `list` shows.
@@ -48,6 +49,9 @@ pub struct Run {
     /// The plan of the publication.
     #[arg(long)]
     paper: bool,
+    /// Another plan, of those that `list` shows.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "paper"])]
+    plan: Option<String>,
     /// Value of a variable in place of the plan's, or several, separated by commas; SERVER chooses servers.
     #[arg(long, value_name = "K=V")]
     set: Vec<String>,
@@ -61,7 +65,7 @@ pub struct Run {
     #[arg(long)]
     offline: bool,
     /// Go on with a run that was ended.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["name", "quick", "paper", "set", "only", "repeat"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["name", "quick", "paper", "plan", "set", "only", "repeat"])]
     resume: Option<PathBuf>,
     /// Folder for runs.
     #[arg(long, default_value = RUNS, value_name = "FOLDER")]
@@ -171,7 +175,9 @@ impl Run {
     fn begun<'a>(&self, methods: &[&'a dyn Method]) -> anyhow::Result<(&'a dyn Method, RunFolder)> {
         let (method, experiment) = find(methods, self.name.as_deref().unwrap_or_default())?;
         ensure!(self.repeat > 0, "--repeat 0: each cell is run once at least");
-        let plan = if self.paper {
+        let plan = if let Some(plan) = &self.plan {
+            plan
+        } else if self.paper {
             "paper"
         } else if self.quick {
             "quick"

@@ -103,6 +103,9 @@ pub struct Plan {
 pub struct Block {
     /// What these cells have in common.
     pub title: String,
+    /// Those of the plan's servers that it runs; all if empty.
+    #[serde(default)]
+    pub servers: Vec<String>,
     /// The values.
     #[serde(default)]
     pub values: BTreeMap<String, Vec<Value>>,
@@ -163,11 +166,47 @@ pub struct Fact {
     pub what: String,
     /// The measure of a cell that is compared.
     pub measure: String,
+    /// The server with which each one's measure is compared: the number is how they differ.
+    pub against: Option<Against>,
     /// Values of the compared cells.
     #[serde(rename = "where")]
     pub filter: Values,
     /// Its numbers by server.
+    #[serde(default)]
     pub paper: BTreeMap<String, f64>,
+}
+
+/// A difference to a server.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Against {
+    /// That server.
+    pub server: String,
+    /// Which way it is counted.
+    pub difference: Difference,
+}
+
+/// How two numbers make a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Difference {
+    /// How many times the other's it is.
+    Times,
+    /// How much less it is than the other's, in percent.
+    Less,
+    /// How many more of them fit where the other's fits, in percent.
+    MoreFit,
+}
+
+impl Difference {
+    /// Between the other server's number and a server's own.
+    pub fn between(self, other: f64, own: f64) -> f64 {
+        match self {
+            Self::Times => own / other,
+            Self::Less => (1.0 - own / other) * 100.0,
+            Self::MoreFit => (other / own - 1.0) * 100.0,
+        }
+    }
 }
 
 /// A mean of each server, compared with that of each other one by Welch's test.
@@ -231,6 +270,9 @@ impl Experiment {
             plan.set.keys().chain(plan.scale.keys()).try_for_each(|name| self.variable(name).map(drop))?;
             for block in &plan.blocks {
                 block.values.keys().try_for_each(|name| self.variable(name).map(drop))?;
+                for name in &block.servers {
+                    ensure!(plan.servers.contains(name), "{}: the plan does not run {name}", block.title);
+                }
                 ensure!(
                     block.values.values().all(|values| !values.is_empty()),
                     "{}: a variable without values",
@@ -246,7 +288,8 @@ impl Experiment {
         }
         for fact in &self.facts {
             fact.filter.keys().try_for_each(|name| self.variable(name).map(drop))?;
-            fact.paper.keys().try_for_each(|name| self.server(name).map(drop))?;
+            let named = fact.paper.keys().chain(fact.against.iter().map(|against| &against.server));
+            named.into_iter().try_for_each(|name| self.server(name).map(drop))?;
         }
         Ok(())
     }
@@ -269,7 +312,10 @@ impl Experiment {
     pub fn plan(&self, name: &str) -> anyhow::Result<&Plan> {
         match self.plans.iter().find(|plan| plan.name == name) {
             Some(plan) => Ok(plan),
-            None => bail!("{} has no plan {name}", self.name),
+            None => {
+                let known: Vec<_> = self.plans.iter().map(|plan| &*plan.name).collect();
+                bail!("{} has no plan {name}: there are {}", self.name, known.join(", "))
+            }
         }
     }
 }

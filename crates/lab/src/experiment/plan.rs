@@ -120,7 +120,8 @@ impl Choice {
             servers.rotate_left(first);
             for block in &plan.blocks {
                 for values in combinations(&self.lists(block)) {
-                    for server in &servers {
+                    let has = |server: &&String| block.servers.is_empty() || block.servers.contains(server);
+                    for server in servers.iter().filter(has) {
                         let cell = self.cell(experiment, plan, (block, &values), (server, repetition + 1));
                         let is_double = cells
                             .iter()

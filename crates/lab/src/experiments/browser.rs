@@ -1,5 +1,6 @@
 //! A browser without a window, with a profile of its own.
 
+use super::devtools::DevTools;
 use crate::cpu;
 use anyhow::{Context, bail};
 use std::{
@@ -55,9 +56,19 @@ impl Kind {
 /// A browser that shows a page until it is dropped.
 #[derive(Debug)]
 pub struct Browser {
+    kind: Kind,
     process: Child,
     /// Removed after the process has ended.
-    _profile: TempDir,
+    profile: TempDir,
+}
+
+/// The memory of the pages at one moment, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TabMemory {
+    /// Resident memory of the processes that show pages.
+    pub resident: u64,
+    /// What of it is theirs alone, and not of files.
+    pub private: u64,
 }
 
 impl Browser {
@@ -69,7 +80,7 @@ impl Browser {
             Kind::Chromium => {
                 command
                     .arg(format!("--user-data-dir={}", profile.path().display()))
-                    // The port keeps the browser running; nobody connects to it.
+                    // The port keeps the browser running; only the test of memory connects to it.
                     .args(["--headless=new", "--remote-debugging-port=0", "--no-first-run", "--disable-gpu"])
                     .args(["--disable-background-networking", "--disable-dev-shm-usage", "--disable-sync"]);
                 if rustix::process::geteuid().is_root() {
@@ -83,11 +94,19 @@ impl Browser {
         }
         let process = command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = process.spawn().context("cannot start the browser")?;
-        Ok(Self { process, _profile: profile })
+        Ok(Self { kind, process, profile })
     }
 
-    /// The memory of its pages: resident bytes of the processes that show them.
-    pub fn tab_memory(&self) -> anyhow::Result<u64> {
+    /// Attaches to the page, if the browser is one that allows it.
+    pub fn tools(&self) -> anyhow::Result<Option<DevTools>> {
+        match self.kind {
+            Kind::Chromium => DevTools::attach(self.profile.path()).map(Some),
+            Kind::Firefox => Ok(None),
+        }
+    }
+
+    /// The memory of its pages: that of the processes that show them.
+    pub fn tab_memory(&self) -> TabMemory {
         let shows_pages = |pid: &u32| {
             let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             let command = String::from_utf8_lossy(&command);
@@ -95,7 +114,12 @@ impl Browser {
             command.contains("--type=renderer") || command.ends_with("tab\0")
         };
         let tabs = cpu::family(self.process.id()).into_iter().filter(shows_pages);
-        Ok(tabs.filter_map(|pid| cpu::resident(pid).ok()).sum())
+        // A process may end between two looks.
+        let memory = tabs.filter_map(|pid| Some((cpu::resident(pid).ok()?, cpu::private(pid).ok()?)));
+        memory.fold(TabMemory::default(), |sum, (resident, private)| TabMemory {
+            resident: sum.resident + resident,
+            private: sum.private + private,
+        })
     }
 
     /// Fails if the browser has ended.

@@ -1,9 +1,10 @@
 //! The experiments, a folder each. To add one: its declaration and its [`Method`], and a line here.
 //!
-//! They share the processes of a load ([`fleet`]), the watch over processes ([`monitor`]), Node.js ([`crate::nodejs`]), browsers ([`browser`]) with pages ([`site`]), slow
+//! They share the processes of a load ([`fleet`]), the watch over processes ([`monitor`]), Node.js ([`crate::nodejs`]), browsers ([`browser`], [`devtools`]) with pages ([`site`]), slow
 //! ways to them ([`relay`]), and what of it is recorded ([`live`]).
 
 mod browser;
+mod devtools;
 mod fleet;
 pub mod frizelle;
 mod live;

@@ -134,7 +134,7 @@ fn columns<'a>(experiment: &'a Experiment, groups: &Groups) -> impl Iterator<Ite
 
 fn headings(experiment: &Experiment, groups: &Groups) -> Vec<String> {
     let columns = columns(experiment, groups).map(|column| column.title.clone());
-    ["cell".into(), "server".into(), "runs".into()].into_iter().chain(columns).collect()
+    ["cell".into(), "server".into(), "runs".into(), "begun, UTC".into()].into_iter().chain(columns).collect()
 }
 
 fn row(experiment: &Experiment, groups: &Groups, group: &Group) -> Vec<String> {
@@ -147,7 +147,13 @@ fn row(experiment: &Experiment, groups: &Groups, group: &Group) -> Vec<String> {
     };
     let measures = columns(experiment, groups)
         .map(|column| group.estimate(&column.measure).map_or("–".into(), |estimate| estimate.to_string()));
-    [describe(experiment, groups, group), server, runs].into_iter().chain(measures).collect()
+    let begun = group.results.iter().map(|result| time_of_day(&result.began)).collect::<Vec<_>>().join(", ");
+    [describe(experiment, groups, group), server, runs, begun].into_iter().chain(measures).collect()
+}
+
+/// Hours and minutes of a time as RFC 3339 has it.
+fn time_of_day(time: &str) -> &str {
+    time.split_once('T').and_then(|(_, time)| time.get(..5)).unwrap_or(time)
 }
 
 /// The title of the block, and the values in which this cell differs from others.

@@ -1,11 +1,11 @@
 //! One cell: start everything, let the probes begin, watch the page, and end as the test wants.
 
 use super::{
-    super::{browser::Browser, live, monitor::Monitor, site::Site},
+    super::{browser::Browser, devtools::DevTools, live, monitor::Monitor, relay::Relay, site::Site},
     daemon::{INSTANCES, NODE},
     pages::{self, PageReport},
     settings::{Settings, Test},
-    summary::{self, Observed},
+    summary::{self, MemoryReading, Observed},
 };
 use crate::{
     child::Child,
@@ -14,14 +14,15 @@ use crate::{
     overhead::Tap,
 };
 use anyhow::{Context, bail};
-use oasis_instrument::Rate;
 use std::{
     fs,
     path::Path,
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+/// Of the way's delays.
+const SEED: u64 = 1;
 /// How often Ctrl-C and the page are looked at.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long the browser may take to show the page.
@@ -30,6 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const SETTLING: Duration = Duration::from_secs(1);
 /// A page that gets nothing more for so long has all that it will get.
 const QUIET: Duration = Duration::from_secs(2);
+/// What a page has not received so long after the end does not count as late, but as lost.
+const LATE: Duration = Duration::from_secs(20);
 
 /// Everything that runs.
 struct Bench<'a> {
@@ -37,6 +40,7 @@ struct Bench<'a> {
     _daemon: Child,
     site: Site<PageReport>,
     browser: Browser,
+    relay: Option<Relay>,
     newest: PageReport,
     surroundings: &'a Surroundings<'a>,
 }
@@ -57,13 +61,22 @@ pub fn measure(
     let began = Instant::now();
     command(&bench.dac, "enable")?;
     let memory = bench.run(settings, began)?;
-    let at_end = bench.newest.clone();
     let seconds = began.elapsed().as_secs_f64();
+    let at_end = bench.newest.clone();
     let traffic = tap.map(Tap::stop).transpose()?;
+    // What comes later was late, and what never comes is lost.
+    if settings.test == Test::Throughput {
+        bench.wait_until_quiet()?;
+    }
+    let in_the_end = bench.newest.received();
     let sent = bench.sent()?;
     let watched = monitor.stop();
     node.finish();
-    Ok(summary::measured(settings, &Observed { page: at_end, sent, memory, traffic, watched, seconds }))
+    let delays = bench.relay.as_ref().map(Relay::take_delays).unwrap_or_default();
+    Ok(summary::measured(
+        settings,
+        &Observed { page: at_end, in_the_end, sent, memory, traffic, delays, watched, seconds },
+    ))
 }
 
 /// What runs besides the browser.
@@ -71,6 +84,8 @@ struct Stage {
     site: Site<PageReport>,
     dac: Child,
     daemon: Child,
+    /// Between the page and its door, if there is a way.
+    relay: Option<Relay>,
     /// The address of the page.
     page: String,
 }
@@ -83,19 +98,25 @@ impl Stage {
         let outlet = settings.door.outlet().map(|kind| kind.to_string());
         arguments.extend(outlet.iter().flat_map(|kind| ["--outlet", kind]));
         let dac = Child::lab(cpu::SERVERS, &arguments)?;
-        let hertz = match settings.rate {
-            Rate::Max => "max".to_owned(),
-            Rate::Hertz(hertz) => hertz.to_string(),
-        };
+        let hertz = settings.rate.to_string();
         let flushes = settings.flushes().map(|flushes| flushes.to_string());
-        let mut arguments = vec!["daemon", dac.place(1)?, "--hertz", &hertz];
+        let mut arguments =
+            vec!["daemon", dac.place(1)?, "--hertz", &hertz, "--source", settings.source.name()];
         arguments.extend(flushes.iter().flat_map(|flushes| ["--flushes", flushes]));
         let daemon = Child::lab(cpu::CLIENTS, &arguments)?;
         wait_until_known(dac.place(0)?)?;
         // A door of the DAC is no outlet.
-        let outlet = dac.place(2).or(dac.place(0))?;
-        let page = format!("{origin}/?{}", pages::query(dac.place(0)?, outlet, settings));
-        Ok(Self { site, dac, daemon, page })
+        let (mut doors, mut outlet) = (dac.place(0)?.to_owned(), dac.place(2).or(dac.place(0))?.to_owned());
+        let door = if settings.door.outlet().is_some() { &mut outlet } else { &mut doors };
+        let relay = match settings.link.mean > 0.0 {
+            true => Some(Relay::start(door.parse()?, settings.link, SEED)?),
+            false => None,
+        };
+        if let Some(relay) = &relay {
+            *door = relay.address().to_string();
+        }
+        let page = format!("{origin}/?{}", pages::query(&doors, &outlet, settings));
+        Ok(Self { site, dac, daemon, relay, page })
     }
 }
 
@@ -125,10 +146,10 @@ fn command(dac: &Child, command: &str) -> anyhow::Result<()> {
 
 impl<'a> Bench<'a> {
     fn start(settings: &Settings, surroundings: &'a Surroundings<'a>) -> anyhow::Result<Self> {
-        let Stage { site, dac, daemon, page } = Stage::start(settings)?;
+        let Stage { site, dac, daemon, relay, page } = Stage::start(settings)?;
         let browser = Browser::open(settings.browser, &page)?;
         let mut bench =
-            Self { dac, _daemon: daemon, site, browser, newest: PageReport::default(), surroundings };
+            Self { dac, _daemon: daemon, site, browser, relay, newest: PageReport::default(), surroundings };
         let until = Instant::now() + PATIENCE;
         while bench.newest.browser.is_empty() {
             bench.look()?;
@@ -157,22 +178,24 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Runs until the test is over. Returns the memory of the tab: seconds since the beginning, and bytes.
-    fn run(&mut self, settings: &Settings, began: Instant) -> anyhow::Result<Vec<(f64, u64)>> {
+    /// Runs until the test is over. Returns the memory of the tab.
+    fn run(&mut self, settings: &Settings, began: Instant) -> anyhow::Result<Vec<MemoryReading>> {
+        let is_memory = settings.test == Test::Memory;
+        let mut tools = if is_memory { self.browser.tools()? } else { None };
         let interval = settings.length() / u32::try_from(settings.readings).unwrap_or(u32::MAX);
         let mut memory = Vec::new();
         while began.elapsed() < settings.length() {
             self.look()?;
             let due = interval * u32::try_from(memory.len()).unwrap_or(u32::MAX);
-            if settings.test == Test::Memory && began.elapsed() >= due {
-                memory.push((began.elapsed().as_secs_f64(), self.browser.tab_memory()?));
+            if is_memory && began.elapsed() >= due {
+                memory.push(self.read_memory(tools.as_mut(), began)?);
             }
         }
         if settings.test == Test::Throughput {
             command(&self.dac, "disable")?;
-            // What the page has at the end of the time is what counts: its next report.
-            let at = self.newest.at;
-            while self.newest.at <= at {
+            // What the page has at the end of the time is what counts: its first report after that.
+            let ended = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64() * 1e3;
+            while self.newest.at <= ended {
                 self.look()?;
             }
         } else {
@@ -181,9 +204,22 @@ impl<'a> Bench<'a> {
         Ok(memory)
     }
 
+    /// Reads the memory of the tab as the publications did; then that of its scripts, after their garbage was collected.
+    fn read_memory(&self, tools: Option<&mut DevTools>, began: Instant) -> anyhow::Result<MemoryReading> {
+        let tab = self.browser.tab_memory();
+        Ok(MemoryReading {
+            at: began.elapsed().as_secs_f64(),
+            samples: self.newest.received(),
+            tab,
+            heap: tools.map(DevTools::heap).transpose()?,
+            held: self.newest.instances.iter().map(|shown| shown.held).sum(),
+        })
+    }
+
     fn wait_until_quiet(&mut self) -> anyhow::Result<()> {
         let (mut received, mut since) = (self.newest.received(), Instant::now());
-        while since.elapsed() < QUIET {
+        let until = since + LATE;
+        while since.elapsed() < QUIET && Instant::now() < until {
             self.look()?;
             if self.newest.received() != received {
                 (received, since) = (self.newest.received(), Instant::now());

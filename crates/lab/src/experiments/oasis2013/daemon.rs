@@ -1,8 +1,13 @@
 //! The System Probe Daemon of the publications: a node with a processor probe and a memory probe, which begin on command.
 
+use super::{
+    generator::{Generator, Pace},
+    settings::Source,
+};
 use crate::order::ready;
 use clap::Args;
 use oasis_instrument::{NodeSettings, ProbeChoice, Rate};
+use oasis_probe::Hertz;
 use oasis_probes::PROBES;
 use std::io;
 
@@ -19,18 +24,29 @@ pub struct Daemon {
     channel: String,
     /// Samples a second, or `max`.
     #[arg(long)]
-    hertz: Rate,
+    hertz: Pace,
     /// Samples of each probe.
     #[arg(long)]
     flushes: Option<u64>,
+    /// What takes the samples.
+    #[arg(long, default_value = "daemon")]
+    source: Source,
 }
 
 impl Daemon {
     /// Sends samples until there is no more input.
     pub fn run(&self) -> anyhow::Result<()> {
+        match self.source {
+            Source::Daemon => self.sample(),
+            Source::Generator => Generator::new(self.hertz, self.flushes).run(&self.channel),
+        }
+    }
+
+    fn sample(&self) -> anyhow::Result<()> {
+        let hertz = self.hertz.hertz.map_or(Ok(Rate::Max), |hertz| Hertz::new(hertz).map(Rate::Hertz))?;
         let probes = INSTANCES.map(|(probe, instance)| ProbeChoice {
             instance: Some(instance.to_owned()),
-            hertz: self.hertz,
+            hertz,
             enabled: false,
             ..ProbeChoice::new(probe)
         });

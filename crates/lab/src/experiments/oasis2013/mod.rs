@@ -1,10 +1,12 @@
 //! The experiments of the thesis and the paper that introduced OASIS (2012, 2013): AJAX beside WebSockets in the memory of a tab, in bytes, throughput and age.
 //!
-//! `experiment.toml` declares them. A [`cell`] starts a DAC with [`crate::outlets`], the [`daemon`] with the probes of the publications, the [`pages`] with the
-//! dashboard of 2012, and a browser that shows it through one door. The page reports what it shows; [`summary`] says what comes of it.
+//! `experiment.toml` declares them. A [`cell`] starts a DAC with [`crate::outlets`], the [`daemon`] with the probes of the publications (or a [`generator`] of their samples), the [`pages`] with the
+//! dashboard of 2012, and a browser that shows it through one door. The page reports what it shows; [`summary`] says what comes of it, and [`arrival`] how old samples should be.
 
+mod arrival;
 mod cell;
 mod daemon;
+mod generator;
 mod pages;
 mod settings;
 mod summary;

@@ -40,8 +40,16 @@ pub struct Shown {
     pub name: String,
     /// Samples that have arrived.
     pub received: u64,
+    /// Messages that have brought them; 0 where the page does not see messages.
+    pub messages: u64,
+    /// Their bytes: frames, lines, or bodies of answers.
+    pub bytes: u64,
+    /// Characters of the response so far, which AJAX keeps.
+    pub held: u64,
     /// From the time of each sample from number 50 to 100 until the page had it, milliseconds.
     pub ages: Vec<f64>,
+    /// The same of the newest sample of each message, from number 50 on.
+    pub newest: Vec<f64>,
 }
 
 /// Builds the SDK for browsers, if it is not built.

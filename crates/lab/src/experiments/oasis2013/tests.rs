@@ -3,7 +3,6 @@ use super::{
     settings::{Settings, Test},
 };
 use crate::experiment::{Cell, Choice, Experiment, Method};
-use oasis_instrument::Rate;
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -23,7 +22,7 @@ fn every_cell_of_every_plan_has_settings() {
     for plan in experiment().plans {
         for cell in cells(&plan.name) {
             let settings = Settings::of(&cell).expect("settings");
-            assert!(settings.rate != Rate::Max || settings.test == Test::Throughput);
+            assert!(settings.rate.hertz.is_some() || settings.test == Test::Throughput);
         }
     }
 }
@@ -44,4 +43,23 @@ fn every_figure_and_table_of_the_publications_is_in_the_index() {
     for number in wanted.into_iter().map(str::to_owned).chain(of_appendices) {
         assert!(numbers.contains(&number), "{number}");
     }
+}
+
+#[test]
+fn the_index_says_what_became_of_each_figure_and_table_of_the_paper() {
+    let experiment = experiment();
+    let said = |words: &str| {
+        let figures = experiment.figures.iter();
+        figures
+            .flat_map(|figure| [&figure.paper, figure.reason.as_ref().unwrap_or(&figure.note)])
+            .any(|text| text.contains(words))
+    };
+    for number in 1..=7 {
+        assert!(said(&format!("paper has it as figure {number}")), "{number}");
+    }
+    assert!(said("as tables I and II"));
+    // Tables 5.1 and 5.2: three numbers in three rows of both, and the sizes of packets.
+    let facts =
+        experiment.facts.iter().filter(|fact| fact.place.starts_with("Thesis, tables 5.1 and 5.2; paper"));
+    assert_eq!(facts.map(|fact| fact.paper.len()).sum::<usize>(), 2 * 9);
 }

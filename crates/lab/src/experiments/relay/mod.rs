@@ -43,6 +43,30 @@ pub struct Delays {
     pub up: Vec<f64>,
     /// From the server.
     pub down: Vec<f64>,
+    /// Of each exchange of a connection: of its request's last piece, and of its answer's. The last exchange of a connection is not among them.
+    pub exchanges: Vec<(f64, f64)>,
+}
+
+/// The exchange of a connection that is under way.
+#[derive(Debug, Default)]
+struct Exchange {
+    up: Option<f64>,
+    down: Option<f64>,
+}
+
+impl Exchange {
+    /// Notes a piece. Returns the exchange before, if this is the first piece of the next request.
+    fn note(&mut self, direction: Direction, delay: f64) -> Option<(f64, f64)> {
+        let before = match direction {
+            Direction::Up => self.up.zip(self.down.take()),
+            Direction::Down => None,
+        };
+        match direction {
+            Direction::Up => self.up = Some(delay),
+            Direction::Down => self.down = Some(delay),
+        }
+        before
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -107,14 +131,16 @@ fn relay_connection(
     for stream in [&client, &server] {
         stream.set_nodelay(true)?;
     }
+    let exchange = Arc::new(Mutex::new(Exchange::default()));
     let ways = [(Direction::Up, client.try_clone()?, server.try_clone()?), (Direction::Down, server, client)];
     for (direction, from, to) in ways {
         let (sender, receiver) = sync_channel(PIECES);
-        let (random, delays) = (Rng::with_seed(random.u64(..)), delays.clone());
+        let random = Rng::with_seed(random.u64(..));
+        let (exchange, delays) = (exchange.clone(), delays.clone());
         thread::Builder::new().name("relay-read".into()).spawn(move || read(from, link, random, &sender))?;
         thread::Builder::new()
             .name("relay-write".into())
-            .spawn(move || write(to, direction, receiver, &delays))?;
+            .spawn(move || write(to, direction, receiver, &exchange, &delays))?;
     }
     Ok(())
 }
@@ -138,14 +164,22 @@ fn read(mut from: TcpStream, link: Link, mut random: Rng, to: &SyncSender<Piece>
 }
 
 /// Writes each piece when it is due.
-fn write(mut to: TcpStream, direction: Direction, pieces: Receiver<Piece>, delays: &Mutex<Delays>) {
+fn write(
+    mut to: TcpStream,
+    direction: Direction,
+    pieces: Receiver<Piece>,
+    exchange: &Mutex<Exchange>,
+    delays: &Mutex<Delays>,
+) {
     for piece in pieces {
         thread::sleep(piece.due.saturating_duration_since(Instant::now()));
         if to.write_all(&piece.bytes).is_err() {
             break;
         }
-        let mut delays = delays.lock().unwrap_or_else(PoisonError::into_inner);
         let realized = piece.read.elapsed().as_secs_f64() * 1e3;
+        let before = exchange.lock().unwrap_or_else(PoisonError::into_inner).note(direction, realized);
+        let mut delays = delays.lock().unwrap_or_else(PoisonError::into_inner);
+        delays.exchanges.extend(before);
         match direction {
             Direction::Up => delays.up.push(realized),
             Direction::Down => delays.down.push(realized),
@@ -168,6 +202,16 @@ mod tests {
             thread::sleep(Duration::from_millis(20));
         }
         true
+    }
+
+    #[test]
+    fn an_exchange_has_the_delays_of_the_last_pieces_of_request_and_answer() {
+        let mut exchange = Exchange::default();
+        use Direction::{Down, Up};
+        let pieces = [(Up, 1.0), (Up, 2.0), (Down, 3.0), (Down, 4.0), (Up, 5.0), (Down, 6.0), (Up, 7.0)];
+        let exchanges: Vec<_> =
+            pieces.into_iter().filter_map(|(direction, delay)| exchange.note(direction, delay)).collect();
+        assert_eq!(exchanges, [(2.0, 4.0), (5.0, 6.0)]);
     }
 
     #[test]

@@ -28,18 +28,25 @@ const MOST_OFFSET: f64 = 2.0;
 /// What runs besides the browser.
 struct Stage {
     site: Site<PageResult>,
-    dac: Child,
-    _sensor: Child,
+    /// A DAC, or the bare server.
+    server: Child,
+    /// The sensor of a DAC.
+    _sensor: Option<Child>,
     relay: Relay,
 }
 
 impl Stage {
     fn start(settings: &Settings) -> anyhow::Result<Self> {
         let site = Site::start(pages::router())?;
-        let dac = Child::lab(cpu::SERVERS, &["serve", "dac", "--origin", &site.origin()])?;
-        let sensor = Child::lab(cpu::CLIENTS, &["sensor", dac.place(1)?])?;
-        let relay = Relay::start(dac.place(0)?.parse()?, settings.link, settings.seed)?;
-        Ok(Self { site, dac, _sensor: sensor, relay })
+        let (server, sensor) = if settings.doors == [Door::Bare] {
+            (Child::lab(cpu::SERVERS, &["bare-wind"])?, None)
+        } else {
+            let dac = Child::lab(cpu::SERVERS, &["serve", "dac", "--origin", &site.origin()])?;
+            let sensor = Child::lab(cpu::CLIENTS, &["sensor", dac.place(1)?])?;
+            (dac, Some(sensor))
+        };
+        let relay = Relay::start(server.place(0)?.parse()?, settings.link, settings.seed)?;
+        Ok(Self { site, server, _sensor: sensor, relay })
     }
 
     /// The page that shows these doors.
@@ -56,7 +63,8 @@ pub fn show(
     say: &dyn Fn(&str) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let stage = Stage::start(settings)?;
-    for door in Door::ALL {
+    let doors = if settings.doors == [Door::Bare] { &[Door::Bare][..] } else { &Door::OF_A_DAC };
+    for &door in doors {
         say(&format!("{:9} {}", door.name(), stage.address(&[door], settings)?))?;
     }
     while !interrupt.is_set() {
@@ -74,10 +82,10 @@ pub fn measure(
     surroundings: &Surroundings<'_>,
 ) -> anyhow::Result<Measured> {
     let stage = Stage::start(settings)?;
-    let Stage { site, dac, relay, .. } = &stage;
+    let Stage { site, server, relay, .. } = &stage;
     let mut node = surroundings.node(cell, 0)?;
     let seen = live::server(node.server.take(), Vec::new());
-    let monitor = Monitor::start(vec![dac.pid()], Vec::new(), seen);
+    let monitor = Monitor::start(vec![server.pid()], Vec::new(), seen);
     let mut browser = Browser::open(settings.browser, &stage.address(&settings.doors, settings)?)?;
     let results = wait(site, &mut browser, settings, surroundings)?;
     drop(browser);

@@ -1,8 +1,9 @@
 //! WindComm, the experiment of Pimentel and Nickerson 2012: how old the readings of a wind sensor are when a browser far away gets them.
 //!
 //! `experiment.toml` declares it. A [`cell`] starts a sensor ([`sensor`]) with a DAC, a relay that is as slow as the way to a city, a site with the [`pages`],
-//! and a browser that opens one of them for each door. The pages post their latencies, [`summary`] says what comes of them, and [`model`] what was to be expected.
+//! and a browser that opens one of them for each door. The pages post their latencies, [`summary`] says what comes of them, and [`model`] what was to be expected. A [`bare`] server is the limit.
 
+mod bare;
 mod cell;
 mod model;
 mod pages;
@@ -12,6 +13,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
+pub use bare::BareServer;
 pub use sensor::Sensor;
 
 use crate::experiment::{Cell, Downloads, Interrupt, Measured, Method, Readiness, Surroundings};

@@ -46,6 +46,7 @@ pub fn path(doors: &[Door]) -> &'static str {
         [Door::Poll] => "/PollingWindComm",
         [Door::Events] => "/EventsWindComm",
         [Door::Stream] => "/StreamingWindComm",
+        [Door::Bare] => "/BareWindComm",
         _ => "/InterleavedWindComm",
     }
 }

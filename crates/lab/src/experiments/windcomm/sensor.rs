@@ -9,7 +9,7 @@ use anyhow::Context;
 use clap::Args;
 use oasis_probe::{NodeBuilder, NodeConfig, TcpConnector};
 use oasis_probes::{WindSonic, windsonic::Mode};
-use simulator::Simulator;
+pub use simulator::Simulator;
 use std::io;
 
 /// The node's name.

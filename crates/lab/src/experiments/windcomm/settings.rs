@@ -18,13 +18,18 @@ pub enum Door {
     Events,
     /// Lines of a response without end.
     Stream,
+    /// A WebSocket without OASIS: the limit.
+    Bare,
 }
 
 impl Door {
     /// The publication's.
     pub const OF_THE_PAPER: [Self; 3] = [Self::WebSocket, Self::LongPoll, Self::Poll];
+    /// Those of a DAC.
+    pub const OF_A_DAC: [Self; 5] = [Self::WebSocket, Self::LongPoll, Self::Poll, Self::Events, Self::Stream];
     /// Every door.
-    pub const ALL: [Self; 5] = [Self::WebSocket, Self::LongPoll, Self::Poll, Self::Events, Self::Stream];
+    pub const ALL: [Self; 6] =
+        [Self::WebSocket, Self::LongPoll, Self::Poll, Self::Events, Self::Stream, Self::Bare];
 
     /// As the declaration and the pages call it.
     pub fn name(self) -> &'static str {
@@ -34,6 +39,7 @@ impl Door {
             Self::Poll => "poll",
             Self::Events => "events",
             Self::Stream => "stream",
+            Self::Bare => "bare",
         }
     }
 }

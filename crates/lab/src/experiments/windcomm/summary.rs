@@ -8,6 +8,9 @@ use super::{
 };
 use crate::{experiment::Measured, statistics::Sample};
 
+/// Of the sensor, milliseconds: from here on a reading may wait for a request.
+const HALF_A_PERIOD: f64 = 125.0;
+
 /// The measures of one door, or of all with their names in front.
 pub fn measured(
     settings: &Settings,
@@ -65,13 +68,20 @@ fn add(
         ("model_formula_ms", formula),
         ("off_model_percent", if expected > 0.0 { (average / expected - 1.0) * 100.0 } else { 0.0 }),
         ("beyond_link_ms", average - mean(&delays.down)),
+        ("clock_before_ms", result.offsets[0]),
+        ("clock_after_ms", result.offsets[1]),
     ];
     for (name, value) in values {
         measured.measures.insert(format!("{prefix}{name}"), value);
     }
     if door == Door::LongPoll {
-        measured.notes.push(format!("{}: {}", door.name(), case(average)));
-        let paper = if average > 125.0 { 1.5 * mean(&delays.down) } else { formula };
+        let (number, said) = case(average);
+        measured.notes.push(format!("{}: {said}", door.name()));
+        let late = result.latencies.iter().filter(|latency| **latency > HALF_A_PERIOD).count();
+        let of_all = late as f64 / result.latencies.len().max(1) as f64;
+        measured.measures.insert(format!("{prefix}long_poll_case"), number);
+        measured.measures.insert(format!("{prefix}beyond_half_a_period_percent"), of_all * 100.0);
+        let paper = if average > HALF_A_PERIOD { 1.5 * mean(&delays.down) } else { formula };
         measured.measures.insert(format!("{prefix}model_of_the_paper_ms"), paper);
     }
     let times = result.latencies.iter().enumerate();
@@ -82,11 +92,11 @@ fn add(
 }
 
 /// The publication's three cases of a long poll.
-fn case(mean: f64) -> &'static str {
+fn case(mean: f64) -> (f64, &'static str) {
     match mean {
-        ..=125.0 => "the first case, a request waits for each reading",
-        ..=250.0 => "the second case, readings wait now and then for a request",
-        _ => "the third case, readings wait for requests",
+        ..=HALF_A_PERIOD => (1.0, "the first case, a request waits for each reading"),
+        ..=250.0 => (2.0, "the second case, readings wait now and then for a request"),
+        _ => (3.0, "the third case, readings wait for requests"),
     }
 }
 

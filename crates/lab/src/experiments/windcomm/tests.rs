@@ -41,4 +41,9 @@ fn every_figure_and_table_of_the_paper_is_in_the_index() {
     for number in ["1", "2", "table 1"] {
         assert!(numbers.contains(number), "{number}");
     }
+    // Table 1: four cities, three tests, three doors; mean, deviation and ratio.
+    let facts = experiment().facts;
+    let table: Vec<_> = facts.iter().filter(|fact| fact.place.starts_with("Table 1, ")).collect();
+    let printed: usize = table.iter().map(|fact| fact.paper.len()).sum();
+    assert_eq!((table.len(), printed), (36, 4 * 3 * (3 + 3 + 2)));
 }

@@ -1,6 +1,7 @@
 // The dashboard of 2012: a table for each probe instance, filled through one of the doors below. It counts what it shows, and how old that is.
 //
-// Parameters of the address: door, dac and outlet (HOST:PORT), node, instances (with commas), and is_measured: the page then reports to the lab.
+// Parameters of the address: door, dac and outlet (HOST:PORT), node, instances (with commas; those of the node if absent), and is_measured: the page then
+// reports to the lab.
 
 const DOORS = {
   'ajax-file': 'AJAX, flat file',
@@ -28,13 +29,14 @@ const INTERVAL = 150;
 const REPORT = 200;
 /** The samples whose age is noted: section 5.4. */
 const [FIRST, LAST] = [50, 100];
+/** Messages whose newest sample's age is noted. */
+const NEWEST = 1000;
 
 const parameters = new URLSearchParams(location.search);
 const door = parameters.get('door') ?? 'websocket';
 const dac = parameters.get('dac') ?? location.host;
 const outlet = parameters.get('outlet') ?? location.host;
 const node = parameters.get('node') ?? 'host';
-const names = (parameters.get('instances') ?? 'ProcessorProbe_SmokeTest,MemoryProbe_SmokeTest').split(',');
 const now = () => performance.timeOrigin + performance.now();
 const sleep = (millis) => new Promise((resolve) => setTimeout(resolve, millis));
 const say = (text) => { document.getElementById('state').textContent = text; };
@@ -42,7 +44,13 @@ const say = (text) => { document.getElementById('state').textContent = text; };
 /** One probe instance on the page. */
 class Instance {
   received = 0;
+  /** Messages that have arrived, and their bytes: what a frame or a line has, without the headers of packets. */
+  messages = 0;
+  bytes = 0;
+  /** Characters of the response that has come so far: AJAX keeps all of it. */
+  held = 0;
   ages = [];
+  newest = [];
   shown;
   stop = () => {};
 
@@ -57,19 +65,28 @@ class Instance {
     this.counter = section.querySelector('output');
   }
 
-  /** Notes samples that have arrived, of which the last one is shown: its number, its time in milliseconds, and its metrics. */
-  note(count, sequence, time, metrics) {
-    const age = now() - time;
+  /** Counts a message. */
+  count(bytes, messages = 1) {
+    this.messages += messages;
+    this.bytes += bytes;
+  }
+
+  /** Notes samples that have arrived, of which the last one is shown: its number and metrics; `timeOf` returns milliseconds by number. */
+  note(count, last, timeOf, metrics) {
+    const arrived = now();
     this.received += count;
-    if (sequence >= FIRST && sequence <= LAST) this.ages.push(age);
-    this.newest = metrics;
+    for (let sequence = Math.max(FIRST, last - count + 1); sequence <= Math.min(LAST, last); sequence += 1) {
+      this.ages.push(arrived - timeOf(sequence));
+    }
+    if (last >= FIRST && this.newest.length < NEWEST) this.newest.push(arrived - timeOf(last));
+    this.metrics = metrics;
     this.shown ??= requestAnimationFrame(() => this.show());
   }
 
   show() {
     this.shown = undefined;
     this.counter.textContent = this.received;
-    const entries = Object.entries(this.newest ?? {});
+    const entries = Object.entries(this.metrics ?? {});
     while (this.rows.rows.length < entries.length) {
       const row = this.rows.insertRow();
       row.insertCell();
@@ -93,22 +110,34 @@ class Instance {
 function noteMessage(instance, message) {
   const samples = message.samples ?? [];
   const last = samples.at(-1);
-  if (last) instance.note(samples.length, last.sequence, last.time / 1e6, last.metrics);
+  if (!last) return;
+  const timeOf = (sequence) => (samples.find((sample) => sample.sequence === sequence) ?? last).time / 1e6;
+  instance.note(samples.length, last.sequence, timeOf, last.metrics);
+}
+
+/** The bytes of a frame of a WebSocket that the server sends: RFC 6455, section 5.2. */
+function frame(length) {
+  return length + (length < 126 ? 2 : length < 65536 ? 4 : 10);
 }
 
 /** AJAX with an XMLHttpRequest whose response does not end: the newest record is the last line of all that has come. */
 function streamed(instance) {
   const request = new XMLHttpRequest();
   let shown = -1;
+  let at = 0;
   request.onprogress = () => {
     const text = request.responseText;
+    instance.held = text.length;
     const end = text.lastIndexOf('\n');
+    const lines = text.slice(at, end + 1).split('\n').filter(Boolean);
+    at = end + 1;
+    for (const line of lines) instance.count(line.length + 1);
     const record = text.slice(text.lastIndexOf('\n', end - 1) + 1, end).trim();
     if (!record) return;
     const { sequence, time, metrics } = JSON.parse(record);
     if (sequence === shown) return;
     shown = sequence;
-    instance.note(1, sequence, time / 1e6, metrics);
+    instance.note(1, sequence, () => time / 1e6, metrics);
   };
   request.onerror = () => say(`${instance.name}: the connection has ended`);
   request.open('GET', `http://${outlet}/ajax/${encodeURIComponent(instance.name)}`);
@@ -133,12 +162,14 @@ function binary(instance, { decodeBatch, schemas }) {
   request.overrideMimeType('text/plain; charset=x-user-defined');
   request.onprogress = () => {
     const text = request.responseText;
+    instance.held = text.length;
     const byte = (place) => text.charCodeAt(place) & 0xff;
     while (at + 4 <= text.length) {
       const length = byte(at) | (byte(at + 1) << 8) | (byte(at + 2) << 16) | (byte(at + 3) << 24);
       if (at + 4 + length > text.length) return;
       const bytes = Uint8Array.from({ length }, (_, index) => byte(at + 4 + index));
       at += 4 + length;
+      if (length > 0) instance.count(4 + length);
       if (length > 0) noteBatch(instance, bytes, schemas.get(instance.name), decodeBatch);
     }
   };
@@ -147,12 +178,13 @@ function binary(instance, { decodeBatch, schemas }) {
   instance.stop = () => request.abort();
 }
 
-/** Decodes a batch, and shows its last sample. */
+/** Decodes the columns of a batch, and shows its last sample. */
 function noteBatch(instance, bytes, schema, decodeBatch) {
   const { count, firstSequence, times, metrics } = decodeBatch(bytes, schema.metrics.map(({ type }) => type));
   const last = count - 1;
   const shown = schema.metrics.map(({ name }, index) => [name, metrics[index][last]]);
-  instance.note(count, Number(firstSequence) + last, Number(times[last]) / 1e6, Object.fromEntries(shown));
+  const first = Number(firstSequence);
+  instance.note(count, first + last, (sequence) => Number(times[sequence - first]) / 1e6, Object.fromEntries(shown));
 }
 
 /** Reads the metrics of a packet. */
@@ -168,17 +200,23 @@ async function polled(instance, path, more, rest) {
   while (!isStopped) {
     const query = new URLSearchParams({ node, instance: instance.name, ...(position ? { resume: position, ...more } : { from: 'now' }) });
     const answer = await fetch(`http://${dac}/api/v1/samples${position ? path : ''}?${query}`);
-    const body = await answer.json();
+    const text = await answer.text();
+    const body = JSON.parse(text);
     if (!answer.ok) throw new Error(body.detail);
     position = body.next;
-    for (const message of body.messages) noteMessage(instance, message);
+    instance.count(text.length);
+    const samples = body.messages.flatMap((message) => message.samples ?? []);
+    noteMessage(instance, { samples });
     if (rest) await sleep(rest);
   }
 }
 
 function events(instance) {
   const source = new EventSource(`http://${dac}/api/v1/samples/events?${new URLSearchParams({ node, instance: instance.name })}`);
-  source.addEventListener('samples', ({ data }) => noteMessage(instance, JSON.parse(data)));
+  source.addEventListener('samples', ({ data }) => {
+    instance.count(data.length);
+    noteMessage(instance, JSON.parse(data));
+  });
   instance.stop = () => source.close();
 }
 
@@ -199,7 +237,8 @@ function websocketOf2012(instances, { decodePacket, decodePacketHeader, register
     if (!found) return;
     const [instance, codec] = found;
     const { sequence, seconds, microseconds, sample } = decodePacket(bytes, codec);
-    instance.note(1, sequence, seconds * 1e3 + microseconds / 1e3, sample);
+    instance.count(frame(bytes.length));
+    instance.note(1, sequence, () => seconds * 1e3 + microseconds / 1e3, sample);
   };
   socket.onclose = ({ reason }) => say(`closed ${reason}`);
 }
@@ -225,19 +264,24 @@ function websocket(instances, { decodeBatch }) {
     }
     const bytes = new Uint8Array(data);
     const known = topics.get(new DataView(data).getUint32(4, true));
-    if (known) noteBatch(known[0], bytes, known[1], decodeBatch);
+    if (!known) return;
+    known[0].count(frame(bytes.length));
+    noteBatch(known[0], bytes, known[1], decodeBatch);
   };
   socket.onclose = ({ reason }) => say(`closed ${reason}`);
 }
 
 /** A record of a server that has JSON for each sample. */
 function noteRecord(instance, { sequence, time, metrics }) {
-  instance.note(1, sequence, time / 1e6, metrics);
+  instance.note(1, sequence, () => time / 1e6, metrics);
 }
 
 function eventsOfAxum(instance) {
   const source = new EventSource(`http://${outlet}/events/${encodeURIComponent(instance.name)}`);
-  source.onmessage = ({ data }) => noteRecord(instance, JSON.parse(data));
+  source.onmessage = ({ data }) => {
+    instance.count(data.length);
+    noteRecord(instance, JSON.parse(data));
+  };
   instance.stop = () => source.close();
 }
 
@@ -269,17 +313,34 @@ function foxglove(instances) {
     }
     const bytes = new DataView(data);
     const instance = bytes.getUint8(0) === 1 && instances[bytes.getUint32(1, true)];
-    if (instance) noteRecord(instance, JSON.parse(decoder.decode(new Uint8Array(data, 13))));
+    if (!instance) return;
+    instance.count(frame(data.byteLength));
+    noteRecord(instance, JSON.parse(decoder.decode(new Uint8Array(data, 13))));
   };
   socket.onclose = ({ reason }) => say(`closed ${reason}`);
 }
 
+async function get(path) {
+  const answer = await fetch(`http://${dac}/api/v1/${path}`);
+  const body = await answer.json();
+  if (!answer.ok) throw new Error(body.detail ?? answer.statusText);
+  return body;
+}
+
+/** The instances to show: those that the address names, or all that the DAC has of the node. */
+async function namesOfInstances() {
+  const named = parameters.get('instances');
+  if (named) return named.split(',');
+  const { instances } = await get(`instances?${new URLSearchParams({ node })}`);
+  if (instances.length === 0) throw new Error(`the DAC has no instances of ${node}`);
+  return instances.map(({ instance }) => instance);
+}
+
 /** The SDK, with the schemas of the instances. */
-async function sdk() {
-  const get = async (path) => (await fetch(`http://${dac}/api/v1/${path}`)).json();
+async function sdk(shown) {
   const library = await import('/sdk/index.js');
   const { instances } = await get('instances');
-  const ours = instances.filter((known) => known.node === node && names.includes(known.instance));
+  const ours = instances.filter((known) => known.node === node && shown.some(({ name }) => name === known.instance));
   const known = await Promise.all(ours.map(({ id }) => get(`instances/${id}`)));
   return { ...library, schemas: new Map(known.map(({ instance, schema }) => [instance, schema])) };
 }
@@ -292,14 +353,14 @@ async function start(instances) {
     case 'ajax-database': return each(streamed);
     case 'ajax-long-poll': return each(droppedAndResumed);
     case 'ajax-binary': {
-      const library = await sdk();
+      const library = await sdk(instances);
       return each((instance) => binary(instance, library));
     }
     case 'poll': return each((instance) => polled(instance, '', {}, INTERVAL));
     case 'long-poll': return each((instance) => polled(instance, '/wait', {}, 0));
     case 'events': return each(events);
-    case 'websocket-2012': return websocketOf2012(instances, await sdk());
-    case 'websocket': return websocket(instances, await sdk());
+    case 'websocket-2012': return websocketOf2012(instances, await sdk(instances));
+    case 'websocket': return websocket(instances, await sdk(instances));
     case 'axum-events': return each(eventsOfAxum);
     case 'socket.io': return socketIo(instances, await import('/socket.io.js'));
     case 'foxglove': return foxglove(instances);
@@ -313,7 +374,7 @@ async function report(instances) {
     const result = {
       at: now(),
       browser: navigator.userAgent,
-      instances: instances.map(({ name, received, ages }) => ({ name, received, ages })),
+      instances: instances.map(({ name, received, messages, bytes, held, ages, newest }) => ({ name, received, messages, bytes, held, ages, newest })),
     };
     await fetch('/results', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(result) });
     await sleep(REPORT);
@@ -334,11 +395,20 @@ function showDoors() {
   const form = document.querySelector('form');
   form.elements.dac.value = dac;
   form.elements.node.value = node;
+  // "Get Information": the same door to another node, with whatever instances that has.
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    const query = new URLSearchParams(location.search);
+    query.set('dac', form.elements.dac.value);
+    query.set('node', form.elements.node.value);
+    query.delete('instances');
+    location.search = query;
+  };
 }
 
 async function run() {
   showDoors();
-  const instances = names.map((name) => new Instance(name));
+  const instances = (await namesOfInstances()).map((name) => new Instance(name));
   await start(instances);
   say(`${DOORS[door]}: ${node}`);
   if (parameters.has('is_measured')) await report(instances);

@@ -10,6 +10,7 @@ const DOORS = {
   '/PollingWindComm': ['poll', 'poll'],
   '/EventsWindComm': ['events', 'server-sent events'],
   '/StreamingWindComm': ['stream', 'streaming'],
+  '/BareWindComm': ['bare', 'WebSocket without OASIS'],
 };
 
 const parameters = new URLSearchParams(location.search);
@@ -76,6 +77,18 @@ const transports = {
     socket.onmessage = ({ data }) => {
       const t4 = now();
       note(t4, [readingOf(new DataView(data))]);
+    };
+    return new Promise((_, fail) => { socket.onclose = ({ reason }) => fail(new Error(`closed ${reason}`)); });
+  },
+
+  /** A server that does nothing else: time, direction and speed in 16 bytes. */
+  bare() {
+    const socket = new WebSocket(`ws://${dac}/`);
+    socket.binaryType = 'arraybuffer';
+    socket.onmessage = ({ data }) => {
+      const t4 = now();
+      const reading = new DataView(data);
+      note(t4, [[reading.getFloat64(0, true), reading.getFloat32(8, true), reading.getFloat32(12, true)]]);
     };
     return new Promise((_, fail) => { socket.onclose = ({ reason }) => fail(new Error(`closed ${reason}`)); });
   },
@@ -200,7 +213,9 @@ function draw(direction, speed) {
 }
 
 function showDoors() {
-  for (const [path, [, name]] of Object.entries(DOORS)) {
+  for (const [path, [other, name]] of Object.entries(DOORS)) {
+    // The bare server is in the place of a DAC: it has no other door, and a DAC has not this one.
+    if ((other === 'bare') !== (door === 'bare')) continue;
     const link = document.createElement('a');
     link.href = path + location.search;
     link.textContent = name;

@@ -27,7 +27,9 @@ pub fn authorization() -> anyhow::Result<Option<String>> {
 pub fn from_file(path: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
     let file = private_file::open(path, "the token")?;
-    file.take(LONGEST).read_to_string(&mut text).with_context(|| format!("cannot read the token in {}", path.display()))?;
+    file.take(LONGEST)
+        .read_to_string(&mut text)
+        .with_context(|| format!("cannot read the token in {}", path.display()))?;
     bearer(&text)
 }
 

@@ -33,9 +33,11 @@ const REPORTED: Duration = Duration::from_secs(60);
 pub const CODE: &str = "rate_limit";
 
 /// Routes whose requests cost much: they read the archive, or all instances.
-const EXPENSIVE: [&str; 4] = [
+const EXPENSIVE: [&str; 6] = [
     "/api/v1/archive/instances",
+    "/api/v1/audit-log/check",
     "/api/v1/history.arrow",
+    "/api/v1/sql",
     "/api/v1/test-runs/{test_run}/comparison",
     "/metrics",
 ];

@@ -189,6 +189,11 @@ fn a_node_enrolls_once_with_a_token_and_needs_no_flags_afterwards() {
     let token = site.token("plant-*");
     let refused = error(&site.enroll("mill", &token, "mill"));
     assert!(refused.contains("may not enroll node \"mill\""), "{refused}");
+    let refused = error(&site.enroll("plant-7!", &token, "odd"));
+    assert!(
+        refused.contains("use letters"),
+        "no certificate has this name, and the token is left: {refused}"
+    );
     let done = site.enroll("plant-7", &token, "plant-7");
     assert!(done.status.success(), "{}", error(&done));
     assert_eq!(mode(&site.path("plant-7/node.key")), 0o600);

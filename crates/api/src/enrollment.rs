@@ -18,7 +18,7 @@ use oasis_tls::{Authority, CertificateRequest, Lifetime, NodeCertificate};
 use oasis_wire::{quantity::Nanos, time};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::{fs, io, sync::Arc};
+use std::{fs, io};
 use utoipa::ToSchema;
 
 /// A page of other sites that tries to enroll a node receives this.
@@ -111,9 +111,11 @@ pub async fn enroll(
     let target = name.clone();
     let act = async move {
         let act = move || {
-            // First: a token that two nodes have is for one of them.
+            // A name that no certificate can have costs no token.
+            let certificate = enrollment.sign(&request)?;
+            // Before anybody gets it: a token that two nodes have is for one of them.
             access.spend(&principal).map_err(|error| refused(&error))?;
-            enrollment.issue(&access, &name, &request, principal.to_string())
+            enrollment.register(&access, &name, certificate, principal.to_string())
         };
         let acted = tokio::task::spawn_blocking(act).await;
         acted.map_err(|error| failed(error.to_string()))?
@@ -122,15 +124,18 @@ pub async fn enroll(
 }
 
 impl Enrollment {
-    fn issue(
-        self: Arc<Self>,
+    fn sign(&self, request: &CertificateRequest) -> Result<String, Problem> {
+        let signed = self.authority.sign_node(request, Lifetime::of_node(DAYS));
+        signed.map_err(|error| unusable(error.to_string()))
+    }
+
+    fn register(
+        &self,
         access: &Access,
         name: &str,
-        request: &CertificateRequest,
+        certificate: String,
         by: String,
     ) -> Result<EnrollAnswer, Problem> {
-        let signed = self.authority.sign_node(request, Lifetime::of_node(DAYS));
-        let certificate = signed.map_err(|error| unusable(error.to_string()))?;
         let facts = NodeCertificate::of_pem(&certificate);
         let facts = facts.ok_or_else(|| failed("the issued certificate cannot be parsed".into()))?;
         let ends = Time(nanos(facts.ends));

@@ -30,6 +30,7 @@ const ADMINISTRATION: &[&str] = &["administration"];
 const SQL: &[&str] = &["sql"];
 const ENROLL: &[&str] = &["enroll"];
 const LAYOUTS: &[&str] = &["layouts"];
+const SQL: &[&str] = &["sql"];
 const RUNS: &[&str] = &["runs"];
 const ANNOTATIONS: &[&str] = &["annotations"];
 const COMMAND: &[&str] = &[
@@ -54,6 +55,30 @@ pub const ROUTES: &[Expected] = &[
     nothing("POST /api/v1/session"),
     nothing("DELETE /api/v1/session"),
     nothing("POST /api/v1/session/csrf"),
+    nothing("GET /sign-in/oidc"),
+    nothing("GET /sign-in/oidc/callback"),
+    nothing("POST /api/v1/session/link"),
+    nothing("PUT /api/v1/session/password"),
+    nothing("POST /api/v1/sign-in-links"),
+    somewhere("POST /api/v1/tickets", READ),
+    everywhere("GET /api/v1/users", ADMINISTRATION),
+    everywhere("POST /api/v1/users", ADMINISTRATION),
+    everywhere("PATCH /api/v1/users/{name}", ADMINISTRATION),
+    everywhere("DELETE /api/v1/users/{name}", ADMINISTRATION),
+    everywhere("DELETE /api/v1/users/{name}/sessions", ADMINISTRATION),
+    everywhere("GET /api/v1/tokens", ADMINISTRATION),
+    everywhere("POST /api/v1/tokens", ADMINISTRATION),
+    everywhere("DELETE /api/v1/tokens/{id}", ADMINISTRATION),
+    everywhere("GET /api/v1/roles", ADMINISTRATION),
+    everywhere("PUT /api/v1/roles/{name}", ADMINISTRATION),
+    everywhere("DELETE /api/v1/roles/{name}", ADMINISTRATION),
+    everywhere("POST /api/v1/roles/preview", ADMINISTRATION),
+    everywhere("GET /api/v1/audit-log", ADMINISTRATION),
+    everywhere("GET /api/v1/audit-log/check", ADMINISTRATION),
+    somewhere("GET /api/v1/sql", SQL),
+    somewhere("POST /api/v1/sql", SQL),
+    somewhere("DELETE /api/v1/nodes/{node}", ADMINISTRATION),
+    somewhere("DELETE /api/v1/instances/{id}", ADMINISTRATION),
     somewhere("GET /ws", READ),
     somewhere("GET /api/v1/nodes", READ),
     somewhere("POST /api/v1/nodes/enroll", ENROLL),

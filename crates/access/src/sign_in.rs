@@ -146,7 +146,7 @@ impl Access {
     ///
     /// # Errors
     /// [`SignInError::Wrong`] if there is no such user.
-    fn start_session(&self, name: &str, now: Moment) -> Result<SignedIn, SignInError> {
+    pub fn start_session(&self, name: &str, now: Moment) -> Result<SignedIn, SignInError> {
         let generation = self.generation();
         let policy = self.policy();
         let (user, account) = policy.users.get_key_value(name).ok_or(SignInError::Wrong)?;

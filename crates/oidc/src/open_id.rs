@@ -132,7 +132,8 @@ impl OpenId {
         let (subject, claims) = match verified(&client, &tokens, &nonce) {
             // The provider may have another key since.
             Err(Verification::UnknownKey(_)) => {
-                verified(&self.client(now, true)?, &tokens, &nonce).map_err(SignInFailure::from)?
+                let client = self.client(now, true)?;
+                verified(&client, &tokens, &nonce).map_err(SignInFailure::from)?
             }
             other => other.map_err(SignInFailure::from)?,
         };

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 const POLICY: &str =
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'";
 /// What the page does not use. It copies to the clipboard, and shows panels on the whole screen.
-const FEATURES: &str = "accelerometer=(), ambient-light-sensor=(), autoplay=(), bluetooth=(), camera=(), \
+const FEATURES: &str = "accelerometer=(), autoplay=(), camera=(), \
                         display-capture=(), encrypted-media=(), geolocation=(), gyroscope=(), hid=(), magnetometer=(), \
                         microphone=(), midi=(), payment=(), publickey-credentials-get=(), serial=(), usb=(), xr-spatial-tracking=()";
 /// Answers below these paths carry samples or accounts: nothing keeps them, unless a handler says otherwise.

@@ -13,8 +13,10 @@ use crate::{
 use std::time::{Duration, Instant};
 
 const HERTZ: u32 = 1_000;
-/// For what is still on its way when the probe has ended.
+/// Between two looks whether everything has arrived when the probe has ended.
 const TAIL: Duration = Duration::from_millis(500);
+/// What has not arrived by then is lost.
+const PATIENCE: Duration = Duration::from_secs(15);
 /// Measurements are long: fewer of them.
 const REPETITIONS: usize = 3;
 
@@ -77,7 +79,11 @@ impl Series {
         served.order(Order::Run { hertz: HERTZ, length })?;
         crowd.linger(length)?;
         self.share.push((served.server.cpu()? - cpu).as_secs_f64() / began.elapsed().as_secs_f64());
+        let ended = Instant::now();
         crowd.linger(TAIL)?;
+        while crowd.lost() > 0 && ended.elapsed() < PATIENCE {
+            crowd.linger(TAIL)?;
+        }
         self.samples += crowd.tally.samples;
         self.lost += crowd.lost();
         if let Some(ages) = crowd.tally.ages() {

@@ -212,7 +212,11 @@ fn the_handler_recipe_adds_the_crate_to_the_table_of_the_architecture() {
 fn the_door_recipe_adds_a_door_that_is_documented_and_read_over_http() {
     assert_eq!(
         files_of("Add a text door"),
-        ["crates/doors/src/text/json_seq.rs", "crates/doors/src/text/mod.rs"]
+        [
+            "crates/api/tests/matrix/expected.rs",
+            "crates/doors/src/text/json_seq.rs",
+            "crates/doors/src/text/mod.rs"
+        ]
     );
     let up = up(&[]);
     let path = "/api/v1/samples/sequence";

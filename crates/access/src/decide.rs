@@ -45,7 +45,7 @@ pub fn decide(principal: &Principal, verb: Verb, target: Target<'_>) -> Verdict 
     if rights.permit(verb, target) {
         return Verdict::Allowed;
     }
-    if principal.kind() == Kind::Stranger {
+    if matches!(principal.kind(), Kind::Stranger | Kind::Local) {
         return Verdict::SignIn;
     }
     let visible_part = match target {
@@ -136,7 +136,7 @@ mod tests {
         let reads = |target| permits(Verb::ReadLive, target) || permits(Verb::ReadPast, target);
         match target {
             _ if permits(verb, target) => Verdict::Allowed,
-            _ if kind == Kind::Stranger => Verdict::SignIn,
+            _ if matches!(kind, Kind::Stranger | Kind::Local) => Verdict::SignIn,
             Target::Dac | Target::SomeOfDac => Verdict::Forbidden,
             Target::Node(node) if reads(Target::SomeOfNode(node)) => Verdict::Forbidden,
             Target::Instance { .. } | Target::SomeOfNode(_) if reads(target) => Verdict::Forbidden,
@@ -203,7 +203,11 @@ mod tests {
         assert_eq!(decide(&person, Verb::Enable, on("a", "y")), Verdict::Forbidden);
         assert_eq!(decide(&person, Verb::Enable, on("b", "x")), Verdict::Hidden);
         assert_eq!(decide(&person, Verb::Administration, Target::Dac), Verdict::Forbidden);
-        let stranger = principal(Kind::Stranger, &[], VerbSet::ALL, &[]);
-        assert_eq!(decide(&stranger, Verb::ReadLive, on("a", "x")), Verdict::SignIn);
+        // Neither may see more than it is given, and both can sign in.
+        for kind in [Kind::Stranger, Kind::Local] {
+            let nobody = principal(kind, &rules[..1], VerbSet::ALL, &[]);
+            assert_eq!(decide(&nobody, Verb::ReadLive, on("a", "x")), Verdict::Allowed);
+            assert_eq!(decide(&nobody, Verb::ReadLive, on("b", "x")), Verdict::SignIn);
+        }
     }
 }

@@ -104,6 +104,9 @@ fn understand(mut answer: Response<ureq::Body>) -> anyhow::Result<Value> {
     }
     let problem: Value = serde_json::from_str(&text).unwrap_or_default();
     match problem["detail"].as_str() {
+        Some(_) if problem["type"] == "/problems/sign_in_required" => {
+            bail!("the DAC asks for a token: name its file in OASIS_TOKEN_FILE (oasis token create)")
+        }
         Some(detail) => bail!("{detail}"),
         None => bail!("unexpected answer {}: the server is not a DAC, or an older one", answer.status()),
     }

@@ -109,9 +109,15 @@ fn a_site_serves_tls_to_users_with_different_rights() {
     command.env("XDG_STATE_HOME", site.0.path());
     let dac = Oasis::start_as_written(command, &["dac", "--config", text(&config)]);
     let ca = site.path("ca/ca.pem");
-    let address = dac.channel().replace("127.0.0.1", "localhost");
+    let url = dac.http().replace("127.0.0.1", "localhost");
     let node = |name: &str| {
-        let more = ["--name", name, "--dac", &address, "--ca", text(&ca), "--probe", "memory@10"];
+        let (token, state) = (site.path(&format!("{name}.token")), site.path(name));
+        run(&["node", "token", name, "--token-file", text(&token)]);
+        let mut enroll = oasis();
+        enroll.args(["node", "enroll", "--url", &url, "--ca", text(&ca), "--name", name]);
+        let done = enroll.args(["--token-file", text(&token), "--state", text(&state)]).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        let more = ["--state", text(&state), "--probe", "memory@10"];
         Oasis::node_started_by(oasis(), fs::File::create(site.path("node.log")).unwrap(), &more)
     };
     let _nodes = [node("plant-7"), node("mill")];

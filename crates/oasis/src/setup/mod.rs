@@ -79,7 +79,8 @@ fn say(site: &Site, config: &Path, token: Option<&Path>, names: &[String], port:
     writeln!(out, "Next: oasis dac --config {}", config.display())?;
     writeln!(
         out,
-        "Then: oasis list --url https://{first}:{port} --ca {}",
+        "Then: oasis node token NAME --access {}, and oasis node enroll --url https://{first}:{port} --ca {}",
+        site.accounts().display(),
         site.authority.certificate().display()
     )
 }

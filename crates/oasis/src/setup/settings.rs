@@ -25,10 +25,12 @@ impl Settings<'_> {
         let layouts = path(&self.directory.join("layouts"));
         let archive = path(&self.directory.join("archive"));
         let access = path(&self.directory.join("access"));
+        let authority = path(&self.directory.join("ca"));
         let Issued { certificate, key } = self.certificate;
         format!(
             "# Written by `oasis setup`. All keys: docs/reference/oasis.toml.\n\n\
-             [tls]\ncertificate = {}\nkey = {}\n\n\
+             [tls]\ncertificate = {}\nkey = {}\n\
+             # Nodes need a certificate of this CA: oasis node token, oasis node enroll.\nca_directory = {authority}\n\n\
              [doors]\nlisten = \"{}\"\nallowed_hosts = {hosts}\nlayouts_dir = {layouts}\n\n\
              [channel]\nlisten = \"{}\"\n\n\
              [access]\ndirectory = {access}\n\n\

@@ -1,6 +1,6 @@
 //! Who may do what at the doors and in the API: everything asks here, and here [`oasis_access`] is asked.
 //!
-//! A request gets its [`Caller`] ([`identify`]) and passes the [`Requirement`] of its [`Routes`] before its handler runs. The handler asks the caller about
+//! A request gets its [`Caller`] ([`Permissions::identify`]) and passes the [`Requirement`] of its [`Routes`] before its handler runs. The handler asks the caller about
 //! single instances. A stream [refreshes](Caller::refresh) its caller once a second. What must be remembered is [recorded](Permissions::recorded) before it happens.
 
 mod caller;

@@ -17,7 +17,7 @@ use oasis_doors::{
     permissions::{Caller, NotRecorded, cookie_name, forgotten, session_cookie},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{fmt::Display, net::SocketAddr};
 use utoipa::ToSchema;
 
@@ -152,7 +152,12 @@ pub async fn sign_in(
     // Attempts that are slowed down are not recorded: nobody may fill the audit log by trying.
     let is_recorded = !matches!(signed_in, Err(SignInError::Slow(_) | SignInError::Busy));
     let recorded = match is_recorded {
-        true => doors.permissions.record(event(&name, peer, "sign-in", &result)).await,
+        true if signed_in.is_ok() => doors.permissions.record(event(&name, peer, "sign-in", &result)).await,
+        // Nobody has proved this name: it is an argument, not the principal.
+        true => {
+            let attempt = Event { principal: STRANGER.into(), ..event("", peer, "sign-in", &result) };
+            doors.permissions.record(Event { arguments: json!({"name": name}), ..attempt }).await
+        }
         false => Ok(()),
     };
     let is_encrypted = is_encrypted(&doors, proxied);

@@ -155,7 +155,7 @@ async fn what_was_done_and_refused_is_in_the_audit_log() {
         .map(|record| (record.principal, record.action, record.target, record.result, record.of.is_some()))
         .collect();
     let expected = [
-        ("person:ada", "sign-in", "", "user name or password is wrong", false),
+        ("stranger", "sign-in", "", "user name or password is wrong", false),
         ("person:ada", "sign-in", "", "done", false),
         ("person:ada", "command:hertz", "plant-7/pump", "begun", false),
         ("person:ada", "command:hertz", "plant-7/pump", "failed: node \"plant-7\" is not connected", true),

@@ -10,6 +10,7 @@ mod identify;
 mod nodes;
 mod record;
 mod refusal;
+mod refusal_budget;
 mod routes;
 
 pub use caller::Caller;
@@ -23,6 +24,7 @@ pub use routes::{READ, Requirement, Route, Routes};
 
 use oasis_access::{Access, AccessConfig, AuditLog, Watch};
 use oasis_dac::LogLimit;
+use refusal_budget::RefusalBudget;
 use std::{io, path::Path, sync::Arc, time::Duration};
 
 /// Refusals that are recorded in a [`PERIOD`]: nobody may fill the audit log by trying.
@@ -35,7 +37,7 @@ pub struct Permissions {
     /// Accounts, sessions and tokens.
     pub access: Arc<Access>,
     audit: Option<Arc<AuditLog>>,
-    refusals: LogLimit,
+    refusals: RefusalBudget,
     refused_nodes: LogLimit,
     /// Notices changes of the file of accounts.
     watch: Option<Watch>,
@@ -70,7 +72,7 @@ impl Permissions {
     }
 
     fn of(access: Access, audit: Option<AuditLog>) -> Self {
-        let [refusals, refused_nodes] = [(); 2].map(|()| LogLimit::new(REFUSALS, PERIOD));
+        let (refusals, refused_nodes) = (RefusalBudget::default(), LogLimit::new(REFUSALS, PERIOD));
         Self { access: Arc::new(access), audit: audit.map(Arc::new), refusals, refused_nodes, watch: None }
     }
 }

@@ -4,7 +4,7 @@ use super::{Caller, Permissions, refusal::Refusal};
 use crate::problem::Problem;
 use axum::http::StatusCode;
 use oasis_access::{AuditError, AuditLog, Event, Receipt};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{fmt::Display, sync::Arc, time::Instant};
 
 /// An action was not carried out, because it cannot be recorded.
@@ -89,10 +89,11 @@ impl Permissions {
     }
 
     /// Records a refusal, unless there were too many in the last minute.
-    pub async fn record_bounded(&self, event: Event) {
-        let Some(left_out) = self.refusals.admit(Instant::now()) else { return };
-        if let Some(others) = left_out.others() {
-            tracing::info!(others, "refusals are not in the audit log, because there were too many");
+    pub async fn record_bounded(&self, mut event: Event) {
+        let Some(left_out) = self.refusals.admit(&event, Instant::now()) else { return };
+        if left_out > 0 {
+            // The log says itself how many refusals it does not have.
+            event.arguments = json!({"refusals_not_recorded": left_out, "arguments": event.arguments});
         }
         let action = event.action.clone();
         if let Err(error) = self.record(event).await {

@@ -315,6 +315,11 @@ mod tests {
         assert!(matches!(access.reload(), Err(StoreError::Format { .. })));
         fs::remove_file(access.store.as_ref().unwrap().file()).unwrap();
         assert!(matches!(access.reload(), Err(StoreError::Gone { .. })));
+        let added = command_line.change(|document| document.set_roles("ada", names(&["viewer"])));
+        assert!(
+            matches!(added, Err(StoreError::Gone { .. })),
+            "a change makes no new file with its defaults"
+        );
         assert!(access.sign_in("ada", "another horse battery", HERE, at(1)).is_ok());
     }
 

@@ -7,7 +7,7 @@ use crate::{
 };
 use std::{
     fs::{self, File},
-    io::{self, Read},
+    io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::Duration,
@@ -16,6 +16,8 @@ use std::{
 /// Name of the file.
 pub const FILE: &str = "access.toml";
 const LOCK: &str = "access.lock";
+/// Longest lock file, bytes: two names.
+const LONGEST_LOCK: u64 = 256;
 /// Largest file, bytes: all that its bounds allow takes less.
 const LARGEST: u64 = 8 << 20;
 /// How long a change waits for another process.
@@ -73,7 +75,7 @@ pub enum StoreError {
         error: ChangeError,
     },
     /// It was there before.
-    #[error("{path} is gone: restore it, or restart the DAC to begin without accounts", path = .path.display())]
+    #[error("{path} is gone: restore it from a copy, or remove {LOCK} beside it to begin without", path = .path.display())]
     Gone {
         /// The file.
         path: PathBuf,
@@ -145,8 +147,27 @@ impl Store {
         let path = self.file();
         match Self::read_private(&path, LARGEST)? {
             Some((bytes, seen)) => Ok((parse(&path, &bytes)?, Some(seen))),
+            None if self.has_had(FILE)? => Err(StoreError::Gone { path }),
             None => Ok((Document::default(), None)),
         }
+    }
+
+    /// Whether a file was written before. The lock file says so: a file that is gone must not count as one that never was, because rights and
+    /// revocations would be gone with it.
+    pub(crate) fn has_had(&self, file: &str) -> Result<bool, StoreError> {
+        let path = self.directory.join(LOCK);
+        let known = Self::read_private(&path, LONGEST_LOCK)?.map(|(bytes, _)| bytes).unwrap_or_default();
+        Ok(String::from_utf8_lossy(&known).lines().any(|line| line == file))
+    }
+
+    /// Notes that a file has been written.
+    pub(crate) fn remember(&self, mut lock: &File, file: &str) -> Result<(), StoreError> {
+        if self.has_had(file)? {
+            return Ok(());
+        }
+        let path = self.directory.join(LOCK);
+        let noted = lock.seek(SeekFrom::End(0)).and_then(|_| writeln!(lock, "{file}"));
+        noted.and_then(|()| lock.sync_all()).map_err(|error| StoreError::Io { doing: "write", path, error })
     }
 
     /// Reads a file that only its owner may read, and at most one byte more than the largest; none if there is no file.
@@ -187,7 +208,7 @@ impl Store {
         &self,
         change: impl FnOnce(&mut Document) -> Result<T, ChangeError>,
     ) -> Result<T, StoreError> {
-        let _lock = self.lock()?;
+        let lock = self.lock()?;
         let mut document = self.read()?;
         let result = change(&mut document)?;
         document.check()?;
@@ -205,6 +226,7 @@ impl Store {
             path,
             error,
         })?;
+        self.remember(&lock, FILE)?;
         Ok(result)
     }
 

@@ -30,7 +30,10 @@ impl Store {
     pub(crate) fn read_nodes_marked(&self) -> Result<(NodeRegister, Option<Fingerprint>), StoreError> {
         let path = self.nodes_file();
         let Some((bytes, seen)) = Self::read_private(&path, LARGEST)? else {
-            return Ok((NodeRegister::default(), None));
+            return match self.has_had(NODES_FILE)? {
+                true => Err(StoreError::Gone { path }),
+                false => Ok((NodeRegister::default(), None)),
+            };
         };
         let format = |reason: String| StoreError::Format { path: path.clone(), reason };
         let text = std::str::from_utf8(&bytes).map_err(|error| format(error.to_string()))?;
@@ -47,7 +50,7 @@ impl Store {
         &self,
         change: impl FnOnce(&mut NodeRegister) -> Result<T, NodeChangeError>,
     ) -> Result<T, StoreError> {
-        let _lock = self.lock()?;
+        let lock = self.lock()?;
         let mut nodes = self.read_nodes()?;
         let result = change(&mut nodes)?;
         nodes.validate()?;
@@ -65,6 +68,7 @@ impl Store {
             path,
             error,
         })?;
+        self.remember(&lock, NODES_FILE)?;
         Ok(result)
     }
 }
@@ -90,5 +94,10 @@ mod tests {
         assert!(store.read_nodes().unwrap_err().to_string().contains("nodes.toml"));
         fs::set_permissions(store.nodes_file(), fs::Permissions::from_mode(0o644)).unwrap();
         assert!(matches!(store.read_nodes(), Err(StoreError::OpenToOthers { .. })));
+        // Revocations must not end because a file is gone.
+        fs::remove_file(store.nodes_file()).unwrap();
+        assert!(matches!(store.read_nodes(), Err(StoreError::Gone { .. })));
+        let change = store.change_nodes(|nodes| nodes.revoke("mill", Nanos(0)));
+        assert!(matches!(change, Err(StoreError::Gone { .. })));
     }
 }

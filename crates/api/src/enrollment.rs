@@ -188,7 +188,7 @@ fn refused(error: &StoreError) -> Problem {
             let detail = "the token was used before: make another one (oasis node token)";
             Problem::new(StatusCode::CONFLICT, "token_used", detail)
         }
-        StoreError::Node(error @ NodeChangeError::Enrolled { .. }) => {
+        StoreError::Node(error @ (NodeChangeError::Enrolled { .. } | NodeChangeError::RevokedKey { .. })) => {
             Problem::new(StatusCode::CONFLICT, "node_enrolled", error.to_string())
         }
         StoreError::Node(error @ NodeChangeError::Name) => unusable(error.to_string()),

@@ -100,6 +100,16 @@ pub enum NodeChangeError {
         /// When.
         at: Time,
     },
+    /// Whoever has copied a revoked key must not get a certificate for it.
+    #[error(
+        "the key of node {name:?} was revoked at {at}: remove the node's folder (its node.key), so that enrolling makes another key"
+    )]
+    RevokedKey {
+        /// Its name.
+        name: String,
+        /// When.
+        at: Time,
+    },
     /// A name that no node can have.
     #[error("the name of a node has 1 to {LONGEST_NAME} bytes and no control characters")]
     Name,
@@ -142,12 +152,17 @@ impl NodeRegister {
     /// Checks that a name may be enrolled with a key.
     ///
     /// # Errors
-    /// If the name has another key that is neither revoked nor expired, or cannot be one.
+    /// If the key was revoked; if the name has another key that is neither revoked nor expired, or cannot be one.
     pub fn check_new(&self, name: &str, key: Digest, now: Nanos) -> Result<(), NodeChangeError> {
         if name.is_empty() || name.len() > LONGEST_NAME || name.contains(char::is_control) {
             return Err(NodeChangeError::Name);
         }
         let Some(node) = self.nodes.get(name) else { return Ok(()) };
+        let revoked =
+            node.certificates.iter().filter(|known| known.key == key).find_map(|known| known.revoked);
+        if let Some(at) = revoked {
+            return Err(NodeChangeError::RevokedKey { name: name.into(), at });
+        }
         match node.active().find(|known| known.key != key && known.ends.0 > now) {
             Some(known) => Err(NodeChangeError::Enrolled { name: name.into(), at: known.enrolled }),
             None => Ok(()),
@@ -261,6 +276,11 @@ mod tests {
         nodes.clone().enroll("plant", enrolled("b", 2_000)).unwrap();
         assert_eq!(nodes.revoke("plant", Nanos(250 * SECOND + 7)).unwrap(), 2);
         assert_eq!(nodes.check(shown(&first)), Err(NodeRefusal::Revoked(time(250))));
+        let again = nodes.enroll("plant", enrolled("a", 400));
+        assert!(
+            matches!(again, Err(NodeChangeError::RevokedKey { .. })),
+            "a copy of the key would be good again"
+        );
         nodes.enroll("plant", other.clone()).unwrap();
         assert_eq!(nodes.check(shown(&other)), Ok(()));
         assert_eq!(nodes.check(shown(&renewed)), Err(NodeRefusal::Revoked(time(250))));

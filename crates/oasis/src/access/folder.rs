@@ -59,7 +59,26 @@ impl Folder {
 
     /// The accounts, to change them; the folder is created if it does not exist.
     pub fn store(&self) -> anyhow::Result<Store> {
-        Ok(Store::open(&self.path)?)
+        let is_new = !self.path.exists();
+        let store = Store::open(&self.path)?;
+        if is_new {
+            eprintln!(
+                "{} did not exist: made it. A DAC uses it only if its --access (access.directory) names it",
+                self.path.display()
+            );
+        }
+        Ok(store)
+    }
+
+    /// Refuses a folder that does not exist: what is to be revoked or removed is not there.
+    ///
+    /// # Errors
+    /// Says how to name another one.
+    pub fn must_exist(&self) -> anyhow::Result<()> {
+        if self.path.exists() {
+            return Ok(());
+        }
+        bail!("there are no accounts in {}: is it the folder that --access names?", self.path.display())
     }
 
     /// The folder of the audit log.

@@ -84,6 +84,7 @@ fn token_name(node: &Pattern) -> anyhow::Result<Name> {
 /// Revokes all certificates of a node.
 pub fn revoke(arguments: Revoke) -> anyhow::Result<()> {
     let folder = arguments.folder.find()?;
+    folder.must_exist()?;
     let node = arguments.node.as_str();
     let now = time_flag::now();
     let what = ("node:revoke", node, json!({}));

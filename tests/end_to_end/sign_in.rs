@@ -135,7 +135,9 @@ fn a_closed_host_is_open_to_the_user_of_the_dac() {
         let said = String::from_utf8(refused.stderr).unwrap();
         assert!(
             !refused.status.success()
-                && (said.contains("sign in") || said.contains("401") || said.contains("--local token")),
+                && (said.contains("asks for a token")
+                    || said.contains("401")
+                    || said.contains("--local token")),
             "{command:?}: {said}"
         );
     }

@@ -184,7 +184,7 @@ impl Node {
         }
         if is_alive {
             let message = format!(
-                "name {1:?} is in use by a connected node on {0}: give this node another name",
+                "name {1:?} is in use by a connected node on {0}: stop that one, or give this node another name",
                 self.identity.host, identity.name
             );
             return Err(Failure::new("name_taken", message));

@@ -92,6 +92,9 @@ pub fn serve(settings: &DacSettings, is_fed: bool) -> anyhow::Result<()> {
         max_connections: 1_000_000,
         max_websockets: 1_000_000,
         max_per_address: 1_000_000,
+        // Readers of a bench are one principal, and come at once.
+        rate_limit: 1_000_000,
+        rate_limit_burst: 1_000_000,
         shards: ShardChoice::Fixed(settings.shards),
         allowed_origins: settings.origins.clone(),
         ..DoorsConfig::default()

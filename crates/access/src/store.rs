@@ -5,6 +5,7 @@ use crate::{
     nodes::NodeChangeError,
     private_file,
 };
+use serde::Serialize;
 use std::{
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom, Write},
@@ -16,6 +17,7 @@ use std::{
 /// Name of the file.
 pub const FILE: &str = "access.toml";
 const LOCK: &str = "access.lock";
+const ABOUT: &str = "# Accounts of OASIS: see docs/reference/permissions.md. `oasis user`, `oasis token` and\n# `oasis role` change this file, and keep no comments.\n";
 /// Longest lock file, bytes: two names.
 const LONGEST_LOCK: u64 = 256;
 /// Largest file, bytes: all that its bounds allow takes less.
@@ -53,7 +55,7 @@ pub enum StoreError {
         mode: u32,
     },
     /// Larger than all that is allowed in it.
-    #[error("{path} has more than {LARGEST} bytes", path = .path.display())]
+    #[error("{path} has more bytes than its bounds allow", path = .path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -161,7 +163,7 @@ impl Store {
     }
 
     /// Notes that a file has been written.
-    pub(crate) fn remember(&self, mut lock: &File, file: &str) -> Result<(), StoreError> {
+    fn remember(&self, mut lock: &File, file: &str) -> Result<(), StoreError> {
         if self.has_had(file)? {
             return Ok(());
         }
@@ -212,13 +214,24 @@ impl Store {
         let mut document = self.read()?;
         let result = change(&mut document)?;
         document.check()?;
-        let path = self.file();
-        let text = toml::to_string(&document)
+        self.write(&lock, FILE, LARGEST, ABOUT, &document)?;
+        Ok(result)
+    }
+
+    /// Replaces a file by another content, below lines about it. Only with the lock, and not with more bytes than can be read again.
+    pub(crate) fn write(
+        &self,
+        lock: &File,
+        file: &str,
+        largest: u64,
+        about: &str,
+        content: &impl Serialize,
+    ) -> Result<(), StoreError> {
+        let path = self.directory.join(file);
+        let text = toml::to_string(content)
             .map_err(|error| StoreError::Format { path: path.clone(), reason: error.to_string() })?;
-        let text = format!(
-            "# Accounts of OASIS: see docs/reference/permissions.md. `oasis user`, `oasis token` and\n# `oasis role` change this file, and keep no comments.\n{text}"
-        );
-        if text.len() as u64 > LARGEST {
+        let text = format!("{about}{text}");
+        if text.len() as u64 > largest {
             return Err(StoreError::TooLarge { path });
         }
         private_file::replace(&path, text.as_bytes()).map_err(|error| StoreError::Io {
@@ -226,8 +239,7 @@ impl Store {
             path,
             error,
         })?;
-        self.remember(&lock, FILE)?;
-        Ok(result)
+        self.remember(lock, file)
     }
 
     /// Excludes other writers until it is dropped.

@@ -1,16 +1,14 @@
 //! The file of nodes in the folder of accounts: read and changed by several processes, as `access.toml` is.
 
 use super::register::{NodeChangeError, NodeRegister};
-use crate::{
-    private_file,
-    store::{Fingerprint, Store, StoreError},
-};
+use crate::store::{Fingerprint, Store, StoreError};
 use std::path::PathBuf;
 
 /// Name of the file.
 pub const NODES_FILE: &str = "nodes.toml";
 /// Largest file, bytes: all that its bounds allow takes less.
 const LARGEST: u64 = 32 << 20;
+const ABOUT: &str = "# Enrolled and revoked nodes of OASIS: see docs/guides/enroll-a-node.md. `oasis node` and the DAC change this\n# file, and keep no comments.\n";
 
 impl Store {
     /// Returns the file of nodes.
@@ -54,21 +52,7 @@ impl Store {
         let mut nodes = self.read_nodes()?;
         let result = change(&mut nodes)?;
         nodes.validate()?;
-        let path = self.nodes_file();
-        let text = toml::to_string(&nodes)
-            .map_err(|error| StoreError::Format { path: path.clone(), reason: error.to_string() })?;
-        let text = format!(
-            "# Enrolled and revoked nodes of OASIS: see docs/guides/enroll-a-node.md. `oasis node` and the DAC change this\n# file, and keep no comments.\n{text}"
-        );
-        if text.len() as u64 > LARGEST {
-            return Err(StoreError::TooLarge { path });
-        }
-        private_file::replace(&path, text.as_bytes()).map_err(|error| StoreError::Io {
-            doing: "write",
-            path,
-            error,
-        })?;
-        self.remember(&lock, NODES_FILE)?;
+        self.write(&lock, NODES_FILE, LARGEST, ABOUT, &nodes)?;
         Ok(result)
     }
 }

@@ -11,12 +11,10 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-it('shows a live value within 5 s of the start of the process', async () => {
-  const started = performance.now();
+it('shows a live value as the first thing', async () => {
   const oasis = await Oasis.up();
   const visit = await Visit.to(browser, oasis.url);
-  await visit.seesSamples('processor', 1, 5000);
-  expect(performance.now() - started).toBeLessThan(5000);
+  await visit.seesSamples('processor', 1);
   expect(await visit.part('processor', 'value').first().textContent()).toMatch(/\d/);
   await expect.poll(() => visit.part('memory', 'card-state').textContent()).toBe('Live');
   expect(visit.complaints).toEqual([]);
@@ -27,10 +25,10 @@ it('shows a live value within 5 s of the start of the process', async () => {
 it('remembers the watched instances, with and without the address', async () => {
   const oasis = await Oasis.up('--name', 'plant-7');
   const visit = await Visit.to(browser, oasis.url);
-  await visit.seesSamples('processor', 1, 5000);
+  await visit.seesSamples('processor', 1);
   await visit.part('processor', 'unwatch').click();
   await visit.page.locator('[data-testid=instance][data-instance=heartbeat]').click();
-  await visit.seesSamples('heartbeat', 1, 5000);
+  await visit.seesSamples('heartbeat', 1);
   const watched = () =>
     visit.page
       .getByTestId('card')
@@ -38,12 +36,12 @@ it('remembers the watched instances, with and without the address', async () => 
   expect(await watched()).toEqual(['memory', 'heartbeat']);
 
   await visit.page.reload();
-  await visit.seesSamples('heartbeat', 1, 5000);
+  await visit.seesSamples('heartbeat', 1);
   expect(await watched()).toEqual(['memory', 'heartbeat']);
 
   await visit.page.goto('about:blank');
   await visit.page.goto(oasis.url);
-  await visit.seesSamples('heartbeat', 1, 5000);
+  await visit.seesSamples('heartbeat', 1);
   expect(await watched()).toEqual(['memory', 'heartbeat']);
   expect(visit.complaints).toEqual([]);
   await visit.close();

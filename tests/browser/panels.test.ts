@@ -209,11 +209,14 @@ it('shows the time of each hop and the clock offsets', async () => {
   await visit.page.keyboard.press('b');
   const row = visit.page.locator('[data-testid=ledger-row][data-instance=plant]');
   const time = (testId: string) => row.getByTestId(testId).textContent();
-  // The sample was taken 300 ms before its batch was made.
+  const milliseconds = async (testId: string) => Number.parseFloat((await time(testId)) ?? '');
+  // The sample was taken 300 ms before its batch was made; a busy machine adds what it likes.
   node.flush('plant', [Date.now() - 300], [Float64Array.of(20), Uint8Array.of(0)]);
-  await expect.poll(() => time('hop-node')).toMatch(/^3\d\d\.\d\d ms$/);
-  for (const hop of ['hop-dac', 'hop-page']) expect(await time(hop)).toMatch(/^\u2212?\d+\.\d\d ms$/);
-  expect(await time('arrival')).toMatch(/^3\d\d\.\d\d ms/);
+  await expect.poll(() => milliseconds('hop-node')).toBeGreaterThanOrEqual(300);
+  for (const hop of ['hop-node', 'hop-dac', 'hop-page'])
+    expect(await time(hop)).toMatch(/^\u2212?\d+\.\d\d ms$/);
+  // The page knows the clock of the node to about a millisecond only.
+  expect(await milliseconds('arrival')).toBeGreaterThan(290);
   expect(await time('node-clock')).toMatch(/^0\.50 ms \u00b1 0\.25 ms$/);
   // With a rate there is an age to expect: half of both round trips, as 10 Hz leave the node at once.
   const times = Array.from({ length: 9 }, (_, index) => Date.now() - 800 + index * 100);

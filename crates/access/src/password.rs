@@ -6,11 +6,14 @@ use argon2::{
     password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash},
 };
 use std::{fmt, io};
+use zxcvbn::{Score, feedback::Feedback, zxcvbn};
 
 /// Shortest password, characters.
 pub const SHORTEST: usize = 12;
 /// Longest password, bytes: hashing takes no longer for it, but reading it would.
 pub const LONGEST: usize = 1_024;
+/// Weakest password: who guesses needs about 10^8 attempts. The estimate knows common passwords, words, names, dates and keyboard patterns.
+const WEAKEST: Score = Score::Three;
 /// Most memory and passes that a stored hash may ask for, KiB and rounds: a file that was edited must not stop the DAC.
 const MOST: (u32, u32) = (1 << 20, 64);
 
@@ -24,8 +27,11 @@ pub enum PasswordError {
     #[error("the password has {0} bytes: use at most {LONGEST}")]
     Long(usize),
     /// The name is the first thing that is tried.
-    #[error("the password contains the name of the user, or only one character: choose another one")]
-    Obvious,
+    #[error("the password contains the name of the user: choose another one")]
+    HasName,
+    /// Built of what is tried first.
+    #[error("the password is easy to guess{0}: use several unrelated words, or a password manager")]
+    Guessable(String),
     /// Out of memory or of random numbers.
     #[error("the password cannot be hashed: {0}")]
     Hashing(#[from] io::Error),
@@ -113,9 +119,16 @@ fn check(user: &str, password: &str) -> Result<(), PasswordError> {
     if characters < SHORTEST {
         return Err(PasswordError::Short(characters));
     }
-    let is_repeated = password.chars().all(|character| password.starts_with(character));
-    let has_name = user.len() > 2 && password.to_lowercase().contains(&user.to_lowercase());
-    if is_repeated || has_name { Err(PasswordError::Obvious) } else { Ok(()) }
+    if user.len() > 2 && password.to_lowercase().contains(&user.to_lowercase()) {
+        return Err(PasswordError::HasName);
+    }
+    let estimate = zxcvbn(password, &[user, "oasis"]);
+    if estimate.score() >= WEAKEST {
+        return Ok(());
+    }
+    let warning = estimate.feedback().and_then(Feedback::warning);
+    let warning = warning.map(|warning| format!(" ({})", warning.to_string().trim_end_matches('.')));
+    Err(PasswordError::Guessable(warning.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -150,8 +163,23 @@ mod tests {
         let refused = |password: &str| StoredPassword::new("ada", password, QUICK).unwrap_err();
         assert!(matches!(refused("short"), PasswordError::Short(5)));
         assert!(matches!(refused(&"x".repeat(1_025)), PasswordError::Long(1_025)));
-        assert!(matches!(refused("aaaaaaaaaaaaaaaa"), PasswordError::Obvious));
-        assert!(matches!(refused("i am ADA of course"), PasswordError::Obvious));
+        assert!(matches!(refused("i am ADA of course"), PasswordError::HasName));
+        for common in [
+            "aaaaaaaaaaaaaaaa",
+            "password1234",
+            "qwertyuiop[]",
+            "123456789012",
+            "Passw0rd!2026",
+            "iloveyou2026",
+        ] {
+            let error = refused(common);
+            assert!(matches!(error, PasswordError::Guessable(_)), "{common}: {error}");
+        }
+        let said = refused("passwordpassword").to_string();
+        assert!(
+            said.starts_with("the password is easy to guess (") && said.contains("): use several"),
+            "{said}"
+        );
     }
 
     #[test]

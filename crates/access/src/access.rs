@@ -68,6 +68,8 @@ pub struct Access {
     host: Option<Mutex<Host>>,
     /// Held for a look or a change.
     last_uses: Mutex<LastUses>,
+    /// What the watch has found wrong with the files.
+    problem: Mutex<Option<String>>,
     pub(crate) throttle: Throttle,
     pub(crate) gate: Gate,
     /// Checked in place of a password that does not exist; made before the first sign-in, because that takes a while.
@@ -134,6 +136,7 @@ impl Access {
             tickets: Mutex::default(),
             host: None,
             last_uses: Mutex::default(),
+            problem: Mutex::default(),
             throttle: Throttle::new(),
             gate: Gate::new(HASHING, WAITING),
             decoy: OnceLock::new(),
@@ -542,6 +545,15 @@ impl Access {
         let policy = self.policy();
         let file = self.last_uses().take_due(|token| policy.tokens.contains_key(token), now.steady);
         file.map_or(Ok(()), |file| file.write())
+    }
+
+    /// Returns why changes of the accounts do not take effect, if [`Watch`](crate::Watch) has found something wrong with the files.
+    pub fn problem(&self) -> Option<String> {
+        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn note_problem(&self, problem: Option<String>) {
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
     }
 
     pub(crate) fn policy(&self) -> Arc<Policy> {

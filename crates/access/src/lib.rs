@@ -58,6 +58,7 @@ mod host;
 mod moment;
 mod nodes;
 mod oidc_config;
+mod repeat;
 mod sessions;
 mod sign_in;
 mod throttle;
@@ -68,8 +69,8 @@ mod audit;
 
 pub use access::{Access, Ended};
 pub use audit::{
-    AuditError, AuditLimits, AuditLog, Event, Finding, Head, HeadError, NewestRecords, Place, Receipt,
-    Record, Report, newest_records, read_records, verify,
+    AuditError, AuditLimits, AuditLog, AuditWatch, Event, Finding, Head, HeadError, NewestRecords, Place,
+    Receipt, Record, Report, newest_records, read_records, verify,
 };
 pub use config::{AccessConfig, LocalAccess};
 pub use decide::{Verdict, decide};

@@ -1,25 +1,14 @@
 //! Notices what other processes change in the accounts.
 
-use crate::{access::Access, moment::Moment};
-use std::{
-    io,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread::{self, JoinHandle},
-    time::Duration,
-};
+use crate::{access::Access, moment::Moment, repeat::Repeat};
+use std::{io, sync::Arc, time::Duration};
 
 /// Time between two looks at the file. Streams look at the generation once a second: both together take less than 5 s.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A thread that reloads the accounts when they change, until this value is dropped.
 #[derive(Debug)]
-pub struct Watch {
-    is_ending: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
+pub struct Watch(#[expect(dead_code, reason = "ends when it is dropped")] Repeat);
 
 impl Watch {
     /// Starts the thread `oasis-access`.
@@ -27,54 +16,37 @@ impl Watch {
     /// # Errors
     /// If the system has no more threads.
     pub fn start(access: Arc<Access>) -> io::Result<Self> {
-        let is_ending = Arc::new(AtomicBool::new(false));
-        let ends = is_ending.clone();
-        let run = move || {
-            let mut last_problem = None;
-            while !ends.load(Ordering::Acquire) {
-                look(&access, &mut last_problem);
-                thread::park_timeout(PAUSE);
-            }
+        let look = move || {
+            look(&access);
+            PAUSE
         };
-        let thread = thread::Builder::new().name("oasis-access".into()).spawn(run)?;
-        Ok(Self { is_ending, thread: Some(thread) })
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.is_ending.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            // Fails only if it panicked, which is logged.
-            let _ = thread.join();
-        }
+        Repeat::start("oasis-access", look).map(Self)
     }
 }
 
 /// Reloads, and logs each problem once.
-fn look(access: &Access, last_problem: &mut Option<String>) {
+fn look(access: &Access) {
     let reloaded = access.reload();
     if let Ok(true) = reloaded {
         tracing::info!(generation = access.generation(), "accounts have changed");
     }
     let cleaned = access.clean_up(Moment::now());
     let problem = match (reloaded, cleaned) {
-        (Err(error), _) => Some(error.to_string()),
+        (Err(error), _) => Some(format!("rights stay as they were: {error}")),
         (_, Err(error)) => Some(format!("cannot write when tokens were used: {error}")),
         _ => None,
     };
-    if let Some(error) = problem.as_ref().filter(|_| problem != *last_problem) {
-        tracing::warn!(error, "accounts cannot be read again: rights stay as they were");
+    if let Some(problem) = problem.as_ref().filter(|_| problem != access.problem()) {
+        tracing::warn!("accounts: {problem}");
     }
-    *last_problem = problem;
+    access.note_problem(problem);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{AccessConfig, Store, Target, Verb, decide};
-    use std::{collections::BTreeSet, time::Instant};
+    use std::{collections::BTreeSet, fs, thread, time::Instant};
 
     #[test]
     fn a_token_works_as_soon_as_another_process_has_made_it_and_an_enrollment_uses_it_up() {
@@ -113,5 +85,31 @@ mod tests {
             thread::park_timeout(Duration::from_millis(5));
             access.check(&mut stream, Moment::now()).unwrap();
         }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_a_problem_until_it_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("access");
+        let access = Access::open(&directory, &AccessConfig::default()).unwrap();
+        let store = Store::open(&directory).unwrap();
+        store.change(|document| document.set_roles("stranger", BTreeSet::new())).unwrap();
+        look(&access);
+        assert_eq!(access.problem(), None);
+
+        let good = fs::read(store.file()).unwrap();
+        fs::write(store.file(), "version = 7\n").unwrap();
+        look(&access);
+        let problem = access.problem().unwrap();
+        assert!(problem.contains("access.toml") && problem.contains("rights stay"), "{problem}");
+        fs::remove_file(store.file()).unwrap();
+        look(&access);
+        assert!(access.problem().unwrap().contains("is gone"));
+
+        store.change(|_| Ok(())).unwrap_err();
+        fs::write(store.file(), good).unwrap();
+        fs::set_permissions(store.file(), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        look(&access);
+        assert_eq!(access.problem(), None);
     }
 }

@@ -25,7 +25,7 @@ pub struct Health {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Reason {
-    /// The thread or handler that does not work, or `dac`.
+    /// The thread or handler that does not work, `accounts`, `audit log` or `dac`.
     part: String,
     /// One sentence for people.
     reason: String,
@@ -78,10 +78,12 @@ impl Api {
         let is_failing = findings.iter().any(|finding| finding.kind == FindingKind::Died);
         let ending = dac.is_releasing().then(|| Reason { part: "dac".into(), reason: "the DAC ends".into() });
         let handlers = self.handlers.problems().into_iter();
+        let files = self.doors.permissions.problems();
         let reasons: Vec<_> = findings
             .into_iter()
             .map(|finding| Reason { part: finding.thread.to_string(), reason: finding.to_string() })
             .chain(handlers.map(|(name, reason)| Reason { part: name.into(), reason }))
+            .chain(files.map(|(part, reason)| Reason { part: part.into(), reason }))
             .chain(ending)
             .collect();
         let status = match reasons.is_empty() {

@@ -3,6 +3,7 @@
 use super::{
     error::AuditError,
     record::Event,
+    verify::{Report, verify},
     writer::{AuditLimits, OWN_ACTIONS, Receipt, Writer},
 };
 use std::{
@@ -24,6 +25,16 @@ pub struct AuditLog {
     /// Held for moving records.
     queue: Mutex<Queue>,
     written: Condvar,
+    problems: Mutex<Problems>,
+}
+
+/// What was found wrong last.
+#[derive(Debug, Default)]
+struct Problems {
+    /// By who wrote, or looked at the end.
+    end: Option<String>,
+    /// By who read all of it.
+    chain: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -42,7 +53,8 @@ impl AuditLog {
     /// If the folder cannot be written, or synced records were changed or are gone.
     pub fn open(folder: &Path, limits: AuditLimits) -> Result<Self, AuditError> {
         let writer = Mutex::new(Writer::open(folder, limits)?);
-        Ok(Self { folder: folder.to_owned(), writer, queue: Mutex::default(), written: Condvar::new() })
+        let (queue, written, problems) = (Mutex::default(), Condvar::new(), Mutex::default());
+        Ok(Self { folder: folder.to_owned(), writer, queue, written, problems })
     }
 
     /// Its folder.
@@ -77,6 +89,45 @@ impl AuditLog {
         }
     }
 
+    /// Returns what was found wrong last: records cannot be written, or some were changed or are gone.
+    pub fn problem(&self) -> Option<String> {
+        let problems = self.problems();
+        problems.end.clone().or_else(|| problems.chain.clone())
+    }
+
+    /// Looks whether the newest records are on the disk as they were synced, and remembers what is wrong. Reads little,
+    /// unless something is.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn look(&self) -> Result<(), AuditError> {
+        let looked = self.writer().look();
+        self.note_end(looked.as_ref().err());
+        looked
+    }
+
+    /// Checks all records as [`verify`] does, and remembers what is wrong.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn check(&self) -> Result<Report, AuditError> {
+        let report = verify(&self.folder, None)?;
+        self.problems().chain = report.findings.first().map(|first| {
+            let others = report.findings.len() as u64 + report.more - 1;
+            let others = if others == 0 { String::new() } else { format!(", and {others} more") };
+            format!("records were changed or are gone: {first}{others}; see `oasis audit-log verify`")
+        });
+        Ok(report)
+    }
+
+    fn note_end(&self, error: Option<&AuditError>) {
+        self.problems().end = error.map(AuditError::to_string);
+    }
+
+    fn problems(&self) -> MutexGuard<'_, Problems> {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Removes files that are too old or too many. To be called once a day or so; a new file does the same.
     ///
     /// # Errors
@@ -91,6 +142,7 @@ impl AuditLog {
         let (places, events): (Vec<u64>, Vec<Event>) = mem::take(&mut queue.waiting).into_iter().unzip();
         drop(queue);
         let written = self.writer().append(&events);
+        self.note_end(written.as_ref().err());
         let mut queue = self.queue();
         queue.is_writing = false;
         match written {

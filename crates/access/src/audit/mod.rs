@@ -12,6 +12,7 @@ mod redact;
 #[cfg(test)]
 mod tests;
 mod verify;
+mod watch;
 mod writer;
 
 pub use error::AuditError;
@@ -20,4 +21,5 @@ pub use head::{Head, HeadError};
 pub use newest::{NewestRecords, newest_records};
 pub use record::{Event, Record};
 pub use verify::{Finding, Place, Report, read_records, verify};
+pub use watch::AuditWatch;
 pub use writer::{AuditLimits, Receipt};

@@ -323,3 +323,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_log_that_was_cut_or_removed_while_it_is_open_is_a_problem() {
+    let (_guard, folder) = folder();
+    let log = AuditLog::open(&folder, AuditLimits::default()).unwrap();
+    for at in 0..3 {
+        log.append(event(&format!("action {at}"))).unwrap();
+    }
+    log.look().unwrap();
+    assert_eq!((log.check().unwrap().is_intact(), log.problem()), (true, None));
+
+    let file = files(&folder).remove(0);
+    let whole = fs::read_to_string(&file).unwrap();
+    let two_lines: String = whole.split_inclusive('\n').take(2).collect();
+    fs::write(&file, two_lines).unwrap();
+    assert!(matches!(log.look(), Err(AuditError::Damaged { .. })));
+    assert!(log.problem().unwrap().contains("record 3 was synced"), "{:?}", log.problem());
+    assert!(log.append(event("later")).is_err(), "nothing may follow a record that is gone");
+
+    fs::remove_file(&file).unwrap();
+    assert!(log.look().is_err());
+    fs::write(&file, &whole).unwrap();
+    log.look().unwrap();
+    assert_eq!((log.problem(), log.append(event("later")).unwrap().seq), (None, 4));
+
+    // Another text of the same length is only seen by who reads it.
+    let whole = fs::read_to_string(&file).unwrap();
+    fs::write(&file, whole.replace("person:ada", "person:eve")).unwrap();
+    log.look().unwrap();
+    assert!(!log.check().unwrap().is_intact());
+    let problem = log.problem().unwrap();
+    assert!(problem.contains("line 1") && problem.contains(" more; see "), "{problem}");
+}

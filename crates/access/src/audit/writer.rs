@@ -13,6 +13,7 @@ use serde_json::json;
 use std::{
     fs::{self, File},
     io::{BufReader, Write},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -77,6 +78,17 @@ struct End {
     begun: Nanos,
 }
 
+impl End {
+    /// Whether the file is still there, with the size that it must have. Somebody may have removed or cut it.
+    fn is_on_disk(&self) -> bool {
+        let is_same = |found: fs::Metadata| {
+            let is_same_file = self.file.metadata().is_ok_and(|own| own.ino() == found.ino());
+            is_same_file && found.len() == self.size
+        };
+        fs::metadata(&self.log.path).is_ok_and(is_same)
+    }
+}
+
 impl Writer {
     /// Opens a folder, created if it does not exist, and repairs what a crash left at its end.
     pub(crate) fn open(folder: &Path, limits: AuditLimits) -> Result<Self, AuditError> {
@@ -104,6 +116,11 @@ impl Writer {
             }
             writer.write(events)
         })
+    }
+
+    /// Looks whether the end is there as it was synced.
+    pub(crate) fn look(&mut self) -> Result<(), AuditError> {
+        self.locked(Self::find_end)
     }
 
     /// Removes files that are too old or too many.
@@ -135,7 +152,7 @@ impl Writer {
     fn find_end(&mut self) -> Result<(), AuditError> {
         let synced =
             Head::read(&mut self.head_file).map_err(AuditError::io("read", self.folder.join(head::FILE)))?;
-        if self.end.as_ref().is_some_and(|end| Some(end.head) == synced) {
+        if self.end.as_ref().is_some_and(|end| Some(end.head) == synced && end.is_on_disk()) {
             return Ok(());
         }
         let (end, repaired) = self.read_end(synced)?;

@@ -22,7 +22,7 @@ pub use record::{NotRecorded, Outcome};
 pub use refusal::Refusal;
 pub use routes::{READ, Requirement, Route, Routes};
 
-use oasis_access::{Access, AccessConfig, AuditLog, Watch};
+use oasis_access::{Access, AccessConfig, AuditLog, AuditWatch, Watch};
 use oasis_dac::LogLimit;
 use refusal_budget::RefusalBudget;
 use std::{io, path::Path, sync::Arc, time::Duration};
@@ -39,8 +39,8 @@ pub struct Permissions {
     audit: Option<Arc<AuditLog>>,
     refusals: RefusalBudget,
     refused_nodes: LogLimit,
-    /// Notices changes of the file of accounts.
-    watch: Option<Watch>,
+    /// Notice changes of the files of accounts, and damage of the audit log.
+    watches: (Option<Watch>, Option<AuditWatch>),
 }
 
 impl Permissions {
@@ -55,7 +55,8 @@ impl Permissions {
     /// If the system has no more threads.
     pub fn open(access: Access, audit: Option<AuditLog>) -> io::Result<Self> {
         let mut permissions = Self::of(access, audit);
-        permissions.watch = Some(Watch::start(permissions.access.clone())?);
+        let audit = permissions.audit.clone().map(AuditWatch::start).transpose()?;
+        permissions.watches = (Some(Watch::start(permissions.access.clone())?), audit);
         Ok(permissions)
     }
 
@@ -66,6 +67,18 @@ impl Permissions {
         Self::of(access, None)
     }
 
+    /// What is wrong with the accounts and the audit log: the part, and the reason.
+    pub fn problems(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let accounts = self.access.problem().map(|reason| ("accounts", reason));
+        let audit = self.audit.as_ref().and_then(|audit| audit.problem()).map(|reason| ("audit log", reason));
+        accounts.into_iter().chain(audit)
+    }
+
+    /// The audit log, if there is one.
+    pub fn audit_log(&self) -> Option<&Arc<AuditLog>> {
+        self.audit.as_ref()
+    }
+
     /// The folder of the audit log, if there is one.
     pub fn audit_folder(&self) -> Option<&Path> {
         self.audit.as_deref().map(AuditLog::folder)
@@ -73,6 +86,12 @@ impl Permissions {
 
     fn of(access: Access, audit: Option<AuditLog>) -> Self {
         let (refusals, refused_nodes) = (RefusalBudget::default(), LogLimit::new(REFUSALS, PERIOD));
-        Self { access: Arc::new(access), audit: audit.map(Arc::new), refusals, refused_nodes, watch: None }
+        Self {
+            access: Arc::new(access),
+            audit: audit.map(Arc::new),
+            refusals,
+            refused_nodes,
+            watches: (None, None),
+        }
     }
 }

@@ -161,6 +161,12 @@ fn a_cookie_alone_changes_nothing_whatever_a_page_of_another_site_sends() {
     let records = site.records();
     let commands = records.iter().filter(|record| record["action"] == "command:hertz");
     assert_eq!(commands.count(), 2, "one command was begun, and failed: {records:?}");
+    let refused = |result: &str| {
+        let of_ada = records.iter().filter(|record| record["principal"] == "person:ada");
+        let requests = of_ada.filter(|record| record["target"] == "POST /api/v1/commands");
+        requests.filter(|record| record["result"].as_str().unwrap().starts_with(result)).count()
+    };
+    assert_eq!((refused("forbidden (csrf): "), refused("forbidden (origin): ")), (6, 1), "{records:?}");
 }
 
 #[test]
@@ -175,6 +181,10 @@ fn a_page_of_another_site_opens_no_websocket_with_the_cookie_of_its_visitor() {
             .send(&format!("GET /ws HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n{upgrade}{more}\r\n"));
         assert!(answer.starts_with("HTTP/1.1 403 "), "{more}: {answer}");
     }
+    let records = site.records();
+    let refused = records.iter().filter(|record| record["target"] == "GET /ws");
+    let of_origin = |record: &&Value| record["result"].as_str().unwrap().starts_with("forbidden (origin): ");
+    assert_eq!(refused.filter(of_origin).count(), 3, "{records:?}");
 }
 
 #[test]

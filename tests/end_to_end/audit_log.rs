@@ -1,7 +1,8 @@
 //! The audit log over HTTP.
 
-use crate::harness::Guarded;
+use crate::harness::{Guarded, eventually};
 use serde_json::{Value, json};
+use std::fs;
 
 #[test]
 fn administrators_page_through_the_audit_log_and_check_it() {
@@ -34,4 +35,60 @@ fn administrators_page_through_the_audit_log_and_check_it() {
     for path in ["/api/v1/audit-log", "/api/v1/audit-log/check"] {
         assert_eq!(guarded.ask(&operator, "GET", path, None).0, 403);
     }
+}
+
+#[test]
+fn a_refused_request_is_recorded_with_what_is_missing() {
+    let guarded = Guarded::new();
+    let reader = guarded.token("reader", &["read a/*"]);
+    let command = json!({"node": "a", "instance": "beat", "command": "enable"});
+    let (status, problem) = guarded.ask(&reader, "POST", "/api/v1/commands", Some(&command));
+    assert_eq!(status, 403);
+    assert!(problem.contains("program:reader has no permission command: see"), "{problem}");
+    let problem = guarded.ask(&reader, "GET", "/api/v1/shards", None).1;
+    assert!(problem.contains("has no permission read-live or read-past: see"), "{problem}");
+    assert_eq!(guarded.ask("oasis_00000000_x", "GET", "/api/v1/nodes", None).0, 401);
+
+    let list = |query: &str| guarded.json("", "GET", &format!("/api/v1/audit-log?{query}"), None);
+    let requests = list("action=request")["records"].clone();
+    let seen: Vec<_> = requests.as_array().unwrap().iter().rev().map(|record| &record["target"]).collect();
+    assert_eq!(seen, ["POST /api/v1/commands", "GET /api/v1/shards"], "{requests}");
+    let first = &requests[1];
+    assert_eq!((&first["principal"], &first["address"]), (&json!("program:reader"), &json!("127.0.0.1")));
+    assert!(first["result"].as_str().unwrap().starts_with("forbidden: program:reader has no permission"));
+    let tokens = list("action=token&principal=stranger")["records"].clone();
+    assert_eq!(tokens[0]["target"], "GET /api/v1/nodes", "{tokens}");
+    assert_eq!(tokens[0]["result"], "the token is unknown or was revoked");
+}
+
+#[test]
+fn a_log_that_was_cut_is_a_reason_of_health_and_nothing_is_done_without_it() {
+    let guarded = Guarded::new();
+    guarded.token("reader", &["read a/*"]);
+    let health = || guarded.json("", "GET", "/api/v1/health", None);
+    assert_eq!(health()["reasons"], json!([]));
+    let log = guarded.folder.path().join("access/audit/audit-00000000000000000001.jsonl");
+    fs::OpenOptions::new().write(true).open(log).unwrap().set_len(10).unwrap();
+    let reason = eventually("a reason", || health()["reasons"].as_array()?.first().cloned());
+    assert_eq!(reason["part"], "audit log");
+    assert!(reason["reason"].as_str().unwrap().contains("the audit log is damaged at "), "{reason}");
+    let command = json!({"node": "a", "instance": "beat", "command": "enable"});
+    let (status, problem) = guarded.ask("", "POST", "/api/v1/commands", Some(&command));
+    assert!(status == 503 && problem.contains("not_recorded"), "{status} {problem}");
+    assert_eq!(guarded.ask("", "GET", "/readyz", None).0, 503);
+}
+
+#[test]
+fn accounts_that_cannot_be_read_again_are_a_reason_of_health() {
+    let guarded = Guarded::new();
+    let reader = guarded.token("reader", &["read a/*"]);
+    let file = guarded.folder.path().join("access/access.toml");
+    let whole = fs::read_to_string(&file).unwrap();
+    fs::write(&file, "version = [").unwrap();
+    let health = || guarded.json("", "GET", "/api/v1/health", None);
+    let reason = eventually("a reason", || health()["reasons"].as_array()?.first().cloned());
+    assert_eq!(reason["part"], "accounts");
+    assert_eq!(guarded.ask(&reader, "GET", "/api/v1/nodes", None).0, 200, "rights stay as they were");
+    fs::write(&file, whole).unwrap();
+    eventually("all is well again", || (health()["status"] == "ok").then_some(()));
 }

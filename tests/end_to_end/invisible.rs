@@ -156,3 +156,24 @@ fn answers_are_the_same_whether_a_hidden_node_exists_or_not() {
     let differs = before.iter().filter(|(request, answer)| whole[*request] != **answer).count();
     assert!(differs > 10, "the test sees what differs: {differs}");
 }
+
+#[test]
+fn who_sees_a_part_learns_who_did_something_and_not_from_where() {
+    let guarded = Guarded::new();
+    let (_a, _) = guarded.node("a", 1);
+    let reader = guarded.token("reader", &["read a/*", "sql */*"]);
+    guarded.json("", "POST", "/api/v1/test-runs", Some(&json!({"name": "night"})));
+    let note = json!({"text": "a mark", "targets": [{"node": "a"}]});
+    guarded.json("", "POST", "/api/v1/annotations", Some(&note));
+    for list in ["test-runs", "annotations"] {
+        let who = |token| {
+            let found = guarded.json(token, "GET", &format!("/api/v1/{list}"), None);
+            found[list.replace('-', "_")][0]["who"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(who(&reader), "http");
+        assert!(who("").starts_with("http 127.0.0.1:"), "{}", who(""));
+    }
+    let query = json!({"query": "SELECT who FROM test_runs UNION ALL SELECT who FROM annotations"});
+    let answer = guarded.json(&reader, "POST", "/api/v1/sql", Some(&query));
+    assert_eq!(answer["rows"], json!([["http"], ["http"]]));
+}

@@ -98,6 +98,8 @@ fn a_query_is_one_select_and_ends_at_its_limits() {
         "SELECT * FROM pragma_table_list",
         "ATTACH 'file:x' AS x",
         "SELECT load_extension('x')",
+        "SELECT count(*) FROM dbstat",
+        "SELECT * FROM sqlite_stmt",
         "CREATE TEMP TABLE t (x)",
         "CREATE VIRTUAL TABLE t USING fts5(x)",
         "DELETE FROM test_runs",

@@ -45,15 +45,16 @@ pub struct AnnotationView {
     text: String,
     /// About what; empty for everything.
     targets: Vec<TargetView>,
-    /// Its author.
+    /// Its author; with the address only for callers that may read everything.
     who: String,
     /// When it was written, nanoseconds since 1970 on the DAC's clock.
     written: u64,
 }
 
-impl From<Annotation> for AnnotationView {
-    fn from(annotation: Annotation) -> Self {
+impl AnnotationView {
+    fn new(annotation: Annotation, caller: &Caller) -> Self {
         let Annotation { id, note, who, written } = annotation;
+        let who = caller.shown_author(&who).to_owned();
         let target = |Target { node, instance }| TargetView { node, instance };
         Self {
             id,
@@ -113,10 +114,12 @@ pub async fn list(
         instance: query.instance,
         after: query.after.map(|after| place(&after)).transpose()?,
     };
-    let mut found = of(&doors, move |annotations| visible(annotations, &caller, filter, limit + 1)).await?;
+    let by = caller.clone();
+    let mut found = of(&doors, move |annotations| visible(annotations, &by, filter, limit + 1)).await?;
     let next = super::last_of_more(&mut found, limit);
     let next = next.map(|last| format!("{}-{}", last.note.time.0, last.id));
-    Ok(Json(AnnotationList { annotations: found.into_iter().map(AnnotationView::from).collect(), next }))
+    let annotations = found.into_iter().map(|annotation| AnnotationView::new(annotation, &caller)).collect();
+    Ok(Json(AnnotationList { annotations, next }))
 }
 
 /// A time in JSON.
@@ -176,13 +179,13 @@ pub async fn add(
     let arguments = json!({"text": note.text, "targets": note.targets});
     if let Err(refusal) = allowed {
         doors.permissions.record_refusal(&caller, "annotation:add", "", arguments, &refusal).await;
-        return Err(refusal.into());
+        return Err(Problem::from(refusal).recorded());
     }
     let (who, on) = (caller.author("http"), doors.clone());
     let add = async move { of(&on, move |annotations| annotations.add(note, &who, now())).await };
     let recorded = doors.permissions.recorded(&caller, "annotation:add", String::new(), arguments, add);
     let added = recorded.await?;
-    Ok((StatusCode::CREATED, Json(added.into())))
+    Ok((StatusCode::CREATED, Json(AnnotationView::new(added, &caller))))
 }
 
 /// Deletes an annotation.

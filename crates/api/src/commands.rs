@@ -57,5 +57,8 @@ pub struct Journal {
 pub async fn journal(State(doors): State<Doors>, Extension(caller): Extension<Caller>) -> Json<Journal> {
     let mut commands = doors.dac.commands.journal();
     commands.retain(|entry| caller.sees(&entry.node, &entry.instance));
+    for entry in &mut commands {
+        entry.who = caller.shown_author(&entry.who).to_owned();
+    }
     Json(Journal { commands })
 }

@@ -133,7 +133,8 @@ fn compared(
     if !is_known {
         return Err(unknown(query));
     }
-    Ok(Comparison { test_run: run.into(), with: with.map(TestRunView::from), instances, more })
+    let view = |run| TestRunView::new(run, caller);
+    Ok(Comparison { test_run: view(run), with: with.map(view), instances, more })
 }
 
 fn unknown(query: &ComparisonQuery) -> Problem {

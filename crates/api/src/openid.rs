@@ -2,7 +2,7 @@
 
 use crate::{
     Api,
-    session::{event, is_encrypted, set_cookie},
+    session::{event, is_encrypted, replaced_cookie},
 };
 use axum::{
     Extension,
@@ -167,7 +167,7 @@ async fn welcome(
         doors.permissions.access.sign_out(signed_in.cookie.reveal());
         return Err(error.into());
     }
-    let cookie = set_cookie(headers, is_encrypted, &signed_in.cookie)?;
+    let cookie = replaced_cookie(doors, headers, is_encrypted, &signed_in.cookie)?;
     let answer = [(header::LOCATION, HeaderValue::from_static(PAGE)), (header::SET_COOKIE, cookie)];
     Ok((StatusCode::SEE_OTHER, no_store(), answer).into_response())
 }

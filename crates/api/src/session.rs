@@ -177,7 +177,7 @@ fn started(
         return Err(error.into());
     }
     let session = Session { who: who_is(doors, &principal), csrf_token: csrf_token.reveal().to_owned() };
-    let cookie = set_cookie(headers, is_encrypted, &cookie)?;
+    let cookie = replaced_cookie(doors, headers, is_encrypted, &cookie)?;
     let no_store = HeaderValue::from_static("no-store");
     Ok(([(header::SET_COOKIE, cookie), (header::CACHE_CONTROL, no_store)], Json(session)).into_response())
 }
@@ -187,8 +187,16 @@ pub fn is_encrypted(doors: &Doors, proxied: Option<Extension<Proxied>>) -> bool 
     doors.is_encrypted() || proxied.is_some_and(|proxied| proxied.is_encrypted)
 }
 
-/// The header that gives a session to a browser.
-pub fn set_cookie(headers: &HeaderMap, is_encrypted: bool, cookie: &Secret) -> Result<HeaderValue, Problem> {
+/// The header that gives a session to a browser. The session that the browser had before ends.
+pub fn replaced_cookie(
+    doors: &Doors,
+    headers: &HeaderMap,
+    is_encrypted: bool,
+    cookie: &Secret,
+) -> Result<HeaderValue, Problem> {
+    if let Some(before) = session_cookie(headers) {
+        doors.permissions.access.sign_out(before);
+    }
     // A browser sends it back over TLS only, if it came so.
     let secure = if is_encrypted { "; Secure" } else { "" };
     let cookie =
@@ -339,7 +347,8 @@ fn refused(error: &SignInError) -> Problem {
         SignInError::Busy => (StatusCode::SERVICE_UNAVAILABLE, "busy"),
         SignInError::Random(_) => (StatusCode::INTERNAL_SERVER_ERROR, "session"),
     };
-    Problem::new(status, code, error.to_string())
+    // The audit log has each attempt with the name that was claimed.
+    Problem::new(status, code, error.to_string()).recorded()
 }
 
 /// What a person does, for the audit log.

@@ -34,14 +34,16 @@ pub struct TestRunView {
     tags: Vec<String>,
     /// Whether retention leaves its samples alone.
     pinned: bool,
-    /// Its author.
+    /// Its author; with the address only for callers that may read everything.
     who: String,
 }
 
-impl From<TestRun> for TestRunView {
-    fn from(run: TestRun) -> Self {
+impl TestRunView {
+    /// A test run as the caller may see it.
+    pub fn new(run: TestRun, caller: &Caller) -> Self {
         let TestRun { id, name, started, stopped, notes, tags, pinned, who } = run;
         let (started, stopped) = (started.0, stopped.map(|stopped| stopped.0));
+        let who = caller.shown_author(&who).to_owned();
         Self { id, name, started, stopped, notes, tags, pinned, who }
     }
 }
@@ -71,6 +73,7 @@ pub struct TestRunQuery {
     responses((status = 200, body = TestRunList), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub async fn list(
     State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
     query: Result<Query<TestRunQuery>, QueryRejection>,
 ) -> Result<Json<TestRunList>, Problem> {
     let Query(TestRunQuery { name, tag, before, limit }) = super::understood(query)?;
@@ -78,15 +81,20 @@ pub async fn list(
     let filter = TestRunFilter { before, name, tag };
     let mut runs = of(&doors, move |runs| runs.list(&filter, limit + 1)).await?;
     let next = super::last_of_more(&mut runs, limit).map(|last| last.id);
-    Ok(Json(TestRunList { test_runs: runs.into_iter().map(TestRunView::from).collect(), next }))
+    let test_runs = runs.into_iter().map(|run| TestRunView::new(run, &caller)).collect();
+    Ok(Json(TestRunList { test_runs, next }))
 }
 
 /// A test run.
 #[utoipa::path(get, path = "/api/v1/test-runs/{test_run}", params(("test_run" = u64, Path, description = "its number")),
     responses((status = 200, body = TestRunView), (status = 404, body = Problem)))]
-pub async fn get(State(doors): State<Doors>, Path(id): Path<String>) -> Result<Json<TestRunView>, Problem> {
+pub async fn get(
+    State(doors): State<Doors>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Json<TestRunView>, Problem> {
     let id = number(&id)?;
-    Ok(Json(of(&doors, move |runs| runs.get(id)).await?.into()))
+    Ok(Json(TestRunView::new(of(&doors, move |runs| runs.get(id)).await?, &caller)))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -121,7 +129,7 @@ pub async fn start(
     let (target, who, on) = (description.name.clone(), caller.author("http"), doors.clone());
     let start = async move { of(&on, move |runs| runs.start(description, &who, now())).await };
     let run = doors.permissions.recorded(&caller, "test-run:start", target, Value::Null, start).await?;
-    Ok((StatusCode::CREATED, Json(run.into())))
+    Ok((StatusCode::CREATED, Json(TestRunView::new(run, &caller))))
 }
 
 /// Stops a test run.
@@ -139,7 +147,7 @@ pub async fn stop(
     let on = doors.clone();
     let stop = async move { of(&on, move |runs| runs.stop(id, now())).await };
     let stopped = doors.permissions.recorded(&caller, "test-run:stop", id.to_string(), Value::Null, stop);
-    Ok(Json(stopped.await?.into()))
+    Ok(Json(TestRunView::new(stopped.await?, &caller)))
 }
 
 /// Changes of a test run; absent members stay unchanged.
@@ -178,7 +186,7 @@ pub async fn change(
     };
     let change = async move { of(&on, move |runs| runs.change(id, apply)).await };
     let changed = doors.permissions.recorded(&caller, "test-run:change", id.to_string(), arguments, change);
-    Ok(Json(changed.await?.into()))
+    Ok(Json(TestRunView::new(changed.await?, &caller)))
 }
 
 /// Deletes a test run. Its samples stay for as long as retention keeps them.

@@ -23,7 +23,12 @@ const GUARDED: [&str; 3] = ["/api/", "/metrics", "/ws"];
 pub async fn guard(State(doors): State<Doors>, request: Request, next: Next) -> Response {
     match check(&doors, &request) {
         Ok(()) => next.run(request).await,
-        Err(problem) => problem.into_response(),
+        Err(problem) => {
+            let (nobody, asked) =
+                (doors.permissions.nobody(&request), (request.method(), request.uri().path()));
+            doors.permissions.record_refused_request(&nobody, asked, &problem).await;
+            problem.recorded().into_response()
+        }
     }
 }
 

@@ -24,7 +24,14 @@ pub struct Problem {
     status: u16,
     /// The details, and what to do.
     detail: String,
+    /// Whether the audit log has it already.
+    #[serde(skip)]
+    is_recorded: bool,
 }
+
+/// Goes with an answer that refuses something which the audit log does not have yet.
+#[derive(Debug, Clone)]
+pub struct Unrecorded(pub Problem);
 
 impl Problem {
     /// A problem with a documented code.
@@ -34,12 +41,24 @@ impl Problem {
             title: status.canonical_reason().unwrap_or("Error"),
             status: status.as_u16(),
             detail: detail.into(),
+            is_recorded: false,
         }
+    }
+
+    /// The same, as one that the audit log has already.
+    #[must_use]
+    pub fn recorded(self) -> Self {
+        Self { is_recorded: true, ..self }
+    }
+
+    /// Its code.
+    pub fn code(&self) -> &str {
+        self.kind.strip_prefix("/problems/").unwrap_or(&self.kind)
     }
 
     /// Whether it has this code.
     pub fn is(&self, code: &str) -> bool {
-        self.kind.strip_prefix("/problems/") == Some(code)
+        self.code() == code
     }
 }
 
@@ -77,7 +96,10 @@ impl From<CommandError> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = (status, Json(self)).into_response();
+        let mut response = (status, Json(&self)).into_response();
+        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) && !self.is_recorded {
+            response.extensions_mut().insert(Unrecorded(self));
+        }
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA));
         if status == StatusCode::UNAUTHORIZED {

@@ -211,6 +211,10 @@ impl Sight for CallersSight {
     fn anything(&self) -> bool {
         self.0.may(Verb::ReadPast, Target::SomeOfDac)
     }
+
+    fn author<'a>(&self, author: &'a str) -> &'a str {
+        self.0.shown_author(author)
+    }
 }
 
 /// What a query is asked over.

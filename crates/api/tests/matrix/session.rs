@@ -129,6 +129,21 @@ async fn a_person_signs_in_acts_and_signs_out() {
 }
 
 #[tokio::test]
+async fn another_sign_in_ends_the_session_before() {
+    let signed = Signed::new();
+    let (before, _) = signed.sign_in("ada").await;
+    let credentials = json!({"name": "ada", "password": PASSWORD});
+    let headers = [("cookie", before.as_str())];
+    let answer = signed.send(Method::POST, "/api/v1/session", &headers, credentials).await;
+    let after = cookie_of(answer.headers()).to_owned();
+    let read = async |cookie: &str| {
+        code(signed.send(Method::GET, "/api/v1/nodes", &[("cookie", cookie)], Value::Null).await).await
+    };
+    assert_eq!(read(&before).await, (401, "/problems/session_ended".into()));
+    assert_eq!(read(&after).await.0, 200);
+}
+
+#[tokio::test]
 async fn what_was_done_and_refused_is_in_the_audit_log() {
     let signed = Signed::new();
     let wrong = json!({"name": "ada", "password": "wrong"});

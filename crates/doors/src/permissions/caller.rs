@@ -38,6 +38,12 @@ impl Caller {
         }
     }
 
+    /// Returns an author as this caller may know it: only who may read everything learns the addresses of others.
+    pub fn shown_author<'a>(&self, author: &'a str) -> &'a str {
+        let (who, address) = author.rsplit_once(' ').unwrap_or((author, ""));
+        if !self.sees_everything() && address.parse::<SocketAddr>().is_ok() { who } else { author }
+    }
+
     /// Whether it may do something.
     pub fn may(&self, verb: Verb, target: Target<'_>) -> bool {
         decide(&self.principal, verb, target).is_allowed()
@@ -80,12 +86,22 @@ impl Caller {
     /// # Errors
     /// If it is not permitted.
     pub fn ask_for(&self, verb: Verb, target: Target<'_>) -> Result<(), Refusal> {
-        let verdict = decide(&self.principal, verb, target);
-        if verdict == Verdict::Allowed {
-            Ok(())
-        } else {
-            Err(Refusal::new(verdict, &self.principal, verb, target))
+        self.ask_for_one_of(&[verb], target)
+    }
+
+    /// Asks for one of several permissions; none, if there are none to ask for.
+    ///
+    /// # Errors
+    /// If none is permitted.
+    pub fn ask_for_one_of(&self, verbs: &[Verb], target: Target<'_>) -> Result<(), Refusal> {
+        let mut refused = None;
+        for verb in verbs {
+            match decide(&self.principal, *verb, target) {
+                Verdict::Allowed => return Ok(()),
+                verdict => refused = refused.or(Some(verdict)),
+            }
         }
+        refused.map_or(Ok(()), |verdict| Err(Refusal::new(verdict, &self.principal, verbs, target)))
     }
 
     /// Brings the rights up to date. Whether they may be others than before. Two comparisons and two clocks, if nothing has changed.

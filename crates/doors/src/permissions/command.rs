@@ -64,7 +64,7 @@ impl Outcome for CommandFailure {}
 impl From<CommandFailure> for Problem {
     fn from(failure: CommandFailure) -> Self {
         match failure {
-            CommandFailure::Refused(refusal) => refusal.into(),
+            CommandFailure::Refused(refusal) => Self::from(refusal).recorded(),
             CommandFailure::NotRecorded(error) => error.into(),
             CommandFailure::Failed(error) => error.into(),
         }

@@ -2,17 +2,17 @@
 
 use super::{
     Caller, Permissions,
-    identify::{BAD_TICKET, cookie_name, session_cookie},
+    identify::{cookie_name, session_cookie},
     routes::Requirement,
 };
 use crate::{
     Doors,
-    problem::Problem,
+    problem::{Problem, Unrecorded},
     rate_limits::{self, Cost, TooSoon},
 };
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -31,30 +31,22 @@ pub struct Point {
 
 /// Gives the request its caller, and answers in place of the handler if the caller may not use the route.
 pub async fn enforce(State(point): State<Arc<Point>>, mut request: Request, next: Next) -> Response {
-    match point.admit(&request) {
-        Ok(caller) => drop(request.extensions_mut().insert(caller)),
-        Err(refusal) => {
-            if let Some((nobody, problem)) = refusal.bad_ticket {
-                point.doors.permissions.record_attempt(&nobody, "ticket", &problem).await;
-            }
-            return refusal.answer;
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let (caller, answer) = match point.admit(&request) {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller.clone());
+            (caller, next.run(request).await)
         }
+        Err(refused) => *refused,
+    };
+    if let Some(Unrecorded(problem)) = answer.extensions().get() {
+        point.doors.permissions.record_refused_request(&caller, (&method, uri.path()), problem).await;
     }
-    next.run(request).await
+    answer
 }
 
-/// The answer in place of a handler.
-struct Refused {
-    answer: Response,
-    /// Who has shown a ticket that is not good, and why it is not.
-    bad_ticket: Option<(Caller, String)>,
-}
-
-impl Refused {
-    fn of(answer: Response) -> Box<Self> {
-        Box::new(Self { answer, bad_ticket: None })
-    }
-}
+/// Who gets which answer in place of the handler's.
+type Refused = (Caller, Response);
 
 impl Point {
     /// Returns the caller, if it may use the route.
@@ -65,17 +57,16 @@ impl Point {
         let identified = self.doors.permissions.identify(request);
         let nobody = || self.doors.permissions.nobody(request);
         self.count(identified.as_ref().ok(), nobody)
-            .map_err(|too_soon| Refused::of(too_soon.into_response()))?;
+            .map_err(|too_soon| Box::new((nobody(), too_soon.into_response())))?;
         let caller = match (identified, self.requires) {
             (Ok(caller), _) => caller,
             (Err(_), Requirement::Nothing) => nobody(),
-            (Err(problem), _) => {
-                let bad_ticket = problem.is(BAD_TICKET).then(|| (nobody(), problem.to_string()));
-                return Err(Box::new(Refused { answer: refused(problem, request.headers()), bad_ticket }));
-            }
+            (Err(problem), _) => return Err(Box::new((nobody(), refused(problem, request.headers())))),
         };
-        self.check(&caller, request).map_err(|problem| Refused::of(refused(problem, request.headers())))?;
-        Ok(caller)
+        match self.check(&caller, request) {
+            Ok(()) => Ok(caller),
+            Err(problem) => Err(Box::new((caller, refused(problem, request.headers())))),
+        }
     }
 
     /// Counts the request, before anything else is done for it. One with bad credentials counts as a stranger's.
@@ -88,13 +79,15 @@ impl Point {
     }
 
     fn check(&self, caller: &Caller, request: &Request) -> Result<(), Problem> {
-        let Some(first) = self.requires.verbs().first() else { return Ok(()) };
-        let target = self.requires.target();
-        if !self.requires.verbs().iter().any(|verb| caller.may(*verb, target)) {
-            caller.ask_for(*first, target)?;
+        if self.requires == Requirement::Nothing {
+            return Ok(());
         }
-        let is_change = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-        if is_change { self.doors.permissions.check_csrf(caller, request.headers()) } else { Ok(()) }
+        caller.ask_for_one_of(self.requires.verbs(), self.requires.target())?;
+        if !request.method().is_safe() {
+            self.doors.permissions.check_csrf(caller, request.headers())
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -13,6 +13,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 const WEBSOCKET: &str = "/ws";
 /// The code of a ticket that is not good.
 pub(super) const BAD_TICKET: &str = "bad_ticket";
+/// The codes of tokens that are not good.
+pub(super) const BAD_TOKENS: [&str; 2] = ["bad_credentials", "bad_token"];
 
 /// Headers by which proxies say for whom they ask: such a request does not come from this host.
 const FORWARDING: [&str; 7] = [
@@ -60,7 +62,7 @@ impl Permissions {
     }
 
     /// A caller without any right, for a request whose credentials are not valid.
-    pub(super) fn nobody<B>(&self, request: &Request<B>) -> Caller {
+    pub(crate) fn nobody<B>(&self, request: &Request<B>) -> Caller {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0);
         let peer = peer.unwrap_or_else(|| (Ipv4Addr::UNSPECIFIED, 0).into());
         Caller::new(self.access.nobody(), peer, self.access.generation())

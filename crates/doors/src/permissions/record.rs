@@ -1,9 +1,13 @@
 //! The audit log: `begun` before an action, and what became of it afterwards.
 
-use super::{Caller, Permissions, refusal::Refusal};
+use super::{
+    Caller, Permissions,
+    identify::{BAD_TICKET, BAD_TOKENS},
+    refusal::Refusal,
+};
 use crate::problem::Problem;
-use axum::http::StatusCode;
-use oasis_access::{AuditError, AuditLog, Event, Receipt};
+use axum::http::{Method, StatusCode};
+use oasis_access::{AuditError, AuditLog, Event, Receipt, Verdict};
 use serde_json::{Value, json};
 use std::{fmt::Display, sync::Arc, time::Instant};
 
@@ -83,9 +87,23 @@ impl Permissions {
         self.record_bounded(event).await;
     }
 
-    /// Records that somebody has shown something that is not good, such as a used ticket; bounded as refusals.
-    pub async fn record_attempt(&self, caller: &Caller, action: &str, result: &str) {
-        self.record_bounded(event(caller, action, result)).await;
+    /// Records that a request was refused, unless it only shows that its author has not signed in yet: pages find that out by reading.
+    pub async fn record_refused_request(
+        &self,
+        caller: &Caller,
+        (method, path): (&Method, &str),
+        problem: &Problem,
+    ) {
+        let (action, result) = match problem.code() {
+            BAD_TICKET => ("ticket", problem.to_string()),
+            code if BAD_TOKENS.contains(&code) => ("token", problem.to_string()),
+            "sign_in_required" | "session_ended" if method.is_safe() => return,
+            "sign_in_required" => ("request", Verdict::SignIn.word().to_owned()),
+            "forbidden" => ("request", format!("forbidden: {problem}")),
+            code => ("request", format!("forbidden ({code}): {problem}")),
+        };
+        let target = format!("{method} {path}");
+        self.record_bounded(Event { target, ..event(caller, action, &result) }).await;
     }
 
     /// Records a refusal, unless there were too many in the last minute.

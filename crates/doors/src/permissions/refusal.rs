@@ -1,5 +1,6 @@
 //! Why something was not permitted, as clients learn it.
 
+use super::command::COMMANDS;
 use crate::problem::Problem;
 use axum::http::StatusCode;
 use oasis_access::{Principal, Target, Verb, Verdict};
@@ -11,12 +12,12 @@ pub enum Refusal {
     #[error("sign in first (POST /api/v1/session), or send a token (Authorization: Bearer)")]
     SignIn,
     /// It may see the target, but not do this.
-    #[error("{who} has no permission {verb}{place}: see docs/reference/permissions.md", place = Self::place(.target))]
+    #[error("{who} has no permission {verbs}{place}: see docs/reference/permissions.md", place = Self::place(.target))]
     Forbidden {
         /// The principal.
         who: String,
-        /// The verb.
-        verb: &'static str,
+        /// The verb, or all that would do.
+        verbs: String,
         /// `NODE/INSTANCE`; empty for the DAC.
         target: String,
     },
@@ -31,7 +32,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    pub(super) fn new(verdict: Verdict, who: &Principal, verb: Verb, target: Target<'_>) -> Self {
+    pub(super) fn new(verdict: Verdict, who: &Principal, verbs: &[Verb], target: Target<'_>) -> Self {
         let (node, instance) = match target {
             Target::Instance { node, instance } => (node, instance),
             Target::Node(node) | Target::SomeOfNode(node) => (node, "*"),
@@ -42,7 +43,7 @@ impl Refusal {
             Verdict::Hidden => Self::Hidden { node: node.into(), instance: instance.into() },
             Verdict::Forbidden | Verdict::Allowed => {
                 let target = if node.is_empty() { String::new() } else { format!("{node}/{instance}") };
-                Self::Forbidden { who: who.to_string(), verb: verb.word(), target }
+                Self::Forbidden { who: who.to_string(), verbs: words(verbs), target }
             }
         }
     }
@@ -68,6 +69,14 @@ impl Refusal {
             Self::Hidden { .. } => Verdict::Hidden.word(),
         }
     }
+}
+
+/// The words of verbs of which one would do.
+fn words(verbs: &[Verb]) -> String {
+    if verbs == COMMANDS {
+        return "command".into();
+    }
+    verbs.iter().map(|verb| verb.word()).collect::<Vec<_>>().join(" or ")
 }
 
 impl From<Refusal> for Problem {

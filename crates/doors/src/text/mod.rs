@@ -163,10 +163,19 @@ pub async fn history(
     query: RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
+    #[cfg(feature = "arrow")]
+    let asked = query.0.clone().unwrap_or_default();
     let (request, place) = admitted(Door::Poll, &doors, peer, query, &headers)?;
     request.ask_for(&caller, Verb::ReadPast)?;
     #[cfg(feature = "arrow")]
-    return arrow::answer(doors, request, place).await;
+    {
+        let target = request.topics.iter().map(|(node, instance)| format!("{node}/{instance}"));
+        let target = target.collect::<Vec<_>>().join(", ");
+        let arguments = serde_json::json!({"form": "arrow", "query": asked});
+        let permissions = doors.permissions.clone();
+        let answer = arrow::answer(doors, request, place);
+        permissions.recorded(&caller, "export", target, arguments, answer).await
+    }
     #[cfg(not(feature = "arrow"))]
     {
         drop((request, place));

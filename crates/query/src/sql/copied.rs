@@ -44,12 +44,17 @@ pub fn copy(
     let mut copy = Copy::begin(to, table, stop)?;
     let mut select = from.prepare(&format!("SELECT * FROM temp.{}", table.name))?;
     let mut rows = select.query([])?;
+    let author = table.columns.iter().position(|(column, _)| column == "who");
     while let Some(row) = rows.next()? {
         let values = (0..table.columns.len()).map(|at| row.get(at));
         let mut values = values.collect::<rusqlite::Result<Vec<Value>>>()?;
-        if rules.show(&mut values) {
-            copy.row(&values)?;
+        if !rules.show(&mut values) {
+            continue;
         }
+        if let Some(Value::Text(who)) = author.and_then(|at| values.get_mut(at)) {
+            *who = sight.author(who).to_owned();
+        }
+        copy.row(&values)?;
     }
     Ok(())
 }

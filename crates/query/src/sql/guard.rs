@@ -28,6 +28,9 @@ const LIMITS: [(Limit, i32); 10] = [
     (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
 ];
 
+/// Tables of SQLite about itself, which a build may contain: they tell about pages and programs, and not about samples.
+const INTERNAL: [&str; 5] = ["dbstat", "sqlite_dbpage", "sqlite_stmt", "bytecode", "tables_used"];
+
 /// Functions that reach beyond the query.
 const FORBIDDEN: [&str; 2] = ["load_extension", "fts3_tokenizer"];
 
@@ -47,11 +50,14 @@ pub fn set(connection: &mut Connection, stop: Stop) -> Result<(), SqlError> {
 /// Permits what a SELECT does.
 fn authorize(action: AuthAction<'_>) -> Authorization {
     match action {
-        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
-        AuthAction::Function { function_name } => {
-            let is_forbidden = FORBIDDEN.iter().any(|name| name.eq_ignore_ascii_case(function_name));
-            if is_forbidden { Authorization::Deny } else { Authorization::Allow }
-        }
+        AuthAction::Select | AuthAction::Recursive => Authorization::Allow,
+        AuthAction::Read { table_name, .. } => allow_unless(&INTERNAL, table_name),
+        AuthAction::Function { function_name } => allow_unless(&FORBIDDEN, function_name),
         _ => Authorization::Deny,
     }
+}
+
+fn allow_unless(forbidden: &[&str], name: &str) -> Authorization {
+    let is_forbidden = forbidden.iter().any(|forbidden| forbidden.eq_ignore_ascii_case(name));
+    if is_forbidden { Authorization::Deny } else { Authorization::Allow }
 }

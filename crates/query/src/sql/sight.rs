@@ -10,6 +10,8 @@ pub trait Sight: Debug + Send + Sync {
     fn node(&self, node: &str) -> bool;
     /// Whether anything is visible: then also what concerns no instance, such as test runs.
     fn anything(&self) -> bool;
+    /// What is visible of an author.
+    fn author<'a>(&self, author: &'a str) -> &'a str;
 }
 
 /// Sees everything.
@@ -27,6 +29,10 @@ impl Sight for Everything {
 
     fn anything(&self) -> bool {
         true
+    }
+
+    fn author<'a>(&self, author: &'a str) -> &'a str {
+        author
     }
 }
 

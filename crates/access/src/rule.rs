@@ -37,6 +37,16 @@ pub enum RuleError {
     /// There is a node and no instance.
     #[error("{0:?} names no instances: write NODE/INSTANCE, such as \"{0}/*\" for all of a node")]
     NoInstance(String),
+    /// Something else than verbs and one target. An empty variable of a shell must not permit everything.
+    #[error(
+        "{0:?} has no target after its space: write NODE/INSTANCE there, such as \"plant-7/*\", or * for everything"
+    )]
+    NoTarget(String),
+    /// A second target, or a space after a comma.
+    #[error(
+        "{0:?} has a space: write VERB,VERB NODE/INSTANCE with one space, and a rule for each target; a * stands for the space of a name"
+    )]
+    Space(String),
 }
 
 impl Rule {
@@ -48,17 +58,32 @@ impl Rule {
         match text.split_once('/') {
             Some((node, instance)) => Ok((node.parse()?, instance.parse()?)),
             None if text == "*" => Ok((Pattern::All, Pattern::All)),
-            None => Err(RuleError::NoInstance(text.chars().take(40).collect())),
+            None => Err(RuleError::NoInstance(shortened(text))),
         }
     }
+}
+
+/// At most 40 characters of a text from outside.
+fn shortened(text: &str) -> String {
+    text.chars().take(40).collect()
 }
 
 /// As on the command line: `VERB,VERB NODE/INSTANCE`; without a target, everything.
 impl FromStr for Rule {
     type Err = RuleError;
     fn from_str(text: &str) -> Result<Self, RuleError> {
-        let (verbs, target) = text.split_once(' ').unwrap_or((text, "*"));
-        let (node, instance) = Self::parse_target(target.trim_start())?;
+        let rule = text.trim_start();
+        let (verbs, target) = match rule.split_once(char::is_whitespace) {
+            Some((verbs, target)) => (verbs, target.trim()),
+            None => (rule, "*"),
+        };
+        if target.is_empty() {
+            return Err(RuleError::NoTarget(shortened(text)));
+        }
+        if target.contains(char::is_whitespace) {
+            return Err(RuleError::Space(shortened(target)));
+        }
+        let (node, instance) = Self::parse_target(target)?;
         Ok(Self { verbs: Verbs::parse(verbs.split(','))?, node, instance })
     }
 }
@@ -86,5 +111,23 @@ mod tests {
         assert!(matches!("read plant".parse::<Rule>(), Err(RuleError::NoInstance(_))));
         assert!(matches!("reed */*".parse::<Rule>(), Err(RuleError::Verb(_))));
         assert!(matches!("read /x".parse::<Rule>(), Err(RuleError::Pattern(_))));
+    }
+
+    #[test]
+    fn a_rule_has_one_space_and_something_after_it() {
+        for odd in ["read a/* x", "read a/* b/*", "read, export a/*", "read plant 7/*", "read a/*\tx"] {
+            let refused = odd.parse::<Rule>().unwrap_err();
+            assert!(matches!(refused, RuleError::Space(_)), "{odd}: {refused}");
+        }
+        for open in ["read ", "read  ", "read\t"] {
+            let refused = open.parse::<Rule>().unwrap_err();
+            assert_eq!(refused, RuleError::NoTarget(open.into()));
+            assert!(refused.to_string().contains("or * for everything"), "{refused}");
+        }
+        let rule = "read plant*7/*".parse::<Rule>().unwrap();
+        assert!(rule.node.matches("plant 7"), "a star stands for the space of a name");
+        for same in [" read plant*7/*", "read  plant*7/* "] {
+            assert_eq!(same.parse::<Rule>().as_ref(), Ok(&rule), "{same:?}");
+        }
     }
 }

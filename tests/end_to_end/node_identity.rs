@@ -200,6 +200,10 @@ fn a_node_enrolls_once_with_a_token_and_needs_no_flags_afterwards() {
     let refused = error(&site.enroll("plant-8", &token, "plant-8"));
     assert!(refused.contains("unknown or was revoked"), "the token was used: {refused}");
 
+    // Without its certificate it would start as another node, at another DAC.
+    let refused = error(&site.run(&["node", "--state", text(&site.path("plant-7")), "--name", "plant-8"]));
+    assert!(refused.contains("this host is enrolled as \"plant-7\""), "{refused}");
+
     let (node, log) = site.node("plant-7", &[]);
     logs(&log, "connected to the DAC");
     site.goes_on("plant-7");

@@ -3,7 +3,7 @@
 use super::{
     accounts, arguments,
     encryption::{self, DATAGRAMS},
-    node::state::NodeState,
+    node::state::{Named, NodeState},
     own_node,
     revive::{beat, revive},
     systemd,
@@ -80,11 +80,12 @@ pub async fn dac(arguments: arguments::Dac) -> anyhow::Result<()> {
 pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     let mut stop = Stop::listen()?;
     let mut section = Config::load(&arguments.common)?.with_probes(arguments.probes)?.node;
+    let named = Named { state: arguments.state.is_some(), dac: arguments.dac.is_some() };
     if let Some(dac) = arguments.dac {
         section.dac = dac;
     }
     if let Some(state) = NodeState::find(arguments.state.as_deref()) {
-        state.apply(&mut section, arguments.state.is_some())?;
+        state.apply(&mut section, named)?;
     }
     let node = start_node(&section)?;
     let _watchdog = systemd::watchdog(Health::default())?;

@@ -30,6 +30,15 @@ pub struct Enrollment {
     pub dac: String,
 }
 
+/// What the user of `oasis node` has named.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Named {
+    /// The folder.
+    pub state: bool,
+    /// The DAC.
+    pub dac: bool,
+}
+
 impl NodeState {
     /// The folder that was named, else `node` in `$STATE_DIRECTORY`, else `oasis/node` in `$XDG_STATE_HOME` or `~/.local/state`; none without a home.
     pub fn find(named: Option<&Path>) -> Option<Self> {
@@ -117,22 +126,33 @@ impl NodeState {
         toml::from_str(&text).map(Some).with_context(context)
     }
 
-    /// Fills what the settings leave open from the enrollment. Settings for another node, or with a certificate of their own, stay as they are.
+    /// Fills what the settings leave open from the enrollment. Settings for another DAC without TLS, or with a certificate of their own, stay as they are.
     ///
     /// # Errors
-    /// If the folder was named, and is not that of an enrolled node.
-    pub fn apply(&self, settings: &mut NodeSettings, is_named: bool) -> anyhow::Result<()> {
+    /// If the folder was named, and is not that of an enrolled node; or if the settings name another node, and leave the DAC to the enrollment.
+    pub fn apply(&self, settings: &mut NodeSettings, named: Named) -> anyhow::Result<()> {
         let Some(Enrollment { name, dac }) = self.read()? else {
-            if is_named {
+            if named.state {
                 bail!("no node was enrolled in {} (--state): run oasis node enroll", self.folder.display());
             }
             return Ok(());
         };
-        let is_open = settings.dac == DEFAULT_DAC;
+        let is_open = settings.dac == DEFAULT_DAC && !named.dac;
         let is_encrypted = is_open || settings.dac.starts_with("tls://");
-        let is_another = !settings.name.is_empty() && settings.name != name;
-        if is_another || !is_encrypted || settings.certificate.is_some() || settings.key.is_some() {
+        if !is_encrypted || settings.certificate.is_some() || settings.key.is_some() {
             return Ok(());
+        }
+        if !settings.name.is_empty() && settings.name != name {
+            if !is_open && settings.dac != dac {
+                return Ok(());
+            }
+            bail!(
+                "this host is enrolled as {name:?} in {folder}, and not as {other:?}: leave the name out (--name, OASIS_NODE_NAME, node.name), \
+                 or enroll {other:?} in a folder of its own (oasis node enroll --name {other:?} --state DIR) and start it with --state DIR; \
+                 a node without a certificate needs another DAC (--dac HOST:PORT)",
+                folder = self.folder.display(),
+                other = settings.name,
+            );
         }
         settings.name = name;
         if is_open {
@@ -155,11 +175,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = NodeState::find(Some(&folder.path().join("node"))).unwrap();
         let applied = |mut settings: NodeSettings| {
-            state.apply(&mut settings, false).unwrap();
+            state.apply(&mut settings, Named::default()).unwrap();
             settings
         };
         assert_eq!(applied(NodeSettings::default()), NodeSettings::default(), "not enrolled");
-        assert!(state.apply(&mut NodeSettings::default(), true).unwrap_err().to_string().contains("--state"));
+        let named = Named { state: true, dac: false };
+        let refused = state.apply(&mut NodeSettings::default(), named).unwrap_err();
+        assert!(refused.to_string().contains("--state"));
         state.create().unwrap();
         state.remember(&Enrollment { name: "plant-7".into(), dac: "tls://dac:7071".into() }).unwrap();
         let filled = applied(NodeSettings::default());
@@ -170,13 +192,39 @@ mod tests {
         let filled = applied(other_dac);
         assert_eq!((filled.dac.as_str(), filled.ca), ("tls://other:7071", Some(state.ca())));
         for other in [
-            NodeSettings { name: "mill".into(), ..NodeSettings::default() },
             NodeSettings { dac: "192.0.2.7:7071".into(), ..NodeSettings::default() },
             NodeSettings { certificate: Some("x.pem".into()), ..NodeSettings::default() },
         ] {
             assert_eq!(applied(other.clone()), other);
         }
+        let default_dac = Named { state: false, dac: true };
+        let mut settings = NodeSettings::default();
+        state.apply(&mut settings, default_dac).unwrap();
+        assert_eq!(settings, NodeSettings::default(), "the DAC of this host was named, and has no TLS");
         fs::write(state.settings(), "name = 3").unwrap();
         assert!(state.read().unwrap_err().to_string().contains("enroll the node again"));
+    }
+    #[test]
+    fn another_name_than_the_enrolled_one_is_refused_unless_its_dac_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = NodeState::find(Some(folder.path())).unwrap();
+        state.remember(&Enrollment { name: "plant-7".into(), dac: "tls://dac:7071".into() }).unwrap();
+        let mill =
+            |dac: &str| NodeSettings { name: "mill".into(), dac: dac.into(), ..NodeSettings::default() };
+        for (mut settings, dac) in [(mill(DEFAULT_DAC), false), (mill("tls://dac:7071"), true)] {
+            let refused = state.apply(&mut settings, Named { state: false, dac }).unwrap_err().to_string();
+            for words in ["enrolled as \"plant-7\"", "not as \"mill\"", "--state DIR"] {
+                assert!(refused.contains(words), "{refused}");
+            }
+        }
+        for dac in [DEFAULT_DAC, "192.0.2.7:7071", "tls://other:7071"] {
+            let mut settings = mill(dac);
+            state.apply(&mut settings, Named { state: false, dac: true }).unwrap();
+            assert_eq!(settings, mill(dac));
+        }
+        let own = NodeSettings { certificate: Some("x.pem".into()), ..mill(DEFAULT_DAC) };
+        let mut settings = own.clone();
+        state.apply(&mut settings, Named::default()).unwrap();
+        assert_eq!(settings, own);
     }
 }

@@ -296,6 +296,15 @@ fn rogues_are_refused_reported_and_disturb_nobody() {
 
     // A copy of its key.
     let copy = Issued { certificate: site.path("plant/node.pem"), key: site.path("plant/node.key") };
+    let (second, log) = site.node_with(&copy, "plant", &[]);
+    logs(&log, "is in use by a connected node");
+    let record = site.audited("key_in_use");
+    assert!(record["arguments"]["reason"].as_str().unwrap().contains("by two processes"), "{record}");
+    assert!(site.warnings().contains("by two processes"), "{}", site.warnings());
+    drop(second);
+    site.goes_on("plant");
+
+    // The same as another node.
     let uuid = Uuid::new_v4().to_string();
     let (_copy, log) = site.node_with(&copy, "plant", &["--uuid", &uuid]);
     logs(&log, "is in use by a connected node");

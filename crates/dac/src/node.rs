@@ -48,6 +48,18 @@ pub struct Node {
     /// Who may resume the run. Unknown for programs that send no secret, and for archives of earlier versions.
     pub owner: Option<RunOwner>,
     former: Former,
+    /// A holder of the same key on the same host that was refused while this node was alive.
+    rival: Option<Rival>,
+}
+
+/// A connection with the key of a connected node, from the same host and as the same node: the node after a restart, or a second process. Which of both,
+/// the connected node shows: one that has ended is silent from then on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rival {
+    /// From where it came.
+    pub address: Option<IpAddr>,
+    /// When it was refused first, by the steady clock.
+    since: Nanos,
 }
 
 /// Who had a node's name before.
@@ -119,6 +131,7 @@ impl Node {
             link: Some(link),
             owner: secret.map(RunOwner::of),
             former,
+            rival: None,
         }
     }
 
@@ -149,6 +162,7 @@ impl Node {
             link: None,
             owner: known.and_then(|node| node.owner),
             former: Former { displaced: None, ended },
+            rival: None,
         }
     }
 
@@ -156,9 +170,9 @@ impl Node {
     ///
     /// # Errors
     /// `key_wrong` for another key than the node's, `run_secret_wrong` for somebody else's run, `name_taken` for another run while this node is
-    /// alive, `key_in_use` if that one is on another host with the node's key.
+    /// alive, `key_in_use` if that one is on another host, or another node, with the node's key.
     pub(crate) fn give_way(
-        &self,
+        &mut self,
         identity: &NodeIdentity,
         secret: Option<ResumeSecret>,
         link: &Link,
@@ -183,6 +197,9 @@ impl Node {
             return Err(Failure::new("key_in_use", message));
         }
         if is_alive {
+            if has_key_of(&self.peer, &link.peer) {
+                self.rival.get_or_insert(Rival { address: link.address, since: now.steady });
+            }
             let message = format!(
                 "name {1:?} is in use by a connected node on {0}: stop that one, or give this node another name",
                 self.identity.host, identity.name
@@ -196,8 +213,15 @@ impl Node {
 
     /// Whether a connection has shown the key of this node from another host, or as another node.
     fn is_second_holder(&self, identity: &NodeIdentity, link: &Link) -> bool {
-        let has_key = matches!((&*self.peer, &*link.peer), (Peer::Node(own), Peer::Node(shown)) if own.key == shown.key);
-        has_key && (self.address != link.address || self.identity.uuid != identity.uuid)
+        has_key_of(&self.peer, &link.peer)
+            && (self.address != link.address || self.identity.uuid != identity.uuid)
+    }
+
+    /// Records that the node has sent something. Returns a rival that cannot be this node after a restart, because this node is
+    /// heard 3 s after the rival was refused. Each rival is returned once.
+    pub(crate) fn note_heard(&mut self, now: Moment) -> Option<Rival> {
+        (self.last_heard, self.heard) = (now.wall, now.steady);
+        self.rival.take_if(|rival| now.steady.0.saturating_sub(rival.since.0) >= ALIVE)
     }
 
     fn claim(&self) -> Option<Claim> {
@@ -296,6 +320,11 @@ fn former_claims(node: &StoredNode) -> impl Iterator<Item = Claim> {
 pub(crate) fn check_derived(identity: &NodeIdentity, secret: Option<ResumeSecret>) -> Result<(), Failure> {
     let is_proven = secret.is_some_and(|secret| secret.run() == identity.run);
     if ResumeSecret::is_derived(identity.run) && !is_proven { Err(wrong_secret(identity)) } else { Ok(()) }
+}
+
+/// Whether both have shown a certificate of the same key.
+fn has_key_of(own: &Peer, shown: &Peer) -> bool {
+    matches!((own, shown), (Peer::Node(own), Peer::Node(shown)) if own.key == shown.key)
 }
 
 fn check_claims(

@@ -21,7 +21,7 @@ use crate::{
     log::{LogBudget, TopicLog},
     memory::MemoryAccount,
     moment::Moment,
-    node::{Claim, Former, Link, Node, check_derived},
+    node::{Claim, Former, Link, Node, Rival, check_derived},
     schema_hash::SchemaHashes,
     stored::StoredRun,
 };
@@ -166,7 +166,7 @@ impl Registry {
         check_derived(&identity, secret)?;
         let mut inner = self.lock();
         let is_new = !inner.nodes.contains_key(&identity.name);
-        let former = match inner.nodes.get(&identity.name) {
+        let former = match inner.nodes.get_mut(&identity.name) {
             Some(known) => known.give_way(&identity, secret, &link, now)?,
             None => {
                 let claims = inner.unlisted.get(&identity.name).map_or(&[][..], |claims| claims);
@@ -202,11 +202,9 @@ impl Registry {
         self.notify_watchers();
     }
 
-    /// Records that the node has sent something.
-    pub(crate) fn note_heard(&self, node: &str, now: Moment) {
-        if let Some(known) = self.lock().nodes.get_mut(node) {
-            (known.last_heard, known.heard) = (now.wall, now.steady);
-        }
+    /// Records that the node has sent something. Returns another process with its key, once that is certain.
+    pub(crate) fn note_heard(&self, node: &str, now: Moment) -> Option<Rival> {
+        self.lock().nodes.get_mut(node)?.note_heard(now)
     }
 
     /// Records the node's estimate of its clock relative to the DAC's.

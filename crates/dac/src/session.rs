@@ -10,7 +10,7 @@ use crate::{
     ledger::Verdict,
     memory::HeldMemory,
     moment::Moment,
-    node::Link,
+    node::{Link, Rival},
     reorder::{Reorder, WaitingBatch},
 };
 use oasis_channel::{
@@ -147,6 +147,11 @@ impl NodeSession {
     /// Reports a refusal of this node, if it concerns what the node claims to be.
     pub fn note_refused(&self, failure: &Failure) {
         let Some(address) = self.address.filter(|_| RefusedNode::is_of_identity(failure)) else { return };
+        self.report(address, failure.clone());
+    }
+
+    /// Reports a refusal with the certificate of this node.
+    fn report(&self, address: IpAddr, failure: Failure) {
         let certificate = match &*self.peer {
             Peer::Node(certificate) => Some(certificate.name.clone()),
             Peer::Anonymous | Peer::Itself => None,
@@ -154,11 +159,26 @@ impl NodeSession {
         // Refused before its hello: it can only have meant the name of its certificate.
         let claimed = Some(&self.claimed).filter(|name| !name.is_empty()).or(certificate.as_ref());
         let name = claimed.into_iter().flat_map(|name| name.chars()).take(LOGGED_REASON).collect();
-        let refused = RefusedNode { address, certificate, name, failure: failure.clone() };
+        let refused = RefusedNode { address, certificate, name, failure };
         self.dac.refused_nodes.note(&refused, Instant::now());
         if let Some(guard) = &self.guard {
             guard.note_refused(refused);
         }
+    }
+
+    /// Reports a second process with the key of this node, which was refused as one that has its name.
+    fn report_rival(&self, node: &NodeIdentity, rival: Rival) {
+        let Some(address) = rival.address else { return };
+        let message = format!(
+            "the key of node {:?} is in use by two processes on {}, and the second one was refused: stop it, or if nobody of yours started it, revoke the key \
+             (oasis node revoke) and enroll the node again",
+            node.name, node.host
+        );
+        if let Some(left_out) = self.dac.admission.may_log(PeerLine::Refused) {
+            let others = left_out.others();
+            tracing::warn!(node = %node.name, %address, others, "a second process has the key of a connected node");
+        }
+        self.report(address, Failure::new("key_in_use", message));
     }
 
     /// Adds an offer of datagrams.
@@ -201,7 +221,9 @@ impl NodeSession {
     pub fn acknowledge(&mut self, now: impl Into<Moment>, out: &mut Vec<DacMessage>) {
         let Some(node) = &self.node else { return };
         let now = now.into();
-        self.dac.registry.note_heard(&node.name, now);
+        if let Some(rival) = self.dac.registry.note_heard(&node.name, now) {
+            self.report_rival(node, rival);
+        }
         if self.unacknowledged.is_empty() {
             return;
         }

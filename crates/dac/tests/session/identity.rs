@@ -69,14 +69,58 @@ fn a_key_that_is_in_use_is_reported_and_its_owner_goes_on() {
     assert_eq!(says(&mut owner, &hello("a", 1), 0), "welcome");
     let mut copy = connection(&dac, &guard, 2, certificate("a", 1, 1));
     assert_eq!(says(&mut copy, &hello("a", 2), SECOND), "key_in_use");
-    // A restart on the same host, before the DAC knows that the connection is gone.
-    let mut restarted = connection(&dac, &guard, 1, certificate("a", 1, 1));
-    assert_eq!(says(&mut restarted, &hello("a", 2), SECOND), "name_taken");
     assert!(!owner.commands.is_closed());
     let refused = guard.refused.lock().unwrap();
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert_eq!((refused[0].name.as_str(), refused[0].certificate.as_deref()), ("a", Some("a")));
     assert_eq!(dac.refused_nodes.report(std::time::Instant::now())[0].0, "a");
+}
+
+#[test]
+fn a_second_process_with_the_key_on_the_same_host_is_reported_once_it_cannot_be_a_restart() {
+    let (dac, guard) = (dac(), Arc::new(Guard::default()));
+    let mut owner = connection(&dac, &guard, 1, certificate("a", 1, 1));
+    assert_eq!(says(&mut owner, &hello("a", 1), 0), "welcome");
+    let tries = |run, now| {
+        let mut second = connection(&dac, &guard, 1, certificate("a", 1, 1));
+        assert_eq!(says(&mut second, &hello("a", run), now), "name_taken");
+    };
+    let reports = || guard.refused.lock().unwrap().len();
+    tries(2, SECOND);
+    // What a process has sent may arrive after its end.
+    owner.session.acknowledge(Nanos(3 * SECOND), &mut Vec::new());
+    tries(2, 3 * SECOND);
+    assert_eq!(reports(), 0);
+    owner.session.acknowledge(Nanos(4 * SECOND), &mut Vec::new());
+    owner.session.acknowledge(Nanos(5 * SECOND), &mut Vec::new());
+    assert_eq!(reports(), 1);
+    // It is there still; a run of its own does not hide it.
+    tries(3, 5 * SECOND);
+    owner.session.acknowledge(Nanos(8 * SECOND), &mut Vec::new());
+    let refused = guard.refused.lock().unwrap();
+    assert_eq!(refused.len(), 2, "{refused:?}");
+    assert_eq!((refused[0].name.as_str(), refused[0].certificate.as_deref()), ("a", Some("a")));
+    assert_eq!((refused[0].failure.code.as_str(), refused[0].address), ("key_in_use", [192, 0, 2, 1].into()));
+    let (name, reason) = &dac.refused_nodes.report(std::time::Instant::now())[0];
+    assert!(name == "a" && reason.contains("two processes") && reason.contains("2 times"), "{reason}");
+    assert!(!owner.commands.is_closed());
+}
+
+#[test]
+fn a_restart_of_a_node_before_the_dac_knows_its_end_is_not_reported() {
+    let (dac, guard) = (dac(), Arc::new(Guard::default()));
+    let mut before = connection(&dac, &guard, 1, certificate("a", 1, 1));
+    assert_eq!(says(&mut before, &hello("a", 1), 0), "welcome");
+    let restarted = || connection(&dac, &guard, 1, certificate("a", 1, 1));
+    assert_eq!(says(&mut restarted(), &hello("a", 2), SECOND), "name_taken");
+    before.session.acknowledge(Nanos(2 * SECOND), &mut Vec::new());
+    let mut after = restarted();
+    assert_eq!(says(&mut after, &hello("a", 2), 6 * SECOND), "welcome");
+    // What the process before had sent does not speak for it any more, nor does its successor.
+    before.session.acknowledge(Nanos(7 * SECOND), &mut Vec::new());
+    after.session.acknowledge(Nanos(9 * SECOND), &mut Vec::new());
+    assert!(guard.refused.lock().unwrap().is_empty());
+    assert!(dac.refused_nodes.report(std::time::Instant::now()).is_empty());
 }
 
 #[test]

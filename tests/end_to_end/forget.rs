@@ -94,6 +94,9 @@ fn a_node_is_forgotten_from_an_archive_without_a_dac() {
     };
     let (is_done, said) = forget(&["goes", "--yes"]);
     assert!(!is_done && said.contains("is open in another process"), "{said}");
+    assert!(said.contains("DELETE /api/v1/nodes/goes"), "{said}");
+    let (is_done, said) = forget(&["goes/beat", "--yes"]);
+    assert!(!is_done && said.contains("DELETE /api/v1/instances/ID"), "{said}");
     let Guarded { dac, folder, .. } = guarded;
     assert!(dac.stop().success());
     for (arguments, expected) in [

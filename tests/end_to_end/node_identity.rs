@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::{
     fs,
     io::{Read, Write},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Output,
@@ -77,9 +77,12 @@ impl Site {
     }
 
     fn enroll(&self, name: &str, token: &Path, state: &str) -> Output {
-        let (ca, state) = (self.ca(), self.path(state));
-        let flags = ["--url", self.dac.http(), "--ca", text(&ca), "--name", name, "--state", text(&state)];
-        self.run(&[&["node", "enroll", "--token-file", text(token)], &flags[..]].concat())
+        self.enroll_at(&["--token-file", text(token), "--name", name, "--state", text(&self.path(state))])
+    }
+
+    fn enroll_at(&self, flags: &[&str]) -> Output {
+        let ca = self.ca();
+        self.run(&[&["node", "enroll", "--url", self.dac.http(), "--ca", text(&ca)], flags].concat())
     }
 
     fn enrolled(&self, name: &str) {
@@ -198,7 +201,7 @@ fn a_node_enrolls_once_with_a_token_and_needs_no_flags_afterwards() {
     assert!(done.status.success(), "{}", error(&done));
     assert_eq!(mode(&site.path("plant-7/node.key")), 0o600);
     let refused = error(&site.enroll("plant-8", &token, "plant-8"));
-    assert!(refused.contains("unknown or was revoked"), "the token was used: {refused}");
+    assert!(refused.contains("has been used") && refused.contains("oasis node token plant-8"), "{refused}");
 
     // Without its certificate it would start as another node, at another DAC.
     let refused = error(&site.run(&["node", "--state", text(&site.path("plant-7")), "--name", "plant-8"]));
@@ -241,6 +244,48 @@ fn a_dac_without_a_ca_says_how_nodes_are_enrolled() {
 }
 
 #[test]
+fn an_enrollment_without_a_token_or_at_the_wrong_port_is_told_what_to_name() {
+    let site = Site::new();
+    let (ca, state) = (site.ca(), site.path("plant"));
+    let enroll = |url: &str| {
+        let flags = ["--url", url, "--ca", text(&ca), "--name", "plant", "--state", text(&state)];
+        error(&site.run(&[&["node", "enroll"], &flags[..]].concat()))
+    };
+    let refused = enroll(&site.dac.channel().replace("tls:", "https:"));
+    assert!(refused.contains("port of the page") || refused.contains("the port of its page"), "{refused}");
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let refused = enroll(&format!("https://{closed}"));
+    assert!(refused.contains("is this the port of its page"), "{refused}");
+    site.said(&["user", "set-roles", "local"]);
+    eventually("users of this host need a token", || {
+        let refused = site.enroll_at(&["--name", "plant", "--state", text(&state)]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        said.contains("make one on the DAC's host (oasis node token plant").then_some(())
+    });
+}
+
+#[test]
+fn only_a_known_name_is_revoked_without_insisting() {
+    let site = Site::new();
+    site.enrolled("plant-7");
+    let refused = error(&site.run(&["node", "revoke", "plnt-7"]));
+    assert!(
+        refused.contains("nothing was revoked") && refused.contains("did you mean plant-7?"),
+        "{refused}"
+    );
+    assert!(!site.said(&["node", "list"]).contains("revoked"));
+    // A certificate that was issued elsewhere, and that nobody has shown yet.
+    let issued = site.authority.issue_node("mill", Lifetime::of_node(30)).unwrap();
+    assert!(error(&site.run(&["node", "revoke", "mill"])).contains("--unknown"));
+    assert!(
+        site.said(&["node", "revoke", "mill", "--unknown"])
+            .contains("no certificate of it was enrolled here")
+    );
+    let (_mill, log) = site.node_with(&issued, "mill", &[]);
+    logs(&log, "certificate was revoked");
+}
+
+#[test]
 fn a_revoked_node_is_closed_and_refused_and_the_others_lose_nothing() {
     let site = Site::new();
     site.enrolled("plant");
@@ -273,6 +318,7 @@ fn certificates_of_the_command_line_are_revoked_by_name() {
     let issued = site.authority.issue_node("plant", Lifetime::of_node(30)).unwrap();
     let (_node, log) = site.node_with(&issued, "plant", &[]);
     logs(&log, "connected to the DAC");
+    eventually("it was seen", || site.said(&["node", "list"]).contains("plant").then_some(()));
     assert!(site.said(&["node", "revoke", "plant"]).contains("no certificate of it was enrolled here"));
     logs(&log, "certificate was revoked");
 }

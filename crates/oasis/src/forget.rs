@@ -4,10 +4,10 @@ use crate::{
     access::{AccessFolder, of_archive},
     archive_folder::ArchiveFolder,
 };
-use anyhow::bail;
+use anyhow::{anyhow, bail};
 use clap::Args;
 use oasis_format::visible::Visible;
-use oasis_store::{Forgotten, History, Holdings};
+use oasis_store::{Forgotten, History, Holdings, OpenError};
 use serde_json::json;
 use std::{
     io::{self, IsTerminal, Write},
@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     drop(history);
     let access = AccessFolder::of(arguments.access.clone(), arguments.archive.config_file());
     // From here on nobody else writes.
-    let opened = oasis_store::open(config)?;
+    let opened = oasis_store::open(config).map_err(|error| explained(error, &of))?;
     let holdings = opened.store.catalogue().holdings(&of)?;
     println!("{}: {}", shown(&of), described(&holdings));
     if !arguments.yes && !is_confirmed()? {
@@ -62,6 +62,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     );
     println!("Copies, exports and databases (PostgreSQL) are not touched: docs/guides/forget-a-node.md");
     Ok(())
+}
+
+/// A DAC that has the archive open can forget the node itself.
+fn explained(error: OpenError, of: &Forgotten) -> anyhow::Error {
+    let OpenError::Locked(path) = error else { return error.into() };
+    let request = match of.instance {
+        None => format!("DELETE /api/v1/nodes/{}", shown(of)),
+        Some(_) => {
+            format!("DELETE /api/v1/instances/ID, with the ID of {} from GET /api/v1/instances", shown(of))
+        }
+    };
+    anyhow!(
+        "archive {} is open in another process: if it is a DAC, send it {request} (docs/guides/forget-a-node.md), or stop it first",
+        path.display()
+    )
 }
 
 fn parsed(text: &str) -> anyhow::Result<Forgotten> {

@@ -21,6 +21,9 @@ use std::{
 /// Digits of a fingerprint in a table.
 const SHORT: usize = 16;
 
+/// Most names that an error suggests.
+const NEAR: usize = 3;
+
 #[derive(Debug, Args)]
 pub struct Token {
     /// Name of the node that it enrolls; a * stands for any text, such as 'plant-*'.
@@ -48,6 +51,9 @@ pub struct List {
 pub struct Revoke {
     /// Name in the certificate, as `oasis node list` shows it.
     node: String,
+    /// Revoke a name that this DAC has neither enrolled nor seen, such as that of a new certificate of `oasis ca issue node`.
+    #[arg(long)]
+    unknown: bool,
     #[command(flatten)]
     folder: AccessFolder,
 }
@@ -86,6 +92,9 @@ pub fn revoke(arguments: Revoke) -> anyhow::Result<()> {
     let folder = arguments.folder.find()?;
     folder.must_exist()?;
     let node = arguments.node.as_str();
+    if !arguments.unknown {
+        check_known(&folder, node)?;
+    }
     let now = time_flag::now();
     let what = ("node:revoke", node, json!({}));
     let count = recorded::change_nodes(&folder, what, |nodes| nodes.revoke(node, now))?;
@@ -95,6 +104,31 @@ pub fn revoke(arguments: Revoke) -> anyhow::Result<()> {
         count => format!("{node}: revoked, {count} certificates"),
     };
     unless_pipe_is_closed(writeln!(io::stdout(), "{said}").map_err(Into::into))
+}
+
+/// Refuses a name that nobody has: with a typing error the node itself would stay connected.
+fn check_known(folder: &Folder, node: &str) -> anyhow::Result<()> {
+    let nodes = folder.store()?.read_nodes()?;
+    let seen = read_seen_nodes(&folder.path);
+    if nodes.nodes().contains_key(node) || seen.contains_key(node) {
+        return Ok(());
+    }
+    let near = near(node, nodes.nodes().keys().chain(seen.keys()));
+    let near = if near.is_empty() { String::new() } else { format!(": did you mean {}?", near.join(" or ")) };
+    bail!(
+        "nothing was revoked: no node {node:?} was enrolled or seen here{near} (oasis node list; --unknown revokes the name nevertheless)"
+    )
+}
+
+/// The names that are nearly this one, nearest first.
+fn near<'a>(wanted: &str, known: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+    let mut near: Vec<_> = known
+        .map(|name| (strsim::damerau_levenshtein(wanted, name), name.as_str()))
+        .filter(|(distance, _)| *distance <= wanted.chars().count().div_ceil(3))
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    near.into_iter().map(|(_, name)| name).take(NEAR).collect()
 }
 
 /// Lists the certificates of nodes.
@@ -196,5 +230,18 @@ impl Entry {
             "last_seen": self.last_seen,
             "state": self.state,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typing_error_is_near_to_some_names() {
+        let known = ["plant-7", "plant-8", "mill", "plant-7"].map(str::to_owned);
+        assert_eq!(near("plnat-7", known.iter()), ["plant-7", "plant-8"]);
+        assert_eq!(near("mil", known.iter()), ["mill"]);
+        assert_eq!(near("pump", known.iter()), [] as [&str; 0]);
     }
 }

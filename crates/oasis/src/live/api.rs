@@ -6,7 +6,7 @@ use crate::live::{
 };
 use anyhow::bail;
 use serde_json::Value;
-use std::{cell::OnceCell, io::Cursor};
+use std::{cell::OnceCell, error::Error, fmt, io::Cursor};
 use ureq::{
     Agent, SendBody,
     http::{Method, Request, Response},
@@ -90,12 +90,31 @@ impl Api {
     fn failed(&self, error: ureq::Error) -> anyhow::Error {
         let base = &self.base;
         match trust::explained(&error) {
+            Some(_) if trust::is_data_channel(&error) => anyhow::anyhow!(
+                "{base} is at the port of the data channel, which is for nodes: use the port of the page (7070 by default)"
+            ),
             Some(why) => anyhow::anyhow!("no encrypted connection to {base}: {why}"),
             None => anyhow::Error::new(error)
-                .context(format!("no DAC at {base}: is `oasis up` or `oasis dac` running?")),
+                .context(format!("no DAC at {base}: is `oasis up` or `oasis dac` running, and is this the port of its page (7070 by default)?")),
         }
     }
 }
+
+/// A request that the DAC has refused.
+#[derive(Debug)]
+pub struct Refused {
+    /// The code of the problem, such as `bad_token`.
+    pub code: String,
+    detail: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.detail)
+    }
+}
+
+impl Error for Refused {}
 
 fn understand(mut answer: Response<ureq::Body>) -> anyhow::Result<Value> {
     let text = answer.body_mut().read_to_string()?;
@@ -103,11 +122,13 @@ fn understand(mut answer: Response<ureq::Body>) -> anyhow::Result<Value> {
         return if text.is_empty() { Ok(Value::Null) } else { Ok(serde_json::from_str(&text)?) };
     }
     let problem: Value = serde_json::from_str(&text).unwrap_or_default();
+    let code = problem["type"].as_str().unwrap_or_default().trim_start_matches("/problems/").to_owned();
     match problem["detail"].as_str() {
-        Some(_) if problem["type"] == "/problems/sign_in_required" => {
-            bail!("the DAC asks for a token: name its file in OASIS_TOKEN_FILE (oasis token create)")
+        Some(_) if code == "sign_in_required" => {
+            let detail = "the DAC asks for a token: name its file in OASIS_TOKEN_FILE (oasis token create)";
+            bail!(Refused { code, detail: detail.into() })
         }
-        Some(detail) => bail!("{detail}"),
+        Some(detail) => bail!(Refused { code, detail: detail.into() }),
         None => bail!("unexpected answer {}: the server is not a DAC, or an older one", answer.status()),
     }
 }

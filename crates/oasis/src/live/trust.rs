@@ -1,6 +1,7 @@
 //! Whom clients of a DAC trust, and what went wrong between them.
 
 use oasis_tls::{ClientFiles, explain};
+use rustls::AlertDescription;
 use std::{error::Error, sync::Arc};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
@@ -15,13 +16,23 @@ pub fn for_http(files: &ClientFiles) -> anyhow::Result<TlsConfig> {
 
 /// What an error of TLS means, if that is the cause of another one.
 pub fn explained(error: &(dyn Error + 'static)) -> Option<String> {
+    tls_error(error).map(explain)
+}
+
+/// Whether the server asks its clients for certificates: the data channel of a DAC does, its page never.
+pub fn is_data_channel(error: &(dyn Error + 'static)) -> bool {
+    matches!(tls_error(error), Some(rustls::Error::AlertReceived(AlertDescription::CertificateRequired)))
+}
+
+/// The error of TLS that is the cause of another one.
+fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
     let mut cause = Some(error);
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<rustls::Error>() {
-            return Some(explain(error));
+            return Some(error);
         }
         if let Some(ureq::Error::Rustls(error)) = error.downcast_ref() {
-            return Some(explain(error));
+            return Some(error);
         }
         // An I/O error does not report what it contains as its source.
         let inner = error.downcast_ref::<std::io::Error>().and_then(|error| error.get_ref());

@@ -1,7 +1,11 @@
 //! `oasis node enroll`: makes the node's key, and gets a certificate for it from the DAC.
 
 use super::state::{Enrollment, NodeState};
-use crate::live::{api::Api, dac_address::Server, token};
+use crate::live::{
+    api::{Api, Refused},
+    dac_address::Server,
+    token,
+};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use oasis_probe::host_name;
@@ -44,7 +48,8 @@ pub fn run(arguments: &Enroll) -> anyhow::Result<()> {
     let token = arguments.token_file.as_deref().map(token::from_file).transpose()?;
     let request = json!({"name": name, "request": key.request(&name)?});
     let api = Api::at(server)?.with_authorization(token);
-    let answer = api.send(Method::POST, "/nodes/enroll", Some(&request))?;
+    let sent = api.send(Method::POST, "/nodes/enroll", Some(&request));
+    let answer = sent.map_err(|error| explained(error, &name))?;
     let text = |member: &str| {
         answer[member]
             .as_str()
@@ -72,6 +77,22 @@ pub fn run(arguments: &Enroll) -> anyhow::Result<()> {
     println!("  data channel {dac}");
     println!("Next: oasis node");
     Ok(())
+}
+
+/// What to do about a token that is missing or not good. The DAC does not know a used one from one that never was.
+fn explained(error: anyhow::Error, name: &str) -> anyhow::Error {
+    let remedy = |what| {
+        anyhow!(
+            "{what} on the DAC's host (oasis node token {name} --token-file FILE), and name its file here (--token-file)"
+        )
+    };
+    match error.downcast_ref::<Refused>().map(|refused| refused.code.as_str()) {
+        Some("sign_in_required") => remedy("the DAC asks for a token: make one"),
+        Some("bad_token" | "token_used") => {
+            remedy("the token has been used, has expired, or is not one of this DAC: make another one")
+        }
+        _ => error,
+    }
 }
 
 /// The key of an earlier attempt, or a new one.

@@ -28,7 +28,8 @@ Run it again with a new token before the certificate expires: the key stays, and
     List(List),
     /// Revoke all certificates of a node, on the DAC's host. A running DAC closes its connection within 5 s.
     #[command(after_help = "Examples:
-  oasis node revoke plant-7")]
+  oasis node revoke plant-7
+  oasis node revoke plant-9 --unknown        a certificate of `oasis ca issue node` that was never used")]
     Revoke(Revoke),
 }
 

@@ -29,12 +29,21 @@ impl Site {
 
     /// What `oasis setup` prints.
     fn set_up(&self, names: &[&str]) -> String {
+        let any_port = ["--listen", "127.0.0.1:0", "--channel-listen", "127.0.0.1:0"];
+        let (said, warned) = self.set_up_with(&[&any_port, names].concat());
+        assert!(!warned.contains("WARNING"), "{warned}");
+        said
+    }
+
+    /// What it prints with these arguments, and what it warns of.
+    fn set_up_with(&self, arguments: &[&str]) -> (String, String) {
         let site = self.0.path().join("site");
         let mut command = oasis();
-        command.args(["setup", "--directory", text(&site), "--listen", "127.0.0.1:0"]);
-        let done = command.args(["--channel-listen", "127.0.0.1:0"]).args(names).output().unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-        String::from_utf8(done.stdout).unwrap()
+        command.args(["setup", "--directory", text(&site)]).args(arguments);
+        let done = command.output().unwrap();
+        let warned = String::from_utf8(done.stderr).unwrap();
+        assert!(done.status.success(), "{warned}");
+        (String::from_utf8(done.stdout).unwrap(), warned)
     }
 
     /// All files with their content.
@@ -86,10 +95,63 @@ fn a_site_is_set_up_once_and_stays_as_it_is() {
     fs::remove_file(site.path("admin.token")).unwrap();
     site.set_up(&["dac.example.org"]);
     assert!(site.path("oasis.toml").exists() && !site.path("admin.token").exists());
+    let certificate = site.path("ca/server-dac.example.org.pem");
+    fs::remove_file(&certificate).unwrap();
+    site.set_up(&["dac.example.org", "192.0.2.7"]);
+    assert!(certificate.exists(), "the settings name it");
     let mut command = oasis();
     let refused =
         command.args(["setup", "--directory", text(site.0.path()), "https://dac"]).output().unwrap();
     assert!(String::from_utf8_lossy(&refused.stderr).contains("without a port"), "{refused:?}");
+}
+
+#[test]
+fn a_later_setup_says_what_differs_from_the_one_before_and_changes_nothing() {
+    let site = Site::new();
+    site.set_up(&["dac.example.org"]);
+    let before = site.files();
+    let (said, warned) = site.set_up_with(&[
+        "--listen",
+        "0.0.0.0:8443",
+        "--channel-listen",
+        "0.0.0.0:8444",
+        "gate.example.org",
+        "dac.example.org",
+        "192.0.2.9",
+    ]);
+    let ca = fs::canonicalize(site.path("ca")).unwrap();
+    let issue = format!(
+        "oasis ca issue server dac.example.org localhost 127.0.0.1 gate.example.org 192.0.2.9 --ca-dir {}",
+        text(&ca)
+    );
+    for words in [
+        "doors.listen is \"127.0.0.1:0\", and not \"0.0.0.0:8443\"",
+        "channel.listen is \"127.0.0.1:0\", and not \"0.0.0.0:8444\"",
+        "doors.allowed_hosts lacks \"gate.example.org\"",
+        "server-dac.example.org.pem lacks gate.example.org, 192.0.2.9",
+        &issue,
+    ] {
+        assert!(warned.contains(words), "{words}: {warned}");
+    }
+    assert!(said.contains("--url https://dac.example.org:0 "), "what the DAC has: {said}");
+    assert!(site.files() == before, "nothing is changed, and no other certificate is made");
+
+    // The remedies end the warning.
+    let config = site.path("oasis.toml");
+    let settings = fs::read_to_string(&config).unwrap();
+    fs::write(
+        &config,
+        settings.replace("[\"dac.example.org\"]", "[\"dac.example.org\", \"gate.example.org\"]"),
+    )
+    .unwrap();
+    let done = oasis().args(issue.split(' ').skip(1)).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    site.set_up(&["gate.example.org", "dac.example.org", "192.0.2.9"]);
+    // Without names or addresses there is nothing to differ from.
+    assert_eq!(site.set_up_with(&[]).1, "");
+    // A site whose CA has its key elsewhere needs it only to issue.
+    fs::rename(site.path("ca/ca.key"), site.0.path().join("ca.key")).unwrap();
+    site.set_up(&["gate.example.org"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `oasis setup`: everything that a DAC for other hosts needs, in one folder. What is there already stays as it is.
 
+mod differences;
 mod settings;
 
 use crate::{
@@ -8,18 +9,23 @@ use crate::{
 };
 use anyhow::{Context, bail};
 use clap::Args;
+use differences::Asked;
 use oasis_access::NewToken;
 use oasis_tls::{Authority, Issued, Lifetime};
 use oasis_wire::quantity::Nanos;
-use settings::Settings;
+use settings::{KeptSettings, Settings};
 use std::{
-    fs::{self, DirBuilder, File},
+    fs::{self, DirBuilder},
     io::{self, Write},
-    net::SocketAddr,
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
 };
 
+/// Address of page, API and doors, unless another one is named.
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 7070);
+/// Address for nodes, unless another one is named.
+const CHANNEL_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 7071);
 /// How long the certificate lives: Mozilla's guidelines ask for less than 366 days.
 const DAYS: u32 = 365;
 /// How long the first token lives.
@@ -33,45 +39,64 @@ pub struct Arguments {
     /// Folder for all of it, created if it does not exist.
     #[arg(long, value_name = "DIR", env = "OASIS_DIRECTORY")]
     directory: PathBuf,
-    /// Address of page, API and doors.
-    #[arg(long, value_name = "HOST:PORT", default_value = "0.0.0.0:7070")]
-    listen: SocketAddr,
-    /// Address for nodes.
-    #[arg(long, value_name = "HOST:PORT", default_value = "0.0.0.0:7071")]
-    channel_listen: SocketAddr,
+    /// Address of page, API and doors [default: 0.0.0.0:7070].
+    #[arg(long, value_name = "HOST:PORT")]
+    listen: Option<SocketAddr>,
+    /// Address for nodes [default: 0.0.0.0:7071].
+    #[arg(long, value_name = "HOST:PORT")]
+    channel_listen: Option<SocketAddr>,
 }
 
-/// Makes what is missing, and says what there is.
+/// Makes what is missing, says what there is, and warns of what differs from this command.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let site = Site::open(&arguments.directory)?;
-    let names = names(&arguments.names)?;
-    let certificate = site.certificate(&names)?;
-    let token = site.first_token()?;
-    let config = site.configuration(&Settings {
-        directory: &site.folder,
-        listen: arguments.listen,
-        channel_listen: arguments.channel_listen,
-        certificate: &certificate,
-        names: &names,
-    })?;
-    say(&site, &config, token.as_deref(), &names, arguments.listen.port()).or_else(|error| {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Ok(()),
-            _ => Err(error.into()),
+    let given = given(&arguments.names)?;
+    let names = with_local(&given);
+    let path = site.folder.join("oasis.toml");
+    let kept = KeptSettings::read(&path)?;
+    if kept.as_ref().is_none_or(KeptSettings::has_lost_its_certificate) {
+        let certificate = site.certificate(&names)?;
+        if kept.is_none() {
+            let settings = Settings {
+                directory: &site.folder,
+                listen: arguments.listen.unwrap_or(LISTEN),
+                channel_listen: arguments.channel_listen.unwrap_or(CHANNEL_LISTEN),
+                certificate: &certificate,
+                names: &names,
+            };
+            settings.write(&path)?;
         }
-    })
+    }
+    let settings = KeptSettings::read(&path)?.unwrap_or_default();
+    let token = site.first_token()?;
+    say(&site, &path, token.as_deref(), &settings.page(&names)).or_else(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(error),
+    })?;
+    let (listen, channel_listen) = (arguments.listen, arguments.channel_listen);
+    let asked = Asked { names: &given, listen, channel_listen };
+    warn(&asked.differences(&settings, &path, &site.ca()));
+    Ok(())
 }
 
-fn say(site: &Site, config: &Path, token: Option<&Path>, names: &[String], port: u16) -> io::Result<()> {
+/// A warning only: a container runs this at each start.
+fn warn(differences: &[String]) {
+    if differences.is_empty() {
+        return;
+    }
+    eprintln!(
+        "WARNING: this site was set up before and stays as it is, without all that this command asks for:"
+    );
+    differences.iter().for_each(|difference| eprintln!("  {difference}"));
+    eprintln!("A running DAC takes a new certificate by itself, and changed settings when it starts again.");
+}
+
+fn say(site: &Site, config: &Path, token: Option<&Path>, page: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let first = names.first().map_or("localhost", String::as_str);
+    let ca = site.ca().join("ca.pem");
     writeln!(out, "{} is ready for a DAC:", site.folder.display())?;
     writeln!(out, "  settings     {}", config.display())?;
-    writeln!(
-        out,
-        "  CA           {}  (clients and nodes need it; no secret)",
-        site.authority.certificate().display()
-    )?;
+    writeln!(out, "  CA           {}  (clients and nodes need it; no secret)", ca.display())?;
     match token {
         Some(token) => writeln!(out, "  admin token  {}  (new; valid for 90 days)", token.display())?,
         None => writeln!(out, "  accounts     {}  (as they were)", site.accounts().display())?,
@@ -79,44 +104,45 @@ fn say(site: &Site, config: &Path, token: Option<&Path>, names: &[String], port:
     writeln!(out, "Next: oasis dac --config {}", config.display())?;
     writeln!(
         out,
-        "Then: oasis node token NAME --access {}, and oasis node enroll --url https://{first}:{port} --ca {}",
+        "Then: oasis node token NAME --access {}, and oasis node enroll --url {page} --ca {}",
         site.accounts().display(),
-        site.authority.certificate().display()
+        ca.display()
     )
 }
 
 /// The folder, with its CA.
 struct Site {
     folder: PathBuf,
-    authority: Authority,
 }
 
 impl Site {
     fn open(folder: &Path) -> anyhow::Result<Self> {
         let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         created.with_context(|| format!("cannot create {}", folder.display()))?;
-        let folder = fs::canonicalize(folder)?;
-        let ca = folder.join("ca");
-        let authority = match ca.join("ca.pem").exists() {
-            true => Authority::open(&ca)?,
-            false => Authority::create(&ca)?,
-        };
-        Ok(Self { folder, authority })
+        let site = Self { folder: fs::canonicalize(folder)? };
+        if !site.ca().join("ca.pem").exists() {
+            Authority::create(&site.ca())?;
+        }
+        Ok(site)
+    }
+
+    fn ca(&self) -> PathBuf {
+        self.folder.join("ca")
     }
 
     fn accounts(&self) -> PathBuf {
         self.folder.join("access")
     }
 
-    /// The certificate of the server: the one of the settings, or a new one.
+    /// The certificate of the server: one that was issued for the first name, or a new one.
     fn certificate(&self, names: &[String]) -> anyhow::Result<Issued> {
         let first = names.first().context("no name")?;
-        let at = |ending: &str| self.folder.join("ca").join(format!("server-{first}.{ending}"));
+        let at = |ending: &str| self.ca().join(format!("server-{first}.{ending}"));
         let issued = Issued { certificate: at("pem"), key: at("key") };
         if issued.certificate.exists() && issued.key.exists() {
             return Ok(issued);
         }
-        Ok(self.authority.issue_server(names, Lifetime::days(DAYS))?)
+        Ok(Authority::open(&self.ca())?.issue_server(names, Lifetime::days(DAYS))?)
     }
 
     /// A token of an administrator in a file of mode 0600, unless there are accounts already.
@@ -134,36 +160,28 @@ impl Site {
         token::create(&folder, new, now, Some(&path))?;
         Ok(Some(path))
     }
-
-    fn configuration(&self, settings: &Settings<'_>) -> anyhow::Result<PathBuf> {
-        let path = self.folder.join("oasis.toml");
-        if path.exists() {
-            return Ok(path);
-        }
-        let written =
-            File::options().write(true).create_new(true).mode(0o600).open(&path).and_then(|mut file| {
-                file.write_all(settings.to_toml().as_bytes()).and_then(|()| file.sync_all())
-            });
-        written.with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(path)
-    }
 }
 
-/// The names for the certificate.
-fn names(given: &[String]) -> anyhow::Result<Vec<String>> {
-    let given: Vec<String> = given.iter().map(|name| name.trim().to_owned()).collect();
+/// The names that the user has given.
+fn given(names: &[String]) -> anyhow::Result<Vec<String>> {
+    let given: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
     if let Some(bad) = given.iter().find(|name| name.is_empty() || name.contains(['/', ' '])) {
         bail!(
             "{bad:?} is not a host name: write names and addresses without a port, such as dac.example.org"
         );
     }
+    Ok(given)
+}
+
+/// The names for the certificate: those given, or that of this host, and those that every host has.
+fn with_local(given: &[String]) -> Vec<String> {
     let host = || fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned();
-    let mut names = if given.is_empty() { vec![host()] } else { given };
+    let mut names = if given.is_empty() { vec![host()] } else { given.to_vec() };
     names.retain(|name| !name.is_empty());
     for local in ["localhost", "127.0.0.1"] {
         if !names.iter().any(|name| name == local) {
             names.push(local.into());
         }
     }
-    Ok(names)
+    names
 }

@@ -99,7 +99,7 @@ pub async fn put(
 
 /// Removes a role that nobody has.
 #[utoipa::path(delete, path = "/api/v1/roles/{name}", params(("name" = String, Path)),
-    responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
+    responses((status = 204), (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub async fn remove(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,

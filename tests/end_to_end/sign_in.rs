@@ -126,7 +126,7 @@ fn a_closed_host_is_open_to_the_user_of_the_dac() {
     // Commands of the same user need no flag; others cannot read the token.
     let file = closed.token_file();
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    assert!(closed.said(&["list"]).contains("dac/shards"));
+    eventually("its own node", || closed.said(&["list"]).contains("dac/shards").then_some(()));
     closed.said(&["tail", "dac/shards", "--count", "1"]);
     closed.said(&["shards", "1"]);
     let elsewhere = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use crate::{
     host::Host,
     last_use::LastUses,
     moment::Moment,
-    nodes::{Enrolled, NodeRefusal, NodeRegister, SeenNodes, ShownCertificate},
+    nodes::{NodeRegister, SeenNodes},
     password::{HashCost, StoredPassword},
     policy::{Account, Policy, TokenAccount},
     principal::{Credential, Kind, Principal},
@@ -50,16 +50,16 @@ pub struct Access {
     strangers: Option<Arc<Rights>>,
     policy: ArcSwap<Policy>,
     /// Changes with the policy, and when a session ends.
-    generation: AtomicU64,
+    pub(crate) generation: AtomicU64,
     /// When an unknown token made somebody look at the file last, by the steady clock; 0 for never.
     looked: AtomicU64,
     /// Guards what the policy was read from; one reload at a time.
     seen: Mutex<Option<Fingerprint>>,
-    nodes: ArcSwap<NodeRegister>,
+    pub(crate) nodes: ArcSwap<NodeRegister>,
     /// Guards what the nodes were read from; one reload at a time. Locked after `seen`, if both are.
-    seen_nodes_file: Mutex<Option<Fingerprint>>,
+    pub(crate) seen_nodes_file: Mutex<Option<Fingerprint>>,
     /// Held for a look or a change.
-    seen_nodes: Mutex<SeenNodes>,
+    pub(crate) seen_nodes: Mutex<SeenNodes>,
     /// Held for a look or a change.
     sessions: Mutex<Sessions>,
     /// Held for a look or a change.
@@ -423,23 +423,6 @@ impl Access {
         Ok(nodes? | accounts?)
     }
 
-    fn reload_nodes(&self) -> Result<bool, StoreError> {
-        let Some(store) = &self.store else { return Ok(false) };
-        let mut seen = self.seen_nodes_file.lock().unwrap_or_else(PoisonError::into_inner);
-        if Store::fingerprint(&store.nodes_file())? == *seen {
-            return Ok(false);
-        }
-        let (nodes, present) = store.read_nodes_marked()?;
-        if present.is_none() {
-            // What was revoked stays revoked.
-            return Err(StoreError::Gone { path: store.nodes_file() });
-        }
-        *seen = present;
-        self.nodes.store(Arc::new(nodes));
-        self.generation.fetch_add(1, Ordering::AcqRel);
-        Ok(true)
-    }
-
     fn reload_accounts(&self) -> Result<bool, StoreError> {
         let Some(store) = &self.store else { return Ok(false) };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -484,24 +467,6 @@ impl Access {
         Ok(changed)
     }
 
-    /// Returns the enrolled and revoked nodes.
-    pub fn nodes(&self) -> Arc<NodeRegister> {
-        self.nodes.load_full()
-    }
-
-    /// Decides about the certificate of a node.
-    ///
-    /// # Errors
-    /// Why it is refused.
-    pub fn check_node(&self, shown: ShownCertificate<'_>) -> Result<(), NodeRefusal> {
-        self.nodes.load().check(shown)
-    }
-
-    /// Notes that the holder of a certificate is connected.
-    pub fn note_node(&self, name: &str, sha256: Digest, wall: Nanos) {
-        self.seen_nodes.lock().unwrap_or_else(PoisonError::into_inner).note(name, sha256, wall);
-    }
-
     /// Takes a token that is good for one enrollment; nobody can use it again. Other credentials stay.
     ///
     /// # Errors
@@ -512,23 +477,6 @@ impl Access {
             return Ok(());
         }
         self.change(|document| document.revoke_token(&id.to_string())).map(drop)
-    }
-
-    /// Adds a certificate of a node to the file, if there is a folder, and to the decisions at once.
-    ///
-    /// # Errors
-    /// If the name has another key, or the file cannot be written.
-    pub fn enroll(&self, name: &str, certificate: Enrolled) -> Result<(), StoreError> {
-        if let Some(store) = &self.store {
-            store.change_nodes(|nodes| nodes.enroll(name, certificate))?;
-            return self.reload_nodes().map(drop);
-        }
-        let _seen = self.seen_nodes_file.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut nodes = (**self.nodes.load()).clone();
-        nodes.enroll(name, certificate)?;
-        self.nodes.store(Arc::new(nodes));
-        self.generation.fetch_add(1, Ordering::AcqRel);
-        Ok(())
     }
 
     /// Ends expired sessions, and writes when tokens were last used. To be called now and then.

@@ -1,5 +1,6 @@
 //! Nodes: the certificates that they were enrolled with, those that were revoked, and when each node was last there.
 
+mod access;
 mod register;
 mod seen;
 mod store;

@@ -8,18 +8,6 @@ use oasis_dac::{CommandError, Dac, ProbeRequest, now};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The verbs of all commands.
-pub const COMMANDS: &[Verb] = &[
-    Verb::Hertz,
-    Verb::Enable,
-    Verb::Disable,
-    Verb::SampleNow,
-    Verb::Trigger,
-    Verb::Deadband,
-    Verb::Demand,
-    Verb::DemandOff,
-];
-
 /// Returns the verb that a command needs.
 pub fn verb_of(request: &ProbeRequest) -> Verb {
     match request {
@@ -113,7 +101,7 @@ fn arguments(wish: &ProbeRequest) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::verbs::COMMANDS, *};
 
     #[test]
     fn each_command_has_a_verb_of_its_name() {

@@ -12,15 +12,17 @@ mod record;
 mod refusal;
 mod refusal_budget;
 mod routes;
+mod verbs;
 
 pub use caller::Caller;
-pub use command::{COMMANDS, CommandFailure, verb_of};
+pub use command::{CommandFailure, verb_of};
 pub use enforce::forgotten;
 pub use identify::{cookie_name, named_cookie, session_cookie};
 pub use nodes::nanos;
 pub use record::{NotRecorded, Outcome};
 pub use refusal::Refusal;
-pub use routes::{READ, Requirement, Route, Routes};
+pub use routes::{Requirement, Route, Routes};
+pub use verbs::{COMMANDS, READ};
 
 use oasis_access::{Access, AccessConfig, AuditLog, AuditWatch, Watch};
 use oasis_dac::LogLimit;

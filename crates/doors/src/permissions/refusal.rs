@@ -1,6 +1,6 @@
 //! Why something was not permitted, as clients learn it.
 
-use super::command::COMMANDS;
+use super::verbs::COMMANDS;
 use crate::problem::Problem;
 use axum::http::StatusCode;
 use oasis_access::{Principal, Target, Verb, Verdict};

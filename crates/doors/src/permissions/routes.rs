@@ -12,9 +12,6 @@ use axum::{
 use oasis_access::{Target, Verb};
 use std::sync::Arc;
 
-/// The verbs that only read.
-pub const READ: &[Verb] = &[Verb::ReadLive, Verb::ReadPast];
-
 /// What the caller of a route must be permitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requirement {

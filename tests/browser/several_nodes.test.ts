@@ -132,3 +132,27 @@ it('sets parameters of many instances at once', async () => {
   await part('control-demand-off').click();
   await expect.poll(() => part('control-demand-off').count()).toBe(0);
 });
+
+it('names the targets of commands at any width, and asks before it disables several', async () => {
+  const part = (testId: string) => visit.page.getByTestId(testId);
+  await part('open-control').click();
+  const names = part('control-target').locator('.control-name');
+  await expect.poll(() => names.count()).toBe(3);
+  for (const width of [380, 1366, 3840]) {
+    await visit.page.setViewportSize({ width, height: 900 });
+    // A name that is not shown, or only in part, has a narrower box than its text.
+    const areWhole = () =>
+      names.evaluateAll((all) =>
+        all.map((name) => name.scrollWidth <= name.clientWidth && name.clientWidth > 0),
+      );
+    await expect.poll(areWhole).toEqual([true, true, true]);
+  }
+  for (const node of nodes) node.commands.splice(0);
+  await part('control-disable').click();
+  expect(await part('control-disable-sure').textContent()).toBe('Disable 3 instances now');
+  await part('control').getByRole('button', { name: 'Cancel' }).click();
+  // Messages keep their order: the next command would arrive after a hidden one.
+  await part('control-enable').click();
+  const received = () => nodes.flatMap((node) => node.commands.map(({ command }) => command));
+  await expect.poll(received).toEqual(['enable', 'enable', 'enable']);
+});

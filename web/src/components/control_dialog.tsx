@@ -56,16 +56,19 @@ function Line(props: { target: Target; isChosen: boolean; onToggle: () => void }
   const view = cellsOf(target).command.value;
   const text = view ? strings.commands.sentence(view) : '';
   return (
-    <li class="control-target">
+    <li class="control-target" data-testid="control-target">
       <label class="add-metric">
         <input type="checkbox" checked={isChosen} onChange={props.onToggle} />
-        {target.instance} <span class="ledger-node">{target.node}</span>
+        <span class="control-name" title={`${target.instance} (${target.node})`}>
+          {target.instance} <span class="ledger-node">{target.node}</span>
+        </span>
       </label>
       <span
         class={`command-status is-${view?.status ?? 'idle'}`}
         data-testid="control-status"
         data-instance={target.instance}
         data-status={view?.status}
+        title={text}
       >
         {text}
       </span>

@@ -7,6 +7,7 @@ import type { Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { DeadbandForm } from './deadband_form.tsx';
 import { DemandForm } from './demand_form.tsx';
+import { SureButton } from './sure_button.tsx';
 
 const words = strings.control;
 
@@ -63,6 +64,19 @@ export function ControlForms({ chosen }: { chosen: readonly Target[] }) {
       <div class="control-row">
         {(['enable', 'disable', 'sample-now', 'trigger'] as const).map((name) => {
           const count = able(name).length;
+          // One click must not silence several instances.
+          if (name === 'disable' && count > 1) {
+            return (
+              <SureButton
+                key={name}
+                label={words.counted(words.names[name], count)}
+                sure={words.sureToDisable(count)}
+                testId={`control-${name}`}
+                isQuiet={false}
+                onSure={() => give({ command: name })}
+              />
+            );
+          }
           return (
             <button
               key={name}

@@ -45,7 +45,7 @@ export function RoleAccounts({ attempt }: { attempt: Attempt }) {
               {!role.built_in && (
                 <SureButton
                   label={words.remove}
-                  what={role.name}
+                  sure={words.sure(role.name)}
                   testId="role-remove"
                   onSure={() => attempt(() => removeRole(role.name))}
                 />

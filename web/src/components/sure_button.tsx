@@ -1,22 +1,28 @@
 import { useSignal } from '@preact/signals';
 import { strings } from '../strings.ts';
 
-const words = strings.accounts;
-
 /** A button that asks once more before it acts. */
-export function SureButton(props: { label: string; what: string; testId: string; onSure: () => void }) {
+export function SureButton(props: {
+  label: string;
+  /** The label of the button that acts. */
+  sure: string;
+  testId: string;
+  isQuiet?: boolean;
+  onSure: () => void;
+}) {
   const isAsking = useSignal(false);
+  const { label, sure, testId, isQuiet = true } = props;
   if (!isAsking.value) {
     return (
       <button
         type="button"
-        class="button button-quiet"
-        data-testid={props.testId}
+        class={isQuiet ? 'button button-quiet' : 'button'}
+        data-testid={testId}
         onClick={() => {
           isAsking.value = true;
         }}
       >
-        {props.label}
+        {label}
       </button>
     );
   }
@@ -25,13 +31,13 @@ export function SureButton(props: { label: string; what: string; testId: string;
       <button
         type="button"
         class="button button-danger"
-        data-testid={`${props.testId}-sure`}
+        data-testid={`${testId}-sure`}
         onClick={() => {
           isAsking.value = false;
           props.onSure();
         }}
       >
-        {words.sure(props.what)}
+        {sure}
       </button>
       <button
         type="button"
@@ -40,7 +46,7 @@ export function SureButton(props: { label: string; what: string; testId: string;
           isAsking.value = false;
         }}
       >
-        {words.cancel}
+        {strings.accounts.cancel}
       </button>
     </>
   );

@@ -80,7 +80,7 @@ function TokenLine({ token, attempt }: { token: Token; attempt: Attempt }) {
       <div class="account-acts">
         <SureButton
           label={words.revoke}
-          what={token.name}
+          sure={words.sure(token.name)}
           testId="token-revoke"
           onSure={() => attempt(() => revokeToken(token.id))}
         />

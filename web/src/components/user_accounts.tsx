@@ -114,7 +114,7 @@ function UserLine({ user, attempt }: { user: User; attempt: Attempt }) {
         {user.is_account && (
           <SureButton
             label={words.remove}
-            what={user.name}
+            sure={words.sure(user.name)}
             testId="user-remove"
             onSure={() => attempt(() => removeUser(user.name))}
           />

@@ -73,6 +73,7 @@ export const commandStrings = {
     rate: 'Rate in hertz',
     set: (count: number) => (count === 1 ? 'Set for 1' : `Set for ${count}`),
     names: { enable: 'Enable', disable: 'Disable', 'sample-now': 'Sample now', trigger: 'Trigger' },
+    sureToDisable: (count: number) => `Disable ${count} instances now`,
     counted: (what: string, count: number) => `${what} (${count})`,
     journal: 'Command journal',
     entry: (command: string, numbers: string, instance: string, node: string) =>

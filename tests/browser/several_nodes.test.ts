@@ -102,6 +102,24 @@ it('pauses with the space bar after a click, and presses a button with keyboard 
   await expect.poll(() => focused.getAttribute('aria-pressed')).not.toBe(before);
 });
 
+it('finds instances by a metric, and tells those of one name apart where panels are added', async () => {
+  const part = (testId: string) => visit.page.getByTestId(testId);
+  await part('filter').fill('plant-8 temper');
+  const names = () => part('instance').locator('.tree-instance-name').allTextContents();
+  await expect.poll(names).toEqual(['oven', 'valve of plant-8']);
+  expect(await part('instance').first().textContent()).toContain('temperature');
+  await part('open-add').click();
+  const legends = () => part('add-target').locator('legend').allTextContents();
+  await expect.poll(legends).toHaveLength(4);
+  const [last, ...watched] = (await legends()).reverse();
+  expect(watched.sort()).toEqual(['oven plant-7', 'oven plant-8', 'valve of plant-7 plant-7']);
+  // Watched instances come first.
+  expect(last).toBe('valve of plant-8 plant-8');
+  await part('pick-valve of plant-8-temperature').check();
+  await part('add-panel').click();
+  await expect.poll(() => part('tree-count').textContent()).toBe('4 of 4 watched');
+});
+
 it('sets parameters of many instances at once', async () => {
   const part = (testId: string) => visit.page.getByTestId(testId);
   const receivedCommands = () =>

@@ -1,22 +1,31 @@
-import type { Metric } from '@oasis/wire';
-import { useSignal } from '@preact/signals';
+import type { Schema } from '@oasis/wire';
+import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { formatInteger } from '../format/number.ts';
 import { activeDock } from '../layout/active_dock.ts';
-import { buildPanels, fits, type Pick, type WantedKind, wantedKinds } from '../panels/build.ts';
+import { buildPanels, fits, type Pick, suits, type WantedKind, wantedKinds } from '../panels/build.ts';
 import { openDialog } from '../state/dialogs.ts';
-import { openPanels, panels, shownTargets } from '../state/panels.ts';
-import { cellsOf } from '../state/store.ts';
+import { openPanels, panels } from '../state/panels.ts';
+import { entryOf } from '../state/registry.ts';
+import { readSchemas, schemaOf } from '../state/schemas.ts';
+import { cellsOf, chosenKeys, registry } from '../state/store.ts';
+import { search, wordsOf } from '../state/tree.ts';
+import type { InstanceEntry } from '../stream/protocol.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from './dialog.tsx';
 
 const words = strings.add;
+/** Most instances that are listed; a filter finds the others. */
+const LISTED = 40;
 
 /** Adds panels: asks for the kind and the metrics. */
 export function AddDialog() {
   const kind = useSignal<WantedKind>('chart');
   const wanted = useSignal('');
   const picked = useSignal<readonly Pick[]>([]);
-  const contents = buildPanels(kind.value, picked.value);
+  const contents = buildPanels(kind.value, picked.value, schemaOfTarget);
+  const found = useComputed(() => candidates(kind.value, wordsOf(wanted.value)));
+  useSignalEffect(() => void readSchemas(registry.value?.instances ?? []));
   const toggle = (pick: Pick) => {
     const same = (other: Pick) => keyOf(other.target) === keyOf(pick.target) && other.metric === pick.metric;
     const before = picked.value;
@@ -66,17 +75,20 @@ export function AddDialog() {
           }}
         />
         <div class="add-metrics">
-          {shownTargets.value.length === 0 && <p class="hint">{words.nothing}</p>}
-          {shownTargets.value.map((target) => (
+          {found.value.length === 0 && <p class="hint">{words.noMatch}</p>}
+          {found.value.slice(0, LISTED).map((entry) => (
             <Choices
-              key={keyOf(target)}
-              target={target}
+              key={keyOf(entry)}
+              entry={entry}
               kind={kind.value}
-              wanted={wanted.value.trim().toLowerCase()}
+              wanted={wordsOf(wanted.value)}
               picked={picked.value}
               onToggle={toggle}
             />
           ))}
+          {found.value.length > LISTED && (
+            <p class="hint">{words.more(formatInteger(found.value.length - LISTED))}</p>
+          )}
         </div>
         <button
           type="submit"
@@ -91,29 +103,50 @@ export function AddDialog() {
   );
 }
 
+/** Returns the instances that a panel of a kind can show, watched ones first. */
+function candidates(kind: WantedKind, wanted: readonly string[]): InstanceEntry[] {
+  const isWatched = (entry: InstanceEntry) => chosenKeys.value.has(keyOf(entry));
+  const found = (registry.value?.instances ?? []).filter(
+    (entry) => suits(kind, schemaOfTarget(entry)) && search(entry, wanted) !== undefined,
+  );
+  return [...found.filter(isWatched), ...found.filter((entry) => !isWatched(entry))];
+}
+
+/** Returns the schema of an instance, whether it is watched or not. */
+function schemaOfTarget(target: Target): Schema | undefined {
+  // Only watched instances have cells.
+  const own = chosenKeys.value.has(keyOf(target)) ? cellsOf(target).status.value?.schema : undefined;
+  const entry = own ? undefined : entryOf(target);
+  return own ?? (entry && schemaOf(entry));
+}
+
 function Choices(props: {
-  target: Target;
+  entry: InstanceEntry;
   kind: WantedKind;
-  wanted: string;
+  wanted: readonly string[];
   picked: readonly Pick[];
   onToggle: (pick: Pick) => void;
 }) {
-  const { target, kind, wanted, picked } = props;
-  const metrics = cellsOf(target).status.value?.schema?.metrics ?? [];
+  const { entry, kind, wanted, picked } = props;
+  const target = { node: entry.node, instance: entry.instance };
   const isPicked = (metric: string | undefined) =>
     picked.some((pick) => keyOf(pick.target) === keyOf(target) && pick.metric === metric);
-  const matches = (metric: Metric) =>
-    fits(kind, metric) &&
-    `${target.instance} ${metric.name} ${metric.label ?? ''}`.toLowerCase().includes(wanted);
+  const fitting = (schemaOfTarget(target)?.metrics ?? []).filter((metric) => fits(kind, metric));
+  // A filter for a metric leaves its like; one for an instance leaves all.
+  const named = fitting.filter(({ name, label }) =>
+    wanted.some((word) => `${name} ${label ?? ''}`.toLowerCase().includes(word)),
+  );
+  const metrics = named.length > 0 ? named : fitting;
   const choices: { metric: string | undefined; label: string }[] = fits(kind, undefined)
     ? [{ metric: undefined, label: words.whole }]
-    : metrics.filter(matches).map((metric) => ({ metric: metric.name, label: metric.label ?? metric.name }));
-  if (choices.length === 0) return null;
+    : metrics.map((metric) => ({ metric: metric.name, label: metric.label ?? metric.name }));
   return (
-    <fieldset class="add-target">
-      <legend title={target.node}>{target.instance}</legend>
+    <fieldset class="add-target" data-testid="add-target">
+      <legend>
+        {target.instance} <span class="ledger-node">{target.node}</span>
+      </legend>
       {choices.map(({ metric, label }) => (
-        <label key={label} class="add-metric">
+        <label key={metric ?? ''} class="add-metric">
           <input
             type="checkbox"
             checked={isPicked(metric)}

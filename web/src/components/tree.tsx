@@ -1,4 +1,5 @@
-import { useSignal } from '@preact/signals';
+import { useSignal, useSignalEffect } from '@preact/signals';
+import { readSchemas } from '../state/schemas.ts';
 import { chosenKeys, connection, filter, registry } from '../state/store.ts';
 import { treeRows } from '../state/tree.ts';
 import { strings } from '../strings.ts';
@@ -43,6 +44,10 @@ export function Tree() {
 }
 
 function FilterBox() {
+  // The filter finds metrics, too.
+  useSignalEffect(() => {
+    if (filter.value.trim() !== '') void readSchemas(registry.value?.instances ?? []);
+  });
   return (
     <input
       class="input tree-filter"

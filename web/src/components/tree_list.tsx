@@ -48,7 +48,7 @@ function Row({ row }: { row: TreeRow }) {
     case 'node':
       return <TreeNodeHead node={row.node} count={row.count} />;
     case 'instance':
-      return <TreeInstance entry={row.entry} />;
+      return <TreeInstance entry={row.entry} metric={row.metric} />;
     case 'gone':
       return <TreeGone nodes={row.nodes} isOpen={row.isOpen} />;
   }

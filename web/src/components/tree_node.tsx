@@ -88,7 +88,8 @@ function Rate({ entry }: { entry: InstanceEntry }) {
   );
 }
 
-export function TreeInstance({ entry }: { entry: InstanceEntry }) {
+/** `metric`: the one that the filter has found. */
+export function TreeInstance({ entry, metric }: { entry: InstanceEntry; metric: string | undefined }) {
   const isWatched = chosenKeys.value.has(keyOf(entry));
   return (
     <button
@@ -104,7 +105,9 @@ export function TreeInstance({ entry }: { entry: InstanceEntry }) {
       <span class="tree-check" aria-hidden="true" />
       <span class="tree-instance-name">{entry.instance}</span>
       <Rate entry={entry} />
-      <span class="tree-instance-type">{shortType(entry.type)}</span>
+      <span class="tree-instance-type">
+        {[metric, shortType(entry.type)].filter(Boolean).join(' \u00b7 ')}
+      </span>
     </button>
   );
 }

@@ -1,6 +1,7 @@
-import { isStruct, isVector, type Metric } from '@oasis/wire';
+import { isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
+import { findWind } from './plan.ts';
 import type { PanelContent } from './spec.ts';
 
 /** Kinds of panels with their names on the page. */
@@ -9,6 +10,7 @@ export const wantedKinds = [
   'shares',
   'states',
   'gauge',
+  'wind',
   'histogram',
   'intervals',
   'events',
@@ -27,7 +29,7 @@ export interface Pick {
 
 /** Whether a panel of a kind can show a metric; without one, whether it shows whole instances. */
 export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
-  const isWhole = kind === 'intervals' || kind === 'events' || kind === 'values';
+  const isWhole = kind === 'wind' || kind === 'intervals' || kind === 'events' || kind === 'values';
   if (!metric) return isWhole;
   if (isWhole || kind === 'ledger' || kind === 'alarms' || kind === 'test-runs') return false;
   const { type } = metric;
@@ -37,8 +39,18 @@ export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
   return kind !== 'shares' || metric.kind === 'counter';
 }
 
+/** Returns whether a panel of a kind can show instances of a type. */
+export function suits(kind: WantedKind, schema: Schema | undefined): boolean {
+  if (kind === 'wind') return findWind(schema?.metrics ?? []) !== undefined;
+  return fits(kind, undefined) || (schema?.metrics.some((metric) => fits(kind, metric)) ?? false);
+}
+
 /** Returns the panels for the chosen metrics. */
-export function buildPanels(kind: WantedKind, picks: readonly Pick[]): PanelContent[] {
+export function buildPanels(
+  kind: WantedKind,
+  picks: readonly Pick[],
+  schemaOf: (target: Target) => Schema | undefined,
+): PanelContent[] {
   const metrics = picks.flatMap(({ target, metric }) => (metric === undefined ? [] : [{ target, metric }]));
   switch (kind) {
     case 'ledger':
@@ -47,6 +59,11 @@ export function buildPanels(kind: WantedKind, picks: readonly Pick[]): PanelCont
       return [{ kind }];
     case 'values':
       return picks.map(({ target }) => ({ kind: 'instance', target }));
+    case 'wind':
+      return picks.flatMap(({ target }) => {
+        const wind = findWind(schemaOf(target)?.metrics ?? []);
+        return wind ? { kind: 'rose', target, ...wind } : [];
+      });
     case 'intervals':
       return picks.map(({ target }) => ({ kind: 'histogram', target, metric: null }));
     case 'events':

@@ -95,7 +95,7 @@ export function hasLimits({ min, max, warn, alarm }: Metric): boolean {
   return (min !== undefined && max !== undefined) || warn !== undefined || alarm !== undefined;
 }
 
-function findWind(metrics: readonly Metric[]): { direction: string; speed: string } | undefined {
+export function findWind(metrics: readonly Metric[]): { direction: string; speed: string } | undefined {
   const direction = metrics.find(
     ({ name, unit }) => unit === 'deg' && /direction|bearing|heading/i.test(name),
   );

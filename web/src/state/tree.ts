@@ -1,12 +1,19 @@
 import { computed } from '@preact/signals';
 import type { InstanceEntry, NodeEntry } from '../stream/protocol.ts';
 import { isGone, isGoneListOpen } from './away.ts';
+import { findMetric, schemaOf } from './schemas.ts';
 import { filter, registry } from './store.ts';
 
 /** A line of the list of instances. */
 export type TreeRow =
   | { readonly kind: 'node'; readonly key: string; readonly node: NodeEntry; readonly count: number }
-  | { readonly kind: 'instance'; readonly key: string; readonly entry: InstanceEntry }
+  | {
+      readonly kind: 'instance';
+      readonly key: string;
+      readonly entry: InstanceEntry;
+      /** The metric that the filter has found, if the names of the instance do not match without it. */
+      readonly metric: string | undefined;
+    }
   /** Expands the nodes that have been offline for long. */
   | { readonly kind: 'gone'; readonly key: string; readonly nodes: number; readonly isOpen: boolean };
 
@@ -16,21 +23,21 @@ export type TreeRow =
  */
 export const treeRows = computed<readonly TreeRow[]>(() => {
   const { nodes = [], instances = [] } = registry.value ?? {};
-  const words = filter.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-  const byNode = new Map<string, InstanceEntry[]>(nodes.map(({ name }) => [name, []]));
+  const words = wordsOf(filter.value);
+  const byNode = new Map<string, Found[]>(nodes.map(({ name }) => [name, []]));
   for (const entry of instances) {
-    const isWanted =
-      words.length === 0 || matches(`${entry.node} ${entry.instance} ${entry.type}`.toLowerCase(), words);
-    if (isWanted) byNode.get(entry.node)?.push(entry);
+    const found = search(entry, words);
+    if (found) byNode.get(entry.node)?.push(found);
   }
   const ownOf = ({ name }: NodeEntry) => byNode.get(name) ?? [];
   const wanted = nodes.filter((node) => words.length === 0 || ownOf(node).length > 0);
   const rowsOf = (node: NodeEntry): TreeRow[] => [
     { kind: 'node', key: `n ${node.name}`, node, count: ownOf(node).length },
-    ...ownOf(node).map((entry) => ({
+    ...ownOf(node).map(({ entry, metric }) => ({
       kind: 'instance' as const,
       key: `i ${entry.id} ${entry.instance}`,
       entry,
+      metric,
     })),
   ];
   const online = wanted.filter(({ state }) => state === 'online');
@@ -46,6 +53,24 @@ export const treeRows = computed<readonly TreeRow[]>(() => {
   ];
 });
 
-function matches(text: string, words: readonly string[]): boolean {
-  return words.every((word) => text.includes(word));
+interface Found {
+  readonly entry: InstanceEntry;
+  readonly metric: string | undefined;
+}
+
+/** Searches for all words in the names of an instance and of its metrics. */
+export function search(entry: InstanceEntry, words: readonly string[]): Found | undefined {
+  if (words.length === 0) return { entry, metric: undefined };
+  const names = `${entry.node} ${entry.instance} ${entry.type}`.toLowerCase();
+  const others = words.filter((word) => !names.includes(word));
+  if (others.length === 0) return { entry, metric: undefined };
+  const schema = schemaOf(entry);
+  const metrics = others.map((word) => findMetric(schema, word));
+  const [first] = metrics;
+  return metrics.includes(undefined) ? undefined : { entry, metric: first?.label ?? first?.name };
+}
+
+/** Splits what somebody has typed into words in lower case. */
+export function wordsOf(typed: string): string[] {
+  return typed.trim().toLowerCase().split(/\s+/).filter(Boolean);
 }

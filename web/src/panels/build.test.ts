@@ -1,0 +1,37 @@
+import { parseSchema } from '@oasis/wire';
+import { expect, it } from 'vitest';
+import { buildPanels, suits } from './build.ts';
+
+const target = { node: 'mast', instance: 'anemometer' };
+const wind = parseSchema({
+  name: 'Anemometer',
+  uuid: 'u',
+  version: '1.0',
+  metrics: [
+    { name: 'wind_speed', type: 'real64', unit: 'm/s' },
+    { name: 'wind_direction', type: 'real64', unit: 'deg' },
+  ],
+});
+const oven = parseSchema({
+  name: 'Oven',
+  uuid: 'v',
+  version: '1.0',
+  metrics: [{ name: 'temperature', type: 'real64', unit: 'Cel' }],
+});
+
+it('offers a wind rose for a direction and a speed only', () => {
+  expect(suits('wind', wind)).toBe(true);
+  expect(suits('wind', oven)).toBe(false);
+  const picks = [{ target, metric: undefined }];
+  expect(buildPanels('wind', picks, () => wind)).toEqual([
+    { kind: 'rose', target, direction: 'wind_direction', speed: 'wind_speed' },
+  ]);
+  expect(buildPanels('wind', picks, () => oven)).toEqual([]);
+});
+
+it('offers a kind of panel only for types with a metric that it can show', () => {
+  expect(suits('chart', oven)).toBe(true);
+  expect(suits('shares', oven)).toBe(false);
+  expect(suits('values', undefined)).toBe(true);
+  expect(suits('chart', undefined)).toBe(false);
+});

@@ -50,15 +50,15 @@ it('opens a moving chart with values for each watched instance', async () => {
   expect(await charts().nth(1).getByTestId('footer-missing').textContent()).toBe('0 missing');
 });
 
-it('pauses all panels while values continue, and returns to now', async () => {
+it('pauses all panels while samples continue, and returns to now', async () => {
   await visit.page.getByTestId('live').click();
   expect(await visit.page.getByTestId('live').getAttribute('aria-pressed')).toBe('false');
   const chart = charts().first();
   const ends = await text('ends');
   // Samples taken before the click may still arrive; later ones change nothing.
   const stands = async () => {
-    const before = await pixels(chart);
-    await visit.seesSamples('processor', 20);
+    const [before, received] = [await pixels(chart), await rig.oasis.received()];
+    await expect.poll(() => rig.oasis.received()).toBeGreaterThan(received + 20);
     return (await pixels(chart)) === before;
   };
   await expect.poll(stands).toBe(true);
@@ -79,6 +79,17 @@ it('zooms all charts to a span drawn with the pointer', async () => {
   await expect.poll(() => visit.page.getByTestId('live').getAttribute('aria-pressed')).toBe('false');
   await expect.poll(() => visit.page.getByTestId('span').inputValue().then(Number)).toBeLessThan(16_000);
   expect(Number(await visit.page.getByTestId('span').inputValue())).toBeGreaterThan(14_000);
+});
+
+it('shows the time at the crosshairs, and a line for the value on the chart under the pointer only', async () => {
+  await charts().first().locator('.u-over').hover();
+  const times = () => charts().locator('.cursor-time').allTextContents();
+  const time = expect.stringMatching(/^\d\d:\d\d:\d\d\.\d\d\d$/);
+  await expect.poll(times).toEqual([time, time]);
+  const isShown = (index: number, line: string) => charts().nth(index).locator(line).isVisible();
+  await expect.poll(() => isShown(0, '.u-cursor-y')).toBe(true);
+  await expect.poll(() => isShown(1, '.u-cursor-x')).toBe(true);
+  expect(await isShown(1, '.u-cursor-y')).toBe(false);
 });
 
 it('draws a span without samples as a gap, with its cause', async () => {
@@ -122,6 +133,8 @@ it('draws a line for each element of a vector, by its name', async () => {
     .click();
   const lines = visit.page.locator('[data-testid=legend-line][data-metric="threads[].run_time"]');
   await expect.poll(() => lines.count()).toBeGreaterThan(1);
-  await expect.poll(() => lines.first().getByTestId('legend-value').textContent()).toMatch(/ns\/s$/);
+  await expect
+    .poll(() => lines.first().getByTestId('legend-value').textContent())
+    .toMatch(/[nm\u00b5]?s\/s$/);
   expect(await lines.first().textContent()).toMatch(/^\d+ /);
 });

@@ -239,6 +239,27 @@ it('adds a panel with the keyboard', async () => {
   await expect.poll(() => part('gauge').last().isVisible()).toBe(true);
 });
 
+it('listens to keys after the slider and the lists of the time bar were used', async () => {
+  const isLive = () => part('live').getAttribute('aria-pressed');
+  const length = () => part('span').inputValue();
+  // With the pointer, the control gives the focus back.
+  await part('slider').click({ position: { x: 4, y: 4 } });
+  await expect.poll(isLive).toBe('false');
+  await visit.page.keyboard.press('l');
+  await expect.poll(isLive).toBe('true');
+  // With the keyboard it keeps the focus, and takes only the keys that move it.
+  await part('slider').focus();
+  await visit.page.keyboard.press('-');
+  await expect.poll(length).toBe('120000');
+  await part('span').focus();
+  await visit.page.keyboard.press('+');
+  await expect.poll(length).toBe('60000');
+  await visit.page.keyboard.press('ArrowDown');
+  await expect.poll(length).toBe('300000');
+  await visit.page.keyboard.press('?');
+  await expect.poll(() => part('help').isVisible()).toBe(true);
+});
+
 it('lists the keys, and closes with Escape', async () => {
   await visit.page.keyboard.press('?');
   await expect.poll(() => part('help').isVisible()).toBe(true);

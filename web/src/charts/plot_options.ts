@@ -1,4 +1,5 @@
 import type uPlot from 'uplot';
+import { formatCursor } from '../format/time.ts';
 import { timeSplits, timeSteps, timeTicks, wholeLabels } from './axes.ts';
 import type { Palette } from './palette.ts';
 
@@ -44,7 +45,8 @@ export function plotOptions(
     ],
     hooks: {
       drawAxes: [paint],
-      setCursor: [(plot) => pointed(plot, events)],
+      init: [addCursorTime],
+      setCursor: [(plot) => pointed(plot, events), showCursorTime],
       setSelect: [(plot) => select(plot, events)],
     },
   };
@@ -70,6 +72,27 @@ function pointed(plot: uPlot, events: ChartEvents): void {
   // Only the chart under the pointer reports it; the others follow.
   if (event === undefined || event === null) return;
   events.pointed(left === undefined || left < 0 ? undefined : plot.posToVal(left, 'x'));
+}
+
+/** The time under the pointer stands at the crosshair of each chart. */
+function addCursorTime(plot: uPlot): void {
+  const label = document.createElement('div');
+  label.className = 'cursor-time';
+  plot.over.append(label);
+}
+
+function showCursorTime(plot: uPlot): void {
+  const label = plot.over.querySelector<HTMLElement>('.cursor-time');
+  const { left = -1 } = plot.cursor;
+  if (!label) return;
+  label.hidden = left < 0;
+  if (left < 0) return;
+  const { min = 0, max = 0 } = plot.scales.x;
+  label.textContent = formatCursor(plot.posToVal(left, 'x'), (max ?? 0) - (min ?? 0));
+  // Beside the crosshair, on the side with more room.
+  const isRight = left < plot.over.clientWidth / 2;
+  label.style.left = isRight ? `${left + 4}px` : 'auto';
+  label.style.right = isRight ? 'auto' : `${plot.over.clientWidth - left + 4}px`;
 }
 
 function select(plot: uPlot, events: ChartEvents): void {

@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { shortType } from '../format/name.ts';
-import { NowNote } from '../panels/moment_note.tsx';
 import { OfflineNote } from '../panels/offline_note.tsx';
+import { useShown } from '../panels/use_shown.ts';
 import { unwatch } from '../state/actions.ts';
 import { cellsOf, type InstanceCells } from '../state/store.ts';
-import { range } from '../state/time.ts';
 import type { Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { CardState } from './card_state.tsx';
@@ -21,6 +20,7 @@ export function Card({ target }: { target: Target }) {
   const cells = cellsOf(target);
   const heading = useUniqueId();
   const problem = useSignal('');
+  const shown = useShown(target, cells);
   return (
     <article
       class="card"
@@ -48,14 +48,13 @@ export function Card({ target }: { target: Target }) {
         </button>
       </header>
       <Problem cells={cells} />
-      {!range.value.live && <NowNote />}
-      <Gauges cells={cells} />
+      <Gauges cells={cells} shown={shown} />
       <HistoryStrip cells={cells} />
       <CommandBar target={target} cells={cells} problem={problem} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <section class="card-scroll" tabIndex={0} aria-label={strings.card.metrics}>
         <OfflineNote target={target} />
-        <MetricTable target={target} cells={cells} />
+        <MetricTable target={target} cells={cells} shown={shown} />
         <MoreCommands target={target} cells={cells} problem={problem} />
         <Gaps cells={cells} />
       </section>

@@ -1,6 +1,7 @@
 import { useComputed } from '@preact/signals';
 import { type CardStateName, cardState } from '../state/freshness.ts';
 import type { InstanceCells } from '../state/store.ts';
+import { range } from '../state/time.ts';
 import { strings } from '../strings.ts';
 import { Dot, type Tone } from './dot.tsx';
 
@@ -15,6 +16,7 @@ const TONES: Record<CardStateName, Tone> = {
   empty: 'idle',
   late: 'warn',
   replay: 'idle',
+  lagging: 'warn',
   live: 'good',
 };
 
@@ -35,7 +37,7 @@ export function CardState({ cells }: { cells: InstanceCells }) {
         data-state={name}
       >
         <Dot tone={tone} />
-        {strings.card.state[name]}
+        {range.value.live ? strings.card.state[name] : strings.card.nowState(strings.card.state[name])}
       </span>
     </div>
   );

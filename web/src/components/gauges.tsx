@@ -1,3 +1,4 @@
+import { type ReadonlySignal, useComputed } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
 import { fitNumber } from '../format/fit.ts';
@@ -5,7 +6,8 @@ import { formatHertz } from '../format/name.ts';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge, formatClock } from '../format/time.ts';
 import { useRoom } from '../panels/use_room.ts';
-import { ageOf } from '../state/freshness.ts';
+import type { Shown } from '../panels/use_shown.ts';
+import { ageOf, takenAt } from '../state/freshness.ts';
 import type { InstanceCells } from '../state/store.ts';
 import { type InstanceEntry, isRateUnknown } from '../stream/protocol.ts';
 import { strings } from '../strings.ts';
@@ -18,16 +20,73 @@ const FEW = 6;
 const { unknown } = strings.connection;
 
 /** The four figures that show how current and complete the values are. */
-export function Gauges({ cells }: { cells: InstanceCells }) {
+export function Gauges({ cells, shown }: { cells: InstanceCells; shown: ReadonlySignal<Shown> }) {
+  const isPast = useComputed(() => shown.value.at !== undefined).value;
   // All four are as wide as the first.
   const first = useRef<HTMLElement>(null);
   const room = useRoom(first).value;
+  if (isPast) return <PastGauges cells={cells} shown={shown} figure={first} room={room} />;
   return (
     <dl class="gauges">
       <RateGauge cells={cells} figure={first} room={room} />
       <AgeGauge cells={cells} room={room} />
       <SequenceGauge cells={cells} room={room} />
       <LossGauge cells={cells} room={room} />
+    </dl>
+  );
+}
+
+/** The same four of a paused page: age and number of the sample that is shown. Rate and losses are known of now only. */
+function PastGauges(props: {
+  cells: InstanceCells;
+  shown: ReadonlySignal<Shown>;
+  figure: RefObject<HTMLElement>;
+  room: number;
+}) {
+  const { cells, shown, figure, room } = props;
+  const { at = 0, sample, state } = shown.value;
+  // Until the answer arrives the sample is of another moment.
+  const known = state === 'ready' ? sample : undefined;
+  const age = known && formatAge(at - takenAt(cells, known.time));
+  const sequence = known && formatInteger(known.sequence);
+  return (
+    <dl class="gauges is-past">
+      <div class="gauge" title={words.notOfThePast}>
+        <dt>{words.rate}</dt>
+        <dd class="gauge-figure" ref={figure}>
+          <span class="gauge-value" data-testid="rate">
+            {unknown}
+          </span>
+        </dd>
+        <dd class="gauge-note" />
+      </div>
+      <div class="gauge" title={words.ageThenTip}>
+        <dt>{words.age}</dt>
+        <dd class="gauge-figure" title={age}>
+          <span class="gauge-value" data-testid="age">
+            {age === undefined ? unknown : fitAge(age, room)}
+          </span>
+        </dd>
+        <dd class="gauge-note">{known && words.taken(formatClock(known.time))}</dd>
+      </div>
+      <div class="gauge" title={words.sequenceThenTip}>
+        <dt>{words.sequence}</dt>
+        <dd class="gauge-figure" title={sequence}>
+          <span class="gauge-value" data-testid="sequence">
+            {known && sequence ? fitNumber(known.sequence, sequence, room) : unknown}
+          </span>
+        </dd>
+        <dd class="gauge-note" />
+      </div>
+      <div class="gauge" title={words.notOfThePast}>
+        <dt>{words.loss}</dt>
+        <dd class="gauge-figure">
+          <span class="gauge-value" data-testid="missing">
+            {unknown}
+          </span>
+        </dd>
+        <dd class="gauge-note" />
+      </div>
     </dl>
   );
 }

@@ -1,6 +1,7 @@
 import { formatInteger } from '../format/number.ts';
 import { formatClock } from '../format/time.ts';
 import type { InstanceCells } from '../state/store.ts';
+import { range } from '../state/time.ts';
 import { HISTORY_SECONDS, type HistoryView } from '../stream/history.ts';
 import { strings } from '../strings.ts';
 
@@ -12,7 +13,8 @@ const HEIGHT = 28;
 export function HistoryStrip({ cells }: { cells: InstanceCells }) {
   const history = cells.flow.value?.history;
   return (
-    <figure class="strip">
+    // The last minute of now is not that of a paused page; its place stays.
+    <figure class={range.value.live ? 'strip' : 'strip is-past'}>
       <figcaption>{strings.card.historySpan}</figcaption>
       {history && <Bars history={history} />}
     </figure>

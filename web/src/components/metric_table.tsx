@@ -7,7 +7,7 @@ import { formatUnit } from '../format/unit.ts';
 import { MomentNote } from '../panels/moment_note.tsx';
 import { isLine } from '../panels/plan.ts';
 import { useRoom } from '../panels/use_room.ts';
-import { type Shown, useShown } from '../panels/use_shown.ts';
+import type { Shown } from '../panels/use_shown.ts';
 import { useView } from '../panels/use_view.ts';
 import { copyText } from '../state/copy.ts';
 import type { InstanceCells } from '../state/store.ts';
@@ -30,16 +30,21 @@ interface Room {
 }
 
 /** A sample with a row for each metric, from the schema of the subscription. */
-export function MetricTable({ target, cells }: { target: Target; cells: InstanceCells }) {
+export function MetricTable(props: { target: Target; cells: InstanceCells; shown: ReadonlySignal<Shown> }) {
+  const { cells } = props;
   const schema = cells.status.value?.schema;
   if (!schema) return <div class="metrics-empty">{cells.status.value?.problem ?? words.noSample}</div>;
   if (schema.metrics.length === 0) return <div class="metrics-empty">{words.noMetrics}</div>;
-  return <Table target={target} cells={cells} metrics={schema.metrics} />;
+  return <Table {...props} metrics={schema.metrics} />;
 }
 
-function Table(props: { target: Target; cells: InstanceCells; metrics: readonly Metric[] }) {
-  const { target, cells, metrics } = props;
-  const shown = useShown(target, cells);
+function Table(props: {
+  target: Target;
+  cells: InstanceCells;
+  shown: ReadonlySignal<Shown>;
+  metrics: readonly Metric[];
+}) {
+  const { target, cells, shown, metrics } = props;
   const extents = useSignal<Extents>({});
   useView(
     () => ({ kind: 'extent', range: range.value, target }),

@@ -1,5 +1,6 @@
 import { enumeratorOf, judge, type Meaning, type Metric, type MetricType, type Value } from '@oasis/wire';
 import type { ComponentChildren } from 'preact';
+import { scaledDuration } from '../format/axis.ts';
 import { fitNumber } from '../format/fit.ts';
 import { formatRough, formatScalar } from '../format/number.ts';
 import { scaledBytes } from '../format/unit.ts';
@@ -73,7 +74,10 @@ export function RateNote({
     return <span title={full}>{strings.card.rateCell(fitNumber(rate, full, room - PER_SECOND))}</span>;
   }
   if (typeof value !== 'number' && typeof value !== 'bigint') return null;
-  const scaled = metric.kind === 'counter' ? undefined : scaledBytes(value, metric.unit);
+  const isCounter = metric.kind === 'counter';
+  const scaled = isCounter
+    ? undefined
+    : (scaledBytes(value, metric.unit) ?? scaledDuration(value, metric.unit));
   return scaled === undefined ? null : (
     <span class="about" title={scaled}>
       {scaled.length + ABOUT <= room ? strings.card.about(scaled) : scaled}

@@ -1,7 +1,15 @@
-import { byteSize, formatUnit } from './unit.ts';
+import { formatInteger } from './number.ts';
+import { formatAge } from './time.ts';
+import { byteSize, durationSize, formatUnit } from './unit.ts';
 
 const MINUS = '\u2212';
 const BINARY = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+const DURATIONS = [
+  ['s', 1],
+  ['ms', 1e-3],
+  ['\u00b5s', 1e-6],
+  ['ns', 1e-9],
+] as const;
 const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P'];
 
 /** A value in few digits, with its unit: for axes and legends. `step` is the distance of two ticks, or undefined. */
@@ -18,10 +26,35 @@ export function formatQuantity(
     const [scale, symbol] = scaled(Math.abs(value) * bytes, 1024, BINARY);
     return `${digits((value * bytes) / scale, step === undefined ? undefined : (step * bytes) / scale)} ${symbol}${per}`;
   }
+  const seconds = durationSize(unit);
+  if (seconds !== undefined) return formatDuration(value, seconds, step) + per;
   const name = formatUnit(unit);
   const [scale, prefix] = Math.abs(value) < 10_000 ? [1, ''] : scaled(Math.abs(value), 1000, DECIMAL);
   const text = digits(value / scale, step === undefined ? undefined : step / scale) + prefix;
   return name === '' && per === '' ? text : `${text}${name.startsWith('%') ? '' : '\u202f'}${name}${per}`;
+}
+
+/** A duration in the unit in which it is short to read; from minutes on, without a step, in two units. */
+function formatDuration(value: number, seconds: number, step: number | undefined): string {
+  const size = Math.abs(value) * seconds;
+  if (size >= 120 && step === undefined) return (value < 0 ? MINUS : '') + formatAge(size * 1000);
+  if (size >= 10_000) return `${formatInteger(Math.round(value * seconds))}\u202fs`;
+  const known = DURATIONS.find(([, scale]) => size >= scale * (1 - 1e-9));
+  const [name, scale] = known ?? (size === 0 ? [unitOf(seconds), seconds] : ['ns', 1e-9]);
+  const text = digits((value * seconds) / scale, step === undefined ? undefined : (step * seconds) / scale);
+  return `${text}\u202f${name}`;
+}
+
+/** A long duration in few digits; undefined if the value is readable as it is. */
+export function scaledDuration(value: number | bigint, unit: string | undefined): string | undefined {
+  const size = Math.abs(Number(value));
+  const isLong = unit === 's' ? size >= 600 : size >= 10_000;
+  if (durationSize(unit) === undefined || !isLong || !Number.isFinite(size)) return undefined;
+  return formatQuantity(Number(value), unit, false);
+}
+
+function unitOf(seconds: number): string {
+  return DURATIONS.find(([, scale]) => scale === seconds)?.[0] ?? 's';
 }
 
 function scaled(size: number, base: number, prefixes: readonly string[]): [number, string] {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { decodeTargets, encodeTargets } from '../layout/address.ts';
+import { formatQuantity, scaledDuration } from './axis.ts';
 import { shortType } from './name.ts';
 import { formatInteger, formatReal, formatRough } from './number.ts';
-import { formatAge, formatOffset } from './time.ts';
+import { formatAge, formatCursor, formatOffset, formatSpan } from './time.ts';
 import { formatUnit, scaledBytes } from './unit.ts';
 
 const plain = (text: string) => text.replaceAll('\u202f', '_').replaceAll('\u2212', '-');
@@ -95,6 +96,33 @@ describe('times and units', () => {
       'dB[mW]',
       '100/s',
     ]);
+    const quantity = (value: number, unit: string, step?: number) =>
+      formatQuantity(value, unit, false, step).replaceAll('\u202f', ' ');
+    expect([50.1e6, 1500, 12, 0, 3.2e9, -2e6].map((value) => quantity(value, 'ns'))).toEqual([
+      '50.1 ms',
+      '1.50 \u00b5s',
+      '12 ns',
+      '0 ns',
+      '3.20 s',
+      '\u22122 ms',
+    ]);
+    expect([0.0205, 59.5, 350_735].map((value) => quantity(value, 's'))).toEqual([
+      '20.5 ms',
+      '59.5 s',
+      '4 d 1 h',
+    ]);
+    // An axis keeps one unit for each size, and no second unit.
+    expect([0, 200, 20_000].map((value) => quantity(value, 's', 200))).toEqual(['0 s', '200 s', '20 000 s']);
+    expect(scaledDuration(50_100_000n, 'ns')).toBe('50.1\u202fms');
+    expect([scaledDuration(42, 'ns'), scaledDuration(5e9, 'Hz'), scaledDuration(60, 's')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect([16_384 * 60_000, 90 * 60_000, 86_400_000].map(formatSpan)).toEqual(['11 d 9 h', '90 min', '1 d']);
+    const noon = new Date(2026, 5, 1, 12, 0, 0, 250).getTime();
+    expect(formatCursor(noon, 60_000, noon)).toBe('12:00:00.250');
+    expect(formatCursor(noon, 3_600_000, noon + 86_400_000)).toBe('2026-06-01 12:00:00');
     expect(scaledBytes(24_684_084, 'KiBy')).toBe('23.5 GiB');
     expect(scaledBytes(5, 'KiBy')).toBeUndefined();
     expect(scaledBytes(5e9, 'Hz')).toBeUndefined();

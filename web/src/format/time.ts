@@ -56,15 +56,23 @@ export function formatMoment(ms: number, span: number, now = Date.now()): string
   return formatClock(ms) + fraction;
 }
 
+/** Formats the moment under the pointer as finely as the shown length can tell, with its day if that is not today. */
+export function formatCursor(ms: number, span: number, now = Date.now()): string {
+  const isFine = span < 600_000;
+  const fraction = isFine ? `.${String(Math.floor(((ms % 1000) + 1000) % 1000)).padStart(3, '0')}` : '';
+  return formatInstant(ms, now) + fraction;
+}
+
 /** Formats a duration, in one unit if it is a whole number of it. */
 export function formatSpan(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  for (const [unit, size] of [
-    ['d', 86_400_000],
-    ['h', 3_600_000],
-    ['min', 60_000],
+  const whole = Math.round(ms);
+  for (const [unit, size, most] of [
+    ['d', 86_400_000, Number.POSITIVE_INFINITY],
+    ['h', 3_600_000, 48],
+    ['min', 60_000, 120],
   ] as const) {
-    if (ms >= size && ms % size === 0) return `${ms / size} ${unit}`;
+    if (whole >= size && whole % size === 0 && whole / size < most) return `${whole / size} ${unit}`;
   }
   return ms < 60_000 ? `${Number((ms / 1000).toFixed(1))} s` : formatAge(ms);
 }

@@ -57,6 +57,18 @@ const BYTES = new Map([
 ]);
 const PREFIXES = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
+const SECONDS = new Map([
+  ['s', 1],
+  ['ms', 1e-3],
+  ['us', 1e-6],
+  ['ns', 1e-9],
+]);
+
+/** Returns the number of seconds in a unit, if it is a unit of durations that scales by thousands. */
+export function durationSize(unit: string | undefined): number | undefined {
+  return SECONDS.get(unit ?? '');
+}
+
 /** Returns the number of bytes in a unit, if it is a unit of bytes. */
 export function byteSize(unit: string | undefined): number | undefined {
   return BYTES.get(unit ?? '');

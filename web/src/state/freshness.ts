@@ -14,6 +14,7 @@ export type CardStateName =
   | 'empty'
   | 'late'
   | 'replay'
+  | 'lagging'
   | 'live';
 
 /** Milliseconds since the newest sample was taken, on a common clock (websocket.md, "Age"). Ticks with {@link now}. */
@@ -41,8 +42,9 @@ export function cardState(cells: InstanceCells): CardStateName {
   if (entry && !entry.enabled) return 'disabled';
   if (isArmed(cells)) return 'armed';
   if (!cells.sample.value) return 'empty';
-  if (isLate(cells)) return 'late';
-  return entry?.replay ? 'replay' : 'live';
+  if (entry?.replay) return isLate(cells) ? 'late' : 'replay';
+  if (isLagging(cells)) return 'lagging';
+  return isLate(cells) ? 'late' : 'live';
 }
 
 /** Whether a flight recorder waits for a trigger: it sends nothing until then. */
@@ -51,6 +53,21 @@ function isArmed(cells: InstanceCells): boolean {
   if (!entry?.recorder) return false;
   const age = ageOf(cells) ?? Number.POSITIVE_INFINITY;
   return age > (entry.hertz === null ? 0 : 2500 / entry.hertz) + 1000;
+}
+
+/** Milliseconds on the way above which samples come from a backlog. */
+const BACKLOG_MS = 3000;
+const SILENCE_MS = 1000;
+
+/** Whether samples keep arriving, but long after they were taken. A probe that is silent does not lag. */
+function isLagging(cells: InstanceCells): boolean {
+  const { hops, rate } = cells.flow.value ?? {};
+  const age = ageOf(cells);
+  if (!hops || !rate || age === undefined) return false;
+  const interval = 1000 / rate;
+  const onTheWay = hops.inNode + hops.toDac + hops.toBrowser;
+  const silence = age - onTheWay;
+  return onTheWay > BACKLOG_MS + 1.5 * interval && silence < SILENCE_MS + 1.5 * interval;
 }
 
 function isLate(cells: InstanceCells): boolean {

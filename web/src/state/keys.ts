@@ -5,7 +5,7 @@ import { exportCsv, exportPicture } from './export.ts';
 import { openSingle } from './panels.ts';
 import { copyLink } from './share.ts';
 import { toggleTheme } from './theme.ts';
-import { goLive, pan, togglePause, zoom } from './time.ts';
+import { goLive, pan, togglePause, zoomStep } from './time.ts';
 
 /** The actions of keys: one table for the page and for its help. */
 export interface KeyBinding {
@@ -22,8 +22,8 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['l'], what: words.live, act: goLive },
   { keys: ['ArrowLeft'], what: words.earlier, act: () => pan(-0.25) },
   { keys: ['ArrowRight'], what: words.later, act: () => pan(0.25) },
-  { keys: ['+', '='], what: words.zoomIn, act: () => zoom(0.5) },
-  { keys: ['-'], what: words.zoomOut, act: () => zoom(2) },
+  { keys: ['+', '='], what: words.zoomIn, act: () => zoomStep(-1) },
+  { keys: ['-'], what: words.zoomOut, act: () => zoomStep(1) },
   { keys: ['j'], what: words.moment, act: () => show('moment') },
   { keys: ['/'], what: words.filter, act: focusFilter },
   { keys: ['a'], what: words.add, act: () => show('add') },
@@ -44,6 +44,12 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['?'], what: words.help, act: () => show('help') },
 ];
 
+/** Keys that move the thumb of a slider and the choice of a list. */
+const MOVES: ReadonlySet<string> = new Set([
+  ...['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'],
+  ...['Home', 'End', 'PageUp', 'PageDown'],
+]);
+
 /** Whether the pointer has set the focus. */
 let isByPointer = false;
 
@@ -52,6 +58,11 @@ export function startKeys(): void {
     isByPointer = true;
   };
   window.addEventListener('pointerdown', pressed, { capture: true });
+  // Who has chosen with the pointer is done: the next key is for the page.
+  window.addEventListener('change', ({ target }) => {
+    if (isByPointer && target instanceof HTMLElement && target.matches('select, input[type=range]'))
+      target.blur();
+  });
   window.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || openDialog.peek() || event.defaultPrevented) return;
     if (event.key === 'Tab' || event.key.startsWith('Arrow')) isByPointer = false;
@@ -68,11 +79,19 @@ export function startKeys(): void {
 /** Whether the focused element handles the key itself. */
 function wantsKey(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target.matches('input, select, textarea') || target.isContentEditable) return true;
+  if (target instanceof HTMLSelectElement) return choosesBy(target, key);
+  if (target instanceof HTMLInputElement && target.type === 'range') return MOVES.has(key);
+  if (target.matches('input, textarea') || target.isContentEditable) return true;
   const isPressed = target instanceof HTMLButtonElement || target.getAttribute('role') === 'tab';
   // A clicked button keeps the focus, but the space bar is not meant for it.
   if (isPressed && (key === ' ' || key === 'Enter')) return key === 'Enter' || !isByPointer;
   return key.startsWith('Arrow') && target.closest('[role=tablist], [role=toolbar], .tree-list') !== null;
+}
+
+/** Whether a list of options uses a key: to move, to open, or as the first character of an option. */
+function choosesBy(list: HTMLSelectElement, key: string): boolean {
+  if (MOVES.has(key) || key === ' ' || key === 'Enter') return true;
+  return [...list.options].some(({ text }) => text.toLowerCase().startsWith(key.toLowerCase()));
 }
 
 function show(name: NonNullable<typeof openDialog.value>): void {

@@ -11,6 +11,14 @@ export const SPANS = [5_000, 15_000, 60_000, 300_000, 900_000, 3_600_000, 6 * HO
 export const COMPARISONS = [60_000, 300_000, 900_000, 3_600_000, DAY, 7 * DAY] as const;
 const SHORTEST = 20;
 const LONGEST = 31 * DAY;
+/** Lengths that keys step through. */
+const LENGTHS: readonly number[] = [
+  ...[SHORTEST, 50, 100, 200, 500, 1000, 2000, 5000, 15_000, 30_000],
+  ...[1, 2, 5, 15, 30].map((minutes) => minutes * 60_000),
+  ...[1, 2, 6, 12].map((hours) => hours * HOUR),
+  ...[1, 2, 7, 14].map((days) => days * DAY),
+  LONGEST,
+];
 
 export const range = signal<Range>({ live: true, span: 60_000 });
 /** Milliseconds from the shown range back to a second one of the same length, which is drawn over it; 0 for none. */
@@ -75,6 +83,15 @@ export function zoom(factor: number, around = 1): void {
   const length = Math.min(LONGEST, Math.max(SHORTEST, (to - from) * factor));
   const pivot = from + (to - from) * around;
   show(pivot - length * around, pivot + length * (1 - around));
+}
+
+/** Shows the next longer or shorter round length. */
+export function zoomStep(direction: 1 | -1): void {
+  // A length that was drawn by hand may be a fraction away from a round one.
+  const shown = Math.round(span.peek());
+  const next =
+    direction > 0 ? LENGTHS.find((length) => length > shown) : LENGTHS.findLast((length) => length < shown);
+  if (next !== undefined) setSpan(next);
 }
 
 /** Shows a range of the same length around a moment. */

@@ -10,13 +10,13 @@ export interface Plot {
   y(value: number): number;
 }
 
-/** Maximum distance of two adjacent bars in pixels. */
+/** Maximum distance of two adjacent bars, in widths of a line. */
 const MAX_BAR_GAP = 3;
 
 /**
  * Draws a line in the present color, through the extremes of each column, so that no spike is lost, and broken at gaps.
  * Columns of many samples are vertical bars, because strokes that go back and forth within a pixel are slow. Each bar
- * reaches the end of the previous one.
+ * reaches the end of the previous one; a line leads to a bar that is further away.
  */
 export function drawLine(
   ctx: CanvasRenderingContext2D,
@@ -51,12 +51,16 @@ export function drawLine(
       else ctx.rect(x - width / 2, bottom - width / 2, width, width);
       ctx.moveTo(x, bottom);
       before = bottom;
+      edge = Math.round(x + width / 2);
     } else {
-      const from = isJoined ? Math.min(top, before) : top;
-      const to = isJoined ? Math.max(bottom, before) : bottom;
       const right = Math.round(x + width / 2);
+      const isNear = isJoined && right - edge <= MAX_BAR_GAP * width;
+      // A line ends at a gap only, which is hatched: never because the next samples are some pixels away.
+      if (isJoined && !isNear) ctx.lineTo(x, Math.min(bottom, Math.max(top, before)));
+      const from = isNear ? Math.min(top, before) : top;
+      const to = isNear ? Math.max(bottom, before) : bottom;
       // Times within columns differ: a pixel between two bars belongs to the second.
-      const left = isJoined && right - edge <= MAX_BAR_GAP ? Math.min(edge, right - width) : right - width;
+      const left = isNear ? Math.min(edge, right - width) : right - width;
       ctx.fillRect(left, from, right - left, to - from);
       edge = right;
       before = plot.y(line.last(column));

@@ -21,7 +21,8 @@ export function drawGaps(
 ): void {
   for (const gap of gaps) {
     const from = Math.max(plot.left, plot.x(gap.from));
-    const to = Math.min(plot.left + plot.width, Math.max(plot.x(gap.to), plot.x(gap.from) + MIN_GAP_WIDTH));
+    const least = plot.x(gap.from) + MIN_GAP_WIDTH * devicePixelRatio;
+    const to = Math.min(plot.left + plot.width, Math.max(plot.x(gap.to), least));
     if (to <= from) continue;
     const color = colorOf(gap, palette);
     ctx.save();

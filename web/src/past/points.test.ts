@@ -66,3 +66,13 @@ it('detects the silence of a probe of unknown rate from the intervals around it'
   expect(gapsAt(times)).toEqual([{ from: 3800, to: 11_800, count: 0, cause: 'silent' }]);
   expect(gapsAt([0, 100, 9000])).toEqual([]);
 });
+
+it('detects the silence of a pushed probe in points as in live samples', () => {
+  const gapsOf = (times: readonly number[]) =>
+    parsePoints({ event: 'points', step: 100e6, times: times.map((ms) => ms * 1e6), metrics: {} }, 'steady')
+      ?.gaps;
+  const regular = Array.from({ length: 30 }, (_, index) => index * 100);
+  expect(gapsOf([...regular, 4_560, 4_660])).toEqual([{ from: 2_900, to: 4_560, count: 0, cause: 'silent' }]);
+  expect(gapsOf([...regular, 3_400, 3_500])).toEqual([]);
+  expect(gapsOf([0, 900, 1_000, 2_300, 2_400, 4_000, 4_100, 4_200, 4_300, 9_000])).toEqual([]);
+});

@@ -1,5 +1,5 @@
 import { isFields, listOf } from '../fields.ts';
-import { isSilence, type Pace } from '../stream/pace.ts';
+import { isSilence, type Pace, type Recent, recentBefore } from '../stream/pace.ts';
 import type { GapMark } from '../stream/query.ts';
 
 /** The DAC's answer for a long range as points (docs/reference/text-doors.md), as rows for charts. */
@@ -101,7 +101,7 @@ function silences(times: Float64Array, step: number, pace: Pace, reported: reado
     const [from, to] = [times[row - 1], times[row]];
     if (
       to - from <= EMPTY_STEPS * step ||
-      !isSilence(to - from, pace, () => intervalsAround(times, row)) ||
+      !isSilence(to - from, pace, () => recentAt(times, row, pace)) ||
       reported.some((gap) => gap.from < to && gap.to > from)
     )
       continue;
@@ -110,11 +110,15 @@ function silences(times: Float64Array, step: number, pace: Pace, reported: reado
   return found;
 }
 
-/** Returns the intervals between the rows around a row, its own included, in milliseconds. */
-function intervalsAround(times: Float64Array, row: number): readonly number[] {
+/** Returns what the interval before a row is compared with: for an unknown rate, the intervals on both sides, its own included. */
+function recentAt(times: Float64Array, row: number, pace: Pace): Recent {
+  if (pace === 'steady') return recentBefore(times, row);
   const from = Math.max(1, row - NEIGHBORS);
   const to = Math.min(times.length - 1, row + NEIGHBORS);
-  return Array.from({ length: to - from + 1 }, (_, index) => times[from + index] - times[from + index - 1]);
+  const intervals = Array.from({ length: to - from + 1 }, (_, index) => {
+    return times[from + index] - times[from + index - 1];
+  });
+  return { intervals, busyFor: 0 };
 }
 
 /** Marks the first row after each gap, so that no line leads to it. */

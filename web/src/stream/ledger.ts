@@ -93,6 +93,11 @@ export class SequenceLedger {
     if (this.expected !== undefined) this.addEvent({ at, cause: 'reconnected', count: 0, duration });
   }
 
+  /** The probe took no samples for a time; none are missing. */
+  interrupted(at: number, cause: GapCause, duration: number): void {
+    this.addEvent({ at, cause, count: 0, duration });
+  }
+
   /** Adds a batch. Returns whether it continues the previous one. */
   add(first: number, count: number, dropped: number, at: number): boolean {
     if (this.log) this.log = { ...this.log, received: this.log.received + count };

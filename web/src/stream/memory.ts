@@ -8,9 +8,18 @@ import type { GapMark } from './query.ts';
 
 /** Time to remember, unless memory ends first. */
 export const KEEP_MS = 60 * 60 * 1000;
-const KEPT_GAPS = 512;
+/** A line ends at every gap in memory; older ones would not be hatched. */
+const KEPT_GAPS = 4096;
 /** If the node's clock steps back further than this, the numbers in memory are dropped. */
 const STEP_MS = 1000;
+
+/** A sample of a batch that does not continue the line of those before. */
+export interface Interrupted {
+  /** Index of the sample. */
+  readonly at: number;
+  readonly cause: GapCause;
+  readonly count: number;
+}
 
 /** Samples of one instance in memory: numbers, states and lists, by the node's clock in milliseconds. */
 export class Memory {
@@ -54,20 +63,30 @@ export class Memory {
     return this.names;
   }
 
-  /** Appends the samples from `skip` on. `gap` is the cause if they do not continue the earlier ones. */
-  add(
-    batch: Batch,
-    times: Float64Array,
-    skip: number,
-    gap: { cause: GapCause; count: number } | undefined,
-  ): void {
-    const fresh = skip === 0 ? times : times.subarray(skip);
-    if (fresh.length === 0) return;
+  /** Appends the samples from `skip` on. `interrupted` counts from there. */
+  add(batch: Batch, times: Float64Array, skip: number, interrupted: readonly Interrupted[]): void {
+    if (skip >= times.length) return;
     const newest = this.store.newest;
-    if (newest !== undefined && fresh[fresh.length - 1] < newest - STEP_MS) this.store = this.empty();
-    if (gap && newest !== undefined) this.interrupt({ from: newest, to: Math.max(newest, fresh[0]), ...gap });
+    if (newest !== undefined && times[times.length - 1] < newest - STEP_MS) this.store = this.empty();
+    let from = skip;
+    for (const { at, cause, count } of interrupted) {
+      this.append(batch, times, from, skip + at);
+      from = skip + at;
+      const before = from > skip ? times[from - 1] : newest;
+      if (before !== undefined)
+        this.interrupt({ from: before, to: Math.max(before, times[from]), cause, count });
+    }
+    this.append(batch, times, from, times.length);
+    this.version++;
+  }
+
+  /** Appends the samples in `[from, to)`. */
+  private append(batch: Batch, times: Float64Array, from: number, to: number): void {
+    if (from >= to) return;
+    const isWhole = from === 0 && to === times.length;
     const cut = <T extends { readonly length: number }>(column: T): T =>
-      skip === 0 ? column : ((column as unknown as { slice(from: number): T }).slice(skip) as T);
+      isWhole ? column : ((column as unknown as { slice(from: number, to: number): T }).slice(from, to) as T);
+    const fresh = cut(times);
     this.store.append(
       fresh,
       this.numeric.map((index) => cut(batch.metrics[index] as Numbers)),
@@ -76,8 +95,7 @@ export class Memory {
       this.states.get(metric.name)?.add(fresh, cut(batch.metrics[index]), metric.type === 'boolean');
     });
     for (const [index, parts] of this.parts) parts.add(fresh, cut(batch.metrics[index] as readonly Value[]));
-    this.records?.add(Number(batch.firstSequence) + skip, fresh, batch.metrics.map(cut));
-    this.version++;
+    this.records?.add(Number(batch.firstSequence) + from, fresh, batch.metrics.map(cut));
   }
 
   private interrupt(gap: GapMark): void {

@@ -108,6 +108,8 @@ export type CommandRequest =
 
 /** The only kind whose silence is a fault: the others are silent if nothing happens. */
 export const PERIODIC = 'periodic';
+/** The application takes the samples, regularly or not. */
+export const PUSHED = 'pushed';
 
 /** Returns whether a periodic probe has an unknown rate: the archive stores no rates, so imported and replayed instances have none. */
 export function isRateUnknown({ kind, hertz, recorder }: InstanceEntry): boolean {

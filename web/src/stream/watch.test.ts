@@ -89,3 +89,38 @@ it('estimates the rate again for each replay', () => {
   replayed.watch.updateEntry(replayed.entry('periodic', 'run-2'));
   expect(replayed.addEvery(1_000, 1_000, 10).gaps).toEqual([]);
 });
+
+it('draws, hatches and lists the silence of a pushed probe that came regularly', () => {
+  const pushed = new Replayed('pushed').addEvery(20, 0, 150).add(4_640).addEvery(20, 4_660, 10);
+  expect(pushed.gaps).toEqual([[2_980, 4_640, 'silent']]);
+  const [event] = pushed.watch.ledger.view().events;
+  expect(event).toEqual({ at: START + 4_640, cause: 'silent', count: 0, duration: 1_660 });
+  expect(pushed.watch.ledger.view().missing).toBe(0);
+  const breaks = pushed.watch.memory?.store.tiers[0].breaks;
+  expect(breaks?.reduce((sum, broken) => sum + broken, 0)).toBe(1);
+});
+
+it('finds a silence within a batch', () => {
+  const times = Array.from({ length: 150 }, (_, index) => index * 20);
+  const pushed = new Replayed('pushed').add(...times, 4_640, 4_660);
+  expect(pushed.gaps).toEqual([[2_980, 4_640, 'silent']]);
+});
+
+it('calls neither a short stall nor the pause after a burst of events a silence', () => {
+  expect(new Replayed('pushed').addEvery(20, 0, 150).add(3_400).gaps).toEqual([]);
+  expect(new Replayed('pushed').addEvery(1, 0, 50).add(5_000).gaps).toEqual([]);
+  expect(
+    new Replayed('pushed').add(0, 10, 900, 950, 2_000, 2_003, 2_400, 2_405, 2_600).add(9_000).gaps,
+  ).toEqual([]);
+});
+
+it('separates the samples before and after a time in which the probe was disabled', () => {
+  const pushed = new Replayed('event').add(0, 5, 10);
+  pushed.watch.updateEntry({ ...pushed.entry('event', 'run-1'), enabled: false });
+  // A sample from before, which was on its way.
+  pushed.add(15);
+  pushed.watch.updateEntry(pushed.entry('event', 'run-1'));
+  pushed.add(300).add(900);
+  expect(pushed.gaps).toEqual([[15, 300, 'disabled']]);
+  expect(pushed.watch.ledger.view().events).toMatchObject([{ cause: 'disabled', duration: 285 }]);
+});

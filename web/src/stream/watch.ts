@@ -14,9 +14,9 @@ import type { GapCause, Interruption } from './causes.ts';
 import { CounterRates } from './counters.ts';
 import { History } from './history.ts';
 import { type LossView, logName, SequenceLedger } from './ledger.ts';
-import { Memory } from './memory.ts';
-import { Intervals, type Pace } from './pace.ts';
-import { type InstanceEntry, isRateUnknown, PERIODIC } from './protocol.ts';
+import { type Interrupted, Memory } from './memory.ts';
+import { Intervals, LATE_FACTOR, type Pace } from './pace.ts';
+import { type InstanceEntry, isRateUnknown, PERIODIC, PUSHED } from './protocol.ts';
 import { RateMeter } from './rate.ts';
 import {
   type FlowView,
@@ -56,6 +56,8 @@ export class Watch {
   /** The run of the node's process in the newest registry. */
   private run: string | undefined;
   private isPaceNew = true;
+  /** Whether its node is there and the probe enabled. */
+  private isTaking = true;
   /** Cause of the present silence, if known. */
   private silenceCause: Interruption | undefined;
   private shown: { second: number; rate: number | undefined } = { second: 0, rate: undefined };
@@ -129,6 +131,7 @@ export class Watch {
     this.ledger.setRecorder(entry.recorder !== null);
     this.ledger.setReplay(entry.replay);
     this.setPace(paceOf(entry));
+    this.isTaking = entry.state === 'online' && entry.enabled;
     if (entry.state !== 'online') this.silenceCause = 'node_offline';
     else if (!entry.enabled) this.silenceCause = 'disabled';
   }
@@ -187,11 +190,9 @@ export class Watch {
       this.rate.reset();
       this.markGaps(before.events[0], times[0] + lag);
     }
-    const fresh = this.ledger.view().received - before.received;
-    const newest = this.memory?.store.newest;
-    this.memory?.add(batch, times, batch.count - fresh, this.interruption(before, isContinued, times[0]));
-    this.intervals.add(newest, times);
-    this.silenceCause = undefined;
+    const known = batch.count - (this.ledger.view().received - before.received);
+    this.memory?.add(batch, times, known, this.interruptions(before, isContinued, times, known, lag));
+    if (this.isTaking) this.silenceCause = undefined;
     this.isPaceNew = false;
     this.countSeconds(times, lag);
     this.alarms?.add(batch, times, lag);
@@ -223,7 +224,7 @@ export class Watch {
 
   /** Expected samples per second, if known. */
   get expectedRate(): number | null {
-    return this.pace === 'unknown' ? null : this.pace;
+    return typeof this.pace === 'number' ? this.pace : null;
   }
 
   /** Returns rate, history and hops; `stored` is the time span in the archive. */
@@ -249,27 +250,48 @@ export class Watch {
     this.dirty.flow = true;
   }
 
-  /** Returns the cause if the batch does not continue the line of the previous one. */
-  private interruption(
+  /** Returns where the samples of a batch from `known` on do not continue the line of those before, and reports silences. */
+  private interruptions(
     before: LossView,
     isContinued: boolean,
-    time: number,
-  ): { cause: GapCause; count: number } | undefined {
-    if (!isContinued) {
-      const { events, missing, keptBack } = this.ledger.view();
-      const known = events.indexOf(before.events[0]);
-      const fresh = known < 0 ? events : events.slice(0, known);
-      const [newest] = fresh;
-      // Samples before the start of a recording do not fill the time from its end to its next start.
-      if (newest?.cause === 'not_recorded' && fresh.some(({ cause }) => cause === 'node_restart'))
-        return { cause: 'node_restart', count: 0 };
-      const count = missing + keptBack - before.missing - before.keptBack;
-      return { cause: newest?.cause ?? 'unexplained', count };
-    }
+    times: Float64Array,
+    known: number,
+    lag: number,
+  ): Interrupted[] {
+    const fresh = known === 0 ? times : times.subarray(known);
+    if (fresh.length === 0) return [];
     const newest = this.memory?.store.newest;
-    if (newest === undefined || this.isPaceNew || !this.intervals.isSilence(time - newest, this.pace))
-      return undefined;
-    return { cause: this.silenceCause ?? 'silent', count: 0 };
+    const usual = this.intervals.newest;
+    const silences = this.intervals.add(newest, fresh, this.pace).filter((at) => at > 0 || !this.isPaceNew);
+    // Of a disabled probe it is known that it took no samples, however short that was, and whatever its kind.
+    const isDisabled = this.silenceCause === 'disabled' && newest !== undefined;
+    if (isDisabled && !silences.includes(0) && fresh[0] - newest > LATE_FACTOR * (usual ?? 0))
+      silences.unshift(0);
+    const found = silences.map((at): Interrupted => {
+      const cause = (at === 0 ? this.silenceCause : undefined) ?? 'silent';
+      return { at, cause, count: 0 };
+    });
+    const gap = isContinued ? undefined : this.lossBefore(before);
+    for (const { at, cause } of found) {
+      if (gap && at === 0) continue;
+      const previous = at > 0 ? fresh[at - 1] : (newest ?? fresh[0]);
+      this.ledger.interrupted(fresh[at] + lag, cause, fresh[at] - previous);
+      this.history.addGap(fresh[at] + lag, 0, cause);
+    }
+    return gap ? [{ at: 0, ...gap }, ...found.filter(({ at }) => at > 0)] : found;
+  }
+
+  /** Returns the gap before a batch that does not continue the sequence numbers. */
+  private lossBefore(before: LossView): { cause: GapCause; count: number } {
+    const { events, missing, keptBack } = this.ledger.view();
+    const known = events.indexOf(before.events[0]);
+    const fresh = known < 0 ? events : events.slice(0, known);
+    const [newest] = fresh;
+    // Samples before the start of a recording do not fill the time from its end to its next start.
+    if (newest?.cause === 'not_recorded' && fresh.some(({ cause }) => cause === 'node_restart'))
+      return { cause: 'node_restart', count: 0 };
+    const count = missing + keptBack - before.missing - before.keptBack;
+    return { cause: newest?.cause ?? 'unexplained', count };
   }
 
   /** Counts samples by second; most batches lie within one second and are counted at once. */
@@ -292,6 +314,8 @@ export class Watch {
 }
 
 function paceOf(entry: InstanceEntry): Pace {
+  // A flight recorder sends around triggers only.
+  if (entry.kind === PUSHED) return entry.recorder ? null : 'steady';
   if (entry.kind !== PERIODIC) return null;
   return isRateUnknown(entry) ? 'unknown' : entry.pace;
 }

@@ -53,7 +53,7 @@ export const ledgerStrings = {
 
   gaps: {
     title: 'Gaps and interruptions',
-    none: 'No gaps, no interruptions.',
+    none: 'No gaps or interruptions since this page began to watch.',
     noneOffline: 'The node is offline. See the charts for gaps in its history.',
     missing: (count: string, isOne: boolean) => `${samples(count, isOne)} missing`,
     numbers: (from: string, to: string) => (from === to ? `#${from}` : `#${from} to #${to}`),

@@ -2,7 +2,7 @@
 export const treeStrings = {
   tree: {
     title: 'Instances',
-    filter: 'Filter by node, name, type or metric',
+    filter: 'Filter by name, type or metric',
     filterShort: 'Filter',
     clear: 'Clear the filter',
     watched: (watched: number, all: number) => `${watched} of ${all} watched`,

@@ -73,10 +73,7 @@ function Row({ alarm }: { alarm: Alarm }) {
         <strong>{words.severity[severity]}</strong> {alarm.label}{' '}
         <span class="alarm-value">{formatQuantity(alarm.value, alarm.unit, false)}</span> ({alarm.because})
         <span class="alarm-where">
-          {instance} {strings.card.on(node)} {'\u00b7'}{' '}
-          {isActive
-            ? words.active(formatAge(Math.max(0, now.value - since)))
-            : words.over(formatAge(Math.max(0, until - since)))}
+          {[`${instance} ${strings.card.on(node)}`, durationOf(alarm)].filter(Boolean).join(' \u00b7 ')}
         </span>
       </span>
       {!isSeen && (
@@ -86,4 +83,11 @@ function Row({ alarm }: { alarm: Alarm }) {
       )}
     </li>
   );
+}
+
+/** Reads the ticking clock while the alarm lasts. */
+function durationOf({ since, until, isOlder }: Alarm): string {
+  const duration = formatAge(Math.max(0, (until ?? now.value) - since));
+  const text = until === undefined ? words.active(duration, isOlder) : words.over(duration, isOlder);
+  return since === until ? '' : text;
 }

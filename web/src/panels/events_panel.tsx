@@ -1,11 +1,14 @@
-import { judge, type Metric } from '@oasis/wire';
+import { isStruct, isVector, judge, type Metric, type Value } from '@oasis/wire';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { CompoundValue } from '../components/compound_value.tsx';
+import { formatQuantity } from '../format/axis.ts';
+import { formatInteger } from '../format/number.ts';
 import { formatInstant, formatMoment } from '../format/time.ts';
 import { nameOf } from '../state/names.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
+import { wordsOf } from '../state/tree.ts';
 import type { PastPart, RecordLine } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
@@ -25,21 +28,26 @@ export function EventsPanel({ spec }: { spec: Spec }) {
   const found = useSignal<readonly RecordLine[]>([]);
   const past = useSignal<PastPart | undefined>(undefined);
   const wanted = useSignal('');
+  const searched = useSignal(0);
   const list = useRef<() => string[][]>(() => []);
   useView(
-    () => ({ kind: 'records', range: range.value, targets: spec.targets, limit: SHOWN }),
+    () => ({
+      kind: 'records',
+      range: range.value,
+      targets: spec.targets,
+      limit: SHOWN,
+      words: wordsOf(wanted.value),
+    }),
     ({ answer }) => {
       if (answer.kind !== 'records') return;
       found.value = answer.lines;
+      searched.value = answer.searched;
       past.value = answer.past;
     },
   );
   useEffect(() => registerPicture(spec.id, { table: () => list.current() }), [spec.id]);
   const metricsOf = new Map(spec.targets.map((target) => [keyOf(target), metrics(target)]));
-  const filter = wanted.value.trim().toLowerCase();
-  const lines = found.value.filter(
-    (line) => filter === '' || line.values.some((value) => String(value).toLowerCase().includes(filter)),
-  );
+  const lines = found.value;
   list.current = () => [
     ['time', 'instance', 'sequence', 'values'],
     ...lines.map((line) => [
@@ -61,6 +69,11 @@ export function EventsPanel({ spec }: { spec: Spec }) {
           wanted.value = event.currentTarget.value;
         }}
       />
+      {wanted.value.trim() !== '' && (
+        <p class="events-searched" role="status" data-testid="events-searched">
+          {words.searched(formatInteger(lines.length), lines.length >= SHOWN, formatInteger(searched.value))}
+        </p>
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <ol class="events-list" tabIndex={0}>
         {lines.length === 0 && <li class="hint">{words.empty}</li>}
@@ -95,17 +108,62 @@ function Line({
     <li class={`event is-${severity}`} data-testid="event">
       <time dateTime={new Date(line.time).toISOString()}>{formatEvent(line.time)}</time>
       {isNamed && <span class="event-source">{instanceOf(line.key)}</span>}
-      {metrics.map((metric, index) => (
-        <span
-          key={metric.name}
-          class={metric.type === 'string' ? 'event-text' : 'event-value'}
-          title={metric.name}
-        >
-          <CompoundValue type={metric.type} value={line.values[index]} rate={undefined} meaning={metric} />
-        </span>
-      ))}
+      {metrics.map((metric, index) =>
+        isDetail(metric, metrics) ? null : (
+          <span
+            key={metric.name}
+            class={metric.type === 'string' ? 'event-text' : 'event-value'}
+            title={metric.label ?? metric.name}
+          >
+            <EventValue metric={metric} value={line.values[index]} />
+          </span>
+        ),
+      )}
+      {metrics.map((metric, index) =>
+        isDetail(metric, metrics) && !isNothing(line.values[index]) ? (
+          <span key={metric.name} class="event-detail" title={metric.doc ?? metric.name}>
+            {!isFields(metric) && <span class="event-name">{metric.label ?? metric.name}</span>}{' '}
+            <EventValue metric={metric} value={line.values[index]} />
+          </span>
+        ) : null,
+      )}
     </li>
   );
+}
+
+/** A value in a line of text; with its unit, if it has one. */
+function EventValue({ metric, value }: { metric: Metric; value: Value }) {
+  if (isFields(metric) && Array.isArray(value)) return <>{value.map(fieldText).join(' ')}</>;
+  const isNumber = typeof value === 'number' || typeof value === 'bigint';
+  if (isNumber && metric.unit !== undefined && !metric.enum)
+    return <>{formatQuantity(Number(value), metric.unit, false)}</>;
+  return <CompoundValue type={metric.type} value={value} rate={undefined} meaning={metric} />;
+}
+
+/** Texts that a record is about. */
+const MAIN = /^(message|text|name)$/i;
+
+/** Whether a metric of a record with a main text stands after that text, with its name: where it comes from, further values. */
+function isDetail(metric: Metric, metrics: readonly Metric[]): boolean {
+  const hasMain = metrics.some(({ name, type }) => type === 'string' && MAIN.test(name));
+  const isMain = metric.type === 'string' && MAIN.test(metric.name);
+  return hasMain && !isMain && metric.kind !== 'event' && metric.enum === undefined;
+}
+
+/** An empty text, a list without entries, or 0, which stands for an unknown line or no parent. */
+function isNothing(value: Value): boolean {
+  return value === '' || value === 0 || value === 0n || (Array.isArray(value) && value.length === 0);
+}
+
+/** Whether a metric is a list of values with a name. */
+function isFields({ type }: Metric): boolean {
+  if (!isVector(type) || !isStruct(type.vector)) return false;
+  const { members } = type.vector.struct;
+  return members.length === 2 && members[0].name === 'name' && members[1].name === 'value';
+}
+
+function fieldText(field: Value): string {
+  return Array.isArray(field) ? `${field[0]}=${field[1]}` : String(field);
 }
 
 /** Formats a time to the millisecond; on another day to the second. */

@@ -82,3 +82,27 @@ it('reads back a layout, and nothing that is none', () => {
     expect(parseLayout({ oasis: 'layout', version: 1, panels, range })?.range).toBeUndefined();
   expect(parseLayout({ oasis: 'layout', version: 1, panels: [panels[0], panels[0]] })).toBeUndefined();
 });
+
+it('charts no line numbers and no identifiers of records, and opens no gauge for what was cut', () => {
+  const text = (name: string) => ({ name, type: 'string' }) as const;
+  const cut = { name: 'cut', type: 'uint64', unit: 'By', kind: 'gauge', warn: { above: 0 } } as const;
+  const planOf = (name: string, metrics: object[]) =>
+    planPanels(target, parseSchema({ name, uuid: 'u', version: '1.0', metrics }));
+  const level = { name: 'level', type: 'uint8', kind: 'event' };
+  const log = [level, text('message'), { name: 'line', type: 'uint32' }, cut];
+  expect(planOf('OASIS::Program::LogProbe', log)).toEqual([{ kind: 'events', targets: [target] }]);
+  const nanos = (name: string) => ({ name, type: 'uint64', unit: 'ns', kind: 'gauge' });
+  const span = [
+    text('name'),
+    nanos('duration'),
+    { name: 'id', type: 'uint64' },
+    { name: 'parent', type: 'uint64' },
+    cut,
+  ];
+  expect(planOf('OASIS::Program::SpanProbe', span)).toEqual([
+    { kind: 'events', targets: [target] },
+    { kind: 'series', sources: [{ target, metrics: ['duration'] }], mode: 'lines', title: 'duration' },
+  ]);
+  // Without texts, an integer is a number.
+  expect(plan({ name: 'queued', type: 'uint32' })).toHaveLength(1);
+});

@@ -8,6 +8,9 @@ import type { PanelContent } from './spec.ts';
 const LINES = 10;
 const CHARTS = 5;
 const PART_CHARTS = 4;
+/** The types that every SDK shares. Their metric `cut` counts bytes of texts that were too long. */
+const LOGS = 'OASIS::Program::LogProbe';
+const SPANS = 'OASIS::Program::SpanProbe';
 
 /** Returns the panels that suit a probe type, best first, from its schema alone. */
 export function planPanels(target: Target, schema: Schema): PanelContent[] {
@@ -15,21 +18,29 @@ export function planPanels(target: Target, schema: Schema): PanelContent[] {
   const panels: PanelContent[] = [];
   const wind = findWind(metrics);
   if (wind) panels.push({ kind: 'rose', target, ...wind });
-  const charts = groups(metrics.filter(isLine)).map((group) => chart(target, group));
+  const measured = metrics.filter((metric) => isLine(metric) && isMeasure(metric, schema));
+  const charts = groups(measured).map((group) => chart(target, group));
   const within = metrics.flatMap(partsOf).map(({ pattern, metric }) => partChart(target, pattern, metric));
   panels.push(...charts.slice(0, CHARTS), ...within.slice(0, PART_CHARTS));
-  const isList = metrics.some(isEvent);
+  const isList = metrics.some(isEvent) || schema.name === SPANS;
   // Texts in a list are read one by one.
   const states = metrics
     .filter((metric) => isState(metric) && !(isList && metric.type === 'string'))
     .map(({ name }) => name);
   if (states.length > 0) panels.push({ kind: 'states', sources: [{ target, metrics: states }] });
   if (isList) panels.unshift({ kind: 'events', targets: [target] });
-  const limited = metrics.find((metric) => isLine(metric) && hasLimits(metric) && metric.kind !== 'counter');
+  const limited = measured.find((metric) => hasLimits(metric) && metric.kind !== 'counter');
   if (limited && !wind) panels.push({ kind: 'gauge', target, metric: limited.name });
   // A heartbeat has no value: its regularity is shown.
   if (panels.length === 0) panels.push({ kind: 'histogram', target, metric: null });
   return panels;
+}
+
+/** Whether a number measures something: an integer beside texts, without unit and kind, is a line number or an identifier. */
+function isMeasure({ name, type, unit, kind }: Metric, schema: Schema): boolean {
+  if (name === 'cut' && (schema.name === LOGS || schema.name === SPANS)) return false;
+  const isRecord = schema.metrics.some((metric) => metric.type === 'string');
+  return !isRecord || unit !== undefined || kind !== undefined || type === 'real32' || type === 'real64';
 }
 
 function chart(target: Target, group: readonly Metric[]): PanelContent {

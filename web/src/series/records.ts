@@ -28,7 +28,7 @@ export class Records {
   }
 
   /** Returns the samples of a time span, newest first. */
-  between(from: number, to: number, limit: number): RecordRow[] {
+  between(from: number, to: number, limit = Number.POSITIVE_INFINITY): RecordRow[] {
     const found: RecordRow[] = [];
     for (let index = this.rows.length - 1; index >= 0 && found.length < limit; index--) {
       const row = this.rows[index];

@@ -15,11 +15,15 @@ export interface AlarmView {
   readonly since: number;
   /** When the value returned within its limits. */
   until: number | undefined;
+  /** Whether the value was beyond its limits in the oldest sample that the page has: `since` is not the beginning. */
+  readonly isOlder: boolean;
 }
 
 const RANK = { warn: 1, alarm: 2 } as const;
 /** A value that leaves its limits again within this time continues its alarm, instead of a new one. */
 const SAME_MS = 2000;
+/** The past has been read if samples are as new as this, or if none arrives for so long. */
+const CATCH_UP_MS = 1000;
 let lastId = 0;
 
 /** Checks every value of the metrics with limits, also those between two frames. */
@@ -28,6 +32,12 @@ export class AlarmWatch {
   /** The newest alarm of each metric. */
   private readonly known = new Map<number, AlarmView>();
   private changed: AlarmView[] = [];
+  /** When this page began to watch; browser clock. */
+  private begun: number | undefined;
+  /** When the newest batch arrived. */
+  private arrived = 0;
+  private isCaughtUp = false;
+  private isFirst = true;
 
   constructor(
     private readonly key: string,
@@ -39,25 +49,38 @@ export class AlarmWatch {
     });
   }
 
-  /** Checks a batch; `times` plus `lag` are by the browser's clock. */
-  add(batch: Batch, times: Float64Array, lag: number): void {
+  /** Checks a batch that arrives `now`; `times` plus `lag` are by the browser's clock. */
+  add(batch: Batch, times: Float64Array, lag: number, now: number): void {
+    this.begun ??= now;
+    this.arrived = now;
+    this.isCaughtUp ||= times[times.length - 1] + lag >= this.begun - CATCH_UP_MS;
     for (const index of this.limited) {
       const column = batch.metrics[index] as ArrayLike<number | bigint>;
       for (let sample = 0; sample < column.length; sample++) {
         // An unchanged value has an unchanged severity.
         if (sample > 0 && column[sample] === column[sample - 1]) continue;
-        this.judge(index, column[sample], times[sample] + lag);
+        this.judge(index, column[sample], times[sample] + lag, this.isFirst && sample === 0);
       }
     }
+    this.isFirst = false;
   }
 
-  drain(): AlarmView[] {
-    const changed = this.changed.map((alarm) => ({ ...alarm }));
+  /**
+   * Returns new and changed alarms. The page begins with samples from before it was opened: what went beyond its limits and
+   * back in that time is no news. So alarms wait until these samples have been read.
+   */
+  drain(now: number): AlarmView[] {
+    const begun = this.begun ?? now;
+    if (this.changed.length === 0) return [];
+    if (!this.isCaughtUp && now - this.arrived < CATCH_UP_MS) return [];
+    this.isCaughtUp = true;
+    // Clocks are known to some milliseconds only: what ended just now is news.
+    const changed = this.changed.filter(({ until }) => until === undefined || until >= begun - CATCH_UP_MS);
     this.changed = [];
-    return changed;
+    return changed.map((alarm) => ({ ...alarm }));
   }
 
-  private judge(index: number, value: number | bigint, time: number): void {
+  private judge(index: number, value: number | bigint, time: number, isOldest: boolean): void {
     const metric = this.schema.metrics[index];
     const judgement = judge(metric, value);
     const before = this.known.get(index);
@@ -90,6 +113,7 @@ export class AlarmWatch {
       since: time,
       // An event ends when it happens.
       until: metric.kind === 'event' ? time : undefined,
+      isOlder: isOldest,
     };
     this.known.set(index, raised);
     this.note(raised);

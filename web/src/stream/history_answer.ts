@@ -1,3 +1,4 @@
+import { enumeratorOf, type Metric } from '@oasis/wire';
 import type { PointsRequest } from '../past/archive_reader.ts';
 import { isMissing } from '../past/joined.ts';
 import { rowsOf } from '../past/newest.ts';
@@ -9,6 +10,9 @@ import type { Scene } from './scene.ts';
 import { keyOf, type Target } from './view.ts';
 
 /** States and events over time. */
+
+/** Most samples of an instance that a search reads; memory and the archive have no index of texts. */
+export const SEARCHED = 4000;
 
 export function statesAnswer(scene: Scene, query: Query & { kind: 'states' }): Answer {
   const found = query.sources.map(({ target, metrics }) => tracksOf(scene, target, metrics, query.columns));
@@ -80,8 +84,8 @@ function shifted(run: StateRun, lag: number): StateRun {
 
 /** Returns the newest samples of a time span one by one. */
 export function recordsAnswer(scene: Scene, query: Query & { kind: 'records' }): Answer {
-  const { targets, limit } = query;
-  const found = targets.map((target) => recordsOf(scene, target, limit));
+  const { targets, limit, words = [] } = query;
+  const found = targets.map((target) => recordsOf(scene, target, limit, words));
   const lines = found.flatMap(({ lines }) => lines);
   lines.sort((a, b) => b.time - a.time);
   const part = worst(found.flatMap(({ past }) => past ?? []));
@@ -90,6 +94,7 @@ export function recordsAnswer(scene: Scene, query: Query & { kind: 'records' }):
   return {
     kind: 'records',
     lines: lines.slice(0, limit),
+    searched: found.reduce((sum, { searched }) => sum + searched, 0),
     past: past && { ...past, ...(isCut && { newest: Math.min(limit, lines.length) }) },
   };
 }
@@ -97,17 +102,23 @@ export function recordsAnswer(scene: Scene, query: Query & { kind: 'records' }):
 function recordsOf(
   scene: Scene,
   target: Target,
-  limit: number,
-): { lines: RecordLine[]; past?: PastPart; isCut?: boolean } {
+  shown: number,
+  words: readonly string[],
+): { lines: RecordLine[]; searched: number; past?: PastPart; isCut?: boolean } {
   const watch = scene.watch(target);
   const lag = scene.lag(target.node);
   const [from, to] = [scene.from - lag, scene.to - lag];
   const key = keyOf(target);
   const line = (row: RecordRow): RecordLine => ({ ...row, key, time: row.time + lag });
   const records = watch?.memory?.records;
-  const remembered = (records?.between(from, to, limit) ?? []).map(line);
+  // A search reads everything in memory, not only what the list has room for.
+  const limit = words.length > 0 ? SEARCHED : shown;
+  const matches = matcher(watch?.schema?.metrics ?? [], words);
+  const inMemory = records?.between(from, to, limit) ?? [];
+  const remembered = inMemory.filter(matches).map(line);
   const oldest = records?.oldest ?? Number.POSITIVE_INFINITY;
-  if (!watch?.schema || remembered.length >= limit || from >= oldest) return { lines: remembered };
+  if (!watch?.schema || inMemory.length >= limit || from >= oldest)
+    return { lines: remembered, searched: inMemory.length };
   // A live range is not read again at each moment: while memory is empty, the newest samples of the DAC are enough.
   const request = { before: scene.isLive ? oldest : Math.min(to, oldest), samples: limit };
   const { found, state } = scene.archive.readNewest(
@@ -117,14 +128,29 @@ function recordsOf(
     request,
     scene.now,
   );
-  if (!found) return { lines: remembered, past: { state } };
+  if (!found) return { lines: remembered, searched: inMemory.length, past: { state } };
   const rows = rowsOf(found.samples, watch.schema.metrics);
   const wanted = rows.filter(({ time }) => time >= from && time <= to && time < oldest);
-  if (wanted.length === 0) return { lines: remembered, ...(state !== 'ready' && { past: { state } }) };
+  const searched = inMemory.length + wanted.length;
+  if (wanted.length === 0)
+    return { lines: remembered, searched, ...(state !== 'ready' && { past: { state } }) };
   return {
-    lines: [...remembered, ...wanted.reverse().map(line)],
+    lines: [...remembered, ...wanted.reverse().filter(matches).map(line)],
+    searched,
     past: { state, level: 'raw' },
     isCut: found.isCut && wanted.length === rows.length,
+  };
+}
+
+/** Returns whether the values of a sample, as the page shows them, contain all words. */
+function matcher(metrics: readonly Metric[], words: readonly string[]): (row: RecordRow) => boolean {
+  return ({ values }) => {
+    if (words.length === 0) return true;
+    const shown = values.map(
+      (value, index) => enumeratorOf(metrics[index]?.enum, value)?.name ?? String(value),
+    );
+    const text = shown.join(' ').toLowerCase();
+    return words.every((word) => text.includes(word));
   };
 }
 

@@ -26,7 +26,13 @@ export type Query = {
       readonly bins: number;
     }
   | { readonly kind: 'rose'; readonly target: Target; readonly direction: string; readonly speed: string }
-  | { readonly kind: 'records'; readonly targets: readonly Target[]; readonly limit: number }
+  | {
+      readonly kind: 'records';
+      readonly targets: readonly Target[];
+      readonly limit: number;
+      /** Only samples whose values contain all these words, in lower case. */
+      readonly words?: readonly string[];
+    }
   | { readonly kind: 'extent'; readonly target: Target }
   /** The last sample at or before the end of the range. */
   | { readonly kind: 'moment'; readonly target: Target }
@@ -97,7 +103,12 @@ export type Answer =
   | ({ readonly kind: 'states'; readonly tracks: readonly StateTrack[] } & FromPast)
   | ({ readonly kind: 'histogram'; readonly histogram: Histogram | undefined } & FromPast)
   | ({ readonly kind: 'rose'; readonly rose: Rose | undefined } & FromPast)
-  | ({ readonly kind: 'records'; readonly lines: readonly RecordLine[] } & FromPast)
+  | ({
+      readonly kind: 'records';
+      readonly lines: readonly RecordLine[];
+      /** Samples of the time shown that were searched for words. */
+      readonly searched: number;
+    } & FromPast)
   | { readonly kind: 'extent'; readonly extents: Extents }
   | {
       readonly kind: 'moment';

@@ -200,7 +200,7 @@ export class Session {
       addParts(snapshot, watch, this.archive.timesOf(watch.target), now);
     const commands = this.commands.drain();
     if (commands.length > 0) snapshot.commands = commands;
-    const alarms = [...this.subscriptions.watches()].flatMap((watch) => watch.alarms?.drain() ?? []);
+    const alarms = [...this.subscriptions.watches()].flatMap((watch) => watch.alarms?.drain(now) ?? []);
     if (alarms.length > 0) snapshot.alarms = alarms;
     if (this.archive.isThere !== this.hadArchive) {
       this.hadArchive = this.archive.isThere;

@@ -195,7 +195,7 @@ export class Watch {
     if (this.isTaking) this.silenceCause = undefined;
     this.isPaceNew = false;
     this.countSeconds(times, lag);
-    this.alarms?.add(batch, times, lag);
+    this.alarms?.add(batch, times, lag, now);
     const sent = Number(batch.nodeTime) / 1e6;
     const inDac = Number(batch.dacTime) / 1e6 + dacLag;
     this.hops = { inNode: sent - times[last], toDac: inDac - (sent + lag), toBrowser: now - inDac };

@@ -11,7 +11,7 @@ export const alarmsStrings = {
     loud: 'Sound and notifications',
     loudTip: 'A tone with each new alarm, and a notification while this page is hidden',
     goThere: 'Show this moment',
-    active: (duration: string) => `for ${duration}`,
-    over: (duration: string) => `lasted ${duration}`,
+    active: (duration: string, isOlder: boolean) => `for ${isOlder ? 'at least ' : ''}${duration}`,
+    over: (duration: string, isOlder: boolean) => `lasted ${isOlder ? 'at least ' : ''}${duration}`,
   },
 };

@@ -50,7 +50,9 @@ export const panelsStrings = {
   states: { mixed: (last: string) => `several, last ${last}` },
 
   events: {
-    filter: 'Filter events',
+    filter: 'Search events',
+    searched: (found: string, isCut: boolean, searched: string) =>
+      `${isCut ? `The newest ${found}` : found} found in the newest ${searched} of the time shown`,
     empty: 'No events in the time shown.',
   },
 

@@ -133,6 +133,7 @@ it('shows events, states and a wind rose, and hostile texts as text', async () =
   await open('wind \u00b7 wind');
   await expect.poll(() => part('rose-now').textContent()).toMatch(/^229. 7\.63/);
   expect(await part('rose').locator('.rose-petal').count()).toBeGreaterThan(2);
+  expect(await part('rose-classes').textContent()).toMatch(/^below \S+\u202fm\/s.*m\/s and more$/);
   expect(await visit.page.locator('img').count()).toBe(0);
 });
 
@@ -301,9 +302,21 @@ it('exports the shown chart', async () => {
   expect(drawing).toMatch(/^<svg .*stroke="#[0-9a-f]{6}".*<\/svg>$/s);
   expect(drawing).toMatch(/<text [^>]*>[\d.]+\u202f?%<\/text>/);
   expect(drawing).toContain('load [%]</text>');
+  // A picture leaves the page: it says what, where and when.
+  expect(drawing).toContain('plant \u00b7 load</text>');
+  expect(drawing).toMatch(/>plant-7 \u00b7 \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \u2013 [^<]+<\/text>/);
+  const size = (pictures.get('png') ?? Buffer.alloc(24)).readUInt32BE(20);
+  const chart = await visit.page
+    .locator('.chart:visible canvas')
+    .first()
+    .evaluate((canvas) => (canvas as HTMLCanvasElement).height);
+  expect(size).toBeGreaterThan(chart + 40);
   const table = await saved(() => part('export-csv').click());
   expect(table.name).toMatch(/\.csv$/);
-  expect(String(table.bytes)).toMatch(/^time,load \[%\]\r\n\d{4}-.*Z,20\r\n/);
+  expect(String(table.bytes)).toMatch(
+    /^time,load min \[%\],load max \[%\],load last \[%\]\r\n\d{4}-.*Z,20,20,20\r\n/,
+  );
+  await expect.poll(() => part('notice').textContent()).toContain('each column of pixels');
 });
 
 it('exports states and hostile texts as SVG', async () => {

@@ -101,8 +101,8 @@ export class TimeChart {
     return recordSvg(this.canvas, this.palette.panel, () => this.refresh());
   }
 
-  /** Returns the shown values: a row for each column of pixels, a column for each line. */
-  table(): { readonly time: number; readonly values: readonly number[] }[] {
+  /** Returns the shown values: a row for each column of pixels; of each line the minimum, the maximum and the last value. */
+  table(): { readonly time: number; readonly values: readonly (readonly number[])[] }[] {
     const times = new Set<number>();
     for (const { columns } of this.lines)
       for (let column = 0; column < columns.count; column++) times.add(columns.time(column));
@@ -121,10 +121,13 @@ export class TimeChart {
     return [...new Set(this.lines.map(({ gaps }) => gaps))].flat();
   }
 
-  private exactly(line: number, time: number): number {
-    const { columns, last } = this.lines[line];
-    const column = columns.at(time);
-    return column >= 0 && columns.time(column) === time ? last(column) : Number.NaN;
+  private exactly(index: number, time: number): readonly number[] {
+    const line = this.lines[index];
+    const column = line.columns.at(time);
+    if (column < 0 || line.columns.time(column) !== time) return [Number.NaN, Number.NaN, Number.NaN];
+    const last = line.last(column);
+    // Shares are drawn on top of each other: their edges are no values.
+    return this.content.isStacked ? [last, last, last] : [line.low(column), line.high(column), last];
   }
 
   private refresh(): void {

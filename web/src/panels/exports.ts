@@ -1,9 +1,17 @@
-/** The formats that a panel can export: a picture, a drawing, a table. */
+/** What a color of a drawing stands for. */
+export interface LegendEntry {
+  readonly name: string;
+  readonly color: string;
+}
+
+/** The formats that a panel can export: a drawing, a table. */
 export interface Picture {
-  canvas?(): HTMLCanvasElement;
   svg?(): SVGSVGElement | null;
   /** A drawing that needs no style sheet. */
   vector?(): SVGSVGElement;
+  legend?(): readonly LegendEntry[];
+  /** What the rows of the table are, if they are not samples. */
+  about?(): string;
   /** Rows of cells, the first with names. */
   table?(): readonly (readonly string[])[];
 }

@@ -106,3 +106,19 @@ it('charts no line numbers and no identifiers of records, and opens no gauge for
   // Without texts, an integer is a number.
   expect(plan({ name: 'queued', type: 'uint32' })).toHaveLength(1);
 });
+
+it('puts latitude, longitude and other angles on charts of their own', () => {
+  const angle = (name: string) => ({ name, type: 'real64', unit: 'deg' }) as const;
+  const found = plan(
+    angle('latitude'),
+    angle('yaw'),
+    angle('gps_lon'),
+    angle('pitch'),
+    angle('lateral_slip'),
+  );
+  expect(found.map((panel) => panel.kind === 'series' && panel.sources[0].metrics)).toEqual([
+    ['latitude'],
+    ['yaw', 'pitch', 'lateral_slip'],
+    ['gps_lon'],
+  ]);
+});

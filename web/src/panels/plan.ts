@@ -74,12 +74,18 @@ function isShared(group: readonly Metric[]): boolean {
 function groups(metrics: readonly Metric[]): Metric[][] {
   const byUnit = new Map<string, Metric[]>();
   for (const metric of metrics) {
-    const unit = `${metric.kind === 'counter'} ${metric.unit ?? ''}`;
+    const unit = `${metric.kind === 'counter'} ${metric.unit ?? ''} ${placeOf(metric)}`;
     const group = byUnit.get(unit);
     if (group) group.push(metric);
     else byUnit.set(unit, [metric]);
   }
   return [...byUnit.values()];
+}
+
+/** Latitude and longitude have the unit of angles, and other values: each needs an axis of its own. */
+function placeOf({ name, unit }: Metric): string {
+  if (unit !== 'deg') return '';
+  return /(?:^|_)(lat|lon)(?:gitude|itude|g)?(?:_|$)/i.exec(name)?.[1]?.toLowerCase() ?? '';
 }
 
 export function isLine(metric: Metric): boolean {

@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatQuantity } from '../format/axis.ts';
+import { formatUnit } from '../format/unit.ts';
 import { type Rose, SECTORS } from '../series/rose.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import type { PastPart } from '../stream/query.ts';
 import { strings } from '../strings.ts';
-import { registerPicture } from './exports.ts';
+import { type LegendEntry, registerPicture } from './exports.ts';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote } from './past_note.tsx';
 import type { PanelSpec } from './spec.ts';
@@ -22,7 +23,11 @@ export function RosePanel({ spec }: { spec: Spec }) {
   const drawing = useRef<SVGSVGElement>(null);
   const found = useSignal<Rose | undefined>(undefined);
   const past = useSignal<PastPart | undefined>(undefined);
-  useEffect(() => registerPicture(spec.id, { svg: () => drawing.current }), [spec.id]);
+  const classes = useRef<HTMLUListElement>(null);
+  useEffect(
+    () => registerPicture(spec.id, { svg: () => drawing.current, legend: () => legendOf(classes.current) }),
+    [spec.id],
+  );
   useView(
     () => ({
       kind: 'rose',
@@ -46,7 +51,7 @@ export function RosePanel({ spec }: { spec: Spec }) {
       {rose ? (
         <div class="rose">
           <Drawing rose={rose} unit={unit} drawing={drawing} />
-          <Classes rose={rose} unit={unit} />
+          <Classes rose={rose} unit={unit} list={classes} />
         </div>
       ) : (
         <p class="panel-empty">{words.empty}</p>
@@ -102,18 +107,32 @@ function Drawing(props: {
   );
 }
 
-function Classes({ rose, unit }: { rose: Rose; unit: string | undefined }) {
+/** Returns the names of the classes and the colors that the style sheet gives them. */
+function legendOf(list: HTMLUListElement | null): LegendEntry[] {
+  return [...(list?.children ?? [])].map((entry) => ({
+    name: entry.textContent ?? '',
+    color: entry.firstElementChild ? getComputedStyle(entry.firstElementChild).backgroundColor : 'none',
+  }));
+}
+
+function Classes(props: {
+  rose: Rose;
+  unit: string | undefined;
+  list: { readonly current: HTMLUListElement | null };
+}) {
+  const { rose, unit } = props;
+  const speed = (bound: number | undefined) => [bound, formatUnit(unit)].filter(Boolean).join('\u202f');
   return (
     <div class="rose-side">
       <p class="rose-now" data-testid="rose-now">
         {Math.round(rose.direction)}
         {'\u00b0'} {formatQuantity(rose.speed, unit, false)}
       </p>
-      <ul class="rose-classes">
+      <ul class="rose-classes" ref={props.list} data-testid="rose-classes">
         {[...rose.bounds, Number.POSITIVE_INFINITY].map((bound, kind) => (
           <li key={bound}>
             <span class={`rose-mark wind-${kind}`} aria-hidden="true" />
-            {Number.isFinite(bound) ? words.below(String(bound)) : words.above(String(rose.bounds.at(-1)))}
+            {Number.isFinite(bound) ? words.below(speed(bound)) : words.above(speed(rose.bounds.at(-1)))}
           </li>
         ))}
       </ul>

@@ -1,5 +1,3 @@
-import type { Picture } from './exports.ts';
-
 /** Downloads a file. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
@@ -32,32 +30,16 @@ function cell(text: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Returns a panel's content as a picture with the page's background. */
-export async function png(picture: Picture, ground: string): Promise<Blob | undefined> {
-  const source = picture.canvas?.();
-  if (source) return flattened(source, source.width, source.height, ground);
-  const drawing = picture.svg?.();
-  if (!drawing) return undefined;
-  const { width, height } = drawing.getBoundingClientRect();
+/** Returns a drawing as pixels, as many as the screen has for it. */
+export async function png(drawing: SVGSVGElement): Promise<Blob | undefined> {
+  const [width, height] = [drawing.width.baseVal.value, drawing.height.baseVal.value];
   const image = new Image();
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await svg(drawing).text())}`;
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(await svgFile(drawing).text())}`;
   await image.decode();
-  return flattened(image, width * devicePixelRatio, height * devicePixelRatio, ground);
-}
-
-function flattened(
-  source: CanvasImageSource,
-  width: number,
-  height: number,
-  ground: string,
-): Promise<Blob | undefined> {
   const canvas = document.createElement('canvas');
-  [canvas.width, canvas.height] = [Math.round(width), Math.round(height)];
-  const ctx = canvas.getContext('2d');
-  if (!ctx) return Promise.resolve(undefined);
-  ctx.fillStyle = ground;
-  ctx.fillRect(0, 0, canvas.width, canvas.height);
-  ctx.drawImage(source, 0, 0, canvas.width, canvas.height);
+  canvas.width = Math.round(width * devicePixelRatio);
+  canvas.height = Math.round(height * devicePixelRatio);
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve) => canvas.toBlob((blob) => resolve(blob ?? undefined), 'image/png'));
 }
 
@@ -74,8 +56,8 @@ const COPIED = [
   'dominant-baseline',
 ];
 
-/** Copies the colors and fonts of the style sheets into a drawing, so that it needs none. */
-export function svg(drawing: SVGSVGElement): Blob {
+/** Copies a drawing with the colors and fonts of the style sheets, so that it needs none. */
+export function styled(drawing: SVGSVGElement): SVGSVGElement {
   const copy = drawing.cloneNode(true) as SVGSVGElement;
   const originals = [drawing, ...drawing.querySelectorAll('*')];
   [copy, ...copy.querySelectorAll('*')].forEach((element, index) => {
@@ -86,11 +68,7 @@ export function svg(drawing: SVGSVGElement): Blob {
     }
     element.removeAttribute('class');
   });
-  const { width, height } = drawing.getBoundingClientRect();
-  copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
-  copy.setAttribute('width', String(width));
-  copy.setAttribute('height', String(height));
-  return svgFile(copy);
+  return copy;
 }
 
 /** A drawing with its styles inlined. */

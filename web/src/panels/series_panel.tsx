@@ -1,8 +1,10 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
 import { type ChartContent, TimeChart } from '../charts/time_chart.ts';
+import { formatSpan } from '../format/time.ts';
+import { formatUnit } from '../format/unit.ts';
 import { allAnnotations, annotationsOn } from '../state/annotations.ts';
-import { compareAgo, cursorTime, range, show } from '../state/time.ts';
+import { compareAgo, cursorTime, ends, range, show } from '../state/time.ts';
 import type { PastPart, Query, ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
@@ -14,7 +16,6 @@ import { NotesNote } from './notes_note.tsx';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote, pastOf } from './past_note.tsx';
 import { type PanelSpec, targetsOf } from './spec.ts';
-import { withLegend } from './svg_legend.ts';
 import { usePalette } from './use_palette.ts';
 import { useSize } from './use_size.ts';
 import { useView } from './use_view.ts';
@@ -23,6 +24,7 @@ import { useWheel } from './use_wheel.ts';
 type Spec = PanelSpec & { kind: 'series' };
 
 const LEGEND_MS = 150;
+const words = strings.table;
 
 /** Numbers over time. */
 export function SeriesPanel({ spec }: { spec: Spec }) {
@@ -76,16 +78,19 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
     if (newest.current) made.draw(newest.current);
     if (ghost.current) made.drawGhost(ghost.current, compareAgo.peek());
     const forget = registerPicture(spec.id, {
-      canvas: () => made.canvas,
-      vector: () => {
-        const shown = lines.filter((_, line) => choice.isShown(line));
-        // Shares have the unit 1.
-        const named = shown.map((line) =>
-          spec.mode === 'shares' ? { ...line, unit: '%', isCounter: false } : line,
-        );
-        return withLegend(made.vector(), named);
+      vector: () => made.vector(),
+      legend: () =>
+        lines
+          .filter((_, line) => choice.isShown(line))
+          .map((line) => ({
+            name: nameWithUnit(line, spec.mode === 'shares'),
+            color: palette.series[line.color % palette.series.length],
+          })),
+      table: () => tableOf(made, lines, spec.mode === 'shares'),
+      about: () => {
+        const [from, to] = ends();
+        return words.rows(formatSpan((to - from) / made.columns));
       },
-      table: () => tableOf(made, lines),
     });
     const stop = allAnnotations.subscribe((notes) => made.annotate(annotationsOn(notes, targets.current)));
     return () => {
@@ -175,18 +180,25 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   );
 }
 
-/** The content of the chart, one row for each column of pixels. */
-function tableOf(chart: TimeChart, lines: readonly DescribedLine[]): string[][] {
-  const names = lines.map(
-    ({ label, unit, isCounter }) => `${label} [${unit ?? '1'}${isCounter ? '/s' : ''}]`,
-  );
+/** Returns the name of a line with the unit that it is drawn in; shares have the unit 1 and are drawn in percent. */
+function nameWithUnit({ label, unit, isCounter }: DescribedLine, isShare: boolean): string {
+  const of = isShare ? '%' : formatUnit(unit) + (isCounter ? '/s' : '');
+  return of === '' ? label : `${label} [${of}]`;
+}
+
+/** The content of the chart, one row for each column of pixels: minimum, maximum and last value of each line. */
+function tableOf(chart: TimeChart, lines: readonly DescribedLine[], isShare: boolean): string[][] {
+  const names = lines.flatMap(({ label, unit, isCounter }) => {
+    const of = isShare ? '%' : `${unit ?? '1'}${isCounter ? '/s' : ''}`;
+    return words.figures.map((figure) => `${label} ${figure} [${of}]`);
+  });
   return [
-    ['time', ...names],
+    [words.columnEnd, ...names],
     ...chart
       .table()
       .map(({ time, values }) => [
         new Date(time).toISOString(),
-        ...values.map((value) => (Number.isFinite(value) ? String(value) : '')),
+        ...values.flat().map((value) => (Number.isFinite(value) ? String(value) : '')),
       ]),
   ];
 }

@@ -67,7 +67,7 @@ export function StatesPanel({ spec }: { spec: Spec }) {
     });
     chart.current = made;
     if (newest.current) made.draw(newest.current);
-    const forget = registerPicture(spec.id, { canvas: () => made.canvas, vector: () => made.vector() });
+    const forget = registerPicture(spec.id, { vector: () => made.vector() });
     return () => {
       forget();
       made.destroy();

@@ -1,26 +1,51 @@
+import { formatCursor, formatDay } from '../format/time.ts';
 import { activeDock } from '../layout/active_dock.ts';
 import { allPictures, type Picture, pictureOf } from '../panels/exports.ts';
-import { csv, fileName, png, saveFile, svg, svgFile } from '../panels/save_file.ts';
+import { csv, fileName, png, saveFile, styled, svgFile } from '../panels/save_file.ts';
+import { targetsOf } from '../panels/spec.ts';
+import { framed } from '../panels/svg_frame.ts';
 import { titleOf } from '../panels/title.ts';
 import { strings } from '../strings.ts';
 import { notify } from './notice.ts';
 import { panels } from './panels.ts';
+import { ends } from './time.ts';
 
 /** The active panel as a picture: PNG, and SVG. */
 export async function exportPicture(): Promise<void> {
-  const found = chosen(({ canvas, svg: drawing }) => canvas !== undefined || drawing !== undefined);
-  if (!found) {
+  const found = chosen(({ svg, vector }) => svg !== undefined || vector !== undefined);
+  const drawing = found && drawn(...found);
+  if (!found || !drawing) {
     notify(strings.notice.nothing);
     return;
   }
-  const [id, picture] = found;
-  const ground = getComputedStyle(document.documentElement).getPropertyValue('--panel').trim();
-  const image = await png(picture, ground);
-  if (image) saveFile(fileName(titleFor(id), 'png'), image);
-  const drawing = picture.svg?.();
-  const vector = picture.vector?.();
-  if (vector) saveFile(fileName(titleFor(id), 'svg'), svgFile(vector));
-  else if (drawing) saveFile(fileName(titleFor(id), 'svg'), svg(drawing));
+  const title = titleFor(found[0]);
+  const image = await png(drawing);
+  if (image) saveFile(fileName(title, 'png'), image);
+  saveFile(fileName(title, 'svg'), svgFile(drawing));
+}
+
+/** Draws a panel with what the page says around it: title, nodes, time and legend. */
+function drawn(id: string, picture: Picture): SVGSVGElement | undefined {
+  const shown = picture.svg?.();
+  const drawing = picture.vector?.() ?? (shown && styled(shown));
+  if (!drawing) return undefined;
+  // Copies are not on the screen and have no size of their own.
+  const { width, height } = shown?.getBoundingClientRect() ?? {
+    width: Number.parseFloat(drawing.getAttribute('width') ?? '0'),
+    height: Number.parseFloat(drawing.getAttribute('height') ?? '0'),
+  };
+  const caption = { title: titleFor(id), facts: factsOf(id), legend: picture.legend?.() ?? [] };
+  return framed(drawing, width, height, caption);
+}
+
+/** The nodes of a panel and the time that it shows. */
+function factsOf(id: string): string {
+  const spec = panels.peek().find((candidate) => candidate.id === id);
+  const nodes = [...new Set(spec ? targetsOf(spec).map(({ node }) => node) : [])].join(', ');
+  const [from, to] = ends();
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const time = `${formatDay(from).slice(0, 10)} ${formatCursor(from, to - from, from)} \u2013 ${formatCursor(to, to - from, from)} ${zone}`;
+  return [nodes, time].filter(Boolean).join(' \u00b7 ');
 }
 
 /** The content of the active panel as a table. */
@@ -32,6 +57,8 @@ export function exportCsv(): void {
   }
   const [id, picture] = found;
   saveFile(fileName(titleFor(id), 'csv'), csv(picture.table?.() ?? []));
+  const about = picture.about?.();
+  if (about !== undefined) notify(about);
 }
 
 /** Returns the active panel, or else the first one that has the requested format. */

@@ -47,6 +47,13 @@ export const panelsStrings = {
     above: (bound: string) => `${bound} and more`,
   },
 
+  table: {
+    columnEnd: 'time',
+    figures: ['min', 'max', 'last'],
+    rows: (step: string) =>
+      `Saved: minimum, maximum and last value of each column of pixels (${step}). oasis export writes every sample.`,
+  },
+
   states: { mixed: (last: string) => `several, last ${last}` },
 
   events: {

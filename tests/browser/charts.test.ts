@@ -52,7 +52,7 @@ it('opens a moving chart with values for each watched instance', async () => {
 
 it('pauses all panels while samples continue, and returns to now', async () => {
   await visit.page.getByTestId('live').click();
-  expect(await visit.page.getByTestId('live').getAttribute('aria-pressed')).toBe('false');
+  expect(await visit.page.getByTestId('live').getAttribute('data-live')).toBe('false');
   const chart = charts().first();
   const ends = await text('ends');
   // Samples taken before the click may still arrive; later ones change nothing.
@@ -66,7 +66,7 @@ it('pauses all panels while samples continue, and returns to now', async () => {
   await visit.page.getByTestId('earlier').click();
   expect(await text('ends')).not.toBe(ends);
   await visit.page.getByTestId('live').click();
-  expect(await visit.page.getByTestId('live').getAttribute('aria-pressed')).toBe('true');
+  expect(await visit.page.getByTestId('live').getAttribute('data-live')).toBe('true');
 });
 
 it('zooms all charts to a span drawn with the pointer', async () => {
@@ -76,7 +76,7 @@ it('zooms all charts to a span drawn with the pointer', async () => {
   await visit.page.mouse.down();
   await visit.page.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 4 });
   await visit.page.mouse.up();
-  await expect.poll(() => visit.page.getByTestId('live').getAttribute('aria-pressed')).toBe('false');
+  await expect.poll(() => visit.page.getByTestId('live').getAttribute('data-live')).toBe('false');
   await expect.poll(() => visit.page.getByTestId('span').inputValue().then(Number)).toBeLessThan(16_000);
   expect(Number(await visit.page.getByTestId('span').inputValue())).toBeGreaterThan(14_000);
 });

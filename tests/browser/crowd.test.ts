@@ -62,10 +62,11 @@ it('finds an instance by a few letters with the keyboard', async () => {
   await expect.poll(() => part('instance').count()).toBeGreaterThan(5);
 });
 
-it('sends a command to all watched instances, and shows results and the journal', async () => {
+it('sends a command to all watched instances, and shows results and the history', async () => {
   await visit.page.keyboard.press('Escape');
   await part('open-control').click();
   await part('control').waitFor();
+  await visit.page.getByRole('heading', { name: 'Command history' }).waitFor();
   const wanted = await part('control-status').count();
   await part('control-hertz').fill('9999');
   await part('control-set').click();

@@ -90,13 +90,13 @@ it('offers to show the newest sample of an offline instance while others are liv
   // Its values are the stored ones, whatever time is shown.
   const value = card('old:buoy-00').locator('[data-metric=level]').getByTestId('value');
   await expect.poll(() => value.textContent()).toMatch(/^40/);
-  expect(await part('live').textContent()).toContain('Live');
+  expect(await part('live').textContent()).toContain('Pause');
   // The archive stores no rate, so it is unknown.
   expect(await card('old:buoy-00').getByTestId('hertz').textContent()).toBe('Rate unknown');
   expect(await card('pier').getByTestId('hertz').textContent()).toBe('Pushed');
   await visit.screenshot('offline-note');
   await note.getByTestId('show-newest').click();
-  await expect.poll(() => part('live').textContent()).toContain('Paused');
+  await expect.poll(() => part('live').textContent()).toContain('Resume');
   await expect.poll(() => value.textContent()).toMatch(/^40/);
   const chart = visit.page.locator('[data-testid=series]:visible').last();
   await expect.poll(() => chart.getByTestId('legend-value').textContent()).toMatch(/^40/);
@@ -117,12 +117,12 @@ it('shows the newest sample by itself if nothing is live', async () => {
   await other.page.getByTestId('filter').fill('buoy-07');
   await other.page.locator('[data-testid=instance][data-node="old:buoy-07"]').click();
   await expect.poll(() => other.page.getByTestId('legend-value').first().textContent()).toMatch(/^47/);
-  expect(await other.page.getByTestId('live').textContent()).toContain('Paused');
+  expect(await other.page.getByTestId('live').textContent()).toContain('Resume');
   await other.screenshot('offline-alone');
   // A link to the instance does the same.
   await vi.waitFor(() => expect(other.page.url()).toContain('buoy-07'), LOADED);
   await other.page.reload();
-  await expect.poll(() => other.page.getByTestId('live').textContent()).toContain('Paused');
+  await expect.poll(() => other.page.getByTestId('live').textContent()).toContain('Resume');
   await expect.poll(() => other.page.getByTestId('legend-value').first().textContent()).toMatch(/^47/);
   expect(await other.page.getByTestId('time-zone').textContent()).toMatch(/\w/);
   expect(other.complaints).toEqual([]);

@@ -92,7 +92,7 @@ it('shows why a test run cannot start, and continues', async () => {
 
 it('shows the time of a test run, and compares two', async () => {
   await row('soak').getByTestId('test-run-show').click();
-  await expect.poll(() => part('live').getAttribute('aria-pressed')).toBe('false');
+  await expect.poll(() => part('live').getAttribute('data-live')).toBe('false');
   await part('live').click();
   for (const name of ['soak', HOSTILE]) await row(name).getByTestId('test-run-pick').check();
   await part('test-run-compare').click();

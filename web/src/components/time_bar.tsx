@@ -31,13 +31,13 @@ export function TimeBar() {
       <button
         type="button"
         class={isLive ? 'live-button is-live' : 'live-button'}
-        aria-pressed={isLive}
-        title={isLive ? words.pauseTip : words.liveTip}
+        title={isLive ? words.pauseTip : words.resumeTip}
+        data-live={isLive}
         data-testid="live"
         onClick={togglePause}
       >
         <Icon name={isLive ? 'pause' : 'play'} />
-        <span class="live-text">{isLive ? words.live : words.paused}</span>
+        <span class="live-text">{isLive ? words.pause : words.resume}</span>
       </button>
       <SpanChoice />
       <IconButton icon="back" label={words.earlier} testId="earlier" onClick={() => pan(-0.5)} />

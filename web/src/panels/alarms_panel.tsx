@@ -27,7 +27,13 @@ export function AlarmsPanel() {
         <button type="button" class="button" data-testid="acknowledge-all" onClick={acknowledgeAll}>
           {words.acknowledgeAll}
         </button>
-        <button type="button" class="button" onClick={clearSeen}>
+        <button
+          type="button"
+          class="button"
+          title={words.clearTip}
+          data-testid="clear-resolved"
+          onClick={clearSeen}
+        >
           {words.clear}
         </button>
         <Switch

@@ -75,7 +75,7 @@ export const commandStrings = {
     names: { enable: 'Enable', disable: 'Disable', 'sample-now': 'Sample now', trigger: 'Trigger' },
     sureToDisable: (count: number) => `Disable ${count} instances now`,
     counted: (what: string, count: number) => `${what} (${count})`,
-    journal: 'Command journal',
+    journal: 'Command history',
     entry: (command: string, numbers: string, instance: string, node: string) =>
       `${command}${numbers === '' ? '' : ` ${numbers} Hz`}: ${instance} on ${node}`,
   },

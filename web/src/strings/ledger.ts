@@ -33,7 +33,7 @@ export const ledgerStrings = {
     expected: (age: string) => `expected ${age}`,
     filter: 'Filter by node or instance',
     causeFilter: 'Filter by cause',
-    anyCause: 'Any cause',
+    anyCause: 'All causes',
     /** The word, as documents and scripts have it, and its meaning. */
     causeChoice: (cause: string): string => [cause, lossCause(cause)?.meaning].filter(Boolean).join(': '),
     nothing: 'No watched instance matches the filter.',

@@ -56,7 +56,7 @@ export const pageStrings = {
     copyLink: 'Copy a link to this layout',
     exportFile: 'Save as a file',
     importFile: 'Open a file',
-    reset: 'Reset the layout',
+    reset: 'Reset layout',
     inDac: 'Saved in the DAC for all users',
     name: 'Name',
     save: 'Save this layout',

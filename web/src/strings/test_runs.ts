@@ -14,7 +14,7 @@ export const testRunStrings = {
     showTip: 'Show this test run in the charts',
     going: (length: string) => `Running for ${length}`,
     pick: (name: string) => `Compare ${name}`,
-    compare: 'Compare the two selected',
+    compare: 'Compare selected',
     compareTip: 'Select two test runs to compare their metrics',
     closeComparison: 'Close the comparison',
     empty: 'No test runs yet. Start one to name the time until you stop it.',

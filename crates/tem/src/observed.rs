@@ -1,0 +1,27 @@
+//! Time as an observer has lived through it.
+
+use std::time::Duration;
+
+/// Longest step that counts. An observer that did not run for longer has heard nobody in that time: that is no silence of others.
+const LONGEST_STEP: Duration = Duration::from_millis(750);
+
+/// The time in which an observer could hear others: its own steady clock without the time that it was stopped.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ObservedTime {
+    /// What the clock said last.
+    clock: Option<Duration>,
+    passed: Duration,
+}
+
+impl ObservedTime {
+    /// Reads the clock. A step backward counts as none, and a long step as [`LONGEST_STEP`].
+    pub fn advance(&mut self, clock: Duration) {
+        let before = self.clock.replace(clock).unwrap_or(clock);
+        self.passed += clock.saturating_sub(before).min(LONGEST_STEP);
+    }
+
+    /// Returns the time that has passed.
+    pub fn passed(self) -> Duration {
+        self.passed
+    }
+}

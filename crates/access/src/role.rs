@@ -25,6 +25,7 @@ pub const BUILT_IN: &[BuiltIn] = &[
         verbs: &["read", "command", "runs", "annotations", "layouts", "export", "sql"],
     },
     BuiltIn { name: ENROLLER, purpose: "enrolls nodes", verbs: &["enroll"] },
+    BuiltIn { name: "registrar", purpose: "lists DACs in the TEM", verbs: &["register"] },
     BuiltIn { name: "admin", purpose: "may do everything", verbs: &["*"] },
 ];
 

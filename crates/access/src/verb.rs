@@ -48,6 +48,7 @@ verbs! {
     Rules "rules" "Change rules that watch samples",
     Eisa "eisa" "Use the protocol of 2012",
     Enroll "enroll" "Enroll a node: get a certificate of its name",
+    Register "register" "List a DAC in the TEM under its name",
     Administration "administration" "Accounts, tokens, roles, handlers, shards, retention; forget nodes and instances",
 }
 

@@ -72,6 +72,15 @@ fn unless(is_bad: bool) -> StatusCode {
 }
 
 impl Api {
+    /// Whether the DAC works, in a word for the TEM.
+    pub(crate) fn works(&self) -> oasis_tem::Health {
+        match self.health().status {
+            "ok" => oasis_tem::Health::Ok,
+            "failing" => oasis_tem::Health::Failing,
+            _ => oasis_tem::Health::Degraded,
+        }
+    }
+
     fn health(&self) -> Health {
         let dac = &self.doors.dac;
         let findings = dac.health.findings();
@@ -100,7 +109,8 @@ impl Api {
         let nodes = dac.refused_nodes.report(Instant::now()).into_iter();
         let part = |name: &str| if name.is_empty() { "data channel".into() } else { format!("node {name}") };
         let nodes = nodes.map(|(name, reason)| Reason { part: part(&name), reason });
-        let warnings = warnings.chain(nodes).chain(limited).collect();
+        let unlisted = self.tem.problem().map(|reason| Reason { part: "tem".into(), reason });
+        let warnings = warnings.chain(nodes).chain(limited).chain(unlisted).collect();
         Health { status, software: oasis_dac::SOFTWARE, dac_time: now().0, reasons, warnings }
     }
 }

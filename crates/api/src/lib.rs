@@ -1,7 +1,7 @@
 //! The HTTP API of a DAC, and the page that uses it.
 //!
 //! An [`Api`] answers requests about nodes, instances, ledgers, the archive, commands, test runs, annotations, handlers and
-//! layouts of the page and the threads of the doors, and serves the page's files. It stands above [`oasis_doors`], which has the WebSockets and text doors:
+//! layouts of the page, the TEM and the threads of the doors, and serves the page's files. It stands above [`oasis_doors`], which has the WebSockets and text doors:
 //! [`Api::router`] composes both. `/openapi.json` describes all of it:
 //!
 //! ```
@@ -33,6 +33,7 @@ mod security;
 mod session;
 mod shards;
 mod sql;
+mod tem;
 mod test_runs;
 mod tickets;
 
@@ -53,6 +54,7 @@ use oasis_handler::Supervisor;
 use oasis_oidc::OpenId;
 use serde::de::DeserializeOwned;
 use std::{io, net::SocketAddr, sync::Arc};
+pub use tem::{Reporter, Tem};
 use tokio::net::TcpListener;
 use utoipa::OpenApi;
 
@@ -60,6 +62,7 @@ use utoipa::OpenApi;
 const ADMINISTRATION: &[Verb] = &[Verb::Administration];
 const PAST: &[Verb] = &[Verb::ReadPast];
 const ENROLL: &[Verb] = &[Verb::Enroll];
+const REGISTER: &[Verb] = &[Verb::Register];
 const RUNS: &[Verb] = &[Verb::Runs];
 const SQL: &[Verb] = &[Verb::Sql];
 const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
@@ -94,6 +97,9 @@ const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
         accounts::roles::put,
         accounts::roles::remove,
         accounts::roles::preview,
+        tem::list,
+        tem::beat,
+        tem::leave,
         read::nodes,
         enrollment::enroll,
         instances::instances,
@@ -152,6 +158,7 @@ pub struct Api {
     enrollment: Option<Arc<Enrollment>>,
     provider: Option<Arc<openid::Provider>>,
     sql: sql::Turns,
+    tem: Arc<Tem>,
 }
 
 /// Most requests need only the doors.
@@ -169,8 +176,8 @@ impl Api {
     pub fn new(doors: Doors, handlers: Arc<Supervisor>) -> io::Result<Self> {
         let config = &doors.config;
         let layouts = LayoutStore::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
-        let (enrollment, provider, sql) = (None, None, sql::Turns::default());
-        Ok(Self { layouts: Arc::new(layouts), handlers, doors, enrollment, provider, sql })
+        let (enrollment, provider, sql, tem) = (None, None, sql::Turns::default(), Arc::default());
+        Ok(Self { layouts: Arc::new(layouts), handlers, doors, enrollment, provider, sql, tem })
     }
 
     /// Enrolls nodes too.
@@ -181,6 +188,11 @@ impl Api {
     /// Lets people sign in by a provider of identity too.
     pub fn with_openid(self, openid: Option<OpenId>) -> Self {
         Self { provider: openid.map(|openid| Arc::new(openid::Provider::new(openid))), ..self }
+    }
+
+    /// Serves this TEM in place of an empty one.
+    pub fn with_tem(self, tem: Arc<Tem>) -> Self {
+        Self { tem, ..self }
     }
 
     /// All routes with what they require, those of the doors included. Everything else is a file of the page, for everybody.
@@ -246,6 +258,9 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .put("/api/v1/roles/{name}", Everywhere(ADMINISTRATION), accounts::roles::put)
         .delete("/api/v1/roles/{name}", Everywhere(ADMINISTRATION), accounts::roles::remove)
         .post("/api/v1/roles/preview", Everywhere(ADMINISTRATION), accounts::roles::preview)
+        .get("/api/v1/tem", Somewhere(READ), tem::list)
+        .put("/api/v1/tem/dacs/{name}", Somewhere(REGISTER), tem::beat)
+        .delete("/api/v1/tem/dacs/{name}", Somewhere(REGISTER), tem::leave)
         .get("/api/v1/nodes", Somewhere(READ), read::nodes)
         .post("/api/v1/nodes/enroll", Somewhere(ENROLL), enrollment::enroll)
         .delete("/api/v1/nodes/{node}", Somewhere(ADMINISTRATION), forget::node)

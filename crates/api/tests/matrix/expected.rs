@@ -28,6 +28,7 @@ const LIVE: &[&str] = &["read-live"];
 const PAST: &[&str] = &["read-past"];
 const ADMINISTRATION: &[&str] = &["administration"];
 const ENROLL: &[&str] = &["enroll"];
+const REGISTER: &[&str] = &["register"];
 const LAYOUTS: &[&str] = &["layouts"];
 const SQL: &[&str] = &["sql"];
 const RUNS: &[&str] = &["runs"];
@@ -79,6 +80,9 @@ pub const ROUTES: &[Expected] = &[
     somewhere("DELETE /api/v1/nodes/{node}", ADMINISTRATION),
     somewhere("DELETE /api/v1/instances/{id}", ADMINISTRATION),
     somewhere("GET /ws", READ),
+    somewhere("GET /api/v1/tem", READ),
+    somewhere("PUT /api/v1/tem/dacs/{name}", REGISTER),
+    somewhere("DELETE /api/v1/tem/dacs/{name}", REGISTER),
     somewhere("GET /api/v1/nodes", READ),
     somewhere("POST /api/v1/nodes/enroll", ENROLL),
     somewhere("GET /api/v1/instances", READ),

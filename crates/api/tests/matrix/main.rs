@@ -17,5 +17,6 @@ mod headers;
 mod people;
 mod routes;
 mod session;
+mod tem;
 mod websocket;
 mod world;

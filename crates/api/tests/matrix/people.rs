@@ -63,6 +63,7 @@ pub const PEOPLE: &[Person] = &[
     person("shift", &["read-live */*", "runs,layouts */*"]),
     person("keeper", &["administration */*"]),
     person("gate", &["enroll plant-*/*"]),
+    person("hall", &["register hall-*/*"]),
     shows(
         "scoped",
         &["read-live,read-past,command:hertz plant-7/pump"],

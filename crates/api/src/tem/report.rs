@@ -1,0 +1,150 @@
+//! What a DAC reports of itself to a TEM.
+
+use crate::Api;
+use oasis_dac::{Registry, SOFTWARE};
+use oasis_tem::{Heartbeat, Load, MAX_HEARTBEAT_BYTES, NodeNames};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// Time over which instances and samples are counted: looking at each ledger costs time.
+const COUNTED: Duration = Duration::from_secs(1);
+/// Room for names in a heartbeat, bytes of JSON; the rest is for everything else.
+const NAMES_BYTES: usize = MAX_HEARTBEAT_BYTES - 16 * 1024;
+
+/// Makes the heartbeats of a DAC. Clones number them together, so that a task that starts again continues.
+#[derive(Debug, Clone)]
+pub struct Reporter {
+    api: Api,
+    doors: String,
+    channel: String,
+    beat: Arc<AtomicU64>,
+    /// Version of the registry of which `names` are.
+    version: Option<u64>,
+    names: NodeNames,
+    names_revision: u64,
+    /// Connected nodes, also those whose names are left out.
+    online: u64,
+    /// Revision of the names that the TEM has.
+    sent: Option<u64>,
+    counted: Counted,
+}
+
+/// Instances and the rate of their samples, as counted last.
+#[derive(Debug, Clone)]
+struct Counted {
+    since: Option<Instant>,
+    received: u64,
+    instances: u64,
+    per_second: u64,
+}
+
+impl Reporter {
+    /// For a DAC that tools reach at `doors`, and nodes at `channel`.
+    pub fn new(api: Api, doors: String, channel: String) -> Self {
+        let counted = Counted { since: None, received: 0, instances: 0, per_second: 0 };
+        let (version, sent) = (None, None);
+        Self {
+            api,
+            doors,
+            channel,
+            beat: Arc::default(),
+            version,
+            names: NodeNames::default(),
+            names_revision: 0,
+            online: 0,
+            sent,
+            counted,
+        }
+    }
+
+    /// Returns the next heartbeat. It has names only if they changed, or [`Self::set_sent`] said that the TEM needs them.
+    pub fn heartbeat(&mut self) -> Heartbeat {
+        let beat = self.beat.fetch_add(1, Ordering::Relaxed) + 1;
+        self.update_names();
+        let names = (self.sent != Some(self.names_revision)).then(|| self.names.clone());
+        self.counted.update(&self.api.doors.dac.registry);
+        let websockets = self.api.doors.admission.counters().open;
+        let load = Load {
+            nodes: self.online,
+            instances: self.counted.instances,
+            readers: (websockets + self.api.doors.readers().values().sum::<usize>()) as u64,
+            samples_per_second: self.counted.per_second,
+        };
+        Heartbeat {
+            epoch: self.api.doors.dac.epoch(),
+            beat,
+            doors: self.doors.clone(),
+            channel: self.channel.clone(),
+            software: SOFTWARE.into(),
+            health: self.api.works(),
+            load,
+            names_revision: self.names_revision,
+            names,
+        }
+    }
+
+    /// Says whether the TEM has the names of the last heartbeat.
+    pub fn set_sent(&mut self, has_names: bool) {
+        self.sent = has_names.then_some(self.names_revision);
+    }
+
+    /// Returns the query that removes this DAC from a list.
+    pub fn departure(&self) -> [(&'static str, String); 2] {
+        [
+            ("epoch", self.api.doors.dac.epoch().to_string()),
+            ("beat", (self.beat.load(Ordering::Relaxed) + 1).to_string()),
+        ]
+    }
+
+    fn update_names(&mut self) {
+        let registry = &self.api.doors.dac.registry;
+        let version = registry.version();
+        if self.version.replace(version) == Some(version) {
+            return;
+        }
+        let mut nodes = registry.nodes();
+        // Connected nodes first, if there is no room for all.
+        nodes.sort_by_key(|node| !node.is_online());
+        self.online = nodes.iter().filter(|node| node.is_online()).count() as u64;
+        let (mut names, mut room) = (NodeNames::default(), NAMES_BYTES);
+        for node in nodes {
+            let name = node.identity.name.to_string();
+            // With quotes, comma and escapes.
+            let bytes = serde_json::to_string(&name).map_or(usize::MAX, |json| json.len() + 1);
+            match room.checked_sub(bytes) {
+                None => names.left_out += 1,
+                Some(left) => {
+                    room = left;
+                    let list = if node.is_online() { &mut names.online } else { &mut names.offline };
+                    list.push(name);
+                }
+            }
+        }
+        if names != self.names {
+            (self.names, self.names_revision) = (names, self.names_revision + 1);
+        }
+    }
+}
+
+impl Counted {
+    fn update(&mut self, registry: &Registry) {
+        let passed = self.since.map(|since| since.elapsed());
+        if passed.is_some_and(|passed| passed < COUNTED) {
+            return;
+        }
+        let instances = registry.instances();
+        let received = instances.iter().map(|instance| instance.ledger().received).sum();
+        if let Some(passed) = passed {
+            // A forgotten instance takes its count with it.
+            let new = u64::saturating_sub(received, self.received) as f64;
+            self.per_second = (new / passed.as_secs_f64()).round() as u64;
+        }
+        (self.since, self.received, self.instances) =
+            (Some(Instant::now()), received, instances.len() as u64);
+    }
+}

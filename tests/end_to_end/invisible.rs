@@ -1,12 +1,12 @@
 //! What a principal may not see cannot be inferred: all answers are the same whether it exists or not.
 
-use crate::harness::{Guarded, Native};
+use crate::harness::{Guarded, Native, eventually};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use tungstenite::Message;
 
 /// Numbers that count everything, or are of the moment. `docs/reference/permissions.md` names those that count.
-const MASKED: [&str; 9] = [
+const MASKED: [&str; 10] = [
     "dac_time",
     "age_ns",
     "position",
@@ -16,6 +16,7 @@ const MASKED: [&str; 9] = [
     "log_bytes",
     "next_offset_time",
     "server_time",
+    "silent_ms",
 ];
 
 fn masked(value: Value) -> Value {
@@ -123,6 +124,15 @@ fn answers(guarded: &Guarded, token: &str, requests: &[(String, Option<Value>)])
     all
 }
 
+/// The TEM learns names of nodes from heartbeats.
+fn wait_until_tem_lists(guarded: &Guarded, list: &str, node: &str) {
+    eventually("a node in the list of the TEM", || {
+        let tem = guarded.json("", "GET", "/api/v1/tem", None);
+        let names = tem["dacs"][0][list].as_array()?;
+        names.contains(&json!(node)).then_some(())
+    });
+}
+
 #[test]
 fn answers_are_the_same_whether_a_hidden_node_exists_or_not() {
     let guarded = Guarded::new();
@@ -131,6 +141,7 @@ fn answers_are_the_same_whether_a_hidden_node_exists_or_not() {
     let (a, topic) = guarded.node("a", 1);
     drop(a);
     guarded.waits_until_offline("a");
+    wait_until_tem_lists(&guarded, "offline_nodes", "a");
     guarded.json("", "POST", "/api/v1/test-runs", Some(&json!({"name": "soak"})));
     let on = |node: &str| json!({"text": "note", "targets": [{"node": node, "instance": "beat"}], "time": 5});
     guarded.json("", "POST", "/api/v1/annotations", Some(&on("a")));
@@ -148,6 +159,7 @@ fn answers_are_the_same_whether_a_hidden_node_exists_or_not() {
     let mut derived = Native::connect(&guarded.dac.url());
     let delivery = json!({"max_hz": 1});
     derived.ask(json!({"op": "subscribe", "node": "b", "instance": "beat", "delivery": delivery}));
+    wait_until_tem_lists(&guarded, "nodes", "b");
     let after = answers(&guarded, &token, &requests);
     for (request, answer) in &before {
         assert_eq!(answer, &after[request], "{request}");

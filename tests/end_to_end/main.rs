@@ -50,6 +50,7 @@ mod sql;
 mod sql_over_http;
 mod starvation;
 mod systemd;
+mod tem;
 mod test_runs;
 mod text_doors;
 mod tls;

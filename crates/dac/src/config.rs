@@ -71,6 +71,22 @@ impl Default for ChannelConfig {
     }
 }
 
+/// How the DAC is listed in a TEM (`[tem]`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TemConfig {
+    /// Address of the TEM, `http://HOST:PORT` or `https://HOST:PORT`; empty: none but the DAC's own.
+    pub url: String,
+    /// PEM file with the authority of the TEM's certificate; empty: those that the system trusts.
+    pub ca: PathBuf,
+    /// File with the token to show; empty: that of the environment.
+    pub token_file: PathBuf,
+    /// Name of the DAC; empty: the host's name.
+    pub name: String,
+    /// Host that tools and nodes reach the DAC at; empty: derived from its addresses.
+    pub host: String,
+}
+
 /// Certificates of doors and data channel (`[tls]`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

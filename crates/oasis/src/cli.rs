@@ -3,7 +3,7 @@
 use crate::{access, archive, ca, export, forget, import, lab, pdl, setup, sql};
 #[cfg(feature = "live")]
 use crate::{
-    live::arguments::{Dac, Handlers, List, Node, Shards, SignInLink, Tail, Up},
+    live::arguments::{Audit, Dac, Handlers, List, Node, Shards, SignInLink, Tail, Tem, Up},
     live::{annotation, command, replay, test_run},
 };
 use clap::{Parser, Subcommand};
@@ -43,12 +43,22 @@ pub enum Verb {
     #[command(after_help = "Examples:
   oasis dac
   oasis dac --channel-listen 0.0.0.0:7071 --tls-certificate dac.pem --tls-key dac.key
+  oasis dac --tem https://tem.example.org:7070 --dac-name hall-1
   oasis dac --config oasis.toml")]
     Dac(Dac),
+    #[cfg(feature = "live")]
+    /// Names the DACs of a site, so that tools and nodes find them; each DAC can do this too (docs/guides/name-dacs.md).
+    #[command(after_help = "Examples:
+  oasis tem --listen 127.0.0.1:7000
+  oasis dac --tem http://127.0.0.1:7000 --dac-name hall-1
+  oasis list --dacs --tem http://127.0.0.1:7000
+  oasis tail --tem http://127.0.0.1:7000 plant-7/processor")]
+    Tem(Tem),
     #[cfg(feature = "live")]
     /// A node that watches this host.
     #[command(after_help = "Examples:
   oasis node --dac 192.0.2.7:7071
+  oasis node --tem http://192.0.2.7:7070 --dac-name hall-1
   oasis node --name plant-7 --probe processor=ProcessorProbe_SmokeTest@2 --probe memory
   oasis node --probe 'process(name=postgres)=db@2' --probe 'windsonic(port=/dev/ttyUSB0)'")]
     Node(Node),
@@ -70,6 +80,7 @@ pub enum Verb {
     #[command(after_help = "Examples:
   oasis list
   oasis list network
+  oasis list --dacs                          DACs that have registered here
   oasis list --format json | jq -r .type")]
     List(List),
     #[cfg(feature = "live")]
@@ -84,7 +95,7 @@ pub enum Verb {
   oasis audit
   oasis audit my-host/
   oasis audit --format json | jq .declared")]
-    Audit(List),
+    Audit(Audit),
     #[cfg(feature = "live")]
     /// List, start and stop the handlers of a DAC.
     #[command(after_help = "Examples:
@@ -156,7 +167,8 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis sql --archive ~/samples '.schema oasis_system_linux_processor_probe'
   oasis sql --archive ~/samples 'SELECT instance, samples, first, last FROM instances'
   oasis sql --archive ~/samples --format jsonl < query.sql
-  oasis sql --url http://192.0.2.7:7070 'SELECT * FROM gaps'   a running DAC answers")]
+  oasis sql --url http://192.0.2.7:7070 'SELECT * FROM gaps'   a running DAC answers
+  oasis sql --tem http://192.0.2.7:7070 --dac-name hall-1 .tables")]
     Sql(sql::Arguments),
     /// Remove a node or an instance with all its data from an archive that no DAC has open (docs/guides/forget-a-node.md).
     #[command(after_help = "Examples:

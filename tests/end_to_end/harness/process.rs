@@ -84,6 +84,16 @@ impl Oasis {
         Self::start(&[&["dac", "--listen", listen, "--channel-listen", channel], arguments].concat())
     }
 
+    /// A TEM on a port of its own.
+    pub fn tem(arguments: &[&str]) -> Self {
+        Self::start(&[&["tem", "--listen", ANY_PORT], arguments].concat())
+    }
+
+    /// A TEM where another one was.
+    pub fn tem_again(listen: &str) -> Self {
+        Self::start(&["tem", "--listen", listen])
+    }
+
     /// A node called `plant`.
     pub fn node(channel: &str, arguments: &[&str]) -> Self {
         Self::start(&[&["node", "--name", "plant", "--dac", channel], arguments].concat())

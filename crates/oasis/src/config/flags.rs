@@ -2,7 +2,7 @@
 
 use super::Config;
 use crate::{
-    live::arguments::{Addresses, Common, Probes},
+    live::arguments::{Addresses, Common, PageAddress, Probes},
     live::probe_choice,
 };
 use anyhow::Context;
@@ -17,42 +17,60 @@ impl Config {
         Self::read(common.config.as_deref())
     }
 
-    /// Applies the flags of a DAC.
-    pub fn with_addresses(mut self, addresses: Addresses) -> Self {
-        if let Some(listen) = addresses.listen {
+    /// Applies the flags of whatever has a page.
+    pub fn with_page(mut self, page: PageAddress) -> Self {
+        if let Some(listen) = page.listen {
             self.doors.listen = listen;
         }
-        if let Some(listen) = addresses.channel_listen {
-            self.channel.listen = listen;
-        }
-        if let Some(directory) = addresses.archive {
-            self.archive.directory = directory;
-        }
-        if let Some(name) = addresses.own_node {
-            self.own_node = name;
-        }
-        if let Some(directory) = addresses.access {
+        if let Some(directory) = page.access {
             self.access.directory = directory;
         }
-        if let Some(local) = addresses.local {
+        if let Some(local) = page.local {
             self.access.local = local;
         }
-        self.access.insecure |= addresses.insecure;
-        self.channel.udp |= addresses.udp;
-        self.insecure |= addresses.insecure;
-        if let Some(certificate) = addresses.tls_certificate {
+        self.access.insecure |= page.insecure;
+        self.insecure |= page.insecure;
+        if let Some(certificate) = page.tls_certificate {
             self.tls.certificate = certificate;
         }
-        if let Some(key) = addresses.tls_key {
+        if let Some(key) = page.tls_key {
             self.tls.key = key;
         }
+        self
+    }
+
+    /// Applies the flags of a DAC.
+    pub fn with_addresses(self, addresses: Addresses) -> Self {
+        let mut config = self.with_page(addresses.page);
+        if let Some(listen) = addresses.channel_listen {
+            config.channel.listen = listen;
+        }
+        if let Some(directory) = addresses.archive {
+            config.archive.directory = directory;
+        }
+        if let Some(name) = addresses.own_node {
+            config.own_node = name;
+        }
+        config.channel.udp |= addresses.udp;
         if let Some(folder) = addresses.ca_dir {
-            self.tls.ca_directory = folder;
+            config.tls.ca_directory = folder;
         }
         if let Some(ca) = addresses.node_ca {
-            self.tls.node_ca = ca;
+            config.tls.node_ca = ca;
         }
-        self
+        if let Some(tem) = addresses.tem {
+            config.tem.url = tem.to_string();
+        }
+        if let Some(name) = addresses.dac_name {
+            config.tem.name = name.to_string();
+        }
+        config
+    }
+
+    /// Leaves what a TEM without a DAC has: page, API and accounts.
+    pub fn switch_off_all_but_the_page(&mut self) {
+        let Self { insecure, tls, doors, access, .. } = std::mem::take(self);
+        *self = Self { insecure, tls, doors, access, ..Self::default() };
     }
 
     /// Applies the flags of a node.

@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use oasis_access::AccessConfig;
-use oasis_dac::config::{ChannelConfig, LogConfig, TlsConfig};
+use oasis_dac::config::{ChannelConfig, LogConfig, TemConfig, TlsConfig};
 use oasis_doors::DoorsConfig;
 use oasis_handler::{ConfiguredHandler, Handler};
 use oasis_instrument::NodeSettings;
@@ -25,6 +25,7 @@ macro_rules! sections {
             pub insecure: bool,
             pub tls: TlsConfig,
             pub doors: DoorsConfig,
+            pub tem: TemConfig,
             pub access: AccessConfig,
             pub channel: ChannelConfig,
             pub log: LogConfig,
@@ -41,6 +42,7 @@ macro_rules! sections {
                     insecure: false,
                     tls: Default::default(),
                     doors: Default::default(),
+                    tem: Default::default(),
                     access: Default::default(),
                     channel: Default::default(),
                     log: Default::default(),

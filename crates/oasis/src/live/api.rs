@@ -6,7 +6,7 @@ use crate::live::{
 };
 use anyhow::bail;
 use serde_json::Value;
-use std::{cell::OnceCell, error::Error, fmt, io::Cursor};
+use std::{cell::OnceCell, error::Error, fmt, io::Cursor, time::Duration};
 use ureq::{
     Agent, SendBody,
     http::{Method, Request, Response},
@@ -27,7 +27,15 @@ impl Api {
     /// # Errors
     /// If the authorities of an encrypted connection cannot be read, or the token.
     pub fn at(server: &Server) -> anyhow::Result<Self> {
-        let mut config = Agent::config_builder().http_status_as_error(false);
+        Self::within(server, None)
+    }
+
+    /// The same, for requests that end after this time.
+    ///
+    /// # Errors
+    /// As [`Self::at`].
+    pub fn within(server: &Server, timeout: Option<Duration>) -> anyhow::Result<Self> {
+        let mut config = Agent::config_builder().http_status_as_error(false).timeout_global(timeout);
         if server.url.is_encrypted {
             config = config.tls_config(trust::for_http(&server.trusted())?);
         }

@@ -1,7 +1,11 @@
 //! The flags of commands that talk to a DAC, or are one.
 
 use crate::{
-    live::{dac_address::Server, node},
+    live::{
+        dac_address::{DacAddress, Server},
+        locate::Located,
+        node,
+    },
     output_format::Format,
     target::{self, Target},
 };
@@ -10,6 +14,7 @@ use oasis_access::LocalAccess;
 use oasis_dac::{Delivery, Overflow};
 use oasis_doors::ShardChoice;
 use oasis_instrument::Channel;
+use oasis_tem::DacName;
 use oasis_wire::time;
 use std::path::PathBuf;
 use uuid::Uuid;
@@ -44,6 +49,12 @@ pub struct Node {
     /// Data channel of the DAC; with tls:// in front if it has a certificate [default: 127.0.0.1:7071].
     #[arg(long, value_name = "[tls://]HOST:PORT", env = "OASIS_DAC", value_parser = target::data_channel)]
     pub dac: Option<String>,
+    /// TEM that knows the DACs, if no --dac is given: the node connects to the one that has it, or to the least loaded. http://HOST:PORT of its page, or https://.
+    #[arg(long, value_name = "URL", env = "OASIS_TEM")]
+    pub tem: Option<DacAddress>,
+    /// Name of the DAC to connect to, as the TEM lists it.
+    #[arg(long, value_name = "NAME", requires = "tem")]
+    pub dac_name: Option<DacName>,
     /// Folder of the key and the certificate of `oasis node enroll` [default: ~/.local/state/oasis/node].
     #[arg(long, value_name = "DIR", env = "OASIS_NODE_STATE")]
     pub state: Option<PathBuf>,
@@ -60,10 +71,39 @@ pub struct Common {
 }
 
 #[derive(Debug, Args)]
-pub struct Addresses {
+pub struct Tem {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub page: PageAddress,
+}
+
+#[derive(Debug, Args)]
+pub struct PageAddress {
     /// Address of page, API and doors [default: 127.0.0.1:7070].
     #[arg(long, value_name = "HOST:PORT", env = "OASIS_LISTEN")]
     pub listen: Option<String>,
+    /// Folder of accounts and audit log, created if it does not exist [default: ~/.local/state/oasis/access].
+    #[arg(long, value_name = "DIR", env = "OASIS_ACCESS")]
+    pub access: Option<String>,
+    /// What users of this host need: open (nothing), or token (a link that is printed, or the token in the access folder) [default: open].
+    #[arg(long, value_name = "open | token", env = "OASIS_LOCAL", value_parser = local_access)]
+    pub local: Option<LocalAccess>,
+    /// Certificate of the DAC: page, API, doors and data channel speak TLS [default: none; needed beyond loopback].
+    #[arg(long, value_name = "FILE", env = "OASIS_TLS_CERTIFICATE", requires = "tls_key")]
+    pub tls_certificate: Option<PathBuf>,
+    /// Private key of that certificate.
+    #[arg(long, value_name = "FILE", env = "OASIS_TLS_KEY", requires = "tls_certificate")]
+    pub tls_key: Option<PathBuf>,
+    /// Listen beyond loopback without TLS too, and let everybody who can connect do everything without signing in.
+    #[arg(long, env = "OASIS_INSECURE")]
+    pub insecure: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Addresses {
+    #[command(flatten)]
+    pub page: PageAddress,
     /// Address that nodes connect to [default: 127.0.0.1:7071].
     #[arg(long, value_name = "HOST:PORT", env = "OASIS_CHANNEL_LISTEN")]
     pub channel_listen: Option<String>,
@@ -73,30 +113,21 @@ pub struct Addresses {
     /// Name of a node of the DAC itself, which reports what the DAC's threads do, such as 'dac' [default: none].
     #[arg(long, value_name = "NAME", env = "OASIS_OWN_NODE")]
     pub own_node: Option<String>,
-    /// Folder of accounts and audit log, created if it does not exist [default: ~/.local/state/oasis/access].
-    #[arg(long, value_name = "DIR", env = "OASIS_ACCESS")]
-    pub access: Option<String>,
-    /// What users of this host need: open (nothing), or token (a link that is printed, or the token in the access folder) [default: open].
-    #[arg(long, value_name = "open | token", env = "OASIS_LOCAL", value_parser = local_access)]
-    pub local: Option<LocalAccess>,
     /// Let nodes send samples as datagrams too, to the same port by UDP.
     #[arg(long, env = "OASIS_UDP")]
     pub udp: bool,
-    /// Certificate of the DAC: page, API, doors and data channel speak TLS [default: none; needed beyond loopback].
-    #[arg(long, value_name = "FILE", env = "OASIS_TLS_CERTIFICATE", requires = "tls_key")]
-    pub tls_certificate: Option<PathBuf>,
-    /// Private key of that certificate.
-    #[arg(long, value_name = "FILE", env = "OASIS_TLS_KEY", requires = "tls_certificate")]
-    pub tls_key: Option<PathBuf>,
     /// CA of the nodes: each must show a certificate of it [default: none; nodes need no certificate].
     #[arg(long, value_name = "FILE", env = "OASIS_NODE_CA")]
     pub node_ca: Option<PathBuf>,
     /// Folder of a CA (oasis ca init): the DAC enrolls nodes with it, and requires a certificate of it [default: none].
     #[arg(long, value_name = "DIR", env = "OASIS_CA_DIR")]
     pub ca_dir: Option<PathBuf>,
-    /// Listen beyond loopback without TLS too, and let everybody who can connect do everything without signing in.
-    #[arg(long, env = "OASIS_INSECURE")]
-    pub insecure: bool,
+    /// TEM that lists this DAC, so that tools find it by name: http://HOST:PORT of its page, or https:// [default: only the DAC's own].
+    #[arg(long, value_name = "URL", env = "OASIS_TEM")]
+    pub tem: Option<DacAddress>,
+    /// Name of this DAC in the TEM [default: the host's name].
+    #[arg(long, value_name = "NAME", env = "OASIS_DAC_NAME")]
+    pub dac_name: Option<DacName>,
 }
 
 /// Parses `access.local`.
@@ -140,6 +171,20 @@ pub struct Probes {
 
 #[derive(Debug, Args)]
 pub struct List {
+    /// Only instances whose NODE/INSTANCE contains this text.
+    pub text: Option<String>,
+    #[command(flatten)]
+    pub located: Located,
+    /// List DACs instead: those of the TEM, or those that have registered at the DAC of --url.
+    #[arg(long, conflicts_with = "text")]
+    pub dacs: bool,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct Audit {
     /// Only instances whose NODE/INSTANCE contains this text.
     pub text: Option<String>,
     #[command(flatten)]
@@ -200,7 +245,7 @@ pub struct Tail {
     /// NODE/INSTANCE, where * matches any text ('plant-7/*') [default: all online instances; with --from or --last offline ones too].
     pub instances: Vec<Target>,
     #[command(flatten)]
-    pub server: Server,
+    pub located: Located,
     /// Output format.
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,

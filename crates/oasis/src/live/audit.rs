@@ -1,13 +1,13 @@
 //! `oasis audit`: whether every generated sample is accounted for.
 
-use crate::{live::api::Api, live::arguments::List, output_format::Format};
+use crate::{live::api::Api, live::arguments::Audit, output_format::Format};
 use anyhow::bail;
 use oasis_format::visible::Visible;
 use serde_json::Value;
 use std::io::{self, Write};
 
 /// Prints the account of instances whose names contain a text. Fails if a sample is undeclared.
-pub fn run(arguments: List) -> anyhow::Result<()> {
+pub fn run(arguments: Audit) -> anyhow::Result<()> {
     let report = Api::at(&arguments.server)?.get("/audit", &[])?;
     let wanted = arguments.text.unwrap_or_default();
     let all = report["instances"].as_array().into_iter().flatten();

@@ -1,7 +1,7 @@
 //! `oasis command`
 
 use crate::{
-    live::{client::Client, dac_address::Server},
+    live::{client::Client, locate::Located},
     target::Target,
 };
 use clap::{Args, Subcommand};
@@ -17,7 +17,7 @@ pub struct Arguments {
     #[command(subcommand)]
     pub what: What,
     #[command(flatten)]
-    pub server: Server,
+    pub located: Located,
 }
 
 #[derive(Debug, Clone, Subcommand)]
@@ -90,7 +90,7 @@ impl TryFrom<What> for ProbeRequest {
 /// Sends one command and prints the state of the instance.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let wish = ProbeRequest::try_from(arguments.what)?;
-    let mut client = Client::connect(&arguments.server).await?;
+    let mut client = Client::connect(&arguments.located.server(&[&arguments.target])?).await?;
     let mut message = serde_json::to_value(&wish)?;
     message["op"] = json!("command");
     message["node"] = json!(arguments.target.node);

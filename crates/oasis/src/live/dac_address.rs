@@ -2,16 +2,16 @@
 
 use clap::Args;
 use oasis_tls::ClientFiles;
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{fmt, net::IpAddr, path::PathBuf, str::FromStr};
 
 /// The flag that names the DAC.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Server {
     /// Address of the DAC: http://HOST:PORT of its page, or ws://HOST:PORT/ws; https:// or wss:// if it has a certificate.
     #[arg(
         long,
         value_name = "URL",
-        default_value = "http://127.0.0.1:7070",
+        default_value = DEFAULT,
         env = "OASIS_URL",
         global = true
     )]
@@ -20,6 +20,9 @@ pub struct Server {
     #[arg(long, value_name = "FILE", env = "OASIS_CA", global = true)]
     pub ca: Option<PathBuf>,
 }
+
+/// The address of a DAC that nobody names.
+pub const DEFAULT: &str = "http://127.0.0.1:7070";
 
 impl Server {
     /// Whom the command trusts.
@@ -64,6 +67,12 @@ impl DacAddress {
             _ => (self.authority.as_str(), usual),
         };
         (host.trim_start_matches('[').trim_end_matches(']'), port)
+    }
+
+    /// Whether it is on this host.
+    pub fn is_loopback(&self) -> bool {
+        let (host, _) = self.socket();
+        host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.to_canonical().is_loopback())
     }
 
     /// The WebSocket.

@@ -8,7 +8,6 @@ use std::{
     env,
     fs::File,
     io::{ErrorKind, Read},
-    net::IpAddr,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
@@ -22,9 +21,8 @@ const LONGEST: u64 = 4_096;
 /// # Errors
 /// If others can read the token, or the configuration cannot be read.
 pub fn find(address: &DacAddress, folder: Option<&Path>) -> anyhow::Result<Option<String>> {
-    let (host, port) = address.socket();
-    let is_here = host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback());
-    if !is_here {
+    let (_, port) = address.socket();
+    if !address.is_loopback() {
         return Ok(None);
     }
     let folder = match folder {

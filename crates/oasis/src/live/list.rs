@@ -1,6 +1,10 @@
-//! `oasis list`: the probe instances that a DAC knows.
+//! `oasis list`: the probe instances that a DAC knows, or all DACs of a TEM.
 
-use crate::{live::api::Api, live::arguments::List, output_format::Format};
+use crate::{
+    live::{api::Api, arguments::List, dacs, locate::NamedServer},
+    output_format::Format,
+};
+use anyhow::bail;
 use oasis_format::visible::Visible;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -10,11 +14,13 @@ const HEAD: [&str; 5] = ["INSTANCE", "TYPE", "KIND", "RATE", "STATE"];
 
 /// Prints instances whose names contain a text.
 pub fn run(arguments: List) -> anyhow::Result<()> {
-    let answer = Api::at(&arguments.server)?.get("/instances", &[])?;
+    if arguments.dacs {
+        return dacs::run(&arguments.located.tem()?, arguments.format);
+    }
     let wanted = arguments.text.unwrap_or_default();
-    let is_wanted = |instance: &&Value| name(instance).contains(&wanted);
-    let found: Vec<&Value> = answer["instances"].as_array().into_iter().flatten().filter(is_wanted).collect();
-    if found.is_empty() {
+    let servers = arguments.located.servers()?;
+    let (found, failed) = ask(&servers, &wanted)?;
+    if found.is_empty() && failed == 0 {
         match wanted.is_empty() {
             true => eprintln!("no instances yet: start a node (`oasis node`)"),
             false => eprintln!("no instance whose NODE/INSTANCE contains {wanted:?}"),
@@ -22,9 +28,40 @@ pub fn run(arguments: List) -> anyhow::Result<()> {
     }
     match print(&found, arguments.format) {
         // `oasis list | head` is not an error.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => Ok(other?),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        other => other?,
     }
+    match failed {
+        0 => Ok(()),
+        1 => bail!("a DAC did not answer: the list lacks its instances"),
+        failed => bail!("{failed} DACs did not answer: the list lacks their instances"),
+    }
+}
+
+/// Asks each DAC; a DAC of a TEM that does not answer leaves the others. Returns what was found, and how many did not answer.
+fn ask(servers: &[NamedServer], wanted: &str) -> anyhow::Result<(Vec<Value>, usize)> {
+    let (mut found, mut failed) = (Vec::new(), 0);
+    for (dac, server) in servers {
+        let mut answer = match (Api::at(server).and_then(|api| api.get("/instances", &[])), dac) {
+            (Ok(answer), _) => answer,
+            (Err(error), None) => return Err(error),
+            (Err(error), Some(dac)) => {
+                eprintln!("{dac}: {error:#}");
+                failed += 1;
+                continue;
+            }
+        };
+        for mut instance in answer["instances"].as_array_mut().map(std::mem::take).unwrap_or_default() {
+            if !name(&instance).contains(wanted) {
+                continue;
+            }
+            if let Some(dac) = dac {
+                instance["dac"] = dac.as_str().into();
+            }
+            found.push(instance);
+        }
+    }
+    Ok((found, failed))
 }
 
 fn name(instance: &Value) -> String {
@@ -35,22 +72,31 @@ fn text<'a>(instance: &'a Value, key: &str) -> &'a str {
     instance[key].as_str().unwrap_or_default()
 }
 
-fn print(found: &[&Value], format: Format) -> io::Result<()> {
+fn print(found: &[Value], format: Format) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if format == Format::Json {
         return found.iter().try_for_each(|instance| writeln!(out, "{instance}"));
     }
-    let rows: Vec<[String; 5]> = found.iter().map(|instance| row(instance)).collect();
-    let head = HEAD.map(str::to_owned);
-    let all = || std::iter::once(&head).filter(|_| !rows.is_empty()).chain(&rows);
-    let mut widths = [0; 5];
+    let has_dacs = found.iter().any(|instance| !instance["dac"].is_null());
+    let head: Vec<&str> = HEAD.into_iter().chain(has_dacs.then_some("DAC")).collect();
+    let dac = |instance| has_dacs.then(|| Visible(text(instance, "dac")).to_string());
+    let rows: Vec<Vec<String>> =
+        found.iter().map(|instance| row(instance).into_iter().chain(dac(instance)).collect()).collect();
+    table(&mut out, &head, &rows)
+}
+
+/// Prints rows in columns; nothing without rows.
+pub fn table(out: &mut impl Write, head: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
+    let head: Vec<String> = head.iter().map(|&cell| cell.to_owned()).collect();
+    let all = || std::iter::once(&head).filter(|_| !rows.is_empty()).chain(rows);
+    let mut widths = vec![0; head.len()];
     for row in all() {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = cell.chars().count().max(*width);
         }
     }
     for row in all() {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
         writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
     }
     Ok(())

@@ -8,13 +8,16 @@ mod audit;
 mod client;
 pub mod command;
 pub mod dac_address;
+mod dacs;
 mod encryption;
 mod handlers;
 mod host_token;
 mod list;
+pub mod locate;
 pub mod node;
 mod own_node;
 pub mod probe_choice;
+mod registration;
 pub mod replay;
 mod revive;
 mod serve;
@@ -22,6 +25,7 @@ mod shards;
 mod sign_in_link;
 mod systemd;
 mod tail;
+mod tem_list;
 pub mod test_run;
 mod token;
 mod trust;
@@ -38,6 +42,7 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
     match verb {
         Verb::Up(arguments) => in_runtime(serve::up(arguments)),
         Verb::Dac(arguments) => in_runtime(serve::dac(arguments)),
+        Verb::Tem(arguments) => in_runtime(serve::tem(arguments)),
         Verb::Node(mut arguments) => match arguments.verb.take() {
             Some(verb) => node::run(verb),
             None => in_runtime(serve::node(arguments)),

@@ -1,20 +1,26 @@
-//! `oasis up`, `oasis dac`, `oasis node`: DAC and node in one process or two.
+//! `oasis up`, `oasis dac`, `oasis node`, `oasis tem`: DAC, node and TEM in one process or several.
 
 use super::{
-    accounts, arguments,
+    accounts,
+    api::Refused,
+    arguments,
+    dac_address::Server,
     encryption::{self, DATAGRAMS},
     node::state::{Named, NodeState},
     own_node,
+    registration::{self, Registration},
     revive::{beat, revive},
     systemd,
+    tem_list::TemList,
 };
 use crate::config::Config;
 use anyhow::Context;
 use oasis_access::{Access, Moment};
-use oasis_api::Api;
+use oasis_api::{Api, Reporter, Tem};
 use oasis_archive::Archive;
 use oasis_dac::{
     Dac,
+    config::TemConfig,
     ingest::Security,
     listener::{self, descriptors},
 };
@@ -25,9 +31,10 @@ use oasis_instrument::NodeSettings;
 use oasis_oidc::OpenId;
 use oasis_probe::Node;
 use oasis_store::ArchiveConfig;
+use oasis_tem::DacName;
 use oasis_tls::ServerTls;
 use serde_json::{Value, json};
-use std::{io::Write, sync::Arc, time::Duration};
+use std::{io::Write, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     net::{TcpListener, UdpSocket},
     signal::unix::{Signal, SignalKind, signal},
@@ -37,8 +44,12 @@ use tokio::{
 
 /// Timeout for browsers to disconnect when the DAC ends.
 const LAST_CALL: Duration = Duration::from_secs(1);
+/// Timeout for the TEM to remove a DAC that ends.
+const FAREWELL: Duration = Duration::from_secs(3);
 /// Pause before a listener is tried again.
 const RETRY: Duration = Duration::from_millis(200);
+/// Pause before a TEM is asked again for a DAC.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// How often a node is asked whether it has taken all its samples.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -48,7 +59,7 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     let config =
         Config::load(&arguments.common)?.with_addresses(arguments.addresses).with_probes(arguments.probes)?;
     let mut section = config.node.clone();
-    let dac = RunningDac::start(config).await?;
+    let dac = RunningDac::start(config, Parts::Dac).await?;
     // The same channel as for a remote node, so that samples always take the same path.
     section.dac.clone_from(&dac.channel);
     let connector = encryption::own_connector(&dac.channel, dac.tls.as_ref());
@@ -67,10 +78,20 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
 
 /// The DAC.
 pub async fn dac(arguments: arguments::Dac) -> anyhow::Result<()> {
-    let mut stop = Stop::listen()?;
+    let stop = Stop::listen()?;
     let config = Config::load(&arguments.common)?.with_addresses(arguments.addresses);
-    let dac = RunningDac::start(config).await?;
-    announce(arguments.common.ready_json, &dac.facts()?)?;
+    run(&arguments.common, RunningDac::start(config, Parts::Dac).await?, stop).await
+}
+
+/// A TEM without a DAC.
+pub async fn tem(arguments: arguments::Tem) -> anyhow::Result<()> {
+    let stop = Stop::listen()?;
+    let config = Config::load(&arguments.common)?.with_page(arguments.page);
+    run(&arguments.common, RunningDac::start(config, Parts::Tem).await?, stop).await
+}
+
+async fn run(common: &arguments::Common, dac: RunningDac, mut stop: Stop) -> anyhow::Result<()> {
+    announce(common.ready_json, &dac.facts()?)?;
     stop.requested().await;
     systemd::stopping();
     stop.unless_again(dac.stop()).await
@@ -80,9 +101,16 @@ pub async fn dac(arguments: arguments::Dac) -> anyhow::Result<()> {
 pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     let mut stop = Stop::listen()?;
     let mut section = Config::load(&arguments.common)?.with_probes(arguments.probes)?.node;
-    let named = Named { state: arguments.state.is_some(), dac: arguments.dac.is_some() };
+    let mut named = Named { state: arguments.state.is_some(), dac: arguments.dac.is_some() };
     if let Some(dac) = arguments.dac {
         section.dac = dac;
+    } else if let Some(tem) = arguments.tem {
+        let tem = Server { url: tem, ca: section.ca.clone() };
+        section.dac = tokio::select! {
+            dac = found(tem, arguments.dac_name, section.name()) => dac?,
+            () = stop.requested() => return Ok(()),
+        };
+        named.dac = true;
     }
     if let Some(state) = NodeState::find(arguments.state.as_deref()) {
         state.apply(&mut section, named)?;
@@ -99,6 +127,42 @@ pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     }
     systemd::stopping();
     stop.unless_again(async { Ok(tokio::task::spawn_blocking(move || node.shutdown()).await?) }).await
+}
+
+/// Returns the data channel of a DAC that a TEM knows: that of this name, or the best one for the node. Waits for a TEM and a DAC: on a host that
+/// starts, the node may be first.
+async fn found(tem: Server, dac: Option<DacName>, node: String) -> anyhow::Result<String> {
+    let mut is_first = true;
+    loop {
+        let (tem, dac, node) = (tem.clone(), dac.clone(), node.clone());
+        match tokio::task::spawn_blocking(move || choose_dac(&tem, dac.as_ref(), &node)).await?? {
+            Ok(channel) => return Ok(channel),
+            Err(reason) if is_first => tracing::warn!("no DAC for this node yet: {reason:#}; trying again"),
+            Err(reason) => tracing::debug!("no DAC for this node yet: {reason:#}"),
+        }
+        is_first = false;
+        tokio::time::sleep(ASK_AGAIN).await;
+    }
+}
+
+/// Returns a data channel, or why there is none yet.
+///
+/// # Errors
+/// If waiting would not help.
+fn choose_dac(tem: &Server, dac: Option<&DacName>, node: &str) -> anyhow::Result<anyhow::Result<String>> {
+    let list = match TemList::for_node(tem, node) {
+        Ok(list) => list,
+        Err(error) if error.downcast_ref::<Refused>().is_some() => return Err(error),
+        Err(error) => return Ok(Err(error)),
+    };
+    let chosen = match dac {
+        Some(name) => list.named(name),
+        None => list.dacs().iter().find(|dac| dac.is_live()).context("all DACs are late, or there are none"),
+    };
+    match chosen {
+        Ok(dac) => list.channel(dac).map(Ok),
+        Err(error) => Ok(Err(error)),
+    }
 }
 
 /// Waits until the node has taken all samples that it was told to take.
@@ -127,7 +191,41 @@ struct RunningDac {
     dac: Arc<Dac>,
     own_node: Option<Node>,
     access: Arc<Access>,
+    registration: Option<Registration>,
     _watchdog: Watchdog,
+}
+
+/// What runs besides page, API and doors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parts {
+    /// All of a DAC.
+    Dac,
+    /// Nothing: a TEM takes no samples.
+    Tem,
+}
+
+/// The sockets for nodes.
+struct DataChannel {
+    listener: TcpListener,
+    datagrams: Option<UdpSocket>,
+    address: SocketAddr,
+}
+
+impl DataChannel {
+    async fn bind(config: &Config, is_encrypted: bool) -> anyhow::Result<Self> {
+        let listener =
+            listen(&config.channel.listen, "data channel", "--channel-listen or channel.listen").await?;
+        let address = listener.local_addr()?;
+        encryption::check(address, "the data channel", is_encrypted, config.insecure)?;
+        if !config.channel.udp {
+            return Ok(Self { listener, datagrams: None, address });
+        }
+        encryption::check(address, DATAGRAMS, is_encrypted, config.insecure)?;
+        let datagrams = UdpSocket::bind(address).await.with_context(|| {
+            format!("cannot receive datagrams at {address} (channel.udp): is another program using the port?")
+        })?;
+        Ok(Self { listener, datagrams: Some(datagrams), address })
+    }
 }
 
 struct Archiving {
@@ -140,73 +238,131 @@ struct Archiving {
 const FILE_TOO_LARGE: i32 = 25;
 
 impl RunningDac {
-    async fn start(config: Config) -> anyhow::Result<Self> {
+    async fn start(mut config: Config, parts: Parts) -> anyhow::Result<Self> {
         raise_open_files(config.doors.max_connections + config.channel.max_connections);
         let tls = encryption::load(&config.tls)?;
         let doors_listener =
             listen(&config.doors.listen, "page, API and doors", "--listen or doors.listen").await?;
-        let channel_listener =
-            listen(&config.channel.listen, "data channel", "--channel-listen or channel.listen").await?;
-        for (listener, what) in
-            [(&doors_listener, "page, API and doors"), (&channel_listener, "the data channel")]
-        {
-            encryption::check(listener.local_addr()?, what, tls.is_some(), config.insecure)?;
+        let doors_address = doors_listener.local_addr()?;
+        encryption::check(doors_address, "page, API and doors", tls.is_some(), config.insecure)?;
+        if parts == Parts::Tem {
+            config.switch_off_all_but_the_page();
         }
-        let (http, channel) =
-            (doors_listener.local_addr()?.to_string(), channel_listener.local_addr()?.to_string());
-        if config.channel.udp {
-            encryption::check(channel_listener.local_addr()?, DATAGRAMS, tls.is_some(), config.insecure)?;
-        }
-        let datagrams = match config.channel.udp {
-            true => Some(UdpSocket::bind(&channel).await.with_context(|| {
-                format!(
-                    "cannot receive datagrams at {channel} (channel.udp): is another program using the port?"
-                )
-            })?),
-            false => None,
+        let channel = match parts {
+            Parts::Dac => Some(DataChannel::bind(&config, tls.is_some()).await?),
+            Parts::Tem => None,
         };
-        let enrollment = encryption::enrollment(&config.tls, channel_listener.local_addr()?.port())?;
-        // Invalid settings of a handler end the start before anything is written.
+        let channel_address = channel.as_ref().map(|channel| channel.address);
+        let enrollment = channel_address.map(|address| encryption::enrollment(&config.tls, address.port()));
+        let enrollment = enrollment.transpose()?.flatten();
+        // Invalid settings of a handler or of the TEM end the start before anything is written.
         let handlers = config.handlers()?;
+        let listing = channel_address.map(|_| registration::name(&config.tem)).transpose()?;
+        let remote_tem = registration::remote(&config.tem, config.insecure)?;
         let openid = OpenId::new(config.access.oidc.clone()).context("in the section [access.oidc]")?;
-        let permissions = accounts::open(&config.access, doors_listener.local_addr()?.port())?;
+        let permissions = accounts::open(&config.access, doors_address.port())?;
         let access = permissions.access.clone();
         let dac = Dac::new(oasis_dac::Config {
             memory_bytes: config.memory_bytes,
             log: config.log,
             channel: config.channel,
         });
-        if let Some(socket) = datagrams {
-            tokio::spawn(oasis_dac::datagrams::serve(dac.clone(), socket));
-        }
         let archive = open_archive(config.archive, &dac)?;
         let archived = archive.as_ref().map(|archiving| archiving.archive.clone());
         let stored = archived.clone().map(|archive| -> Arc<dyn StoredSamples> { archive });
         let recorder = archived.clone().map(|archive| -> Arc<dyn Handler> { archive });
         let handlers = recorder.into_iter().chain(handlers).collect();
         let handlers = Arc::new(Supervisor::new(dac.clone(), stored, handlers));
+        let names = config.doors.allowed_hosts.clone();
         let doors = Doors::with_permissions(dac.clone(), config.doors, archived, permissions)?;
         let doors = doors.with_tls(tls.clone());
         let security = Security { tls: tls.clone(), guard: Some(doors.permissions.clone()) };
+        let own_tem = Arc::new(Tem::default());
         let api = Api::new(doors, handlers.clone())?.enrolling(enrollment).with_openid(openid);
+        let api = api.with_tem(own_tem.clone());
         handlers.start_all();
         let watchdog = systemd::watchdog(dac.health.clone())?;
         tokio::spawn(beat(dac.health.clone()));
         tls.iter().for_each(encryption::keep_current);
-        tokio::spawn(serve_channel(dac.clone(), channel_listener.into_std()?, security));
         let (ending, ended) = watch::channel(false);
-        let served = tokio::spawn(serve_doors(dac.health.clone(), api, doors_listener.into_std()?, ended));
-        let own_node = (!config.own_node.is_empty()).then(|| {
-            own_node::start(&config.own_node, &dac, encryption::own_connector(&channel, tls.as_ref()))
-        });
-        let own_node = own_node.transpose().context("the DAC's own node cannot be started (own_node)")?;
-        let _watchdog = watchdog;
-        Ok(Self { http, channel, tls, ending, served, archive, handlers, dac, own_node, access, _watchdog })
+        let mut running = Self {
+            http: doors_address.to_string(),
+            channel: channel_address.map(|address| address.to_string()).unwrap_or_default(),
+            tls,
+            ending,
+            served: tokio::spawn(serve_doors(
+                dac.health.clone(),
+                api.clone(),
+                doors_listener.into_std()?,
+                ended,
+            )),
+            archive,
+            handlers,
+            dac,
+            own_node: None,
+            access,
+            registration: None,
+            _watchdog: watchdog,
+        };
+        if let Some(channel) = channel {
+            running.take_samples(channel, security)?;
+        }
+        running.registration = running.list(listing, &api, own_tem, (&config.tem, remote_tem, names))?;
+        running.start_own_node(&config.own_node)?;
+        Ok(running)
+    }
+
+    /// Lets nodes connect.
+    fn take_samples(&self, channel: DataChannel, security: Security) -> anyhow::Result<()> {
+        if let Some(socket) = channel.datagrams {
+            tokio::spawn(oasis_dac::datagrams::serve(self.dac.clone(), socket));
+        }
+        tokio::spawn(serve_channel(self.dac.clone(), channel.listener.into_std()?, security));
+        Ok(())
+    }
+
+    /// Lists the DAC in its own TEM, and in another one if it has one.
+    fn list(
+        &self,
+        name: Option<DacName>,
+        api: &Api,
+        own_tem: Arc<Tem>,
+        (config, remote, names): (&TemConfig, Option<Server>, Vec<String>),
+    ) -> anyhow::Result<Option<Registration>> {
+        let reporter = |host: Option<&str>, tem: Option<&Server>| {
+            let (http, channel) = (&self.http, &self.channel);
+            let (http, channel) =
+                (registration::advertised(http, host, tem), registration::advertised(channel, host, tem));
+            let (s, tls) = if self.tls.is_some() { ("s", "tls://") } else { ("", "") };
+            Reporter::new(api.clone(), format!("http{s}://{http}"), format!("{tls}{channel}"))
+        };
+        let own = name.clone().map(|name| (name, reporter(None, None)));
+        let (tem, health) = (own_tem.clone(), self.dac.health.clone());
+        tokio::spawn(revive(health, "tem", move || registration::keep_own(tem.clone(), own.clone())));
+        let Some((name, remote)) = name.zip(remote) else { return Ok(None) };
+        let is_anywhere = self.http.parse().is_ok_and(|address: SocketAddr| address.ip().is_unspecified());
+        // A certificate rarely has the address of its host.
+        let certified = names.first().filter(|_| self.tls.is_some() && is_anywhere);
+        let configured = Some(config.host.as_str()).filter(|host| !host.is_empty());
+        let reporter = reporter(configured.or(certified.map(String::as_str)), Some(&remote));
+        Registration::start(remote, config, (name, reporter), own_tem, &self.dac.health).map(Some)
+    }
+
+    fn start_own_node(&mut self, name: &str) -> anyhow::Result<()> {
+        if !name.is_empty() {
+            let connector = encryption::own_connector(&self.channel, self.tls.as_ref());
+            let node = own_node::start(name, &self.dac, connector);
+            self.own_node = Some(node.context("the DAC's own node cannot be started (own_node)")?);
+        }
+        Ok(())
     }
 
     /// What is printed at the start.
     fn facts(&self) -> anyhow::Result<Vec<Fact>> {
-        let mut facts = vec![("http", self.page(), "page"), ("channel", self.data_channel(), "data channel")];
+        let mut facts = vec![("http", self.page(), "page")];
+        if !self.channel.is_empty() {
+            facts.push(("channel", self.data_channel(), "data channel"));
+        }
         if let Some(code) = self.access.link(Moment::now())? {
             facts.push(("sign_in", link_to(&self.page(), code.reveal()), "sign in once"));
         }
@@ -224,6 +380,11 @@ impl RunningDac {
     }
 
     async fn stop(self) -> anyhow::Result<()> {
+        if let Some(registration) = self.registration {
+            // Before nodes and readers are sent away: they look for another DAC. A TEM that hangs does not delay the end.
+            let farewell = tokio::task::spawn_blocking(move || registration.stop());
+            let _ = tokio::time::timeout(FAREWELL, farewell).await;
+        }
         if let Some(node) = self.own_node {
             tokio::task::spawn_blocking(move || node.shutdown()).await?;
         }

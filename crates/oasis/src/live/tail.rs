@@ -32,7 +32,8 @@ struct FollowedInstance {
 
 /// Follows until an interrupt, the requested number of samples, or the end of the requested time span.
 pub async fn run(arguments: Tail) -> anyhow::Result<()> {
-    let mut client = Client::connect(&arguments.server).await?;
+    let targets: Vec<_> = arguments.instances.iter().collect();
+    let mut client = Client::connect(&arguments.located.server(&targets)?).await?;
     let printer = Printer {
         out: BufWriter::new(io::stdout()),
         format: arguments.format,

@@ -1,10 +1,15 @@
 //! The arguments of `oasis sql`.
 
 #[cfg(feature = "live")]
-use crate::live::dac_address::{DacAddress, Server};
+use crate::live::{
+    dac_address::{DacAddress, Server},
+    locate::Located,
+};
 use crate::{archive_folder::ArchiveFolder, formats};
 use clap::Args;
 use oasis_format::Format;
+#[cfg(feature = "live")]
+use oasis_tem::DacName;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -17,8 +22,16 @@ pub struct Arguments {
     url: Option<DacAddress>,
     #[cfg(feature = "live")]
     /// CA of the DAC's certificate, with https:// [default: those that this system trusts].
-    #[arg(long, value_name = "FILE", env = "OASIS_CA", requires = "url")]
+    #[arg(long, value_name = "FILE", env = "OASIS_CA")]
     ca: Option<PathBuf>,
+    #[cfg(feature = "live")]
+    /// TEM that knows the running DACs: http://HOST:PORT of its page, or https://.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["archive", "config", "access", "stats", "url"])]
+    tem: Option<DacAddress>,
+    #[cfg(feature = "live")]
+    /// Name of the DAC that answers, as the TEM lists it [default: the only one].
+    #[arg(long, value_name = "NAME", requires = "tem")]
+    dac_name: Option<DacName>,
     /// Folder of the accounts: adds the table audit_log.
     #[arg(long, value_name = "DIR")]
     pub access: Option<PathBuf>,
@@ -35,7 +48,11 @@ pub struct Arguments {
 #[cfg(feature = "live")]
 impl Arguments {
     /// The DAC that answers instead of a folder, if one is named.
-    pub fn server(&self) -> Option<Server> {
-        self.url.clone().map(|url| Server { url, ca: self.ca.clone() })
+    pub fn server(&self) -> anyhow::Result<Option<Server>> {
+        if let Some(tem) = &self.tem {
+            let tem = Server { url: tem.clone(), ca: self.ca.clone() };
+            return Located::through(tem, self.dac_name.clone()).server(&[]).map(Some);
+        }
+        Ok(self.url.clone().map(|url| Server { url, ca: self.ca.clone() }))
     }
 }

@@ -32,7 +32,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         bail!("no query: pass one as an argument or on standard input, or use .tables or .help");
     }
     #[cfg(feature = "live")]
-    if let Some(server) = arguments.server() {
+    if let Some(server) = arguments.server()? {
         return remote::run(&server, query.trim(), arguments.format);
     }
     let mut sql = Sql::open(&arguments.archive.find()?)?;

@@ -1,0 +1,53 @@
+//! `oasis list --dacs`: the DACs that a TEM knows.
+
+use super::{dac_address::Server, tem_list::TemList};
+use crate::output_format::Format;
+use oasis_format::visible::Visible;
+use oasis_tem::{DacView, Health};
+use std::io::{self, Write};
+
+/// Column headings.
+const HEAD: [&str; 8] = ["DAC", "STATE", "HEALTH", "NODES", "READERS", "SAMPLES/S", "HEARD", "ADDRESS"];
+
+/// Prints all DACs.
+pub fn run(tem: &Server, format: Format) -> anyhow::Result<()> {
+    let list = TemList::fetch(tem)?;
+    if list.dacs().is_empty() {
+        eprintln!("no DAC has registered at {}: start one with --tem {0}", tem.url);
+    }
+    match print(list.dacs(), format) {
+        // `oasis list --dacs | head` is not an error.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+fn print(dacs: &[DacView], format: Format) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if format == Format::Json {
+        return dacs.iter().try_for_each(|dac| writeln!(out, "{}", serde_json::to_string(dac)?));
+    }
+    let rows: Vec<Vec<String>> = dacs.iter().map(|dac| row(dac).into()).collect();
+    super::list::table(&mut out, &HEAD, &rows)
+}
+
+fn row(dac: &DacView) -> [String; 8] {
+    let health = match dac.health {
+        Health::Ok => "ok",
+        Health::Degraded => "degraded",
+        Health::Failing => "failing",
+    };
+    let figure = |number: Option<u64>| number.map_or("-".into(), |number| number.to_string());
+    let nodes = dac.load.map_or(dac.nodes.len() as u64, |load| load.nodes);
+    let cells = [
+        dac.name.to_string(),
+        if dac.is_live() { "live" } else { "late" }.into(),
+        health.into(),
+        nodes.to_string(),
+        figure(dac.load.map(|load| load.readers)),
+        figure(dac.load.map(|load| load.samples_per_second)),
+        format!("{}.{} s", dac.silent_ms / 1_000, dac.silent_ms % 1_000 / 100),
+        dac.doors.clone(),
+    ];
+    cells.map(|cell| Visible(&cell).to_string())
+}

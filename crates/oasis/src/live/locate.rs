@@ -1,0 +1,121 @@
+//! Which DAC a command talks to: one that is named by its address, or one that a TEM knows.
+
+use super::{
+    dac_address::{DEFAULT, DacAddress, Server},
+    tem_list::TemList,
+};
+use crate::target::Target;
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use oasis_format::visible::Visible;
+use oasis_tem::{DacName, DacView};
+use std::{env, path::PathBuf};
+
+/// The flags that name a DAC, or a TEM that knows where it is.
+#[derive(Debug, Clone, Args)]
+pub struct Located {
+    /// Address of the DAC: http://HOST:PORT of its page, or ws://HOST:PORT/ws; https:// or wss:// if it has a certificate [env: OASIS_URL] [default: http://127.0.0.1:7070].
+    #[arg(long, value_name = "URL", global = true)]
+    url: Option<DacAddress>,
+    /// CA of the DAC's certificate, with https:// or wss:// [default: those that this system trusts].
+    #[arg(long, value_name = "FILE", env = "OASIS_CA", global = true)]
+    ca: Option<PathBuf>,
+    /// Address of a TEM, which knows the DAC of each node: http://HOST:PORT of its page, or https:// [env: OASIS_TEM].
+    #[arg(long, value_name = "URL", global = true, conflicts_with = "url")]
+    tem: Option<DacAddress>,
+    /// Name of the DAC, as the TEM lists it [default: the one that has the node].
+    #[arg(long, value_name = "NAME", global = true, conflicts_with = "url")]
+    dac_name: Option<DacName>,
+}
+
+/// A DAC, and the name that a TEM knows it by.
+pub type NamedServer = (Option<DacName>, Server);
+
+impl Located {
+    /// Through a TEM.
+    pub fn through(tem: Server, dac_name: Option<DacName>) -> Self {
+        Self { url: None, ca: tem.ca, tem: Some(tem.url), dac_name }
+    }
+
+    /// Returns the TEM to ask, or the DAC itself. A flag wins over the environment, and an address there over a TEM.
+    fn choice(&self) -> anyhow::Result<Choice> {
+        let server = |url| Server { url, ca: self.ca.clone() };
+        if let Some(tem) = &self.tem {
+            return Ok(Choice::Tem(server(tem.clone())));
+        }
+        if let Some(url) = &self.url {
+            return Ok(Choice::Dac(server(url.clone())));
+        }
+        match (variable("OASIS_URL")?, variable("OASIS_TEM")?) {
+            (None, Some(tem)) => Ok(Choice::Tem(server(tem))),
+            (Some(_), Some(tem)) if self.dac_name.is_some() => Ok(Choice::Tem(server(tem))),
+            _ if self.dac_name.is_some() => {
+                bail!("--dac-name needs the TEM that knows this name: use --tem URL")
+            }
+            (Some(url), _) => Ok(Choice::Dac(server(url))),
+            (None, None) => Ok(Choice::Dac(server(DEFAULT.parse().map_err(|why: String| anyhow!(why))?))),
+        }
+    }
+
+    /// Returns the server that lists DACs: the TEM, or the DAC, which is one too.
+    pub fn tem(&self) -> anyhow::Result<Server> {
+        match self.choice()? {
+            Choice::Tem(server) | Choice::Dac(server) => Ok(server),
+        }
+    }
+
+    /// Returns the DAC that has these instances; without any, the DAC that is named, or the only one.
+    pub fn server(&self, targets: &[&Target]) -> anyhow::Result<Server> {
+        let tem = match self.choice()? {
+            Choice::Dac(server) => return Ok(server),
+            Choice::Tem(server) => server,
+        };
+        let list = TemList::fetch(&tem)?;
+        let found = match (&self.dac_name, targets) {
+            (Some(name), _) => list.named(name)?,
+            (None, []) => list.only()?,
+            (None, targets) => list.holder_of_all(targets)?,
+        };
+        warn_if_late(found);
+        list.server(found)
+    }
+
+    /// Returns all DACs that can be asked.
+    pub fn servers(&self) -> anyhow::Result<Vec<NamedServer>> {
+        let tem = match self.choice()? {
+            Choice::Dac(server) => return Ok(vec![(None, server)]),
+            Choice::Tem(server) => server,
+        };
+        let list = TemList::fetch(&tem)?;
+        let chosen: Vec<&DacView> = match &self.dac_name {
+            Some(name) => vec![list.named(name)?],
+            None => list.dacs().iter().collect(),
+        };
+        chosen.iter().for_each(|dac| warn_if_late(dac));
+        chosen.into_iter().map(|dac| Ok((Some(dac.name.clone()), list.server(dac)?))).collect()
+    }
+}
+
+enum Choice {
+    Dac(Server),
+    Tem(Server),
+}
+
+fn variable(name: &str) -> anyhow::Result<Option<DacAddress>> {
+    let value = env::var(name).ok().filter(|value| !value.is_empty());
+    value
+        .map(|value| value.parse().map_err(|why: String| anyhow!(why)).with_context(|| format!("in {name}")))
+        .transpose()
+}
+
+/// A late DAC may be reachable all the same: perhaps only the TEM does not hear it.
+fn warn_if_late(dac: &DacView) {
+    if !dac.is_live() {
+        eprintln!(
+            "the DAC {} is late: the TEM has not heard it for {} s; trying it at {} all the same",
+            dac.name,
+            dac.silent_ms / 1_000,
+            Visible(&dac.doors)
+        );
+    }
+}

@@ -1,0 +1,384 @@
+//! The DACs that a TEM knows, for a command: asked for once, and remembered for the time when the TEM does not answer.
+
+use super::{
+    api::{Api, Refused},
+    dac_address::{DacAddress, Server},
+};
+use crate::target::{Target, data_channel};
+use anyhow::{Context, anyhow, bail};
+use oasis_tem::{DacName, DacView, TemView};
+use oasis_wire::pattern;
+use serde_json::Value;
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    io::{self, Write},
+    path::PathBuf,
+    time::{Duration, SystemTime},
+};
+
+/// Time for an answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Names that a message suggests.
+const SUGGESTIONS: usize = 3;
+/// A name that is less similar is no typing error.
+const SIMILAR: f64 = 0.7;
+
+/// The DACs that a TEM knows.
+#[derive(Debug)]
+pub struct TemList {
+    tem: Server,
+    view: TemView,
+}
+
+impl TemList {
+    /// Asks a TEM, or remembers what it said last.
+    ///
+    /// # Errors
+    /// If it refuses, or does not answer and was never asked before.
+    pub fn fetch(tem: &Server) -> anyhow::Result<Self> {
+        Self::fetch_with(tem, &[])
+    }
+
+    /// The same, in the order in which a node of this name tries them: first where it is, then the least loaded.
+    ///
+    /// # Errors
+    /// As [`Self::fetch`].
+    pub fn for_node(tem: &Server, node: &str) -> anyhow::Result<Self> {
+        let mut list = Self::fetch_with(tem, &[("node", node), ("order", "load")])?;
+        list.prefer_holders(node);
+        Ok(list)
+    }
+
+    /// Puts live DACs that have a node before the others, and late ones last.
+    fn prefer_holders(&mut self, node: &str) {
+        let is_elsewhere = |dac: &DacView| match has(dac, node) {
+            _ if !dac.is_live() => 3,
+            Some(true) => 0,
+            Some(false) => 1,
+            None => 2,
+        };
+        self.view.dacs.sort_by_key(is_elsewhere);
+    }
+
+    fn fetch_with(tem: &Server, query: &[(&str, &str)]) -> anyhow::Result<Self> {
+        let remembered = Memory::of(&tem.url, query);
+        let asked = Api::within(tem, Some(PATIENCE)).and_then(|api| api.get("/tem", query));
+        let view = match asked {
+            Ok(answer) => {
+                remembered.iter().for_each(|memory| memory.write(&answer));
+                answer
+            }
+            Err(error) if error.downcast_ref::<Refused>().is_some() => return Err(error),
+            Err(error) => match remembered.as_ref().and_then(Memory::read) {
+                Some((answer, age)) => {
+                    eprintln!("the TEM at {} does not answer; using its list of {age} s ago", tem.url);
+                    answer
+                }
+                None => return Err(error).with_context(|| format!("the TEM at {} does not answer", tem.url)),
+            },
+        };
+        let view = serde_json::from_value(view)
+            .with_context(|| format!("{} has sent something else than a list of DACs", tem.url))?;
+        Ok(Self { tem: tem.clone(), view })
+    }
+
+    /// All DACs.
+    pub fn dacs(&self) -> &[DacView] {
+        &self.view.dacs
+    }
+
+    /// Returns the DAC of this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn named(&self, name: &DacName) -> anyhow::Result<&DacView> {
+        let names = || self.view.dacs.iter().map(|dac| dac.name.as_str());
+        self.view.dacs.iter().find(|dac| dac.name == *name).ok_or_else(|| {
+            anyhow!("the TEM at {} knows no DAC {name}{}", self.tem.url, meant(name.as_str(), names()))
+        })
+    }
+
+    /// Returns the only DAC.
+    ///
+    /// # Errors
+    /// If there is none, or several.
+    pub fn only(&self) -> anyhow::Result<&DacView> {
+        match &self.view.dacs[..] {
+            [dac] => Ok(dac),
+            [] => bail!("the TEM at {} knows no DAC: start one with --tem {0}", self.tem.url),
+            several => {
+                let names: Vec<_> = several.iter().map(|dac| dac.name.as_str()).collect();
+                bail!("there are several DACs: name one with --dac-name ({})", names.join(", "))
+            }
+        }
+    }
+
+    /// Returns the DAC that has the nodes of all these instances. A `*` in the name of a node matches any text.
+    ///
+    /// # Errors
+    /// If there is none, or if several DACs have them.
+    pub fn holder_of_all(&self, targets: &[&Target]) -> anyhow::Result<&DacView> {
+        let mut found: Vec<&DacView> = Vec::new();
+        for target in targets {
+            found.extend(self.holders(&target.node)?);
+        }
+        found.sort_by_key(|dac| &dac.name);
+        found.dedup_by_key(|dac| &dac.name);
+        match found[..] {
+            [dac] => Ok(dac),
+            _ => {
+                let names: Vec<_> = found.iter().map(|dac| dac.name.as_str()).collect();
+                bail!("these instances are at several DACs: name one with --dac-name ({})", names.join(", "))
+            }
+        }
+    }
+
+    /// Returns the DAC of a node, or those of all nodes that match a pattern.
+    fn holders(&self, node: &str) -> anyhow::Result<Vec<&DacView>> {
+        if let Some(dac) = self.holder(node) {
+            return Ok(vec![dac]);
+        }
+        let names: BTreeSet<&str> = self
+            .view
+            .dacs
+            .iter()
+            .flat_map(|dac| dac.nodes.iter().chain(&dac.offline_nodes))
+            .map(String::as_str)
+            .collect();
+        let matching = names.iter().filter(|name| node.contains('*') && pattern::matches(node, name));
+        let found: Vec<_> = matching.filter_map(|name| self.holder(name)).collect();
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let left_out: u64 = self.view.dacs.iter().map(|dac| dac.left_out).sum();
+        let beyond = match left_out {
+            0 => String::new(),
+            count => format!(". The TEM lacks the names of {count} nodes: name the DAC with --dac-name"),
+        };
+        bail!("no DAC has a node {node:?}{}{beyond}", meant(node, names.into_iter()))
+    }
+
+    /// The DAC of a node: that to which it is connected, and a live one if there is one.
+    fn holder(&self, node: &str) -> Option<&DacView> {
+        let holders = self.view.dacs.iter().filter_map(|dac| Some((has(dac, node)?, dac)));
+        holders.min_by_key(|(is_online, dac)| (!is_online, dac.state)).map(|(_, dac)| dac)
+    }
+
+    /// Returns where a DAC serves its page and its API.
+    ///
+    /// # Errors
+    /// If its address is of no use here, or not safe.
+    pub fn server(&self, dac: &DacView) -> anyhow::Result<Server> {
+        let tem = &self.tem.url;
+        if dac.is_tem {
+            return Ok(self.tem.clone());
+        }
+        // It comes from the network, and goes to a terminal in messages.
+        let plain = Some(&dac.doors).filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic()));
+        let url: DacAddress = plain
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| anyhow!("the DAC {} has no usable address: {:?}", dac.name, dac.doors))?;
+        // Whoever can change the list could otherwise ask for tokens in the clear.
+        if tem.is_encrypted && !url.is_encrypted {
+            bail!(
+                "the DAC {} at {url} has no TLS, and the TEM has: the token of this command would be sent in the clear",
+                dac.name
+            );
+        }
+        self.check_reach(dac, url.is_loopback())?;
+        Ok(Server { url, ca: self.tem.ca.clone() })
+    }
+
+    /// Returns where nodes connect to a DAC.
+    ///
+    /// # Errors
+    /// If its address is of no use here, or not safe.
+    pub fn channel(&self, dac: &DacView) -> anyhow::Result<String> {
+        let is_plain = dac.channel.bytes().all(|byte| byte.is_ascii_graphic());
+        if !is_plain || data_channel(&dac.channel).is_err() {
+            bail!("the DAC {} has no usable data channel: {:?}", dac.name, dac.channel);
+        }
+        let (scheme, plain) = match dac.channel.strip_prefix("tls://") {
+            Some(plain) => ("tls://", plain),
+            None => ("", dac.channel.as_str()),
+        };
+        if self.tem.url.is_encrypted && scheme.is_empty() {
+            bail!("the data channel of the DAC {} at {plain} has no TLS, and the TEM has", dac.name);
+        }
+        let port = plain.rsplit_once(':').map(|(_, port)| port).unwrap_or_default();
+        if dac.is_tem {
+            let (host, _) = self.tem.url.socket();
+            let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+            return Ok(format!("{scheme}{host}:{port}"));
+        }
+        let address: Result<DacAddress, _> = format!("http://{plain}").parse();
+        self.check_reach(dac, address.is_ok_and(|address| address.is_loopback()))?;
+        Ok(dac.channel.clone())
+    }
+
+    /// A loopback address means another host to the TEM than to this command.
+    fn check_reach(&self, dac: &DacView, is_loopback: bool) -> anyhow::Result<()> {
+        if is_loopback && !self.tem.url.is_loopback() {
+            bail!(
+                "the DAC {} is reached on its own host alone ({:?}): let it listen on another address (--listen, --channel-listen)",
+                dac.name,
+                dac.doors
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Whether a DAC has a node: `Some(true)` if that is connected.
+fn has(dac: &DacView, node: &str) -> Option<bool> {
+    let is_in = |names: &[String]| names.iter().any(|name| name == node);
+    match (is_in(&dac.nodes), is_in(&dac.offline_nodes)) {
+        (true, _) => Some(true),
+        (false, true) => Some(false),
+        (false, false) => None,
+    }
+}
+
+/// Names that may have been meant.
+fn meant<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
+    let rated = names.map(|name| (strsim::jaro_winkler(text, name), name));
+    let mut near: Vec<_> = rated.filter(|(rate, _)| *rate >= SIMILAR).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let near: Vec<_> = near.iter().take(SUGGESTIONS).map(|(_, name)| format!("{name:?}")).collect();
+    match near.is_empty() {
+        true => ": list them with `oasis list --dacs`".into(),
+        false => format!(": did you mean {}?", near.join(" or ")),
+    }
+}
+
+/// A file with the last answer of a TEM: `oasis/tem` in `$XDG_STATE_HOME` or `~/.local/state`.
+struct Memory {
+    file: PathBuf,
+}
+
+impl Memory {
+    /// None without a home, or for questions about one node.
+    fn of(tem: &DacAddress, query: &[(&str, &str)]) -> Option<Self> {
+        let variable = |name: &str| env::var(name).ok().map(PathBuf::from).filter(|path| path.is_absolute());
+        let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")))?;
+        let (host, port) = tem.socket();
+        // No part of an address may leave the folder.
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".:-_".contains(letter);
+        let (host, scheme) =
+            (host.replace(|letter| !is_plain(letter), "_"), if tem.is_encrypted { "https" } else { "http" });
+        query
+            .is_empty()
+            .then(|| Self { file: state.join("oasis/tem").join(format!("{scheme}-{host}-{port}.json")) })
+    }
+
+    /// Replaces the file. That it cannot be written is no reason to fail.
+    fn write(&self, answer: &Value) {
+        let written = || -> io::Result<()> {
+            let folder = self.file.parent().ok_or(io::ErrorKind::NotFound)?;
+            fs::create_dir_all(folder)?;
+            // Its mode lets only the owner read the names of nodes.
+            let mut file = tempfile::NamedTempFile::new_in(folder)?;
+            file.write_all(answer.to_string().as_bytes())?;
+            file.persist(&self.file)?;
+            Ok(())
+        };
+        if let Err(error) = written() {
+            tracing::debug!(%error, file = %self.file.display(), "the list of DACs is not remembered");
+        }
+    }
+
+    /// The answer, and its age in seconds.
+    fn read(&self) -> Option<(Value, u64)> {
+        let answer = serde_json::from_str(&fs::read_to_string(&self.file).ok()?).ok()?;
+        let written = fs::metadata(&self.file).and_then(|facts| facts.modified()).ok()?;
+        Some((answer, SystemTime::now().duration_since(written).unwrap_or_default().as_secs()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn list(tem: &str, dacs: Value) -> TemList {
+        let view = json!({"position": "00000000000000aa:1", "complete": true, "dacs": dacs});
+        let tem = Server { url: tem.parse().unwrap(), ca: None };
+        TemList { tem, view: serde_json::from_value(view).unwrap() }
+    }
+
+    fn dac(name: &str, doors: &str, state: &str, nodes: &[&str], offline: &[&str]) -> Value {
+        json!({"name": name, "epoch": "00000000000000aa", "doors": doors, "channel": "192.0.2.7:7071", "software": "s", "state": state,
+            "silent_ms": 0, "health": "ok", "nodes": nodes, "offline_nodes": offline, "left_out": 0})
+    }
+
+    fn two() -> TemList {
+        let a = dac("a", "http://192.0.2.7:7070", "live", &["plant-7", "plant-8"], &["mill"]);
+        let b = dac("b", "http://127.0.0.1:7070", "late", &["mill", "oven"], &["plant-7"]);
+        list("http://192.0.2.1:7070", json!([a, b]))
+    }
+
+    fn found(list: &TemList, targets: &[&str]) -> Result<String, String> {
+        let targets: Vec<Target> = targets.iter().map(|target| target.parse().unwrap()).collect();
+        let found = list.holder_of_all(&targets.iter().collect::<Vec<_>>());
+        found.map(|dac| dac.name.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_node_is_at_the_dac_to_which_it_is_connected() {
+        let list = two();
+        assert_eq!(found(&list, &["plant-7/x"]).as_deref(), Ok("a"));
+        assert_eq!(found(&list, &["plant-*/x", "plant-8/y"]).as_deref(), Ok("a"));
+        assert_eq!(found(&list, &["mill/x"]).as_deref(), Ok("b"), "late, and nowhere else");
+        assert!(found(&list, &["plant-7/x", "oven/x"]).unwrap_err().contains("--dac-name (a, b)"));
+        let unknown = found(&list, &["plant7/x"]).unwrap_err();
+        assert!(unknown.contains("did you mean \"plant-7\" or"), "{unknown}");
+        assert!(found(&list, &["zzz/x"]).unwrap_err().contains("oasis list --dacs"));
+        assert!(list.only().unwrap_err().to_string().contains("--dac-name (a, b)"));
+        assert!(list.named(&"c".parse().unwrap()).is_err());
+    }
+
+    #[test]
+    fn a_node_prefers_the_dac_that_has_it_and_then_the_order_of_the_tem() {
+        let dac = |name, state, nodes: &[&str], offline: &[&str]| {
+            dac(name, "http://192.0.2.7:7070", state, nodes, offline)
+        };
+        let dacs = [
+            dac("late", "late", &["plant"], &[]),
+            dac("empty", "live", &[], &[]),
+            dac("full", "live", &["x", "y"], &[]),
+            dac("former", "live", &[], &["plant"]),
+            dac("present", "live", &["plant"], &[]),
+        ];
+        let mut list = list("http://192.0.2.1:7070", json!(dacs));
+        list.prefer_holders("plant");
+        let names: Vec<_> = list.dacs().iter().map(|dac| dac.name.as_str()).collect();
+        assert_eq!(names, ["present", "former", "empty", "full", "late"]);
+    }
+
+    #[test]
+    fn an_address_is_used_only_where_it_means_the_same_and_is_as_safe() {
+        let list = two();
+        let refused = |list: &TemList, name: &str| {
+            list.server(list.named(&name.parse().unwrap()).unwrap()).unwrap_err().to_string()
+        };
+        assert!(refused(&list, "b").contains("on its own host alone"));
+        let a = list.server(list.named(&"a".parse().unwrap()).unwrap()).unwrap();
+        assert_eq!(a.url.to_string(), "http://192.0.2.7:7070");
+        let encrypted =
+            self::list("https://tem:7070", json!([dac("a", "http://192.0.2.7:7070", "live", &[], &[])]));
+        assert!(refused(&encrypted, "a").contains("no TLS"));
+        assert!(encrypted.channel(encrypted.only().unwrap()).unwrap_err().to_string().contains("no TLS"));
+    }
+
+    #[test]
+    fn a_dac_that_answers_itself_is_where_it_was_asked() {
+        let mut own = dac("a", "http://0.0.0.0:7070", "live", &[], &[]);
+        own["is_tem"] = json!(true);
+        own["channel"] = json!("0.0.0.0:7071");
+        let list = list("http://[2001:db8::1]:7070", json!([own]));
+        let dac = list.only().unwrap();
+        assert_eq!(list.server(dac).unwrap().url.to_string(), "http://[2001:db8::1]:7070");
+        assert_eq!(list.channel(dac).unwrap(), "[2001:db8::1]:7071");
+    }
+}

@@ -34,6 +34,7 @@ pub struct Heartbeat {
 /// Whether a DAC works, as its own health reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = DacHealth)]
 pub enum Health {
     /// It works.
     Ok,

@@ -31,6 +31,7 @@ pub struct TemFilter {
     node: Option<String>,
     /// `name` (the default), or `load`: the least loaded DAC first.
     #[serde(default)]
+    #[param(inline)]
     order: Order,
 }
 
@@ -132,7 +133,7 @@ pub struct Departure {
 
 /// Removes a DAC that ends. Its own heartbeats that are still under way do not bring it back.
 #[utoipa::path(delete, path = "/api/v1/tem/dacs/{name}", params(("name" = String, Path), Departure),
-    responses((status = 204), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem)))]
+    responses((status = 204), (status = 400, body = Problem), (status = 403, body = Problem), (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub async fn leave(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,

@@ -40,6 +40,7 @@ mod recipes;
 mod recorder;
 mod recordings;
 mod registry_deltas;
+mod relay;
 mod replay;
 mod replay_again;
 mod sdk;

@@ -110,7 +110,9 @@ impl Api {
         let part = |name: &str| if name.is_empty() { "data channel".into() } else { format!("node {name}") };
         let nodes = nodes.map(|(name, reason)| Reason { part: part(&name), reason });
         let unlisted = self.tem.problem().map(|reason| Reason { part: "tem".into(), reason });
-        let warnings = warnings.chain(nodes).chain(limited).chain(unlisted).collect();
+        let upstreams = dac.upstreams.list().into_iter();
+        let upstreams = upstreams.map(|reason| Reason { part: "relay".into(), reason });
+        let warnings = warnings.chain(nodes).chain(limited).chain(unlisted).chain(upstreams).collect();
         Health { status, software: oasis_dac::SOFTWARE, dac_time: now().0, reasons, warnings }
     }
 }

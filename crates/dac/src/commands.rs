@@ -1,102 +1,24 @@
 //! The command bus: sends a command from a client to a probe and returns its outcome.
 
-use crate::{instance::Instance, registry::Registry};
+use crate::{
+    instance::Instance,
+    registry::Registry,
+    request::{CommandError, ForwardedCommand, ProbeRequest, TIMEOUT},
+};
 use oasis_channel::{Command, DacMessage, Failure, InstanceState, Outcome, ProbeKind};
-use oasis_wire::quantity::{DemandRange, Hertz, Nanos};
-use serde::{Deserialize, Serialize};
+use oasis_wire::quantity::{DemandRange, Nanos};
+use serde::Serialize;
 use std::{
     collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
-/// Timeout of a node's answer.
-pub const TIMEOUT: Duration = Duration::from_secs(5);
+/// Timeout of an answer through another DAC, which waits for its node itself.
+const FORWARD_TIMEOUT: Duration = Duration::from_secs(6);
 /// Entries kept in the journal.
 const JOURNAL: usize = 1_000;
-
-/// Why a command failed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CommandError {
-    /// No such instance.
-    #[error("node {node:?} has no instance {instance:?}")]
-    UnknownInstance {
-        /// The requested node.
-        node: String,
-        /// The requested instance.
-        instance: String,
-    },
-    /// The node is not connected, or disconnected before it answered.
-    #[error("node {0:?} is not connected")]
-    NodeOffline(String),
-    /// The node's queue of commands is full.
-    #[error("command queue of node {0:?} is full: try again")]
-    Busy(String),
-    /// The node refused the command.
-    #[error("{}", .0.message)]
-    Refused(Failure),
-    /// No answer in time. The node may still execute it.
-    #[error("node {0:?} did not answer within {limit} s", limit = TIMEOUT.as_secs())]
-    Timeout(String),
-}
-
-impl CommandError {
-    /// Returns the code for programs.
-    pub fn code(&self) -> &str {
-        match self {
-            Self::UnknownInstance { .. } => "unknown_instance",
-            Self::NodeOffline(_) => "node_offline",
-            Self::Busy(_) => "busy",
-            Self::Refused(_) => "refused",
-            Self::Timeout(_) => "timeout",
-        }
-    }
-}
-
-/// A client's request to a probe instance: a command for its node, or demand, which the DAC handles itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "command", rename_all = "kebab-case")]
-pub enum ProbeRequest {
-    /// Sample at this rate from now on, regardless of readers.
-    Hertz {
-        /// The rate.
-        hertz: Hertz,
-    },
-    /// Resume sampling.
-    Enable,
-    /// Stop sampling.
-    Disable,
-    /// Take one sample now, regardless of the rate.
-    SampleNow,
-    /// Send the samples in the probe's flight recorder, and those of the following seconds.
-    Trigger,
-    /// For a probe on change: keep a sample if this metric has changed by more than this.
-    Deadband {
-        /// Metric name.
-        metric: String,
-        /// In the metric's unit, 0 or more; absent if every change counts.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        deadband: Option<f64>,
-    },
-    /// Sample at the rate that readers ask for, within this range.
-    Demand(DemandRange),
-    /// Keep the current rate, regardless of readers.
-    DemandOff,
-}
-
-impl From<Command> for ProbeRequest {
-    fn from(command: Command) -> Self {
-        match command {
-            Command::Hertz { hertz } => Self::Hertz { hertz },
-            Command::Enable => Self::Enable,
-            Command::Disable => Self::Disable,
-            Command::SampleNow => Self::SampleNow,
-            Command::Trigger => Self::Trigger,
-            Command::Deadband { metric, deadband } => Self::Deadband { metric, deadband },
-        }
-    }
-}
 
 /// Journal entry of a command.
 #[derive(Debug, Clone, Serialize)]
@@ -153,6 +75,9 @@ impl CommandBus {
         who: &str,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
+        if let Some(relay) = registry.forwards_to(target.0) {
+            return self.forward(registry, relay, target, request, who, now).await;
+        }
         let command = match request {
             ProbeRequest::Hertz { hertz } => {
                 let found = registry.find(target.0, target.1);
@@ -180,6 +105,42 @@ impl CommandBus {
             }
         };
         self.send(registry, target, command, who, now).await
+    }
+
+    /// Sends a request to the DAC that a relayed node is connected to.
+    async fn forward(
+        &self,
+        registry: &Registry,
+        relay: Option<mpsc::Sender<ForwardedCommand>>,
+        (node, name): (&str, &str),
+        request: ProbeRequest,
+        who: &str,
+        now: Nanos,
+    ) -> Result<InstanceState, CommandError> {
+        let instance = find(registry, (node, name))?;
+        let offline = || CommandError::NodeOffline(node.into());
+        let id = self.add_entry(&instance, request.clone(), who, now);
+        let (answer, answered) = oneshot::channel();
+        let command = ForwardedCommand { node: node.into(), instance: name.into(), request, answer };
+        let sent = relay.ok_or_else(offline).and_then(|relay| {
+            relay.try_send(command).map_err(|error| match error {
+                mpsc::error::TrySendError::Full(_) => CommandError::Busy(node.into()),
+                mpsc::error::TrySendError::Closed(_) => offline(),
+            })
+        });
+        let result = match sent {
+            Err(error) => Err(error),
+            Ok(()) => match tokio::time::timeout(FORWARD_TIMEOUT, answered).await {
+                Err(_) => Err(CommandError::Timeout(node.into())),
+                Ok(Err(_)) => Err(offline()),
+                Ok(Ok(result)) => result,
+            },
+        };
+        if let Ok(state) = &result {
+            registry.update_state(&instance, *state);
+        }
+        self.finish(id, result.as_ref().map_or_else(|error| error.code().to_owned(), |_| "done".to_owned()));
+        result
     }
 
     /// Sets or ends demand.

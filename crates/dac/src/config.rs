@@ -87,6 +87,20 @@ pub struct TemConfig {
     pub host: String,
 }
 
+/// Other DACs whose nodes this one serves too (`[relay]`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RelayConfig {
+    /// Addresses of their pages, `http://HOST:PORT` or `https://HOST:PORT`.
+    pub upstreams: Vec<String>,
+    /// Address of a TEM, all of whose DACs are relayed; empty: none.
+    pub tem: String,
+    /// PEM file with the authority of their certificates; empty: those that the system trusts.
+    pub ca: PathBuf,
+    /// File with the token to show; empty: that of the environment.
+    pub token_file: PathBuf,
+}
+
 /// Certificates of doors and data channel (`[tls]`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -7,7 +7,7 @@ use crate::{
     signal::{Signal, Wake},
     turn::Turn,
 };
-use oasis_wire::quantity::{Offset, Position};
+use oasis_wire::quantity::{Offset, PortablePosition, Position};
 use std::sync::Arc;
 
 /// Where a new subscription starts.
@@ -20,10 +20,13 @@ pub enum StartAt {
     Earliest,
     /// At the position where an earlier subscription ended.
     Position(Position),
+    /// The same, where the subscription may have been at another DAC.
+    Portable(PortablePosition),
 }
 
 impl StartAt {
-    /// Returns the first wanted offset, and whether the position belongs to another epoch.
+    /// Returns the first wanted offset, and whether the position belongs to another epoch, or to samples that the log does
+    /// not have.
     pub fn offset_in(self, log: &TopicLog) -> (Offset, bool) {
         let earliest = log.state().first_offset;
         match self {
@@ -31,6 +34,7 @@ impl StartAt {
             Self::Earliest => (earliest, false),
             Self::Position(at) if at.epoch == log.epoch() => (at.offset.min(log.next()), false),
             Self::Position(_) => (earliest, true),
+            Self::Portable(at) => log.find(at).map_or((earliest, true), |offset| (offset, false)),
         }
     }
 }

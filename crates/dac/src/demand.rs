@@ -1,7 +1,8 @@
 //! The sampling rate of a probe that follows the demand of its readers.
 //!
 //! Only the arithmetic, without tasks and commands: the rates that readers ask for ([`DemandGuard`]), the resulting
-//! rate, and the next action ([`Step`]). `steering` executes it.
+//! rate, and the next action ([`Step`]). `steering` executes it. Of a relayed instance the [upstream](crate::Upstream)
+//! learns what readers want, and nobody steers here.
 
 use crate::Delivery;
 use oasis_wire::quantity::{DemandRange, Hertz, TopicId};
@@ -28,11 +29,9 @@ pub struct Demand {
     inner: Mutex<Inner>,
     /// Notifies the task that steers.
     changed: Notify,
-    /// Requests a task; at most one message is pending for each instance.
-    start: mpsc::UnboundedSender<TopicId>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inner {
     /// None while demand is off.
     range: Option<DemandRange>,
@@ -40,8 +39,12 @@ struct Inner {
     asked: BTreeMap<RequestedRate, u32>,
     /// Present while the rate is higher than requested.
     fall: Option<Fall>,
-    /// True while a task runs, or is about to start.
+    /// True while a task runs, or is about to start; of a relayed instance, while a message is pending.
     is_steered: bool,
+    /// Whether an upstream has the instance.
+    is_relayed: bool,
+    /// Requests a task, or tells the upstream of a change; at most one message is pending for each instance.
+    start: mpsc::UnboundedSender<TopicId>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -63,6 +66,23 @@ impl From<Delivery> for RequestedRate {
             // Minimum and maximum of a period are more accurate with more samples.
             Delivery::Every | Delivery::Latest | Delivery::Envelope(_) => Self(f64::INFINITY.to_bits()),
         }
+    }
+}
+
+/// What the readers of a relayed instance want of its upstream.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Wanted {
+    /// There are none.
+    Nothing,
+    /// Every sample, at this rate if the probe follows demand.
+    Rate(Hertz),
+    /// Every sample, at the highest rate.
+    Everything,
+}
+
+impl Wanted {
+    fn from_hertz(hertz: f64) -> Self {
+        Hertz::new(hertz).map_or(Self::Everything, Self::Rate)
     }
 }
 
@@ -112,8 +132,37 @@ impl Demand {
         range: Option<DemandRange>,
         start: mpsc::UnboundedSender<TopicId>,
     ) -> Arc<Self> {
-        let inner = Mutex::new(Inner { range, ..Inner::default() });
-        Arc::new(Self { topic, inner, changed: Notify::new(), start })
+        let inner = Mutex::new(Inner {
+            range,
+            asked: BTreeMap::new(),
+            fall: None,
+            is_steered: false,
+            is_relayed: false,
+            start,
+        });
+        Arc::new(Self { topic, inner, changed: Notify::new() })
+    }
+
+    /// Tells an upstream from now on when what readers want has changed, and that it may have changed now.
+    pub(crate) fn relay_to(&self, start: mpsc::UnboundedSender<TopicId>) {
+        let mut inner = self.lock();
+        (inner.start, inner.is_relayed, inner.is_steered, inner.fall) = (start, true, false, None);
+        self.notify(&mut inner);
+    }
+
+    /// Returns whether an upstream has the instance.
+    pub(crate) fn is_relayed(&self) -> bool {
+        self.lock().is_relayed
+    }
+
+    /// Returns what readers want of a relayed instance. Each later change is told once more.
+    pub(crate) fn take_wanted(&self) -> Wanted {
+        let mut inner = self.lock();
+        inner.is_steered = false;
+        match inner.highest() {
+            None => Wanted::Nothing,
+            Some(RequestedRate(bits)) => Wanted::from_hertz(f64::from_bits(bits)),
+        }
     }
 
     /// Registers a reader with this delivery.
@@ -177,9 +226,9 @@ impl Demand {
     fn notify(&self, inner: &mut Inner) {
         if inner.is_steered {
             self.changed.notify_one();
-        } else if inner.range.is_some() {
+        } else if inner.range.is_some() || inner.is_relayed {
             // Fails in a DAC without a runtime, which has no steering task.
-            inner.is_steered = self.start.send(self.topic).is_ok();
+            inner.is_steered = inner.start.send(self.topic).is_ok();
         }
     }
 
@@ -324,6 +373,24 @@ mod tests {
         assert_eq!((demand.state(), started.try_recv().is_err()), (None, true));
         demand.set_range(Some(range()));
         assert_eq!((asked(&demand), started.try_recv()), (100.0, Ok(TopicId(1))));
+    }
+
+    #[test]
+    fn an_upstream_is_told_once_of_each_change_until_it_has_looked() {
+        let (demand, _started) = demand();
+        let (start, mut told) = mpsc::unbounded_channel();
+        demand.relay_to(start);
+        assert_eq!((told.try_recv(), demand.take_wanted()), (Ok(TopicId(1)), Wanted::Nothing));
+        let slow = demand.register(Delivery::MaxHz(hertz(2.0)));
+        let every = demand.register(Delivery::Every);
+        assert_eq!((told.try_recv(), told.try_recv().is_err()), (Ok(TopicId(1)), true));
+        assert_eq!(demand.take_wanted(), Wanted::Everything);
+        drop(every);
+        assert_eq!((told.try_recv(), demand.take_wanted()), (Ok(TopicId(1)), Wanted::Rate(hertz(2.0))));
+        let _another = demand.register(Delivery::MaxHz(hertz(1.0)));
+        assert!(told.try_recv().is_err(), "the highest rate is the same");
+        drop(slow);
+        assert_eq!((told.try_recv(), demand.take_wanted()), (Ok(TopicId(1)), Wanted::Rate(hertz(1.0))));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::{
     demand::{Demand, DemandGuard},
     ledger::Ledger,
     log::TopicLog,
+    relayed::{ForwardedQuestion, Ways},
     schema_hash::SchemaHash,
 };
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
@@ -43,6 +44,8 @@ pub struct Instance {
     pub delivery: Delivery,
     /// The instance that a derived stream is derived from.
     base: Option<Arc<Instance>>,
+    /// Of a relayed instance: where questions about its past go.
+    upstream: Mutex<Option<mpsc::Sender<ForwardedQuestion>>>,
 }
 
 impl Instance {
@@ -72,6 +75,7 @@ impl Instance {
             retired: AtomicBool::new(false),
             delivery: Delivery::Every,
             base: None,
+            upstream: Mutex::default(),
         }
     }
 
@@ -99,6 +103,7 @@ impl Instance {
             retired: AtomicBool::new(false),
             delivery,
             base: Some(base.clone()),
+            upstream: Mutex::default(),
         }
     }
 
@@ -126,6 +131,17 @@ impl Instance {
     /// name.
     pub fn is_retired(&self) -> bool {
         self.retired.load(Ordering::Acquire)
+    }
+
+    /// Connects a relayed instance with its upstream.
+    pub(crate) fn relay_by(&self, ways: &Ways) {
+        *self.upstream.lock().unwrap_or_else(PoisonError::into_inner) = Some(ways.questions.clone());
+        self.demand.relay_to(ways.wanted.clone());
+    }
+
+    /// Returns where questions about the past go; none if the instance is not relayed.
+    pub(crate) fn upstream(&self) -> Option<mpsc::Sender<ForwardedQuestion>> {
+        self.upstream.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Retires the instance: no sample will follow.

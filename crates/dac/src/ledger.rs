@@ -3,6 +3,7 @@
 //! Pure bookkeeping: it receives batches and the node's reports, in the order of the channel.
 
 mod ended_runs;
+mod upstream;
 
 pub use ended_runs::CameAfterAll;
 use ended_runs::EndedRuns;
@@ -11,7 +12,7 @@ use oasis_wire::{
     loss::Cause,
     quantity::{Nanos, Offset},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, VecDeque},
     ops::RangeInclusive,
@@ -20,6 +21,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
 };
+pub use upstream::UpstreamLedger;
 use uuid::Uuid;
 
 /// Gaps kept for people to read, of a few instances; older ones stay in the totals and in [`Ledger::gaps_forgotten`].
@@ -144,6 +146,9 @@ pub struct Ledger {
     stored: Stored,
     #[serde(skip)]
     room: GapRoom,
+    /// When the newest batch of a relayed instance arrived at its upstream.
+    #[serde(skip)]
+    arrived_upstream: Option<Nanos>,
 }
 
 /// What the archive has of an instance.
@@ -166,7 +171,7 @@ struct StoredOfRun {
 }
 
 /// The node's own counters for the present run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeCounters {
     /// Samples taken.
     pub taken: u64,

@@ -78,7 +78,9 @@ mod moment;
 mod newest;
 mod node;
 mod registry;
+mod relayed;
 mod reorder;
+mod request;
 mod run_owner;
 mod schema_hash;
 mod segment;
@@ -88,26 +90,31 @@ mod signal;
 mod steering;
 mod stored;
 mod turn;
+mod upstream;
 mod wake_flag;
 
 pub use admission::{Admission, AdmissionCounters, PeerLine};
 pub use audit::Audit;
-pub use commands::{CommandBus, CommandError, ProbeRequest};
+pub use commands::CommandBus;
 pub use cursor::{Cursor, StartAt};
 pub use delivery::{Delivery, DeliveryError, Options, Overflow, OverflowError};
-pub use demand::{Demand, DemandGuard, DemandState};
+pub use demand::{Demand, DemandGuard, DemandState, Wanted};
 pub use derived::{DeriveError, DerivedStreams};
 pub use encodings::EncodingId;
 pub use identity::{NodeGuard, RefusedNode, RefusedNodes};
 pub use instance::Instance;
 pub use keeping::{Keeping, Stores};
-pub use ledger::{CameAfterAll, Gap, GapRoom, Ledger, NodeCounters, Verdict};
+pub use ledger::{CameAfterAll, Gap, GapRoom, Ledger, NodeCounters, UpstreamLedger, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use log_limit::{LeftOut, LogLimit};
 pub use memory::{HeldMemory, MemoryAccount};
 pub use moment::{Moment, now};
 pub use node::{Link, Node};
 pub use registry::{Evicted, Registry, RegistryCursor, RegistryDelta, RestoreCounts, StillConnected};
+pub use relayed::{
+    ForwardedQuestion, Hop, MOST_HOPS, PastMessage, PastQuestion, PastStart, RelayError, UpstreamProblems,
+};
+pub use request::{CommandError, ForwardedCommand, ProbeRequest};
 pub use run_owner::RunOwner;
 pub use schema_hash::{SchemaHash, SchemaHashError};
 pub use segment::{Pieces, Segment};
@@ -115,6 +122,7 @@ pub use shard_meter::{Seat, ShardFigures, ShardMeter, ShardMeters};
 pub use signal::{Signal, Wake};
 pub use stored::{StoredInstance, StoredNode, StoredRun};
 pub use turn::{SkippedRange, Turn};
+pub use upstream::{RelayedNode, Upstream, UpstreamEvents};
 pub use wake_flag::WakeFlag;
 
 /// The atomics that `wake_flag` uses, so that its model can substitute others.
@@ -197,6 +205,8 @@ pub struct Dac {
     pub derived: Arc<DerivedStreams>,
     /// Decides when samples are safe: the archive says here what it stores.
     pub keeping: Keeping,
+    /// Why the DACs that this one relays are not reached.
+    pub upstreams: UpstreamProblems,
     /// Threads and tasks that are watched.
     pub health: Health,
     /// What the threads that write to readers do.
@@ -229,6 +239,7 @@ impl Dac {
             partial_messages: MemoryAccount::new(config.memory_bytes / 16),
             answers: MemoryAccount::new(config.memory_bytes / 8),
             keeping: Keeping::default(),
+            upstreams: UpstreamProblems::default(),
             health: Health::default(),
             shards: ShardMeters::default(),
             clients: OnceLock::new(),

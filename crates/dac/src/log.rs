@@ -26,6 +26,8 @@ use std::{
 };
 use uuid::Uuid;
 
+mod portable;
+
 /// Beginnings of runs that a log remembers.
 const MOST_RUNS: usize = 64;
 
@@ -205,6 +207,13 @@ impl TopicLog {
     pub(crate) fn begin_run(&self, run: Uuid) {
         let mut inner = self.lock();
         let start = Offset(inner.next);
+        if let Some((_, last)) = inner.runs.back_mut()
+            && last.is_nil()
+        {
+            // A relay received its samples before it knew the run.
+            *last = run;
+            return;
+        }
         if inner.runs.back().is_some_and(|(last, _)| *last == start) {
             inner.runs.pop_back();
         }
@@ -234,6 +243,20 @@ impl TopicLog {
         }
         parts.reverse();
         parts
+    }
+
+    /// Gives the next `count` offsets to samples that this log will never have, and evicts what it has: readers that have
+    /// not read up to here learn exactly how much they miss.
+    pub(crate) fn skip(&self, count: u64) {
+        let mut inner = self.lock();
+        while !inner.segments.is_empty() {
+            self.drop_oldest(&mut inner);
+        }
+        inner.next = inner.next.saturating_add(count);
+        inner.evicted = inner.evicted.saturating_add(count);
+        self.next.store(inner.next, Ordering::Release);
+        drop(inner);
+        self.wake_readers();
     }
 
     /// Wakes every reader.

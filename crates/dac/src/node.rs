@@ -3,6 +3,7 @@
 use crate::{
     identity::check_key,
     moment::Moment,
+    relayed::{Hop, Relayed},
     run_owner::RunOwner,
     stored::{StoredInstance, StoredNode},
 };
@@ -50,6 +51,8 @@ pub struct Node {
     former: Former,
     /// A holder of the same key on the same host that was refused while this node was alive.
     rival: Option<Rival>,
+    /// Of a node that is connected to another DAC.
+    pub(crate) relayed: Option<Relayed>,
 }
 
 /// A connection with the key of a connected node, from the same host and as the same node: the node after a restart, or a second process. Which of both,
@@ -132,6 +135,37 @@ impl Node {
             owner: secret.map(RunOwner::of),
             former,
             rival: None,
+            relayed: None,
+        }
+    }
+
+    /// Creates a node of another DAC.
+    pub(crate) fn relayed(identity: NodeIdentity, since: Nanos, is_replay: bool, relayed: Relayed) -> Self {
+        Self {
+            identity: Arc::new(identity),
+            since,
+            last_heard: since,
+            heard: Nanos(0),
+            clock_offset_ns: None,
+            round_trip_ns: None,
+            overhead: None,
+            is_replay,
+            is_remembered: false,
+            address: None,
+            peer: Arc::new(Peer::Anonymous),
+            link: None,
+            owner: None,
+            former: Former::default(),
+            rival: None,
+            relayed: Some(relayed),
+        }
+    }
+
+    /// Keeps what is measured all the time of the same run.
+    pub(crate) fn keep_statistics_of(&mut self, known: &Self) {
+        if self.identity.run == known.identity.run {
+            (self.clock_offset_ns, self.round_trip_ns) = (known.clock_offset_ns, known.round_trip_ns);
+            self.overhead.clone_from(&known.overhead);
         }
     }
 
@@ -163,6 +197,7 @@ impl Node {
             owner: known.and_then(|node| node.owner),
             former: Former { displaced: None, ended },
             rival: None,
+            relayed: None,
         }
     }
 
@@ -253,9 +288,14 @@ impl Node {
         self.former.ended.iter().map(|claim| (claim.run, claim.owner))
     }
 
-    /// Returns whether its channel is open.
+    /// Returns whether its channel is open, here or at the DAC that it is connected to.
     pub fn is_online(&self) -> bool {
-        self.link.is_some()
+        self.link.is_some() || self.relayed.as_ref().is_some_and(|relayed| relayed.is_online)
+    }
+
+    /// Returns the DACs between the node and this one, its home first; none if it is connected here.
+    pub fn path(&self) -> &[Hop] {
+        self.relayed.as_ref().map_or(&[], |relayed| &relayed.path)
     }
 
     /// Returns the certificate that it connected with, if the DAC requires one.

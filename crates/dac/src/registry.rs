@@ -6,6 +6,7 @@ mod eviction;
 mod forgetting;
 mod offline;
 mod pages;
+mod relayed;
 mod remembered;
 mod schemas;
 
@@ -137,6 +138,13 @@ impl Registry {
         self.lock().instances.values().cloned().collect()
     }
 
+    /// Returns the instances whose home is this DAC: those that it does not relay.
+    pub fn home_instances(&self) -> Vec<Arc<Instance>> {
+        let mut instances = self.instances();
+        instances.retain(|instance| !instance.is_relayed());
+        instances
+    }
+
     /// Returns an instance by topic.
     pub fn instance(&self, topic: TopicId) -> Option<Arc<Instance>> {
         self.lock().instances.get(&topic).cloned()
@@ -167,6 +175,8 @@ impl Registry {
         let mut inner = self.lock();
         let is_new = !inner.nodes.contains_key(&identity.name);
         let former = match inner.nodes.get_mut(&identity.name) {
+            // It was connected to another DAC until now.
+            Some(known) if known.relayed.is_some() => Former::default(),
             Some(known) => known.give_way(&identity, secret, &link, now)?,
             None => {
                 let claims = inner.unlisted.get(&identity.name).map_or(&[][..], |claims| claims);
@@ -243,7 +253,9 @@ impl Registry {
         let key = (Arc::<str>::from(node.name.as_str()), Arc::<str>::from(announced.name.as_str()));
         let known = inner.by_name.get(&key).and_then(|topic| inner.instances.get(topic)).cloned();
         let instance = match known {
-            Some(known) if known.probe_type == *probe_type && known.kind == announced.kind => {
+            Some(known)
+                if known.probe_type == *probe_type && known.kind == announced.kind && !known.is_relayed() =>
+            {
                 let is_new_run = known.ledger().run() != Some(node.run);
                 let has_changed = known.set_state(announced.state);
                 // Changes by commands last for the node's run; so do changes of demand.

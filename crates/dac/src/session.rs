@@ -593,7 +593,7 @@ fn parse(json: &[u8]) -> Result<NodeMessage, Failure> {
     })
 }
 
-fn check_name(what: &str, name: &str) -> Result<(), Failure> {
+pub(crate) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
     if name.is_empty() {
         return Err(Failure::new(
             "name_invalid",
@@ -604,7 +604,7 @@ fn check_name(what: &str, name: &str) -> Result<(), Failure> {
 }
 
 /// Texts of a node are kept, listed and logged: they have a bound, and no line breaks or escapes.
-fn check_text(what: &str, text: &str) -> Result<(), Failure> {
+pub(crate) fn check_text(what: &str, text: &str) -> Result<(), Failure> {
     if text.len() > MAX_NAME {
         let message = format!("{what} has {} bytes: use at most {MAX_NAME}", text.len());
         return Err(Failure::new("name_invalid", message));

@@ -3,7 +3,7 @@
 use crate::permissions::Caller;
 use crate::view::{DemandView, RecorderView, known_pid, known_uuid};
 use oasis_channel::ProbeKind;
-use oasis_dac::{Instance, Node, Registry, RegistryCursor, RegistryDelta, SchemaHash};
+use oasis_dac::{Hop, Instance, Node, Registry, RegistryCursor, RegistryDelta, SchemaHash};
 use oasis_wire::quantity::{Epoch, TopicId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{collections::HashMap, fmt, str::FromStr, sync::Arc};
@@ -126,6 +126,10 @@ pub struct NodeStructure {
     /// When it came or went, nanoseconds since 1970 on the DAC's clock.
     since: u64,
     replay: bool,
+    /// The DACs that its samples pass before this one, the node's first; absent if it is connected here.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    path: Vec<Hop>,
 }
 
 /// An instance without its statistics. It is online if its node is, and has the same run.
@@ -255,6 +259,7 @@ fn node(node: &Node) -> NodeStructure {
         online: node.is_online(),
         since: node.since.0,
         replay: node.is_replay,
+        path: node.path().to_vec(),
     }
 }
 

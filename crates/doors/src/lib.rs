@@ -93,6 +93,7 @@ mod places;
 mod problem;
 mod proxies;
 mod rate_limits;
+mod resume;
 mod serve;
 mod shard_choice;
 mod shards_view;

@@ -4,7 +4,7 @@ use crate::permissions::Caller;
 use oasis_archive::Archive;
 use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
 use oasis_dac::{
-    Delivery, DemandState, DerivedStreams, Instance, Ledger, LogState, Node, Registry, SchemaHash,
+    Delivery, DemandState, DerivedStreams, Hop, Instance, Ledger, LogState, Node, Registry, SchemaHash,
 };
 use oasis_store::Account;
 use oasis_wire::{batch::Batch, loss::Cause, quantity::Epoch, schema::ProbeType, value};
@@ -72,6 +72,10 @@ pub struct NodeView {
     replay: bool,
     /// Number of its instances.
     instances: usize,
+    /// The DACs that its samples pass before this one, the node's first; absent if it is connected here.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    path: Vec<Hop>,
 }
 
 /// Cost of the instrumentation on a node's host. Shares are of one core.
@@ -263,6 +267,7 @@ pub(crate) fn node(node: &Node, instances: usize) -> NodeView {
         overhead: node.overhead.as_deref().map(overhead),
         replay: node.is_replay,
         instances,
+        path: node.path().to_vec(),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{access, archive, ca, export, forget, import, lab, pdl, setup, sql};
 #[cfg(feature = "live")]
 use crate::{
-    live::arguments::{Audit, Dac, Handlers, List, Node, Shards, SignInLink, Tail, Tem, Up},
+    live::arguments::{Audit, Dac, Handlers, List, Node, Relay, Shards, SignInLink, Tail, Tem, Up},
     live::{annotation, command, replay, test_run},
 };
 use clap::{Parser, Subcommand};
@@ -54,6 +54,13 @@ pub enum Verb {
   oasis list --dacs --tem http://127.0.0.1:7000
   oasis tail --tem http://127.0.0.1:7000 plant-7/processor")]
     Tem(Tem),
+    #[cfg(feature = "live")]
+    /// Serves the nodes of other DACs to many readers, with one subscription a topic (docs/guides/relay-other-dacs.md).
+    #[command(after_help = "Examples:
+  oasis relay --upstream http://127.0.0.1:7070 --listen 127.0.0.1:7080
+  oasis relay --tem https://tem.example.org:7070 --ca ca.pem --token-file relay.token   all DACs of a site
+  oasis tail --url http://127.0.0.1:7080 plant-7/processor")]
+    Relay(Relay),
     #[cfg(feature = "live")]
     /// A node that watches this host.
     #[command(after_help = "Examples:

@@ -29,6 +29,11 @@ impl Newest {
         Self { times, missing: samples }
     }
 
+    /// The beginning of the time span, and how many samples are still to be found.
+    pub fn wanted(&self) -> (u64, u64) {
+        (self.times.start, self.missing)
+    }
+
     /// The end of the time span, if any.
     pub fn until(&self) -> Option<u64> {
         (self.times.end < u64::MAX).then_some(self.times.end)

@@ -3,6 +3,7 @@
 use alloc::{format, string::String};
 use core::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use uuid::Uuid;
 
 macro_rules! counted {
     ($(#[$doc:meta])* $name:ident($inner:ty)) => {
@@ -111,6 +112,38 @@ impl<'de> Deserialize<'de> for Position {
 impl Serialize for Position {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
+    }
+}
+
+/// The position of a reader that every DAC, relay and archive understands: the next sample it reads, as `run@sequence`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PortablePosition {
+    /// The run of the node that took the sample.
+    pub run: Uuid,
+    /// The sequence number of the next sample.
+    pub sequence: u64,
+}
+
+/// A string that is not a portable position.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "\"{0}\" is not a position: write RUN@SEQUENCE, the run of the node and the number of the next sample"
+)]
+pub struct PortablePositionError(String);
+
+impl fmt::Display for PortablePosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.run, self.sequence)
+    }
+}
+
+impl FromStr for PortablePosition {
+    type Err = PortablePositionError;
+    fn from_str(text: &str) -> Result<Self, PortablePositionError> {
+        let refuse = || PortablePositionError(text.into());
+        let (run, sequence) = text.split_once('@').ok_or_else(refuse)?;
+        let run = run.parse().map_err(|_| refuse())?;
+        Ok(Self { run, sequence: sequence.parse().map_err(|_| refuse())? })
     }
 }
 
@@ -251,6 +284,17 @@ mod tests {
             "+0000000000000ab:1",
         ] {
             assert_eq!(text.parse::<Position>(), Err(PositionError(text.into())));
+        }
+    }
+
+    #[test]
+    fn a_portable_position_reads_back_as_it_was_written() {
+        let position = PortablePosition { run: Uuid::from_u128(0xab), sequence: 12 };
+        assert_eq!(position.to_string(), "00000000-0000-0000-0000-0000000000ab@12");
+        assert_eq!(position.to_string().parse(), Ok(position));
+        for text in ["", "@", "12", "00000000-0000-0000-0000-0000000000ab@", "ab@12", "00000000000000ab:12"] {
+            let error = text.parse::<PortablePosition>().unwrap_err().to_string();
+            assert!(error.contains("RUN@SEQUENCE") && error.contains(text), "{error}");
         }
     }
 

@@ -94,6 +94,16 @@ impl Oasis {
         Self::start(&["tem", "--listen", listen])
     }
 
+    /// A relay on a port of its own.
+    pub fn relay(arguments: &[&str]) -> Self {
+        Self::relay_at(ANY_PORT, arguments)
+    }
+
+    /// A relay that listens here.
+    pub fn relay_at(listen: &str, arguments: &[&str]) -> Self {
+        Self::start(&[&["relay", "--listen", listen], arguments].concat())
+    }
+
     /// A node called `plant`.
     pub fn node(channel: &str, arguments: &[&str]) -> Self {
         Self::start(&[&["node", "--name", "plant", "--dac", channel], arguments].concat())

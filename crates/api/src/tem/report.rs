@@ -108,6 +108,8 @@ impl Reporter {
             return;
         }
         let mut nodes = registry.nodes();
+        // Each DAC reports its own nodes: the others are relayed.
+        nodes.retain(|node| node.path().is_empty());
         // Connected nodes first, if there is no room for all.
         nodes.sort_by_key(|node| !node.is_online());
         self.online = nodes.iter().filter(|node| node.is_online()).count() as u64;
@@ -137,7 +139,7 @@ impl Counted {
         if passed.is_some_and(|passed| passed < COUNTED) {
             return;
         }
-        let instances = registry.instances();
+        let instances = registry.home_instances();
         let received = instances.iter().map(|instance| instance.ledger().received).sum();
         if let Some(passed) = passed {
             // A forgotten instance takes its count with it.

@@ -26,7 +26,7 @@ impl Registry {
 }
 
 impl Inner {
-    fn forget(&mut self, node: &str, instance: Option<&str>) -> Vec<TopicId> {
+    pub(super) fn forget(&mut self, node: &str, instance: Option<&str>) -> Vec<TopicId> {
         let covers = |name: &str| instance.is_none_or(|wanted| wanted == name);
         let its: Vec<_> = self.instances_of(node).filter(|known| covers(&known.name)).cloned().collect();
         for instance in &its {

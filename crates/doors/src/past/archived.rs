@@ -1,7 +1,7 @@
 //! Access of doors to the archive: a bounded number of readers, only on threads that may block.
 
 use oasis_archive::Archive;
-use oasis_dac::{Delivery, Options, Overflow};
+use oasis_dac::{Delivery, Instance, Options, Overflow};
 use oasis_store::{History, ReadError};
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -26,6 +26,11 @@ impl ArchiveAccess {
     /// Returns whether samples that the log has evicted are read from the archive.
     pub fn serves(&self, options: Options) -> bool {
         self.archive.is_some() && options.delivery == Delivery::Every && options.overflow != Overflow::Latest
+    }
+
+    /// Returns whether samples of an earlier epoch can be read: from the archive, or from the upstream of a relayed instance.
+    pub fn serves_of(&self, instance: &Instance, options: Options) -> bool {
+        self.serves(options) || (instance.is_relayed() && options.delivery == Delivery::Every)
     }
 
     /// Waits for a permit to read. The permit ends when it is dropped.

@@ -15,10 +15,14 @@ impl Fetcher {
     /// # Errors
     /// If the archive cannot be read.
     pub async fn fetch(&self, source: Source) -> Result<PastPart, ReadError> {
+        if self.instance.is_relayed() {
+            return self.fetch_relayed(source).await;
+        }
         match source {
             Source::Start(start) => self.read(Box::new(self.reader(start))).await,
             Source::Reader(reader) => self.read(reader).await,
             Source::Points(from, most) => self.fetch_points(from, most).await,
+            Source::Upstream(answer) => self.go_on(answer).await,
         }
     }
 

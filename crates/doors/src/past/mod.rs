@@ -6,6 +6,7 @@
 pub mod archived;
 mod fetch;
 mod points;
+mod relayed;
 pub mod times;
 
 pub use archived::ArchiveAccess;
@@ -15,6 +16,7 @@ use oasis_dac::{Instance, Segment};
 use oasis_history::{Batch, Piece, Reader, Start};
 use oasis_store::Newest;
 use oasis_wire::{quantity::Position, schema::ProbeType};
+use relayed::Answer;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use times::{Begin, Times};
@@ -28,6 +30,8 @@ pub enum Source {
     Points(u64, u32),
     /// The archive, at the place of this reader.
     Reader(Box<Reader>),
+    /// The upstream of a relayed instance, in the middle of an answer.
+    Upstream(Box<Answer>),
 }
 
 impl Source {

@@ -163,7 +163,9 @@ impl Reader {
         let mut position = Position { epoch: self.epoch(), offset: cursor.next() };
         match from {
             // The archive may contain earlier samples.
-            StartAt::Position(at) if epoch_changed && self.reads_archive() => {
+            StartAt::Position(at)
+                if epoch_changed && self.doors.archived.serves_of(instance, self.request.options) =>
+            {
                 past = Some(Past::from_position(at));
                 position = at;
             }

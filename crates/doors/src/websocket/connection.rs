@@ -77,8 +77,8 @@ pub struct Subscription {
     pub options: Options,
     /// Its past or end, if it requested one.
     pub past: Option<Box<PastState>>,
-    /// Kept for its effect when dropped: the subscriber's demand for a rate ends.
-    pub _asking: DemandGuard,
+    /// The subscriber's demand for a rate, which ends when this is dropped.
+    pub asking: DemandGuard,
 }
 
 /// A client.

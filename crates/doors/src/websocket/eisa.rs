@@ -9,7 +9,7 @@ use super::{
     shard::Shard,
 };
 use oasis_access::Verb;
-use oasis_dac::{Instance, Options, PeerLine, ProbeRequest, StartAt};
+use oasis_dac::{Delivery, Instance, Options, PeerLine, ProbeRequest, StartAt};
 use oasis_websocket::Opcode;
 use oasis_wire::eisa::ClientCommand;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Shard {
             return self.unanswerable(key, "too_many_subscriptions");
         }
         if !self.reads(key, found.topic) {
-            self.subscribe(key, found, StartAt::Now, Options::default(), None);
+            self.subscribe(key, found, StartAt::Now, (Options::default(), Delivery::Every), None);
         }
     }
 

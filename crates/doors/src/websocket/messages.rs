@@ -4,6 +4,7 @@ use super::statistics_rows::StatisticsView;
 use crate::{
     delta::{RegistryDeltaView, RegistryPosition},
     past::times::{NotAllowed, Times},
+    resume::ResumeAt,
     view,
 };
 use oasis_channel::InstanceState;
@@ -12,7 +13,7 @@ use oasis_websocket::{Opcode, frame};
 use oasis_wire::{
     batch,
     loss::Cause,
-    quantity::{Epoch, Offset, Position, TopicId},
+    quantity::{Epoch, Hertz, Offset, TopicId},
     schema::ProbeType,
 };
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,10 @@ pub enum What {
     Subscribe(Box<Subscribe>),
     Unsubscribe {
         topic: TopicId,
+    },
+    Rate {
+        topic: TopicId,
+        hertz: Option<Hertz>,
     },
     Command {
         node: String,
@@ -78,7 +83,9 @@ pub enum SchemaDelivery {
 pub struct Subscribe {
     pub node: String,
     pub instance: String,
-    pub resume: Option<Position>,
+    pub resume: Option<ResumeAt>,
+    /// Rate to ask of a probe that follows demand, if not that of the delivery.
+    pub rate: Option<Hertz>,
     from: Option<Value>,
     to: Option<Value>,
     last: Option<Value>,
@@ -162,6 +169,10 @@ pub enum Answer {
         topic: TopicId,
         #[serde(skip_serializing_if = "Option::is_none")]
         cause: Option<&'static str>,
+    },
+    Rate {
+        id: i64,
+        topic: TopicId,
     },
     Result {
         id: i64,

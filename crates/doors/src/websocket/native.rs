@@ -15,15 +15,16 @@ use crate::{
         times::{Begin, NotAllowed},
     },
     permissions::{self, CommandFailure},
+    resume::ResumeAt,
     view,
 };
 use oasis_access::Verb;
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, Instance, ProbeRequest, StartAt, now};
+use oasis_dac::{CommandError, Delivery, Instance, ProbeRequest, StartAt, now};
 use oasis_websocket::Opcode;
 use oasis_wire::{
     loss::Cause,
-    quantity::{Position, TopicId},
+    quantity::{Hertz, Position, TopicId},
 };
 use serde::Deserialize;
 
@@ -114,6 +115,7 @@ impl Shard {
                 answer.or_else(|refusal| self.refuse(key, id, refusal))
             }
             What::Unsubscribe { topic } => self.unsubscribe_native(key, id, topic),
+            What::Rate { topic, hertz } => self.ask_for_rate(key, id, topic, hertz),
             What::Command { node, instance, wish } => self.command(key, id, (node, instance), wish),
             What::Ping { client_time } => {
                 self.answer(key, &Answer::Pong { id, client_time, dac_time: now().0 })
@@ -148,16 +150,20 @@ impl Shard {
             source.map_err(|message| Refusal::Code("too_wide", message))
         };
         let (from, source) = match wanted.resume {
-            Some(at) if at.epoch != dac.epoch() && self.around.archived.serves(options) => {
+            Some(ResumeAt::Position(at))
+                if at.epoch != dac.epoch() && self.around.archived.serves_of(&found, options) =>
+            {
                 (StartAt::Earliest, Some(Source::from_position(at)))
             }
-            Some(at) => (StartAt::Position(at), None),
+            Some(at) => (at.into(), None),
             None if times.from == Begin::Now && times.last.is_none() => (StartAt::Now, None),
             None => (StartAt::Earliest, past()?),
         };
         let is_at_its_log = source.is_none();
         let past = PastState::new(times.until, source, id);
-        let begun = self.subscribe(key, stream.clone(), from, options, past).filter(|_| is_at_its_log);
+        let asked = wanted.rate.map_or(options.delivery, Delivery::MaxHz);
+        let begun = self.subscribe(key, stream.clone(), from, (options, asked), past);
+        let begun = begun.filter(|_| is_at_its_log);
         let Some((offset, epoch_changed)) = begun else { return Ok(()) };
         self.say_subscribed(key, id, &stream, Position { epoch: dac.epoch(), offset })?;
         if epoch_changed {
@@ -221,6 +227,23 @@ impl Shard {
             self.answer(key, &Answer::error(asked, "unsubscribed", message))?;
         }
         self.answer(key, &Answer::Unsubscribed { id: Some(id), topic, cause: None })
+    }
+
+    /// Asks for another rate of a probe that follows demand; every sample of it still comes.
+    fn ask_for_rate(&mut self, key: usize, id: i64, topic: TopicId, hertz: Option<Hertz>) -> Result<(), End> {
+        let slot = self.slots.get(&topic).copied();
+        let connection = self.connections.get_mut(key);
+        let subscription = connection.and_then(|connection| {
+            connection.subscriptions.iter_mut().find(|subscription| Some(subscription.topic) == slot)
+        });
+        let instance = slot.and_then(|slot| self.topics.get(slot)).map(|topic| topic.instance.clone());
+        let Some((subscription, instance)) = subscription.zip(instance) else {
+            let message = format!("there is no subscription to topic {topic}");
+            return self.answer(key, &Answer::error(id, "unknown_topic", message));
+        };
+        let asked = hertz.map_or(subscription.options.delivery, Delivery::MaxHz);
+        subscription.asking = instance.register_demand(asked);
+        self.answer(key, &Answer::Rate { id, topic })
     }
 
     fn command(

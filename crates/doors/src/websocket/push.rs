@@ -11,7 +11,7 @@ use super::{
 };
 use crate::past::times::has_passed;
 use bytes::Bytes;
-use oasis_dac::{Instance, Options, StartAt};
+use oasis_dac::{Delivery, Instance, Options, StartAt};
 use oasis_wire::quantity::{Offset, TopicId};
 use std::{mem, sync::Arc, time::Instant};
 
@@ -19,13 +19,13 @@ use std::{mem, sync::Arc, time::Instant};
 pub(super) const WRITE: usize = 64 * 1024;
 
 impl Shard {
-    /// Adds a subscription; answers where it begins and whether the position belonged to another epoch. One that has a past begins with that.
+    /// Adds a subscription, which asks for the rate of a delivery; answers where it begins and whether the position belonged to another epoch. One that has a past begins with that.
     pub(super) fn subscribe(
         &mut self,
         key: usize,
         instance: Arc<Instance>,
         from: StartAt,
-        options: Options,
+        (options, asked): (Options, Delivery),
         past: Option<Box<PastState>>,
     ) -> Option<(Offset, bool)> {
         self.connections.get(key)?;
@@ -34,8 +34,8 @@ impl Shard {
         // The topic already reports appends, so none is missed from here on.
         let (next, epoch_changed) = instance.start(from, options.delivery);
         connection.subscriptions.reserve_exact(1);
-        let _asking = instance.register_demand(options.delivery);
-        connection.subscriptions.push(Subscription { topic, place, next, options, past, _asking });
+        let asking = instance.register_demand(asked);
+        connection.subscriptions.push(Subscription { topic, place, next, options, past, asking });
         self.enqueue(key);
         self.read_past(key);
         Some((next, epoch_changed))

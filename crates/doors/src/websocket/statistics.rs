@@ -266,7 +266,7 @@ fn instance_row(instance: &Instance, known: Option<InstanceRow>) -> InstanceRow 
     drop(ledger);
     let arrived = match known {
         Some(InstanceRow(_, before, _, arrived)) if before == received => arrived,
-        _ => instance.log.latest().map_or(0, |segment| segment.arrived().0),
+        _ => instance.arrived().0,
     };
     InstanceRow(instance.topic.0, received, missing, arrived)
 }

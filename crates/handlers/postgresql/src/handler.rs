@@ -164,7 +164,7 @@ impl Work {
     }
 
     fn follow_instances(&mut self, stopped: &HashMap<Names, Position>) {
-        let instances = self.dac.registry.instances();
+        let instances = self.dac.registry.home_instances();
         self.remove_absent(&instances);
         for instance in instances {
             if self.sources.contains_key(&instance.topic) {

@@ -69,8 +69,8 @@ impl Config {
 
     /// Leaves what a TEM without a DAC has: page, API and accounts.
     pub fn switch_off_all_but_the_page(&mut self) {
-        let Self { insecure, tls, doors, access, .. } = std::mem::take(self);
-        *self = Self { insecure, tls, doors, access, ..Self::default() };
+        let Self { memory_bytes, insecure, tls, doors, access, relay, log, .. } = std::mem::take(self);
+        *self = Self { memory_bytes, insecure, tls, doors, access, relay, log, ..Self::default() };
     }
 
     /// Applies the flags of a node.

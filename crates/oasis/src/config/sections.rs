@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use oasis_access::AccessConfig;
-use oasis_dac::config::{ChannelConfig, LogConfig, TemConfig, TlsConfig};
+use oasis_dac::config::{ChannelConfig, LogConfig, RelayConfig, TemConfig, TlsConfig};
 use oasis_doors::DoorsConfig;
 use oasis_handler::{ConfiguredHandler, Handler};
 use oasis_instrument::NodeSettings;
@@ -26,6 +26,7 @@ macro_rules! sections {
             pub tls: TlsConfig,
             pub doors: DoorsConfig,
             pub tem: TemConfig,
+            pub relay: RelayConfig,
             pub access: AccessConfig,
             pub channel: ChannelConfig,
             pub log: LogConfig,
@@ -43,6 +44,7 @@ macro_rules! sections {
                     tls: Default::default(),
                     doors: Default::default(),
                     tem: Default::default(),
+                    relay: Default::default(),
                     access: Default::default(),
                     channel: Default::default(),
                     log: Default::default(),

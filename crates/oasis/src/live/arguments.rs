@@ -79,6 +79,26 @@ pub struct Tem {
 }
 
 #[derive(Debug, Args)]
+pub struct Relay {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub page: PageAddress,
+    /// A DAC to relay: http://HOST:PORT of its page, or https://; may be given several times.
+    #[arg(long = "upstream", value_name = "URL", env = "OASIS_UPSTREAM", value_delimiter = ',')]
+    pub upstreams: Vec<DacAddress>,
+    /// TEM whose DACs are all relayed: http://HOST:PORT of its page, or https://.
+    #[arg(long, value_name = "URL", env = "OASIS_TEM")]
+    pub tem: Option<DacAddress>,
+    /// CA of their certificates, with https:// [default: those that this system trusts].
+    #[arg(long, value_name = "FILE", env = "OASIS_CA")]
+    pub ca: Option<PathBuf>,
+    /// File with a token that they accept, which others cannot read [default: OASIS_TOKEN or OASIS_TOKEN_FILE].
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub struct PageAddress {
     /// Address of page, API and doors [default: 127.0.0.1:7070].
     #[arg(long, value_name = "HOST:PORT", env = "OASIS_LISTEN")]

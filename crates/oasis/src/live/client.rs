@@ -18,6 +18,7 @@ use tokio_tungstenite::{
     tungstenite::{
         self, Message,
         client::IntoClientRequest,
+        error::ProtocolError,
         http::{HeaderValue, StatusCode},
     },
 };
@@ -32,6 +33,7 @@ pub struct Client {
     address: DacAddress,
     socket: WebSocketStream<Box<dyn Stream>>,
     last_id: i64,
+    welcome: Value,
 }
 
 /// What the DAC sends.
@@ -45,8 +47,13 @@ pub enum Incoming {
 impl Client {
     /// Connects and receives the welcome.
     pub async fn connect(server: &Server) -> anyhow::Result<Self> {
+        Self::connect_as(server, None).await
+    }
+
+    /// Connects with this value of `Authorization`, or with that of the environment.
+    pub async fn connect_as(server: &Server, authorization: Option<String>) -> anyhow::Result<Self> {
         let address = &server.url;
-        let authorization = token::authorization()?;
+        let authorization = authorization.map_or_else(token::authorization, |given| Ok(Some(given)))?;
         let opened = Self::open(server, authorization.as_deref()).await?;
         let socket = match opened {
             // It may be a DAC of the same user.
@@ -59,9 +66,12 @@ impl Client {
             other => other,
         };
         let socket = socket.map_err(reason).with_context(|| nobody(address))?;
-        let mut client = Self { address: address.clone(), socket, last_id: 0 };
+        let mut client = Self { address: address.clone(), socket, last_id: 0, welcome: Value::Null };
         match client.next().await? {
-            Some(Incoming::Control(message)) if message["op"] == "welcome" => Ok(client),
+            Some(Incoming::Control(message)) if message["op"] == "welcome" => {
+                client.welcome = message;
+                Ok(client)
+            }
             _ => bail!("the WebSocket at {address} is not of a DAC"),
         }
     }
@@ -87,11 +97,19 @@ impl Client {
     pub async fn request(&mut self, mut message: Value) -> anyhow::Result<i64> {
         self.last_id += 1;
         message["id"] = json!(self.last_id);
-        self.socket
-            .send(Message::text(message.to_string()))
-            .await
-            .context("the DAC closed the connection")?;
+        self.send(&message).await?;
         Ok(self.last_id)
+    }
+
+    /// Sends a request that has its number.
+    pub async fn send(&mut self, message: &Value) -> anyhow::Result<()> {
+        let sent = self.socket.send(Message::text(message.to_string())).await;
+        sent.context("the DAC closed the connection")
+    }
+
+    /// The first message of the DAC.
+    pub fn welcome(&self) -> &Value {
+        &self.welcome
     }
 
     /// The next message; none once the DAC has closed.
@@ -177,6 +195,8 @@ async fn open(server: &Server) -> anyhow::Result<Box<dyn Stream>> {
 fn reason(error: tungstenite::Error) -> anyhow::Error {
     match error {
         tungstenite::Error::Io(error) => error.into(),
+        tungstenite::Error::Protocol(error @ ProtocolError::HttparseError(_)) => anyhow::Error::new(error)
+            .context("what answers speaks no HTTP: use the port of the page (7070 by default), and not that of the data channel"),
         error => error.into(),
     }
 }

@@ -18,6 +18,7 @@ pub mod node;
 mod own_node;
 pub mod probe_choice;
 mod registration;
+mod relay;
 pub mod replay;
 mod revive;
 mod serve;
@@ -43,6 +44,7 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
         Verb::Up(arguments) => in_runtime(serve::up(arguments)),
         Verb::Dac(arguments) => in_runtime(serve::dac(arguments)),
         Verb::Tem(arguments) => in_runtime(serve::tem(arguments)),
+        Verb::Relay(arguments) => in_runtime(serve::relay(arguments)),
         Verb::Node(mut arguments) => match arguments.verb.take() {
             Some(verb) => node::run(verb),
             None => in_runtime(serve::node(arguments)),

@@ -9,6 +9,7 @@ use super::{
     node::state::{Named, NodeState},
     own_node,
     registration::{self, Registration},
+    relay::Relays,
     revive::{beat, revive},
     systemd,
     tem_list::TemList,
@@ -20,7 +21,7 @@ use oasis_api::{Api, Reporter, Tem};
 use oasis_archive::Archive;
 use oasis_dac::{
     Dac,
-    config::TemConfig,
+    config::{RelayConfig, TemConfig},
     ingest::Security,
     listener::{self, descriptors},
 };
@@ -88,6 +89,26 @@ pub async fn tem(arguments: arguments::Tem) -> anyhow::Result<()> {
     let stop = Stop::listen()?;
     let config = Config::load(&arguments.common)?.with_page(arguments.page);
     run(&arguments.common, RunningDac::start(config, Parts::Tem).await?, stop).await
+}
+
+/// A DAC without nodes of its own.
+pub async fn relay(arguments: arguments::Relay) -> anyhow::Result<()> {
+    let stop = Stop::listen()?;
+    let arguments::Relay { common, page, upstreams, tem, ca, token_file } = arguments;
+    let mut config = Config::load(&common)?.with_page(page);
+    let relay = &mut config.relay;
+    if !upstreams.is_empty() {
+        relay.upstreams = upstreams.iter().map(ToString::to_string).collect();
+    }
+    if let Some(tem) = tem {
+        relay.tem = tem.to_string();
+    }
+    relay.ca = ca.unwrap_or_else(|| relay.ca.clone());
+    relay.token_file = token_file.unwrap_or_else(|| relay.token_file.clone());
+    if relay.upstreams.is_empty() && relay.tem.is_empty() {
+        anyhow::bail!("nothing to relay: name a DAC (--upstream URL), or a TEM that knows them (--tem URL)");
+    }
+    run(&common, RunningDac::start(config, Parts::Relay).await?, stop).await
 }
 
 async fn run(common: &arguments::Common, dac: RunningDac, mut stop: Stop) -> anyhow::Result<()> {
@@ -202,6 +223,8 @@ enum Parts {
     Dac,
     /// Nothing: a TEM takes no samples.
     Tem,
+    /// The nodes of other DACs.
+    Relay,
 }
 
 /// The sockets for nodes.
@@ -246,11 +269,14 @@ impl RunningDac {
         let doors_address = doors_listener.local_addr()?;
         encryption::check(doors_address, "page, API and doors", tls.is_some(), config.insecure)?;
         if parts == Parts::Tem {
+            config.relay = RelayConfig::default();
+        }
+        if parts != Parts::Dac {
             config.switch_off_all_but_the_page();
         }
         let channel = match parts {
             Parts::Dac => Some(DataChannel::bind(&config, tls.is_some()).await?),
-            Parts::Tem => None,
+            Parts::Tem | Parts::Relay => None,
         };
         let channel_address = channel.as_ref().map(|channel| channel.address);
         let enrollment = channel_address.map(|address| encryption::enrollment(&config.tls, address.port()));
@@ -259,6 +285,7 @@ impl RunningDac {
         let handlers = config.handlers()?;
         let listing = channel_address.map(|_| registration::name(&config.tem)).transpose()?;
         let remote_tem = registration::remote(&config.tem, config.insecure)?;
+        let relays = Relays::new(&config.relay, config.insecure)?;
         let openid = OpenId::new(config.access.oidc.clone()).context("in the section [access.oidc]")?;
         let permissions = accounts::open(&config.access, doors_address.port())?;
         let access = permissions.access.clone();
@@ -307,6 +334,7 @@ impl RunningDac {
         if let Some(channel) = channel {
             running.take_samples(channel, security)?;
         }
+        relays.start(&running.dac);
         running.registration = running.list(listing, &api, own_tem, (&config.tem, remote_tem, names))?;
         running.start_own_node(&config.own_node)?;
         Ok(running)

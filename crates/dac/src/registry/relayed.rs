@@ -1,0 +1,152 @@
+//! Nodes of other DACs in the registry. A node that is connected here wins over any that is relayed; of two upstreams that know
+//! a node, the one wins where it is connected, and then the one where it came last.
+
+use super::{Inner, Names, Registry, changes::Entry};
+use crate::{
+    instance::Instance,
+    node::Node,
+    relayed::{RelayError, Ways},
+    request::ForwardedCommand,
+};
+use oasis_channel::{Failure, RegisteredInstance};
+use oasis_wire::{quantity::Nanos, schema::ProbeType};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+impl Registry {
+    /// Lists a relayed node, or changes it.
+    pub(crate) fn relay_node(&self, mut node: Node) -> Result<(), RelayError> {
+        let name = node.identity.name.clone();
+        let mut inner = self.lock();
+        if let Some(known) = inner.nodes.get(&name) {
+            if !yields_to(known, &node) {
+                return Err(RelayError::Elsewhere(name));
+            }
+            if known.relayed.is_some() {
+                node.keep_statistics_of(known);
+            } else {
+                let claims = known.claims();
+                inner.note_unlisted(&name, claims);
+            }
+        } else if inner.nodes.len() >= self.max_nodes && !inner.evict_oldest_node() {
+            let message = format!("this DAC knows {} nodes (channel.max_nodes)", self.max_nodes);
+            return Err(RelayError::Refused(Failure::new("too_many_nodes", message)));
+        }
+        inner.add_node(node);
+        drop(inner);
+        self.notify_watchers();
+        Ok(())
+    }
+
+    /// Returns whether this upstream lists the node.
+    pub(crate) fn relays(&self, upstream: u64, name: &str) -> bool {
+        self.lock().relays(upstream, name)
+    }
+
+    /// Returns who takes commands for a relayed node that is online.
+    pub(crate) fn forwards_to(&self, name: &str) -> Option<Option<mpsc::Sender<ForwardedCommand>>> {
+        let inner = self.lock();
+        let relayed = inner.nodes.get(name)?.relayed.as_ref()?;
+        Some(relayed.is_online.then(|| relayed.commands.clone()))
+    }
+
+    /// Lists a relayed instance, or changes it.
+    pub(crate) fn relay_instance(
+        &self,
+        (upstream, node): (u64, &str),
+        announced: RegisteredInstance,
+        probe_type: &Arc<ProbeType>,
+        run: Option<Uuid>,
+        ways: &Ways,
+    ) -> Result<Arc<Instance>, RelayError> {
+        let mut inner = self.lock();
+        if !inner.relays(upstream, node) {
+            return Err(RelayError::Elsewhere(node.into()));
+        }
+        let key: Names = (node.into(), announced.name.as_str().into());
+        let known = inner.by_name.get(&key).and_then(|topic| inner.instances.get(topic)).cloned();
+        let (range, state) = (announced.demand, announced.state);
+        let instance = match known {
+            Some(known)
+                if known.is_relayed() && known.probe_type == *probe_type && known.kind == announced.kind =>
+            {
+                known
+            }
+            known => {
+                if let Some(old) = &known {
+                    inner.remove(old);
+                }
+                let start = known.map_or(inner.first_offset, |old| old.log.next());
+                self.add(&mut inner, key, announced, probe_type, start).map_err(RelayError::Refused)?
+            }
+        };
+        let has_changed = instance.set_state(state) | (instance.ledger().run() != run);
+        instance.ledger().relay_run(run);
+        instance.demand.set_range(range);
+        instance.relay_by(ways);
+        if has_changed {
+            inner.changes.change((&*instance).into());
+        }
+        drop(inner);
+        self.notify_watchers();
+        Ok(instance)
+    }
+
+    /// Removes a relayed instance, or a relayed node with all of them.
+    pub(crate) fn end_relay_of(&self, upstream: u64, node: &str, instance: Option<&str>) {
+        let mut inner = self.lock();
+        if !inner.relays(upstream, node) {
+            return;
+        }
+        inner.forget(node, instance);
+        drop(inner);
+        self.notify_watchers();
+    }
+
+    /// Marks the nodes of an upstream as offline.
+    pub(crate) fn lose_upstream(&self, upstream: u64, now: Nanos) {
+        let mut inner = self.lock();
+        let of_it = |node: &&mut Node| {
+            node.relayed.as_ref().is_some_and(|relayed| relayed.upstream == upstream && relayed.is_online)
+        };
+        let lost: Vec<Node> = inner
+            .nodes
+            .values_mut()
+            .filter(of_it)
+            .map(|node| {
+                node.relayed.iter_mut().for_each(|relayed| relayed.is_online = false);
+                node.since = now;
+                node.clone()
+            })
+            .collect();
+        for node in &lost {
+            inner.offline.add(node, true);
+            inner.changes.change(Entry::Node(node.identity.name.as_str().into()));
+        }
+        drop(inner);
+        if !lost.is_empty() {
+            self.notify_watchers();
+        }
+    }
+}
+
+impl Inner {
+    fn relays(&self, upstream: u64, name: &str) -> bool {
+        let relayed = self.nodes.get(name).and_then(|node| node.relayed.as_ref());
+        relayed.is_some_and(|relayed| relayed.upstream == upstream)
+    }
+}
+
+/// Whether a known node gives its name to a relayed one.
+fn yields_to(known: &Node, relayed: &Node) -> bool {
+    let upstream = |node: &Node| node.relayed.as_ref().map(|relayed| relayed.upstream);
+    if known.relayed.is_some() && upstream(known) == upstream(relayed) {
+        return true;
+    }
+    match (known.is_online(), relayed.is_online()) {
+        (false, true) => true,
+        (true, true) => known.relayed.is_some() && known.since < relayed.since,
+        (_, false) => false,
+    }
+}

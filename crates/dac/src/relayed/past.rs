@@ -1,0 +1,70 @@
+//! Questions about the past of a relayed instance, which its upstream answers.
+
+use oasis_wire::{
+    loss::Cause,
+    quantity::{Offset, Position},
+    schema::ProbeType,
+};
+use std::ops::Range;
+use tokio::sync::mpsc;
+
+/// Where an answer begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PastStart {
+    /// At the first sample that is not older, nanoseconds since 1970 on the node's clock.
+    Time(u64),
+    /// At this position of the upstream.
+    Position(Position),
+    /// At the oldest of the newest samples of a time, of which there are so many.
+    Newest {
+        /// The beginning of the time.
+        from: u64,
+        /// How many samples.
+        samples: u64,
+    },
+}
+
+/// A question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PastQuestion {
+    /// Where the answer begins.
+    pub start: PastStart,
+    /// Samples of this time and later are not wanted.
+    pub to: u64,
+    /// All in so many points, and not sample by sample.
+    pub points: Option<u32>,
+}
+
+/// A part of an answer, in the words of the upstream.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PastMessage {
+    /// Where the samples begin.
+    Begin(Position),
+    /// A native batch.
+    Batch(Vec<u8>),
+    /// Missing samples; their offsets, if they are known.
+    Gap(Option<Range<Offset>>, Cause),
+    /// Offsets count from here on.
+    Epoch(Position),
+    /// The samples that follow have another type.
+    Type(Box<ProbeType>),
+    /// Points, as JSON.
+    Points(String),
+    /// There is nothing more.
+    End,
+    /// The upstream did not answer to the end.
+    Failed(String),
+}
+
+/// A question on its way to an upstream.
+#[derive(Debug)]
+pub struct ForwardedQuestion {
+    /// Node name.
+    pub node: String,
+    /// Instance name.
+    pub instance: String,
+    /// What is asked.
+    pub question: PastQuestion,
+    /// Takes the answer. It is closed when nobody wants it any more.
+    pub answer: mpsc::Sender<PastMessage>,
+}

@@ -1,0 +1,105 @@
+//! Requests of clients to probe instances, and why they fail.
+
+use oasis_channel::{Command, Failure, InstanceState};
+use oasis_wire::quantity::{DemandRange, Hertz};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// Timeout of a node's answer.
+pub const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Why a command failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// No such instance.
+    #[error("node {node:?} has no instance {instance:?}")]
+    UnknownInstance {
+        /// The requested node.
+        node: String,
+        /// The requested instance.
+        instance: String,
+    },
+    /// The node is not connected, or disconnected before it answered.
+    #[error("node {0:?} is not connected")]
+    NodeOffline(String),
+    /// The node's queue of commands is full.
+    #[error("command queue of node {0:?} is full: try again")]
+    Busy(String),
+    /// The node refused the command.
+    #[error("{}", .0.message)]
+    Refused(Failure),
+    /// No answer in time. The node may still execute it.
+    #[error("node {0:?} did not answer within {limit} s", limit = TIMEOUT.as_secs())]
+    Timeout(String),
+}
+
+impl CommandError {
+    /// Returns the code for programs.
+    pub fn code(&self) -> &str {
+        match self {
+            Self::UnknownInstance { .. } => "unknown_instance",
+            Self::NodeOffline(_) => "node_offline",
+            Self::Busy(_) => "busy",
+            Self::Refused(_) => "refused",
+            Self::Timeout(_) => "timeout",
+        }
+    }
+}
+
+/// A client's request to a probe instance: a command for its node, or demand, which the DAC handles itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "kebab-case")]
+pub enum ProbeRequest {
+    /// Sample at this rate from now on, regardless of readers.
+    Hertz {
+        /// The rate.
+        hertz: Hertz,
+    },
+    /// Resume sampling.
+    Enable,
+    /// Stop sampling.
+    Disable,
+    /// Take one sample now, regardless of the rate.
+    SampleNow,
+    /// Send the samples in the probe's flight recorder, and those of the following seconds.
+    Trigger,
+    /// For a probe on change: keep a sample if this metric has changed by more than this.
+    Deadband {
+        /// Metric name.
+        metric: String,
+        /// In the metric's unit, 0 or more; absent if every change counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        deadband: Option<f64>,
+    },
+    /// Sample at the rate that readers ask for, within this range.
+    Demand(DemandRange),
+    /// Keep the current rate, regardless of readers.
+    DemandOff,
+}
+
+impl From<Command> for ProbeRequest {
+    fn from(command: Command) -> Self {
+        match command {
+            Command::Hertz { hertz } => Self::Hertz { hertz },
+            Command::Enable => Self::Enable,
+            Command::Disable => Self::Disable,
+            Command::SampleNow => Self::SampleNow,
+            Command::Trigger => Self::Trigger,
+            Command::Deadband { metric, deadband } => Self::Deadband { metric, deadband },
+        }
+    }
+}
+
+/// A command for a node of an upstream.
+#[derive(Debug)]
+pub struct ForwardedCommand {
+    /// Node name.
+    pub node: String,
+    /// Instance name.
+    pub instance: String,
+    /// The request, demand included: the home of the node decides about it.
+    pub request: ProbeRequest,
+    /// Takes the outcome.
+    pub answer: oneshot::Sender<Result<InstanceState, CommandError>>,
+}

@@ -1,0 +1,220 @@
+//! The past of a relayed instance: its upstream has it, up to the oldest sample of the log here. From there the log goes on.
+
+use super::{Fetcher, Item, NextStep, PastPart, Source};
+use crate::view::Integers;
+use bytes::Bytes;
+use oasis_dac::{PastMessage, PastQuestion, PastStart, Signal, Wake, now};
+use oasis_history::{Batch, Piece, Start};
+use oasis_store::{ReadError, Series};
+use oasis_wire::{
+    batch::{self, Header},
+    quantity::{Epoch, Offset, Position},
+    schema::{MetricType, ProbeType},
+};
+use serde_json::{Map, Value};
+use std::{io, sync::Arc, time::Duration};
+use tokio::sync::mpsc::Receiver;
+use uuid::Uuid;
+
+/// Bytes of batches in one part.
+const PART: usize = 256 * 1024;
+/// How long the first sample here is waited for. The upstream sends its newest one at once, if it has any.
+const FIRST: Duration = Duration::from_secs(1);
+/// How long the upstream may take for the next message.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An answer of the upstream, in the middle.
+#[derive(Debug)]
+pub struct Answer {
+    messages: Receiver<PastMessage>,
+    /// Epoch of the upstream's offsets.
+    epoch: Epoch,
+    /// The type of the samples.
+    probe_type: Arc<ProbeType>,
+    /// Where the log here goes on; none if the answer is all that is wanted.
+    join: Option<Position>,
+}
+
+impl Fetcher {
+    /// Asks the upstream, and returns the first part of its answer.
+    pub(super) async fn fetch_relayed(&self, source: Source) -> Result<PastPart, ReadError> {
+        let (start, points) = match source {
+            Source::Start(Start::Time(from)) => (PastStart::Time(from), None),
+            Source::Start(Start::Position(at)) => (PastStart::Position(at), None),
+            Source::Start(Start::Newest(newest)) => {
+                let (from, samples) = newest.wanted();
+                (PastStart::Newest { from, samples }, None)
+            }
+            Source::Points(from, points) => (PastStart::Time(from), Some(points)),
+            Source::Upstream(answer) => return self.go_on(answer).await,
+            Source::Reader(_) => return Err(failed("the instance is relayed since a moment ago: ask again")),
+        };
+        let (to, join) = self.end(points.is_some()).await;
+        let question = PastQuestion { start, to, points };
+        let messages = self.instance.ask_upstream(question);
+        let messages = messages.ok_or_else(|| failed("the instance is not relayed any more: ask again"))?;
+        let epoch = self.instance.log.epoch();
+        let probe_type = self.instance.probe_type.clone();
+        self.go_on(Box::new(Answer { messages, epoch, probe_type, join })).await
+    }
+
+    /// Returns up to which time the upstream is asked, and where the log goes on after that.
+    async fn end(&self, is_points: bool) -> (u64, Option<Position>) {
+        let present = now().0;
+        if let Some(until) = self.until.filter(|&until| is_points && until <= present) {
+            return (until, None);
+        }
+        let log = &self.instance.source().log;
+        let signal: Arc<Signal> = Arc::default();
+        let wake: Arc<dyn Wake> = signal.clone();
+        log.add_reader(wake.clone());
+        if log.latest().is_none() {
+            // Whether or not it comes: nothing older will be in the log.
+            let _ = tokio::time::timeout(FIRST, signal.raised()).await;
+        }
+        log.remove_reader(&wake);
+        let (offset, time) = self.log_begin();
+        let time = time.unwrap_or(present);
+        match self.until {
+            Some(until) if until <= time => (until, None),
+            _ => (time, Some(Position { epoch: log.epoch(), offset })),
+        }
+    }
+
+    /// Returns where the log begins, and the time of its oldest sample.
+    fn log_begin(&self) -> (Offset, Option<u64>) {
+        let log = &self.instance.source().log;
+        let first = log.read(log.start(), 1).segments.into_iter().next();
+        first.map_or((log.next(), None), |segment| {
+            let times = batch::times(segment.batch()).unwrap_or_default();
+            (segment.first_held(), times.first().copied())
+        })
+    }
+
+    /// Returns the next part of an answer.
+    pub(super) async fn go_on(&self, mut answer: Box<Answer>) -> Result<PastPart, ReadError> {
+        let (mut begin, mut items, mut bytes) = (None, Vec::new(), 0);
+        let mut after = Position { epoch: answer.epoch, offset: Offset(0) };
+        while bytes < PART {
+            let next = tokio::time::timeout(PATIENCE, answer.messages.recv()).await;
+            let next = next.map_err(|_| failed("the upstream takes too long"))?;
+            let item = match next.ok_or_else(|| failed("the upstream has gone"))? {
+                PastMessage::Begin(at) => {
+                    (answer.epoch, after) = (at.epoch, at);
+                    begin.get_or_insert(at);
+                    continue;
+                }
+                PastMessage::Batch(batch) => {
+                    bytes += batch.len();
+                    let Some((batch, end)) = self.batch(batch, &answer) else { continue };
+                    after = Position { epoch: answer.epoch, offset: end };
+                    Item::Piece(Piece::Samples(batch))
+                }
+                PastMessage::Gap(offsets, cause) => {
+                    after.offset = offsets.as_ref().map_or(after.offset, |offsets| offsets.end);
+                    Item::Piece(Piece::Gap { offsets, cause, run: None })
+                }
+                PastMessage::Epoch(at) => {
+                    (answer.epoch, after) = (at.epoch, at);
+                    Item::Piece(Piece::Epoch)
+                }
+                PastMessage::Type(probe_type) => {
+                    answer.probe_type = Arc::from(probe_type);
+                    Item::Piece(Piece::Type(answer.probe_type.clone()))
+                }
+                PastMessage::Points(json) => Item::Points(self.points_of(&json)?),
+                PastMessage::End => return Ok(self.last_part(begin, items, after, answer.join)),
+                PastMessage::Failed(reason) => return Err(failed(&reason)),
+            };
+            items.push((item, after));
+        }
+        Ok(PastPart { begin: begin.unwrap_or(after), items, then: NextStep::Past(Source::Upstream(answer)) })
+    }
+
+    /// Ends the answer: offsets count as here from now on.
+    fn last_part(
+        &self,
+        begin: Option<Position>,
+        mut items: Vec<(Item, Position)>,
+        after: Position,
+        join: Option<Position>,
+    ) -> PastPart {
+        let begin = begin.unwrap_or(after);
+        let Some(at) = join else { return PastPart { begin, items, then: NextStep::Over } };
+        let is_empty = items.is_empty();
+        if !is_empty {
+            items.push((Item::Piece(Piece::Epoch), at));
+        }
+        let begin = if is_empty { at } else { begin };
+        PastPart { begin, items, then: NextStep::Log { at, is_missing: false } }
+    }
+
+    fn batch(&self, bytes: Vec<u8>, answer: &Answer) -> Option<(Batch, Offset)> {
+        let header: Header = batch::check(&bytes, &answer.probe_type).ok()?;
+        let offsets = Offset(header.offset)..Offset(header.offset.saturating_add(header.count.into()));
+        let series = Series {
+            node: self.instance.node.clone(),
+            instance: self.instance.name.clone(),
+            kind: self.instance.kind,
+            run: Uuid::nil(),
+            epoch: answer.epoch,
+            probe_type: answer.probe_type.clone(),
+        };
+        let end = offsets.end;
+        let batch =
+            Batch { series: Arc::new(series), bytes: Bytes::from(bytes), wanted: offsets.clone(), offsets };
+        Some((batch, end))
+    }
+
+    /// Gives points of the upstream the head of the request here, and its way of writing integers.
+    fn points_of(&self, json: &str) -> Result<Vec<u8>, ReadError> {
+        let invalid = |error: serde_json::Error| failed(&format!("points of the upstream: {error}"));
+        let mut points: Map<String, Value> = serde_json::from_str(json).map_err(invalid)?;
+        for name in ["op", "topic"] {
+            points.remove(name);
+        }
+        if self.integers == Integers::String {
+            self.write_integers(&mut points);
+        }
+        let mut message = self.points_head.clone();
+        message.extend(points);
+        serde_json::to_vec(&message).map_err(invalid)
+    }
+
+    /// Writes times and 64-bit metrics as strings.
+    fn write_integers(&self, points: &mut Map<String, Value>) {
+        for name in ["from", "to", "times"] {
+            points.entry(name).and_modify(write_numbers);
+        }
+        let gaps = points.get_mut("gaps").and_then(Value::as_array_mut).into_iter().flatten();
+        for gap in gaps.filter_map(Value::as_object_mut) {
+            for name in ["from", "to"] {
+                gap.entry(name).and_modify(write_numbers);
+            }
+        }
+        let metrics = points.get_mut("metrics").and_then(Value::as_object_mut).into_iter().flatten();
+        for (name, columns) in metrics {
+            let plain = name.split(['.', '[']).next().unwrap_or(name);
+            let mut known = self.instance.probe_type.metrics.iter();
+            let is_wide = known.any(|metric| {
+                metric.name == plain && matches!(metric.kind, MetricType::Int64 | MetricType::Uint64)
+            });
+            for column in ["min", "max", "last", "increase"].iter().filter(|_| is_wide) {
+                columns.get_mut(column).into_iter().for_each(write_numbers);
+            }
+        }
+    }
+}
+
+/// Writes a number, or all numbers of a list, as strings.
+fn write_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) => *value = Value::String(number.to_string()),
+        Value::Array(values) => values.iter_mut().for_each(write_numbers),
+        _ => {}
+    }
+}
+
+fn failed(reason: &str) -> ReadError {
+    ReadError::Io(io::Error::other(reason.to_owned()))
+}

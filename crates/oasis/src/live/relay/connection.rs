@@ -1,0 +1,281 @@
+//! One conversation with an upstream: its registry, commands, and the lines that carry samples.
+
+use super::{
+    fetch::{Fetched, Fetcher},
+    line::{Line, LineEvent, LineOrder},
+    past::Asker,
+    upstream::Kept,
+};
+use crate::live::{
+    client::{Client, Incoming},
+    dac_address::Server,
+    token,
+};
+use anyhow::{Context, anyhow};
+use oasis_dac::{ForwardedCommand, now};
+use oasis_relay::{Change, Message, Places};
+use oasis_wire::quantity::{Epoch, TopicId};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, Interval, MissedTickBehavior, interval, timeout},
+};
+
+/// Interval of pings.
+const PING: Duration = Duration::from_millis(500);
+/// An upstream that says nothing for so long is given up.
+const SILENCE: Duration = Duration::from_secs(3);
+/// Time to connect.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// How often refused nodes are tried again, and subscriptions without readers end.
+const LOOK: Duration = Duration::from_secs(1);
+/// Subscriptions of one line: some less than a DAC allows by default.
+const LINE: usize = 900;
+/// Events of lines that may wait.
+const EVENTS: usize = 1_024;
+
+/// How to connect.
+#[derive(Debug, Clone)]
+pub struct Way {
+    server: Server,
+    token_file: Option<PathBuf>,
+}
+
+impl Way {
+    /// Connects.
+    pub async fn connect(&self) -> anyhow::Result<Client> {
+        let token = self.token_file.as_deref().map(token::from_file).transpose()?;
+        let connecting = timeout(PATIENCE, Client::connect_as(&self.server, token));
+        connecting.await.map_err(|_| anyhow!("no answer within {} s", PATIENCE.as_secs()))?
+    }
+}
+
+/// A conversation.
+pub struct Connection {
+    way: Way,
+    client: Client,
+    epoch: Epoch,
+    /// This clock minus the upstream's, nanoseconds, for the lines.
+    clock_offset: Arc<AtomicI64>,
+    lines: Vec<Line>,
+    /// Which line has a topic.
+    places: HashMap<TopicId, usize>,
+    to_lines: mpsc::Sender<LineEvent>,
+    from_lines: mpsc::Receiver<LineEvent>,
+    /// Commands under way, by their requests.
+    commands: HashMap<i64, ForwardedCommand>,
+    fetcher: Fetcher,
+    asker: Asker,
+    heard: Instant,
+}
+
+impl Connection {
+    /// Connects and asks for the registry.
+    pub async fn open(server: &Server, token_file: Option<&Path>, kept: &mut Kept) -> anyhow::Result<Self> {
+        let way = Way { server: server.clone(), token_file: token_file.map(Path::to_owned) };
+        let mut client = way.connect().await?;
+        let welcome: Message = serde_json::from_value(client.welcome().clone())?;
+        let Message::Welcome { epoch, .. } = welcome else {
+            return Err(anyhow!("it is no DAC, or a much older one"));
+        };
+        kept.mirror.take(welcome, now())?;
+        let is_known = kept.mirror.is_known();
+        client.request(kept.mirror.watch()).await?;
+        if is_known {
+            kept.mirror.found();
+        }
+        let fetcher = Fetcher::new(&way.server, way.token_file.as_deref())?;
+        let (to_lines, from_lines) = mpsc::channel(EVENTS);
+        let (lines, places, commands) = Default::default();
+        Ok(Self {
+            asker: Asker::new(way.clone()),
+            way,
+            client,
+            epoch,
+            clock_offset: Arc::default(),
+            lines,
+            places,
+            to_lines,
+            from_lines,
+            commands,
+            fetcher,
+            heard: Instant::now(),
+        })
+    }
+
+    /// Goes on until it ends. Returns why.
+    pub async fn run(mut self, kept: &mut Kept) -> anyhow::Error {
+        // Topics whose readers did not leave with the connection before.
+        for topic in kept.interest.topics() {
+            if let Some(wanted) = kept.interest.ended(topic) {
+                let change = kept.interest.wants(topic, wanted, Duration::ZERO);
+                if let Err(error) = self.change(kept, change).await {
+                    return error;
+                }
+            }
+        }
+        let (mut pings, mut looks) = (every(PING), every(LOOK));
+        loop {
+            if let Err(error) = self.step(kept, &mut pings, &mut looks).await {
+                return error;
+            }
+        }
+    }
+
+    async fn step(
+        &mut self,
+        kept: &mut Kept,
+        pings: &mut Interval,
+        looks: &mut Interval,
+    ) -> anyhow::Result<()> {
+        self.fetcher.look(&mut kept.mirror);
+        tokio::select! {
+            incoming = self.client.next() => {
+                let incoming = incoming?.context("the upstream closed the connection")?;
+                self.heard = Instant::now();
+                if let Incoming::Control(message) = incoming {
+                    self.message(kept, serde_json::from_value(message)?)?;
+                }
+            }
+            Some(command) = kept.events.commands.recv() => {
+                let request = self.client.request(oasis_relay::command(&command)).await?;
+                self.commands.insert(request, command);
+            }
+            Some(topic) = kept.events.wanted.recv() => {
+                let change = kept.note(topic);
+                self.change(kept, change).await?;
+            }
+            Some(question) = kept.events.questions.recv() => self.asker.ask(question),
+            Some(event) = self.from_lines.recv() => self.line_event(kept, event).await?,
+            fetched = self.fetcher.next() => match fetched {
+                Fetched::Schema(hash, schema) => kept.mirror.schema(&hash, *schema),
+                Fetched::Ledger(node, instance, ledger) => kept.mirror.ledger(&node, &instance, *ledger),
+                Fetched::Failed(reason) => tracing::warn!("{reason}"),
+            },
+            _ = pings.tick() => {
+                if self.heard.elapsed() > SILENCE {
+                    return Err(anyhow!("it has said nothing for {} s", SILENCE.as_secs()));
+                }
+                self.client.request(kept.mirror.ping(now())).await?;
+            }
+            _ = looks.tick() => {
+                kept.mirror.retry();
+                // Whoever sent them waits no more.
+                self.commands.retain(|_, command| !command.answer.is_closed());
+                self.abandon(kept).await?;
+                while let Some(change) = kept.expired() {
+                    self.change(kept, Some(change)).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, kept: &mut Kept, message: Message) -> anyhow::Result<()> {
+        match message {
+            Message::Result { id, state } => {
+                if let Some(command) = self.commands.remove(&id) {
+                    // Fails only if nobody waits any more.
+                    let _ = command.answer.send(Ok(state));
+                }
+            }
+            Message::Error { id: Some(id), code, message } => {
+                if let Some(command) = self.commands.remove(&id) {
+                    let error = oasis_relay::refused(&command, &code, message);
+                    let _ = command.answer.send(Err(error));
+                }
+            }
+            Message::Error { id: None, message, .. } => return Err(anyhow!("it refused: {message}")),
+            message => {
+                kept.mirror.take(message, now())?;
+                self.clock_offset.store(kept.mirror.clock_offset(), Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    async fn line_event(&mut self, kept: &mut Kept, event: LineEvent) -> anyhow::Result<()> {
+        match event {
+            LineEvent::Ended(topic) => {
+                self.places.remove(&topic);
+                // Whoever still reads causes another subscription once the instance is listed again.
+                kept.interest.ended(topic);
+                Ok(())
+            }
+            LineEvent::Closed(error) => Err(error),
+        }
+    }
+
+    async fn change(&mut self, kept: &Kept, change: Option<Change>) -> anyhow::Result<()> {
+        let (topic, order) = match change {
+            None => return Ok(()),
+            Some(Change::Subscribe(topic, wanted)) => {
+                let Some(instance) = kept.mirror.upstream().dac().registry.instance(topic) else {
+                    return Ok(());
+                };
+                self.place(topic, &kept.places).await?;
+                (topic, LineOrder::Subscribe(instance, wanted))
+            }
+            Some(Change::Rate(topic, wanted)) => (topic, LineOrder::Rate(topic, wanted)),
+            Some(Change::Unsubscribe(topic)) => (topic, LineOrder::Unsubscribe(topic)),
+        };
+        let is_end = matches!(order, LineOrder::Unsubscribe(_));
+        let line = self.places.get(&topic).and_then(|index| self.lines.get(*index));
+        if let Some(line) = line {
+            line.order(order).await?;
+        }
+        if is_end {
+            self.places.remove(&topic);
+        }
+        Ok(())
+    }
+
+    /// Ends the subscriptions of nodes that have moved to another upstream.
+    async fn abandon(&mut self, kept: &mut Kept) -> anyhow::Result<()> {
+        let moved: Vec<_> =
+            self.places.keys().copied().filter(|topic| !kept.mirror.upstream().has(*topic)).collect();
+        for topic in moved {
+            kept.interest.ended(topic);
+            let line = self.places.remove(&topic).and_then(|index| self.lines.get(index));
+            if let Some(line) = line {
+                line.order(LineOrder::Abandon(topic)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a topic a line with room for it.
+    async fn place(&mut self, topic: TopicId, places: &Places) -> anyhow::Result<()> {
+        let mut load = vec![0_usize; self.lines.len()];
+        for index in self.places.values() {
+            if let Some(load) = load.get_mut(*index) {
+                *load += 1;
+            }
+        }
+        let index = match load.iter().position(|&load| load < LINE) {
+            Some(index) => index,
+            None => {
+                let client = self.way.connect().await?;
+                let feed = oasis_relay::Feed::new(places.clone(), self.epoch);
+                self.lines.push(Line::start(client, feed, self.clock_offset.clone(), self.to_lines.clone()));
+                self.lines.len() - 1
+            }
+        };
+        self.places.insert(topic, index);
+        Ok(())
+    }
+}
+
+fn every(period: Duration) -> Interval {
+    let mut ticks = interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}

@@ -1,0 +1,110 @@
+//! Relays other DACs: `oasis relay`, and the section `[relay]` of a DAC.
+
+mod connection;
+mod fetch;
+mod line;
+mod past;
+mod tem;
+mod upstream;
+
+use super::dac_address::{DacAddress, Server};
+use anyhow::{Context, anyhow, bail};
+use oasis_dac::{Dac, config::RelayConfig};
+use oasis_relay::Places;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use upstream::Upstream;
+
+/// The DACs that this one relays.
+#[derive(Debug, Default)]
+pub struct Relays {
+    upstreams: Vec<Server>,
+    tem: Option<Server>,
+    token_file: Option<PathBuf>,
+}
+
+impl Relays {
+    /// Understands the configuration.
+    ///
+    /// # Errors
+    /// If an address is none, or a token would be sent in the clear.
+    pub fn new(config: &RelayConfig, insecure: bool) -> anyhow::Result<Self> {
+        let ca = path(&config.ca);
+        let server = |text: &str, setting: &str| {
+            let url: DacAddress =
+                text.parse().map_err(|why: String| anyhow!(why)).with_context(|| format!("in {setting}"))?;
+            if !url.is_encrypted && !url.is_loopback() && !insecure {
+                bail!(
+                    "refusing to relay {url} without TLS: everybody on the way could read the token and change samples. \
+                     Use https:// ({setting}), or a DAC on this host. --insecure insists"
+                );
+            }
+            Ok(Server { url, ca: ca.clone() })
+        };
+        let upstreams = config
+            .upstreams
+            .iter()
+            .map(|text| server(text, "relay.upstreams (--upstream)"))
+            .collect::<Result<_, _>>()?;
+        let tem = Some(config.tem.as_str()).filter(|text| !text.is_empty());
+        let tem = tem.map(|text| server(text, "relay.tem (--tem)")).transpose()?;
+        Ok(Self { upstreams, tem, token_file: path(&config.token_file) })
+    }
+
+    /// Relays them as long as the DAC lives.
+    pub fn start(self, dac: &Arc<Dac>) {
+        let Self { upstreams, tem, token_file } = self;
+        let relay = Relay { dac: dac.clone(), token_file, places: Places::default() };
+        for server in upstreams {
+            Upstream::new(&relay, authority(&server.url), server).start();
+        }
+        if let Some(tem) = tem {
+            tem::start(relay, tem);
+        }
+    }
+}
+
+/// What all upstreams share.
+#[derive(Debug, Clone)]
+struct Relay {
+    dac: Arc<Dac>,
+    token_file: Option<PathBuf>,
+    places: Places,
+}
+
+/// Host and port of an address, by which a DAC without a name goes.
+fn authority(url: &DacAddress) -> String {
+    let (host, port) = url.socket();
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+}
+
+fn path(path: &Path) -> Option<PathBuf> {
+    (!path.as_os_str().is_empty()).then(|| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_goes_to_other_hosts_by_tls_alone() {
+        let config = |url: &str| RelayConfig { upstreams: vec![url.into()], ..RelayConfig::default() };
+        for url in ["http://127.0.0.1:7070", "https://hall-1.example.org:7070"] {
+            assert!(Relays::new(&config(url), false).is_ok(), "{url}");
+        }
+        let refused = Relays::new(&config("http://192.0.2.1:7070"), false).unwrap_err().to_string();
+        assert!(refused.contains("without TLS") && refused.contains("--insecure"), "{refused}");
+        assert!(Relays::new(&config("http://192.0.2.1:7070"), true).is_ok());
+        let wrong = format!("{:#}", Relays::new(&config("192.0.2.1:7071"), false).unwrap_err());
+        assert!(wrong.contains("relay.upstreams") && wrong.contains("http://HOST:PORT"), "{wrong}");
+    }
+
+    #[test]
+    fn an_upstream_without_a_name_goes_by_its_host_and_port() {
+        let of = |text: &str| authority(&text.parse().unwrap());
+        assert_eq!(of("https://hall-1.example.org"), "hall-1.example.org:443");
+        assert_eq!(of("http://[::1]:7070/"), "[::1]:7070");
+    }
+}

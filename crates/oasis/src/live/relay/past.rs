@@ -1,0 +1,60 @@
+//! Asks an upstream about the past, each question on a connection of its own.
+
+use super::connection::Way;
+use crate::live::client::Incoming;
+use anyhow::{Context, anyhow};
+use oasis_dac::{ForwardedQuestion, PastMessage};
+use oasis_relay::{Message, past};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Questions to one upstream at the same time; others wait.
+const AT_ONCE: usize = 64;
+
+/// Who asks.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    way: Way,
+    turns: Arc<Semaphore>,
+}
+
+impl Asker {
+    /// Creates one.
+    pub fn new(way: Way) -> Self {
+        Self { way, turns: Arc::new(Semaphore::new(AT_ONCE)) }
+    }
+
+    /// Asks in a task, which ends when nobody wants the answer any more.
+    pub fn ask(&self, asked: ForwardedQuestion) {
+        let asker = self.clone();
+        tokio::spawn(async move {
+            let wanted = asked.answer.clone();
+            tokio::select! {
+                () = wanted.closed() => {}
+                answered = asker.converse(&asked) => if let Err(error) = answered {
+                    let reason = format!("{}/{}: {error:#}", asked.node, asked.instance);
+                    // Fails only if nobody wants it any more.
+                    let _ = asked.answer.send(PastMessage::Failed(reason)).await;
+                }
+            }
+        });
+    }
+
+    async fn converse(&self, asked: &ForwardedQuestion) -> anyhow::Result<()> {
+        let _turn = self.turns.acquire().await?;
+        let mut client = self.way.connect().await?;
+        client.send(&past::question(asked)).await?;
+        loop {
+            let answer = match client.next().await?.context("the upstream closed the connection")? {
+                Incoming::Batch(bytes) => Some(PastMessage::Batch(bytes)),
+                Incoming::Control(message) => past::answer(serde_json::from_value::<Message>(message)?),
+            };
+            let Some(answer) = answer else { continue };
+            let is_last = matches!(answer, PastMessage::End | PastMessage::Failed(_));
+            asked.answer.send(answer).await.map_err(|_| anyhow!("nobody wants it any more"))?;
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+}

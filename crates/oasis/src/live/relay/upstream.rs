@@ -1,0 +1,122 @@
+//! Keeps one upstream connected.
+
+use super::{Relay, connection::Connection};
+use crate::live::{dac_address::Server, revive::revive};
+use oasis_channel::Backoff;
+use oasis_dac::{Dac, Upstream as Handle, UpstreamEvents};
+use oasis_relay::{Change, Interest, Mirror, Places};
+use oasis_wire::quantity::TopicId;
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::task::JoinHandle;
+
+/// One DAC whose nodes this one relays.
+#[derive(Debug, Clone)]
+pub struct Upstream {
+    dac: Arc<Dac>,
+    name: String,
+    server: Server,
+    token_file: Option<PathBuf>,
+    places: Places,
+}
+
+/// What outlives the connections to an upstream.
+pub struct Kept {
+    /// Its registry.
+    pub mirror: Mirror,
+    /// What readers here want.
+    pub interest: Interest,
+    /// Where subscriptions continue.
+    pub places: Places,
+    /// Commands, and what readers want anew.
+    pub events: UpstreamEvents,
+    /// Zero of the clock of `interest`.
+    began: Instant,
+}
+
+impl Upstream {
+    /// Describes an upstream of this name.
+    pub fn new(relay: &Relay, name: String, server: Server) -> Self {
+        let Relay { dac, token_file, places } = relay.clone();
+        Self { dac, name, server, token_file, places }
+    }
+
+    /// Connects to it, again and again.
+    pub fn start(self) -> JoinHandle<()> {
+        let health = self.dac.health.clone();
+        tokio::spawn(async move {
+            let task = format!("relay of {}", self.name);
+            revive(health, &task, || self.clone().run()).await;
+        })
+    }
+
+    async fn run(self) {
+        let (upstream, events) = Handle::new(&self.dac);
+        let mirror = Mirror::new(upstream, self.name.clone());
+        let (interest, places) = (Interest::default(), self.places.clone());
+        let mut kept = Kept { mirror, interest, places, events, began: Instant::now() };
+        let (mut backoff, mut said) = (Backoff::default(), None);
+        loop {
+            let attempt = Instant::now();
+            let ended = self.converse(&mut kept, &mut said).await;
+            kept.mirror.lost();
+            let pause = backoff.after(attempt.elapsed());
+            let reason = format!("{} is not reached: {:#}", self.name, ended);
+            if said.as_ref() != Some(&reason) {
+                tracing::warn!(upstream = %self.server.url, "{reason}; trying again");
+            }
+            self.dac.upstreams.set_problem(&self.name, Some(reason.clone()));
+            said = Some(reason);
+            kept.rest(pause).await;
+        }
+    }
+
+    /// Returns why a connection ended, or could not begin.
+    async fn converse(&self, kept: &mut Kept, said: &mut Option<String>) -> anyhow::Error {
+        match Connection::open(&self.server, self.token_file.as_deref(), kept).await {
+            Ok(connection) => {
+                tracing::info!(upstream = %self.server.url, name = %self.name, "relaying its nodes");
+                self.dac.upstreams.set_problem(&self.name, None);
+                *said = None;
+                connection.run(kept).await
+            }
+            Err(error) => error,
+        }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.mirror.lost();
+    }
+}
+
+impl Kept {
+    /// Waits. Commands fail at once meanwhile, and what readers want is noted.
+    async fn rest(&mut self, pause: Duration) {
+        let until = tokio::time::Instant::now() + pause;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep_until(until) => return,
+                // Dropping it says that the node is offline.
+                Some(_) = self.events.commands.recv() => {}
+                Some(_) = self.events.questions.recv() => {}
+                Some(topic) = self.events.wanted.recv() => drop(self.note(topic)),
+            }
+        }
+    }
+
+    /// Notes what the readers of a topic want. Returns what to change.
+    pub fn note(&mut self, topic: TopicId) -> Option<Change> {
+        let (_, wanted) = self.mirror.upstream().wanted(topic)?;
+        self.interest.wants(topic, wanted, self.began.elapsed())
+    }
+
+    /// Returns the next subscription that nobody reads any more.
+    pub fn expired(&mut self) -> Option<Change> {
+        self.interest.expired(self.began.elapsed())
+    }
+}

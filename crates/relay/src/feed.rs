@@ -1,0 +1,321 @@
+//! One connection to an upstream that carries subscriptions.
+
+use crate::messages::Message;
+use oasis_dac::{Instance, Wanted};
+use oasis_wire::{
+    batch::{self, BatchError, Header},
+    quantity::{Epoch, Offset, PortablePosition, Position, TopicId},
+};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use uuid::Uuid;
+
+/// Why a connection cannot go on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FeedError {
+    /// Bytes that are no batch of the topic's type.
+    #[error("the upstream sent an invalid batch of {node}/{instance}: {error}")]
+    Batch {
+        /// Node name.
+        node: String,
+        /// Instance name.
+        instance: String,
+        /// What is wrong.
+        error: BatchError,
+    },
+    /// Bytes that are no batch.
+    #[error("the upstream sent an invalid batch: {0}")]
+    Header(BatchError),
+}
+
+/// Topics whose places are remembered; the oldest topics are forgotten first.
+const PLACES: usize = 65_536;
+
+/// Where subscriptions continue, so that they survive their connections, and nodes that move from one upstream to another. Shared by
+/// all upstreams.
+#[derive(Debug, Clone, Default)]
+pub struct Places(Arc<Mutex<BTreeMap<TopicId, Place>>>);
+
+/// Where a subscription continues.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The next sample at the upstream.
+    next: Option<Position>,
+    /// The last sample.
+    last: Option<LastSample>,
+    /// Nobody has read for a while: samples of that time are left out.
+    has_paused: bool,
+}
+
+/// The last sample of a topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LastSample {
+    /// Nil while the registry has not told of the run.
+    run: Uuid,
+    sequence: u64,
+    /// The run in the registry, if it is known to be over.
+    ended: Option<Uuid>,
+}
+
+impl Places {
+    /// The subscription was ended, because nobody reads.
+    pub fn pause(&self, topic: TopicId) {
+        if let Some(place) = self.lock().get_mut(&topic) {
+            place.has_paused = true;
+        }
+    }
+
+    fn of(&self, topic: TopicId) -> Place {
+        self.lock().get(&topic).copied().unwrap_or_default()
+    }
+
+    fn change(&self, topic: TopicId, place: Place) {
+        let mut places = self.lock();
+        places.insert(topic, place);
+        if places.len() > PLACES {
+            places.pop_first();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<TopicId, Place>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A topic that is read.
+#[derive(Debug)]
+struct Fed {
+    instance: Arc<Instance>,
+    epoch: Epoch,
+    /// Offset of the next sample.
+    next: Offset,
+}
+
+/// The subscriptions of one connection.
+#[derive(Debug)]
+pub struct Feed {
+    places: Places,
+    /// The life of the upstream.
+    epoch: Epoch,
+    last_id: i64,
+    /// Requests without an answer.
+    asked: HashMap<i64, (Arc<Instance>, Wanted)>,
+    /// By the upstream's topic.
+    fed: HashMap<u32, Fed>,
+    /// The upstream's topics, by those here.
+    topics: HashMap<TopicId, u32>,
+    /// Subscriptions to end as soon as they have begun.
+    unwanted: Vec<TopicId>,
+}
+
+impl Feed {
+    /// Creates a connection to an upstream in this epoch, without subscriptions.
+    pub fn new(places: Places, epoch: Epoch) -> Self {
+        let (asked, fed, topics, unwanted) = Default::default();
+        Self { places, epoch, last_id: 0, asked, fed, topics, unwanted }
+    }
+
+    /// Number of subscriptions, those under way included.
+    pub fn len(&self) -> usize {
+        self.asked.len() + self.fed.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the topics that it reads, or is about to.
+    pub fn topics(&self) -> Vec<TopicId> {
+        let asked = self.asked.values().map(|(instance, _)| instance.topic);
+        self.topics.keys().copied().chain(asked).collect()
+    }
+
+    /// Returns the request that subscribes to an instance where its log here ends, if that is known.
+    pub fn subscribe(&mut self, instance: Arc<Instance>, wanted: Wanted) -> Value {
+        self.last_id += 1;
+        let mut request = json!({
+            "op": "subscribe", "id": self.last_id, "node": &*instance.node, "instance": &*instance.name,
+        });
+        if let Some(resume) = self.places.of(instance.topic).resume(self.epoch) {
+            request["resume"] = resume.into();
+        }
+        if let Wanted::Rate(hertz) = wanted {
+            request["rate"] = hertz.get().into();
+        }
+        self.asked.insert(self.last_id, (instance, wanted));
+        request
+    }
+
+    /// Returns the request that ends a subscription, if there is one.
+    pub fn unsubscribe(&mut self, topic: TopicId) -> Option<Value> {
+        self.places.pause(topic);
+        if !self.topics.contains_key(&topic) && self.asked.values().any(|(asked, _)| asked.topic == topic) {
+            self.unwanted.push(topic);
+        }
+        self.abandon(topic)
+    }
+
+    /// Returns the request that ends a subscription, because the topic's node has moved to another upstream.
+    pub fn abandon(&mut self, topic: TopicId) -> Option<Value> {
+        let there = self.topics.remove(&topic)?;
+        self.fed.remove(&there);
+        self.last_id += 1;
+        Some(json!({"op": "unsubscribe", "id": self.last_id, "topic": there}))
+    }
+
+    /// Returns the request for another rate.
+    pub fn rate(&mut self, topic: TopicId, wanted: Wanted) -> Option<Value> {
+        let there = self.topics.get(&topic)?;
+        self.last_id += 1;
+        let mut request = json!({"op": "rate", "id": self.last_id, "topic": there});
+        if let Wanted::Rate(hertz) = wanted {
+            request["hertz"] = hertz.get().into();
+        }
+        Some(request)
+    }
+
+    /// Takes a message. Returns a request that follows from it, and a topic whose subscription has ended.
+    pub fn take(&mut self, message: Message) -> (Option<Value>, Option<TopicId>) {
+        match message {
+            Message::Subscribed { id, topic, epoch, offset, instance } => {
+                let Some((asked, _)) = self.asked.remove(&id) else { return (None, None) };
+                if *instance.schema != *asked.probe_type {
+                    // The registry will say so, and bring the instance again.
+                    return (Some(json!({"op": "unsubscribe", "id": 0, "topic": topic})), Some(asked.topic));
+                }
+                let here = asked.topic;
+                self.topics.insert(here, topic);
+                self.fed.insert(topic, Fed { instance: asked, epoch, next: offset });
+                let unwanted = self.unwanted.iter().position(|unwanted| *unwanted == here);
+                let Some(index) = unwanted else { return (None, None) };
+                self.unwanted.swap_remove(index);
+                (self.unsubscribe(here), None)
+            }
+            Message::Gap { topic, count, to, .. } => {
+                if let Some(fed) = self.fed.get_mut(&topic) {
+                    fed.instance.skip_relayed(count.unwrap_or_default());
+                    fed.next = to.unwrap_or(fed.next);
+                }
+                (None, None)
+            }
+            Message::Epoch { topic, epoch, offset } => {
+                if let Some(fed) = self.fed.get_mut(&topic) {
+                    (fed.epoch, fed.next) = (epoch, offset);
+                }
+                (None, None)
+            }
+            Message::TypeChanged { topic, .. } | Message::Unsubscribed { topic, .. } => {
+                (None, self.end(topic))
+            }
+            Message::Error { id: Some(id), code, message } => {
+                let Some((asked, _)) = self.asked.remove(&id) else { return (None, None) };
+                let (node, instance) = (&*asked.node, &*asked.name);
+                tracing::warn!(node, instance, code, message, "the upstream refuses a subscription");
+                (None, Some(asked.topic))
+            }
+            _ => (None, None),
+        }
+    }
+
+    fn end(&mut self, there: u32) -> Option<TopicId> {
+        let here = self.fed.remove(&there)?.instance.topic;
+        self.topics.remove(&here);
+        Some(here)
+    }
+
+    /// Takes a batch. `clock_offset_ns` is this clock minus the upstream's.
+    ///
+    /// # Errors
+    /// If it is not one of a subscribed topic: the connection must end.
+    pub fn batch(&mut self, bytes: Vec<u8>, clock_offset_ns: i64) -> Result<(), FeedError> {
+        let header = Header::parse(&bytes).map_err(FeedError::Header)?;
+        // Batches under way when a subscription ended.
+        let Some(fed) = self.fed.get_mut(&header.topic) else { return Ok(()) };
+        let instance = fed.instance.clone();
+        let place = self.places.of(instance.topic);
+        let Some(bytes) = fed.what_is_new(bytes, &header, place) else { return Ok(()) };
+        let invalid = |error| FeedError::Batch {
+            node: instance.node.to_string(),
+            instance: instance.name.to_string(),
+            error,
+        };
+        let header = batch::check(&bytes, &instance.probe_type).map_err(invalid)?;
+        let first = header.first_sequence;
+        let last = LastSample::after(place.last, instance.ledger().run(), &header);
+        if place.has_paused {
+            instance.skip_relayed(left_out(place.last, last.run, first));
+        }
+        instance.begin_relayed_run(last.run);
+        instance.append_relayed(bytes, clock_offset_ns).map_err(invalid)?;
+        fed.next = Offset(header.offset.saturating_add(header.count.into()));
+        let next = Some(Position { epoch: fed.epoch, offset: fed.next });
+        self.places.change(instance.topic, Place { next, last: Some(last), has_paused: false });
+        Ok(())
+    }
+}
+
+impl Fed {
+    /// Returns the samples of a batch that are not here yet. They come again after a pause, from an upstream that did not know the
+    /// position, and from one that the node has moved to.
+    fn what_is_new(&self, bytes: Vec<u8>, header: &Header, place: Place) -> Option<Vec<u8>> {
+        let count = u64::from(header.count);
+        if let Some(at) = place.next.filter(|at| at.epoch == self.epoch) {
+            let old = at.offset.0.saturating_sub(header.offset);
+            return self.cut(bytes, old, count);
+        }
+        let last = place.last.filter(|last| self.instance.ledger().run() == Some(last.run));
+        let Some(last) = last else { return Some(bytes) };
+        let old = last.sequence.saturating_add(1).saturating_sub(header.first_sequence);
+        self.cut(bytes, old, count)
+    }
+
+    /// Cuts off so many samples at the beginning.
+    fn cut(&self, bytes: Vec<u8>, old: u64, count: u64) -> Option<Vec<u8>> {
+        match usize::try_from(old) {
+            Ok(0) => Some(bytes),
+            Ok(old) if (old as u64) < count => {
+                batch::cut(&bytes, &self.instance.probe_type, old..usize::try_from(count).ok()?)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Place {
+    /// Returns the position that an upstream in this epoch continues at; none for the newest sample.
+    fn resume(&self, epoch: Epoch) -> Option<String> {
+        if let Some(at) = self.next.filter(|at| at.epoch == epoch) {
+            return (!self.has_paused).then(|| at.to_string());
+        }
+        // The samples of a pause come too: without the position of another DAC nobody can say which are new.
+        let last = self.last.filter(|last| !last.run.is_nil())?;
+        Some(PortablePosition { run: last.run, sequence: last.sequence.saturating_add(1) }.to_string())
+    }
+}
+
+impl LastSample {
+    /// Returns the last sample of a batch that follows another sample. The registry may tell of a new run later than its first batch
+    /// comes: until then it has no name.
+    fn after(before: Option<Self>, registered: Option<Uuid>, header: &Header) -> Self {
+        let sequence = header.first_sequence.saturating_add(header.count.into()).saturating_sub(1);
+        let ended = match before {
+            Some(before) if Some(before.run) == registered && header.first_sequence <= before.sequence => {
+                registered
+            }
+            Some(before) if before.ended == registered => registered,
+            _ => None,
+        };
+        let run = registered.filter(|_| ended.is_none()).unwrap_or_default();
+        Self { run, sequence, ended }
+    }
+}
+
+/// How many samples a subscription has left out while nobody read; 0 if that is unknown.
+fn left_out(last: Option<LastSample>, run: Uuid, first: u64) -> u64 {
+    last.filter(|last| last.run == run)
+        .map_or(0, |last| first.saturating_sub(last.sequence).saturating_sub(1))
+}

@@ -1,0 +1,483 @@
+//! Follows the registry of an upstream.
+
+use crate::{
+    Clock,
+    messages::{InstanceEntry, Message, NodeEntry, NodeRow, RegistryDelta, Statistics},
+};
+use oasis_channel::{InstanceState, NodeIdentity, RegisteredInstance};
+use oasis_dac::{Hop, Instance, RelayError, RelayedNode, Upstream, UpstreamLedger};
+use oasis_wire::{
+    quantity::{Epoch, Nanos},
+    schema::ProbeType,
+};
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+use uuid::Uuid;
+
+/// Version of the protocol.
+const PROTOCOL: u32 = 1;
+/// Nodes of an upstream: as many as a DAC has by default.
+const NODES: usize = 10_000;
+/// Instances of an upstream.
+const INSTANCES: usize = 20_000;
+/// Memory of the schemas of an upstream, bytes.
+const SCHEMAS: usize = 64 * 1024 * 1024;
+/// Clocks drift by less between two measurements, nanoseconds.
+const DRIFT: u64 = 1_000_000;
+
+/// What a mirror lacks, to be fetched over HTTP.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// The schema with this SHA-256.
+    Schema(String),
+    /// The ledger of an instance: more samples are missing than it explains.
+    Ledger {
+        /// Node name.
+        node: String,
+        /// Instance name.
+        instance: String,
+    },
+}
+
+/// Why an upstream cannot be mirrored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MirrorError {
+    /// Another protocol.
+    #[error("the upstream speaks version {0} of its protocol, and this relay version {PROTOCOL}")]
+    Protocol(u32),
+    /// The DAC itself.
+    #[error("the upstream is this DAC itself: name another one (--upstream)")]
+    Itself,
+}
+
+/// A node of the upstream.
+#[derive(Debug)]
+struct KnownNode {
+    entry: NodeEntry,
+    /// What the upstream measures of it.
+    measured: (Option<i64>, Option<u64>),
+    /// Topics of its instances at the upstream.
+    topics: BTreeSet<u32>,
+    /// Why it is not listed here.
+    refused: Option<RelayError>,
+}
+
+/// An instance of the upstream.
+#[derive(Debug)]
+struct KnownInstance {
+    entry: InstanceEntry,
+    schema: String,
+    /// None while its schema is not there, or its node is not listed here.
+    listed: Option<Arc<Instance>>,
+    /// More samples are missing than the ledger here explains: the upstream may not know either yet.
+    lacks_causes: bool,
+}
+
+/// What was known before a new picture began.
+#[derive(Debug, Default)]
+struct Unseen {
+    nodes: BTreeSet<String>,
+    /// By node and instance name.
+    instances: BTreeSet<(String, String)>,
+}
+
+/// The registry of an upstream, as far as it is known.
+#[derive(Debug)]
+pub struct Mirror {
+    upstream: Upstream,
+    /// Name or address of the upstream.
+    name: String,
+    epoch: Option<Epoch>,
+    clock: Clock,
+    /// Offset and round trip of the measurement that nodes were listed with.
+    listed_with: Option<(i64, u64)>,
+    position: Option<String>,
+    schemas: HashMap<String, Arc<ProbeType>>,
+    schema_bytes: usize,
+    nodes: BTreeMap<String, KnownNode>,
+    instances: BTreeMap<u32, KnownInstance>,
+    /// What a new picture has not had yet.
+    unseen: Option<Unseen>,
+    /// The upstream was started again: nodes that it does not know yet may still come.
+    is_new_life: bool,
+    needs: BTreeSet<Need>,
+    /// Nodes and instances beyond the bounds.
+    left_out: u64,
+}
+
+impl Mirror {
+    /// Creates the mirror of an upstream of this name.
+    pub fn new(upstream: Upstream, name: impl Into<String>) -> Self {
+        Self {
+            upstream,
+            name: name.into(),
+            epoch: None,
+            clock: Clock::default(),
+            listed_with: None,
+            position: None,
+            schemas: HashMap::new(),
+            schema_bytes: 0,
+            nodes: BTreeMap::new(),
+            instances: BTreeMap::new(),
+            unseen: None,
+            is_new_life: false,
+            needs: BTreeSet::new(),
+            left_out: 0,
+        }
+    }
+
+    /// The request that begins to follow the registry, or goes on after a reconnect.
+    pub fn watch(&self) -> Value {
+        let mut watch = json!({"op": "watch", "deltas": true, "statistics": true});
+        if let Some(position) = &self.position {
+            watch["resume"] = position.as_str().into();
+        }
+        watch
+    }
+
+    /// The next ping.
+    pub fn ping(&mut self, now: Nanos) -> Value {
+        self.clock.ping(now.0)
+    }
+
+    /// The upstream.
+    pub fn upstream(&self) -> &Upstream {
+        &self.upstream
+    }
+
+    /// This clock minus the upstream's, nanoseconds; 0 until it is measured.
+    pub fn clock_offset(&self) -> i64 {
+        self.clock.offset().map_or(0, |(offset, _)| offset)
+    }
+
+    /// Takes what is needed next, each once.
+    pub fn take_need(&mut self) -> Option<Need> {
+        self.needs.pop_first()
+    }
+
+    /// How many nodes and instances were left out, because an upstream may not have so many.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Takes a message about the registry; others change nothing.
+    ///
+    /// # Errors
+    /// If the upstream cannot be mirrored.
+    pub fn take(&mut self, message: Message, now: Nanos) -> Result<(), MirrorError> {
+        match message {
+            Message::Welcome { protocol, epoch } => self.welcome(protocol, epoch)?,
+            Message::RegistryDelta(delta) => self.delta(*delta),
+            Message::Statistics(statistics) => self.statistics(*statistics),
+            Message::Pong { client_time, dac_time } => {
+                self.clock.pong(client_time, dac_time.0, now.0);
+                self.note_drift();
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn welcome(&mut self, protocol: u32, epoch: Epoch) -> Result<(), MirrorError> {
+        if protocol != PROTOCOL {
+            return Err(MirrorError::Protocol(protocol));
+        }
+        if epoch == self.upstream.dac().epoch() {
+            return Err(MirrorError::Itself);
+        }
+        if self.epoch.replace(epoch).is_some_and(|before| before != epoch) {
+            // Another process, whose topics have other numbers.
+            (self.position, self.instances, self.unseen) = (None, BTreeMap::new(), None);
+            self.is_new_life = true;
+            for node in self.nodes.values_mut() {
+                node.topics.clear();
+                node.entry.online = false;
+            }
+        }
+        self.clock = Clock::default();
+        Ok(())
+    }
+
+    /// The connection is gone.
+    pub fn lost(&mut self) {
+        self.upstream.lost();
+        for node in self.nodes.values_mut() {
+            node.refused = None;
+        }
+        self.listed_with = None;
+    }
+
+    /// Whether the registry of this life of the upstream is known.
+    pub fn is_known(&self) -> bool {
+        self.position.is_some()
+    }
+
+    /// A connection is there again: what the upstream did not change is as it was.
+    pub fn found(&mut self) {
+        let names: Vec<_> = self.nodes.keys().cloned().collect();
+        names.iter().for_each(|name| self.list(name));
+    }
+
+    fn delta(&mut self, delta: RegistryDelta) {
+        if delta.from == 0 && self.unseen.is_none() {
+            let instances = std::mem::take(&mut self.instances).into_values();
+            self.unseen = Some(Unseen {
+                nodes: self.nodes.keys().cloned().collect(),
+                instances: instances.map(|known| (known.entry.node, known.entry.instance)).collect(),
+            });
+            self.nodes.values_mut().for_each(|node| node.topics.clear());
+        }
+        delta.removed.instances.iter().for_each(|topic| self.remove_instance(*topic));
+        delta.removed.nodes.iter().for_each(|name| self.remove_node(name));
+        let types: Vec<String> = delta.types.into_iter().map(|known| known.schema).collect();
+        delta.nodes.into_iter().for_each(|entry| self.node(entry));
+        for entry in delta.instances {
+            if let Some(schema) = types.get(entry.type_index) {
+                self.instance(entry, schema.clone());
+            }
+        }
+        self.position = Some(delta.position);
+        if !delta.more
+            && let Some(unseen) = self.unseen.take()
+            && !std::mem::take(&mut self.is_new_life)
+        {
+            unseen.nodes.iter().for_each(|name| self.remove_node(name));
+            unseen.instances.iter().for_each(|(node, name)| self.upstream.remove(node, Some(name)));
+        }
+    }
+
+    fn node(&mut self, entry: NodeEntry) {
+        let name = entry.name.clone();
+        if let Some(unseen) = &mut self.unseen {
+            unseen.nodes.remove(&name);
+        }
+        if !self.nodes.contains_key(&name) && self.nodes.len() >= NODES {
+            self.left_out += 1;
+            return;
+        }
+        match self.nodes.get_mut(&name) {
+            Some(known) => {
+                if known.entry.run != entry.run {
+                    known.measured = (None, None);
+                }
+                known.entry = entry;
+            }
+            None => {
+                let (measured, topics, refused) = ((None, None), BTreeSet::new(), None);
+                self.nodes.insert(name.clone(), KnownNode { entry, measured, topics, refused });
+            }
+        }
+        self.list(&name);
+    }
+
+    /// Lists a node here, and its instances that are not.
+    fn list(&mut self, name: &str) {
+        let (offset, hop) = (self.clock.offset(), self.hop());
+        let Some(known) = self.nodes.get_mut(name) else { return };
+        let was_refused = known.refused.take();
+        match self.upstream.node(relayed(&known.entry, hop, offset)) {
+            Ok(()) => {
+                let missing: Vec<u32> = known.topics.iter().copied().collect();
+                self.note_measured(name);
+                missing.into_iter().for_each(|topic| self.list_instance(topic));
+            }
+            Err(error) => {
+                if was_refused.as_ref() != Some(&error) && !matches!(error, RelayError::Elsewhere(_)) {
+                    tracing::warn!(upstream = %self.name, node = name, %error, "a node is not relayed");
+                }
+                known.refused = Some(error);
+            }
+        }
+    }
+
+    fn hop(&self) -> Option<Hop> {
+        let (clock_offset_ns, round_trip_ns) = self.clock.offset().unzip();
+        Some(Hop { dac: self.name.clone(), epoch: self.epoch?, clock_offset_ns, round_trip_ns })
+    }
+
+    fn instance(&mut self, entry: InstanceEntry, schema: String) {
+        let topic = entry.id;
+        if !self.instances.contains_key(&topic) && self.instances.len() >= INSTANCES {
+            self.left_out += 1;
+            return;
+        }
+        if let Some(unseen) = &mut self.unseen {
+            unseen.instances.remove(&(entry.node.clone(), entry.instance.clone()));
+        }
+        let Some(node) = self.nodes.get_mut(&entry.node) else { return };
+        node.topics.insert(topic);
+        if !self.schemas.contains_key(&schema) {
+            self.needs.insert(Need::Schema(schema.clone()));
+        }
+        self.instances.insert(topic, KnownInstance { entry, schema, listed: None, lacks_causes: false });
+        self.list_instance(topic);
+    }
+
+    fn list_instance(&mut self, topic: u32) {
+        let Some(known) = self.instances.get_mut(&topic) else { return };
+        let Some(probe_type) = self.schemas.get(&known.schema) else { return };
+        let entry = &known.entry;
+        let is_listed = self.nodes.get(&entry.node).is_some_and(|node| node.refused.is_none());
+        if !is_listed {
+            return;
+        }
+        let announced = RegisteredInstance {
+            name: entry.instance.clone(),
+            probe_type: probe_type.uuid,
+            kind: entry.kind,
+            demand: entry.demand.and_then(|demand| demand.range()),
+            state: InstanceState { hertz: entry.hertz, enabled: entry.enabled, recorder: entry.recorder },
+        };
+        match self.upstream.instance(&entry.node, announced, probe_type, entry.run) {
+            Ok(instance) => known.listed = Some(instance),
+            Err(error) => {
+                known.listed = None;
+                let (node, instance) = (&entry.node, &entry.instance);
+                tracing::debug!(upstream = %self.name, node, instance, %error, "an instance is not relayed");
+            }
+        }
+    }
+
+    fn remove_instance(&mut self, topic: u32) {
+        let Some(known) = self.instances.remove(&topic) else { return };
+        let InstanceEntry { node, instance, .. } = &known.entry;
+        let Some(its) = self.nodes.get_mut(node) else { return };
+        its.topics.remove(&topic);
+        // Another topic may have its name: the node came back with another type.
+        let names = its.topics.iter().filter_map(|topic| self.instances.get(topic));
+        if !names.map(|known| &known.entry.instance).any(|name| name == instance) {
+            self.upstream.remove(node, Some(instance));
+        }
+    }
+
+    fn remove_node(&mut self, name: &str) {
+        let Some(known) = self.nodes.remove(name) else { return };
+        known.topics.iter().for_each(|topic| drop(self.instances.remove(topic)));
+        self.upstream.remove(name, None);
+    }
+
+    fn statistics(&mut self, statistics: Statistics) {
+        for NodeRow { name, clock_offset_ns, round_trip_ns, overhead } in statistics.nodes {
+            let Some(known) = self.nodes.get_mut(&name) else { continue };
+            known.measured = (clock_offset_ns, round_trip_ns);
+            let measured = self.through(known_measured(&self.nodes, &name));
+            self.upstream.note_node(&name, measured, overhead);
+        }
+        let offset = self.clock_offset();
+        for (topic, received, missing, arrived) in statistics.instances {
+            let Some(known) = self.instances.get_mut(&topic) else { continue };
+            let Some(instance) = &known.listed else { continue };
+            let arrived = if arrived == 0 { 0 } else { arrived.saturating_add_signed(offset) };
+            known.lacks_causes = instance.note_relayed(received, missing, Nanos(arrived));
+            if known.lacks_causes {
+                self.needs.insert(known.ledger());
+            }
+        }
+    }
+
+    /// Adds the way from the upstream to here to what the upstream has measured.
+    fn through(&self, (offset, round_trip): (Option<i64>, Option<u64>)) -> (Option<i64>, Option<u64>) {
+        let (hop, hop_trip) = self.clock.offset().unzip();
+        let sum = |(a, b): (i64, i64)| a.saturating_add(b);
+        (offset.zip(hop).map(sum), round_trip.zip(hop_trip).map(|(a, b)| a.saturating_add(b)))
+    }
+
+    fn note_measured(&self, name: &str) {
+        let measured = known_measured(&self.nodes, name);
+        if measured.0.is_some() {
+            self.upstream.note_node(name, self.through(measured), None);
+        }
+    }
+
+    /// The upstream's clock is known, or much better than what nodes were listed with.
+    fn note_drift(&mut self) {
+        let Some((offset, round_trip)) = self.clock.offset() else { return };
+        let is_good = |(before, trip): (i64, u64)| before.abs_diff(offset) <= DRIFT && trip / 2 <= round_trip;
+        if !self.listed_with.is_some_and(is_good) {
+            self.listed_with = Some((offset, round_trip));
+            self.found();
+        }
+    }
+
+    /// A node that was known from elsewhere may be free now, and an upstream may know causes that it did not. Called now and then.
+    pub fn retry(&mut self) {
+        let lacking = self.instances.values().filter(|known| known.lacks_causes);
+        self.needs.extend(lacking.map(KnownInstance::ledger));
+        let is_elsewhere =
+            |known: &KnownNode| matches!(known.refused, Some(RelayError::Elsewhere(_))) && known.entry.online;
+        let names: Vec<_> = self
+            .nodes
+            .iter()
+            .filter(|(_, known)| is_elsewhere(known))
+            .map(|(name, _)| name.clone())
+            .collect();
+        names.iter().for_each(|name| self.list(name));
+    }
+
+    /// A schema has come. One with another hash is not what was asked for.
+    pub fn schema(&mut self, hash: &str, schema: ProbeType) {
+        let is_right = oasis_dac::SchemaHash::of(&schema).to_string() == hash;
+        let bytes = self.schema_bytes.saturating_add(schema.memory_bytes());
+        if !is_right || schema.validate().is_err() || bytes > SCHEMAS {
+            tracing::warn!(upstream = %self.name, hash, "a schema is not what it should be, or one too many");
+            self.left_out += 1;
+            return;
+        }
+        self.schema_bytes = bytes;
+        self.schemas.insert(hash.into(), Arc::new(schema));
+        let waiting: Vec<_> = self
+            .instances
+            .iter()
+            .filter(|(_, known)| known.listed.is_none() && known.schema == hash)
+            .map(|(topic, _)| *topic)
+            .collect();
+        waiting.into_iter().for_each(|topic| self.list_instance(topic));
+    }
+
+    /// A ledger has come.
+    pub fn ledger(&mut self, node: &str, instance: &str, ledger: UpstreamLedger) {
+        let Some(its) = self.nodes.get(node) else { return };
+        let is_it =
+            |topic: &&u32| self.instances.get(topic).is_some_and(|known| known.entry.instance == instance);
+        let Some(known) = its.topics.iter().find(is_it).and_then(|topic| self.instances.get_mut(topic))
+        else {
+            return;
+        };
+        if let Some(listed) = &known.listed {
+            known.lacks_causes = listed.take_ledger(ledger);
+        }
+    }
+}
+
+impl KnownInstance {
+    fn ledger(&self) -> Need {
+        Need::Ledger { node: self.entry.node.clone(), instance: self.entry.instance.clone() }
+    }
+}
+
+fn known_measured(nodes: &BTreeMap<String, KnownNode>, name: &str) -> (Option<i64>, Option<u64>) {
+    nodes.get(name).map_or((None, None), |known| known.measured)
+}
+
+/// A node as it is listed here.
+fn relayed(entry: &NodeEntry, hop: Option<Hop>, offset: Option<(i64, u64)>) -> RelayedNode {
+    let identity = NodeIdentity {
+        name: entry.name.clone(),
+        uuid: entry.uuid.unwrap_or(Uuid::nil()),
+        run: entry.run,
+        host: entry.host.clone(),
+        software: entry.software.clone(),
+        pid: entry.pid.unwrap_or_default(),
+    };
+    let offset = offset.map_or(0, |(offset, _)| offset);
+    RelayedNode {
+        identity,
+        is_online: entry.online,
+        since: Nanos(entry.since.0.saturating_add_signed(offset)),
+        is_replay: entry.replay,
+        path: entry.path.iter().cloned().chain(hop).collect(),
+    }
+}

@@ -1,0 +1,357 @@
+//! Mirror and feeds against a DAC, without sockets: the messages of an upstream are written by hand.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
+
+use oasis_channel::ProbeKind;
+use oasis_dac::{Config, Dac, Delivery, Instance, Upstream, Wanted, now};
+use oasis_relay::{Feed, Message, Mirror, MirrorError, Need, Places};
+use oasis_wire::{
+    batch::{self, Batch, Encoder, Fields},
+    quantity::{Epoch, Nanos},
+    schema::ProbeType,
+    value::RowWriter,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+const EPOCH: &str = "00000000000000ab";
+const RUN: &str = "00000000-0000-0000-0000-000000000001";
+const NEXT_RUN: &str = "00000000-0000-0000-0000-000000000002";
+
+fn tank() -> ProbeType {
+    let json = r#"{"name": "Tank", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
+        "metrics": [{"name": "level", "type": "real64"}]}"#;
+    serde_json::from_str(json).unwrap()
+}
+
+fn message(json: Value) -> Message {
+    serde_json::from_value(json).unwrap()
+}
+
+fn hash() -> String {
+    oasis_dac::SchemaHash::of(&tank()).to_string()
+}
+
+/// A relay with one upstream.
+struct Relay {
+    dac: Arc<Dac>,
+    mirror: Mirror,
+}
+
+impl Relay {
+    fn new() -> Self {
+        let dac = Dac::new(Config::default());
+        let (upstream, _) = Upstream::new(&dac);
+        let mut relay = Self { mirror: Mirror::new(upstream, "hall-1"), dac };
+        relay.take(json!({"op": "welcome", "protocol": 1, "epoch": EPOCH}));
+        relay
+    }
+
+    fn take(&mut self, json: Value) {
+        self.mirror.take(message(json), now()).unwrap();
+    }
+
+    /// A picture with `plant/tank`.
+    fn picture(&mut self, run: &str) {
+        self.take(delta(0, json!([node("plant", run, true)]), json!([instance(3, run)])));
+        if let Some(Need::Schema(hash)) = self.mirror.take_need() {
+            self.mirror.schema(&hash, tank());
+        }
+    }
+
+    fn tank(&self) -> Option<Arc<Instance>> {
+        self.dac.registry.find("plant", "tank")
+    }
+
+    fn state(&self) -> Option<bool> {
+        self.dac.registry.node("plant").map(|node| node.is_online())
+    }
+}
+
+fn node(name: &str, run: &str, online: bool) -> Value {
+    json!({"name": name, "run": run, "host": "h", "software": "s", "pid": 1, "online": online, "since": 1, "replay": false})
+}
+
+fn instance(id: u32, run: &str) -> Value {
+    json!({"id": id, "node": "plant", "instance": "tank", "type": 0, "kind": ProbeKind::Pushed, "enabled": true, "run": run})
+}
+
+fn delta(from: u64, nodes: Value, instances: Value) -> Value {
+    json!({
+        "op": "registry_delta", "from": from, "revision": 9, "position": format!("{EPOCH}:9"), "more": false,
+        "types": [{"type": "Tank", "schema": hash()}], "nodes": nodes, "instances": instances,
+        "removed": {"nodes": [], "instances": []},
+    })
+}
+
+/// A batch of topic 3 of the upstream.
+fn bytes(offset: u64, first: u64, count: u64) -> Vec<u8> {
+    let mut encoder = Encoder::new(&tank()).unwrap();
+    for number in first..first + count {
+        let mut row = Vec::new();
+        RowWriter::new(&mut row).f64(number as f64);
+        encoder.push(number, &row).unwrap();
+    }
+    let mut bytes = Vec::new();
+    encoder.finish(Fields { topic: 3, first_sequence: first, ..Fields::default() }, &mut bytes);
+    batch::stamp(&mut bytes, offset, 1_000);
+    bytes
+}
+
+fn subscribed(feed: &mut Feed, instance: &Arc<Instance>, epoch: &str, offset: u64) -> Value {
+    let request = feed.subscribe(instance.clone(), Wanted::Everything);
+    let schema = tank();
+    let answer = json!({
+        "op": "subscribed", "id": request["id"], "topic": 3, "epoch": epoch, "offset": offset,
+        "instance": {"node": "plant", "instance": "tank", "schema": schema},
+    });
+    assert_eq!(feed.take(message(answer)), (None, None));
+    request
+}
+
+/// Offsets and sequence numbers in the log.
+fn log(instance: &Instance) -> Vec<(u64, u64)> {
+    let read = instance.log.read(instance.log.start(), usize::MAX);
+    let samples = |segment: &Arc<oasis_dac::Segment>| {
+        let batch = Batch::parse(segment.batch(), &instance.probe_type).unwrap();
+        batch.samples().map(|sample| (sample.offset, sample.sequence)).collect::<Vec<_>>()
+    };
+    read.segments.iter().flat_map(samples).collect()
+}
+
+fn epoch(text: &str) -> Epoch {
+    text.parse().unwrap()
+}
+
+#[test]
+fn nodes_and_instances_of_the_upstream_are_listed_with_the_path_of_their_samples() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let node = relay.dac.registry.node("plant").unwrap();
+    assert!(node.is_online());
+    assert_eq!(
+        node.path().iter().map(|hop| (hop.dac.as_str(), hop.epoch)).collect::<Vec<_>>(),
+        [("hall-1", epoch(EPOCH))]
+    );
+    assert!(relay.tank().unwrap().is_relayed());
+    assert!(relay.dac.registry.home_instances().is_empty());
+    relay.mirror.lost();
+    assert_eq!(relay.state(), Some(false));
+    relay.mirror.found();
+    assert_eq!(relay.state(), Some(true));
+    let mut removal = delta(9, json!([]), json!([]));
+    removal["removed"] = json!({"nodes": [], "instances": [3]});
+    relay.take(removal);
+    assert!(relay.tank().is_none() && relay.state() == Some(true));
+    let mut removal = delta(9, json!([]), json!([]));
+    removal["removed"] = json!({"nodes": ["plant"], "instances": []});
+    relay.take(removal);
+    assert_eq!(relay.state(), None);
+}
+
+#[test]
+fn what_a_new_picture_lacks_is_gone_unless_the_upstream_has_only_just_started() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    relay.take(json!({"op": "welcome", "protocol": 1, "epoch": "00000000000000ac"}));
+    relay.take(delta(0, json!([]), json!([])));
+    assert_eq!((relay.tank().is_some(), relay.state()), (true, Some(true)));
+    relay.picture(NEXT_RUN);
+    relay.take(delta(0, json!([]), json!([])));
+    assert_eq!((relay.tank().is_some(), relay.state()), (false, None));
+}
+
+#[test]
+fn samples_that_have_been_here_are_not_relayed_and_neither_is_this_dac() {
+    let mut relay = Relay::new();
+    let own = relay.dac.epoch();
+    let mut round = node("round", RUN, true);
+    round["path"] = json!([{"dac": "far", "epoch": own}]);
+    let mut far = node("far", RUN, true);
+    far["path"] = json!(vec![json!({"dac": "x", "epoch": EPOCH}); 8]);
+    let (control, long) = (node("a\u{1b}[2J", RUN, true), node(&"x".repeat(2_000), RUN, true));
+    relay.take(delta(0, json!([round, far, node("near", RUN, true), control, long]), json!([])));
+    let names: Vec<_> = relay.dac.registry.nodes().iter().map(|node| node.identity.name.clone()).collect();
+    assert_eq!(names, ["near"]);
+    let itself = message(json!({"op": "welcome", "protocol": 1, "epoch": own}));
+    assert_eq!(relay.mirror.take(itself, now()), Err(MirrorError::Itself));
+    let other = message(json!({"op": "welcome", "protocol": 2, "epoch": EPOCH}));
+    assert_eq!(relay.mirror.take(other, now()), Err(MirrorError::Protocol(2)));
+}
+
+#[test]
+fn of_two_upstreams_the_one_counts_where_the_node_is_connected() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let (upstream, _) = Upstream::new(&relay.dac);
+    let mut other = Mirror::new(upstream, "hall-2");
+    let welcome = json!({"op": "welcome", "protocol": 1, "epoch": "00000000000000ac"});
+    other.take(message(welcome), now()).unwrap();
+    let home = |relay: &Relay| relay.dac.registry.node("plant").unwrap().path()[0].dac.clone();
+    let mut seen = |online: bool, since: u64| {
+        let mut node = node("plant", RUN, online);
+        node["since"] = since.into();
+        other.take(message(delta(0, json!([node]), json!([]))), now()).unwrap();
+    };
+    seen(false, 5);
+    assert_eq!(home(&relay), "hall-1");
+    seen(true, 5);
+    assert_eq!(home(&relay), "hall-2");
+    relay.picture(RUN);
+    assert_eq!(home(&relay), "hall-2", "it came there later");
+    other.lost();
+    relay.mirror.retry();
+    assert_eq!(home(&relay), "hall-1");
+}
+
+#[test]
+fn a_schema_of_another_hash_is_not_believed() {
+    let mut relay = Relay::new();
+    relay.take(delta(0, json!([node("plant", RUN, true)]), json!([instance(3, RUN)])));
+    let need = relay.mirror.take_need();
+    assert_eq!(need, Some(Need::Schema(hash())));
+    let mut wrong = tank();
+    wrong.name = "Pump".into();
+    relay.mirror.schema(&hash(), wrong);
+    assert!(relay.tank().is_none());
+    relay.mirror.schema(&hash(), tank());
+    assert!(relay.tank().is_some());
+}
+
+#[test]
+fn a_feed_goes_on_after_a_reconnect_without_gap_or_duplicate() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let (tank, places) = (relay.tank().unwrap(), Places::default());
+    let mut feed = Feed::new(places.clone(), epoch(EPOCH));
+    let request = subscribed(&mut feed, &tank, EPOCH, 100);
+    assert_eq!((&request["node"], request.get("resume")), (&json!("plant"), None));
+    feed.batch(bytes(100, 1, 3), 0).unwrap();
+    feed.batch(bytes(103, 4, 2), 0).unwrap();
+    assert_eq!(log(&tank), [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]);
+    // The same life of the upstream: its position.
+    let mut feed = Feed::new(places.clone(), epoch(EPOCH));
+    assert_eq!(subscribed(&mut feed, &tank, EPOCH, 103)["resume"], format!("{EPOCH}:105"));
+    feed.batch(bytes(103, 4, 2), 0).unwrap();
+    feed.batch(bytes(104, 5, 2), 0).unwrap();
+    assert_eq!(log(&tank).last(), Some(&(5, 6)));
+    // Another life, or another DAC: the run and the number. It sends again what was not safe.
+    let mut feed = Feed::new(places, epoch("00000000000000ac"));
+    assert_eq!(subscribed(&mut feed, &tank, "00000000000000ac", 0)["resume"], format!("{RUN}@7"));
+    feed.batch(bytes(0, 3, 2), 0).unwrap();
+    feed.batch(bytes(2, 5, 4), 0).unwrap();
+    feed.batch(bytes(6, 9, 1), 0).unwrap();
+    assert_eq!(log(&tank).iter().map(|(_, number)| *number).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+}
+
+#[test]
+fn a_gap_of_the_upstream_is_a_gap_of_the_same_length_here() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let tank = relay.tank().unwrap();
+    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    subscribed(&mut feed, &tank, EPOCH, 0);
+    feed.batch(bytes(0, 1, 2), 0).unwrap();
+    let gap = json!({"op": "gap", "topic": 3, "from": 2, "to": 9, "count": 7, "cause": "log_retention"});
+    feed.take(message(gap));
+    feed.batch(bytes(9, 10, 1), 0).unwrap();
+    assert_eq!(log(&tank), [(9, 10)]);
+    assert_eq!(tank.log.state().evicted, 9);
+}
+
+#[test]
+fn what_came_while_nobody_read_is_left_out_and_counted() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let (tank, places) = (relay.tank().unwrap(), Places::default());
+    let mut feed = Feed::new(places, epoch(EPOCH));
+    subscribed(&mut feed, &tank, EPOCH, 0);
+    feed.batch(bytes(0, 1, 2), 0).unwrap();
+    assert_eq!(feed.unsubscribe(tank.topic).unwrap()["topic"], 3);
+    feed.batch(bytes(2, 3, 1), 0).unwrap();
+    assert!(feed.is_empty());
+    assert_eq!(subscribed(&mut feed, &tank, EPOCH, 50).get("resume"), None);
+    feed.batch(bytes(50, 51, 1), 0).unwrap();
+    assert_eq!(log(&tank), [(50, 51)]);
+}
+
+#[test]
+fn a_run_that_begins_before_the_registry_says_so_keeps_its_samples() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let (tank, places) = (relay.tank().unwrap(), Places::default());
+    let mut feed = Feed::new(places, epoch(EPOCH));
+    subscribed(&mut feed, &tank, EPOCH, 0);
+    feed.batch(bytes(0, 1, 2), 0).unwrap();
+    feed.batch(bytes(2, 1, 1), 0).unwrap();
+    relay.picture(NEXT_RUN);
+    feed.batch(bytes(3, 2, 1), 0).unwrap();
+    assert_eq!(log(&tank).iter().map(|(_, number)| *number).collect::<Vec<_>>(), [1, 2, 1, 2]);
+    let runs = tank.log.by_run(tank.log.start()..tank.log.next());
+    let runs: Vec<_> = runs.iter().map(|(run, offsets)| (run.to_string(), offsets.start.0)).collect();
+    assert_eq!(runs, [(RUN.to_owned(), 0), (NEXT_RUN.to_owned(), 2)]);
+}
+
+#[test]
+fn bytes_that_are_no_batch_end_the_connection() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let tank = relay.tank().unwrap();
+    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    subscribed(&mut feed, &tank, EPOCH, 0);
+    assert!(feed.batch(vec![1, 2, 3], 0).is_err());
+    let mut damaged = bytes(0, 1, 2);
+    damaged.truncate(49);
+    let error = feed.batch(damaged, 0).unwrap_err().to_string();
+    assert!(error.contains("plant/tank") || error.contains("invalid batch"), "{error}");
+    assert_eq!(log(&tank), []);
+}
+
+#[test]
+fn times_of_the_upstream_become_times_of_this_clock() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let tank = relay.tank().unwrap();
+    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    subscribed(&mut feed, &tank, EPOCH, 0);
+    feed.batch(bytes(0, 1, 1), 500).unwrap();
+    assert_eq!(tank.log.latest().unwrap().arrived(), Nanos(1_500));
+    let number = relay.mirror.ping(Nanos(1_000))["client_time"].clone();
+    let pong = json!({"op": "pong", "id": 1, "client_time": number, "dac_time": 600});
+    relay.mirror.take(message(pong), Nanos(1_200)).unwrap();
+    assert_eq!(relay.mirror.clock_offset(), 500);
+    let statistics = json!({
+        "op": "statistics", "dac_time": 1,
+        "nodes": [{"name": "plant", "clock_offset_ns": 7, "round_trip_ns": 10, "overhead": null}],
+        "instances": [[3, 12, 2, 1_000]],
+    });
+    relay.take(statistics);
+    let node = relay.dac.registry.node("plant").unwrap();
+    assert_eq!((node.clock_offset_ns, node.round_trip_ns), (Some(507), Some(210)));
+    let (received, missing) = {
+        let ledger = tank.ledger();
+        (ledger.received, ledger.missing)
+    };
+    assert_eq!((received, missing, tank.arrived()), (12, 2, Nanos(1_500)));
+    let need = Need::Ledger { node: "plant".into(), instance: "tank".into() };
+    assert_eq!(relay.mirror.take_need(), Some(need.clone()));
+    relay.mirror.retry();
+    assert_eq!(relay.mirror.take_need(), Some(need), "as long as nothing explains what is missing");
+}
+
+#[test]
+fn readers_here_are_the_demand_there() {
+    let mut relay = Relay::new();
+    let (upstream, mut events) = Upstream::new(&relay.dac);
+    relay.mirror = Mirror::new(upstream, "hall-1");
+    relay.take(json!({"op": "welcome", "protocol": 1, "epoch": EPOCH}));
+    relay.picture(RUN);
+    let tank = relay.tank().unwrap();
+    assert_eq!(events.wanted.try_recv(), Ok(tank.topic));
+    assert_eq!(relay.mirror.upstream().wanted(tank.topic).unwrap().1, Wanted::Nothing);
+    let reader = tank.register_demand(Delivery::Every);
+    assert_eq!(events.wanted.try_recv(), Ok(tank.topic));
+    assert_eq!(relay.mirror.upstream().wanted(tank.topic).unwrap().1, Wanted::Everything);
+    drop(reader);
+    assert_eq!(events.wanted.try_recv(), Ok(tank.topic));
+}

@@ -1,0 +1,286 @@
+//! Relays: readers of any DAC see the nodes of another one, with every loss and every age.
+
+use crate::harness::{
+    Incoming, Native, Oasis, PlainNode, eventually_shown, get, ledger, oasis,
+    plain_node::{beat, identity, pushed},
+    small_log,
+};
+use oasis_channel::{Counters, Drops, NodeMessage};
+use oasis_wire::batch::{Encoder, Fields};
+use serde_json::{Value, json};
+use std::{fs, process::Output};
+
+/// The entry of `plant` in the list of nodes; null without one.
+fn plant(dac: &Oasis) -> Value {
+    let nodes = get(dac, "/api/v1/nodes");
+    nodes["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|node| node["name"] == "plant")
+        .cloned()
+        .unwrap_or_default()
+}
+
+fn until(dac: &Oasis, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    eventually_shown(what, || {
+        let plant = plant(dac);
+        if is_so(&plant) { Ok(plant) } else { Err(plant) }
+    })
+}
+
+fn until_online(dac: &Oasis) -> Value {
+    until(dac, "the node", |node| node["state"] == "online")
+}
+
+fn until_listed(dac: &Oasis, instance: &str) {
+    eventually_shown("an instance", || {
+        let instances = get(dac, "/api/v1/instances");
+        let has =
+            instances["instances"].as_array().unwrap().iter().any(|known| known["instance"] == instance);
+        if has { Ok(()) } else { Err(instances) }
+    });
+}
+
+fn relay(upstreams: &[&Oasis]) -> Oasis {
+    let flags: Vec<&str> = upstreams.iter().flat_map(|dac| ["--upstream", dac.http()]).collect();
+    Oasis::relay(&flags)
+}
+
+fn said(arguments: &[&str]) -> String {
+    let Output { status, stdout, stderr } = oasis().args(arguments).output().unwrap();
+    assert!(status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&stderr));
+    String::from_utf8(stdout).unwrap()
+}
+
+fn numbers(client: &mut Native, count: usize) -> Vec<u64> {
+    let (samples, controls) = client.samples(count);
+    assert!(controls.is_empty(), "{controls:?}");
+    samples.iter().map(|sample| sample.sequence).collect()
+}
+
+fn assert_follow(numbers: &[u64]) {
+    assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "{numbers:?}");
+}
+
+#[test]
+fn readers_of_two_relays_in_a_row_see_a_node_as_at_its_home() {
+    let home = Oasis::dac(&[]);
+    let _node = Oasis::node(home.channel(), &["--probe", "heartbeat@50"]);
+    let first = relay(&[&home]);
+    let second = relay(&[&first]);
+    for dac in [&first, &second] {
+        until_listed(dac, "heartbeat");
+    }
+    let mut clients = [&home, &first, &second].map(|dac| Native::connect(&dac.url()));
+    for client in &mut clients {
+        client.subscribe("heartbeat", json!({}));
+    }
+    for client in &mut clients {
+        assert_follow(&numbers(client, 50));
+    }
+    // Two readers more need no other subscription.
+    let open = || get(&home, "/api/v1/ledger")["doors"]["open"].as_u64().unwrap();
+    let before = open();
+    let mut more = [&second, &second].map(|dac| Native::connect(&dac.url()));
+    for client in &mut more {
+        client.subscribe("heartbeat", json!({}));
+        assert_follow(&numbers(client, 10));
+    }
+    assert_eq!(open(), before);
+
+    let path = plant(&second)["path"].clone();
+    let dacs: Vec<_> = path.as_array().unwrap().iter().map(|hop| hop["dac"].as_str().unwrap()).collect();
+    assert_eq!(dacs, [home.listen(), first.listen()]);
+    let measured = until(&second, "its clock", |node| node["clock_offset_ns"].is_i64());
+    assert!(
+        measured["path"].as_array().unwrap().iter().all(|hop| hop["round_trip_ns"].is_u64()),
+        "{measured}"
+    );
+    assert_eq!(plant(&home).get("path"), None);
+
+    let command = ["command", "--url", second.http(), "plant/heartbeat", "hertz", "20"];
+    assert!(said(&command).contains("20 Hz"));
+    let journal = get(&home, "/api/v1/commands");
+    assert!(journal.to_string().contains("\"hertz\":20"), "{journal}");
+    let unknown = oasis().args(["command", "--url", second.http(), "plant/pump", "enable"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("pump"));
+}
+
+#[test]
+fn each_gap_has_the_cause_of_its_home_behind_two_relays() {
+    let home = Oasis::dac(&[]);
+    let beat = beat();
+    let instances = vec![pushed("beat", &beat)];
+    let mut node = PlainNode::connect(home.channel(), identity("plant", 7), None, (&beat, instances));
+    let topic = node.topics[0];
+    let first = relay(&[&home]);
+    let second = relay(&[&first]);
+    until_listed(&second, "beat");
+    let mut client = Native::connect(&second.url());
+    client.subscribe("beat", json!({}));
+    let mut send = |first: u64, count: u64, dropped: u32| {
+        let mut encoder = Encoder::new(&beat).unwrap();
+        (0..count).for_each(|number| encoder.push(first + number, &[]).unwrap());
+        let mut batch = Vec::new();
+        let fields =
+            Fields { topic: topic.0, first_sequence: first, dropped_before: dropped, ..Fields::default() };
+        encoder.finish(fields, &mut batch);
+        let drops = Drops { ring_full: dropped.into(), ..Drops::default() };
+        let counters = Counters { topic, taken: first + count - 1, sent: first - 1, dropped: drops };
+        node.sender.send(&[NodeMessage::Counters { instances: vec![counters] }], &[&batch]).unwrap();
+    };
+    send(1, 3, 0);
+    assert_eq!(numbers(&mut client, 3), [1, 2, 3]);
+    send(8, 2, 4);
+    assert_eq!(numbers(&mut client, 2), [8, 9]);
+    let at_home = ledger(&home, "plant", "beat", "both batches", |ledger| ledger["received"] == 5);
+    assert_eq!(at_home["causes"], json!({"ring_full": 4}));
+    for dac in [&first, &second] {
+        let relayed = ledger(dac, "plant", "beat", "the gap", |ledger| ledger["causes"] == at_home["causes"]);
+        assert_eq!(relayed["gaps"], at_home["gaps"]);
+        assert_eq!((&relayed["missing"], &relayed["unexplained"]), (&json!(4), &json!(0)));
+    }
+    assert_eq!(get(&second, "/api/v1/audit")["undeclared"], 0);
+}
+
+#[test]
+fn readers_of_a_relay_go_on_when_the_dac_behind_it_is_started_again() {
+    let home = Oasis::dac(&[]);
+    let (listen, channel) = (home.listen().to_owned(), home.channel().to_owned());
+    let _node = Oasis::node(&channel, &["--probe", "heartbeat@50"]);
+    let relay = relay(&[&home]);
+    until_listed(&relay, "heartbeat");
+    let mut client = Native::connect(&relay.url());
+    client.subscribe("heartbeat", json!({}));
+    let before = numbers(&mut client, 20);
+    home.kill();
+    until(&relay, "the end", |node| node["state"] == "offline");
+    let warnings = get(&relay, "/api/v1/health")["warnings"].to_string();
+    assert!(warnings.contains("not reached"), "{warnings}");
+    let _home = Oasis::dac_again(&listen, &channel);
+    until_online(&relay);
+    let (samples, _) = client.samples(50);
+    let after: Vec<_> = samples.iter().map(|sample| sample.sequence).collect();
+    assert!(after[0] > before[19], "{before:?} {after:?}");
+    assert_follow(&[&before[..], &after].concat());
+    assert_eq!(get(&relay, "/api/v1/health")["warnings"], json!([]));
+}
+
+#[test]
+fn dacs_that_relay_each_other_relay_no_sample_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let configured = |name: &str, upstream: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, format!("[relay]\nupstreams = [\"{upstream}\"]\n")).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    // The ports must be known before the processes: the first one shows where it was.
+    let (listen, channel) = {
+        let dac = Oasis::dac(&[]);
+        (dac.listen().to_owned(), dac.channel().to_owned())
+    };
+    let far = Oasis::dac(&["--config", &configured("far", &format!("http://{listen}"))]);
+    let near = Oasis::dac_at(&listen, &channel, &["--config", &configured("near", far.http())]);
+    let _node = Oasis::node(near.channel(), &["--probe", "heartbeat@50"]);
+    until_online(&far);
+    let mut client = Native::connect(&far.url());
+    until_listed(&far, "heartbeat");
+    client.subscribe("heartbeat", json!({}));
+    assert_follow(&numbers(&mut client, 100));
+    assert_eq!(plant(&near).get("path"), None);
+    assert_eq!(plant(&far)["path"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_relay_of_itself_is_refused() {
+    let listen = Oasis::dac(&[]).listen().to_owned();
+    let relay = Oasis::relay_at(&listen, &["--upstream", &format!("http://{listen}")]);
+    eventually_shown("the refusal", || {
+        let warnings = get(&relay, "/api/v1/health")["warnings"].clone();
+        if warnings.to_string().contains("this DAC itself") { Ok(()) } else { Err(warnings) }
+    });
+    let nothing = oasis().args(["relay", "--listen", "127.0.0.1:0"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&nothing.stderr).contains("--upstream URL"));
+}
+
+#[test]
+fn a_node_is_found_wherever_it_is_connected() {
+    let tem = Oasis::tem(&[]);
+    let dac = |name: &str| Oasis::dac(&["--tem", tem.http(), "--dac-name", name]);
+    let (hall_1, hall_2) = (dac("hall-1"), dac("hall-2"));
+    let relay = Oasis::relay(&["--tem", tem.http()]);
+    let node = Oasis::node(hall_1.channel(), &["--probe", "heartbeat@50"]);
+    let at =
+        |name: &'static str| move |node: &Value| node["state"] == "online" && node["path"][0]["dac"] == name;
+    until(&relay, "the first DAC", at("hall-1"));
+    let mut client = Native::connect(&relay.url());
+    until_listed(&relay, "heartbeat");
+    client.subscribe("heartbeat", json!({}));
+    numbers(&mut client, 10);
+    drop(node);
+    let _node = Oasis::node(hall_2.channel(), &["--probe", "heartbeat@50"]);
+    until(&relay, "the second DAC", at("hall-2"));
+    // A process begins to count anew, and the reader stays.
+    let numbers: Vec<_> = client.samples(100).0.iter().map(|sample| sample.sequence).collect();
+    assert!(numbers.contains(&1), "{numbers:?}");
+    // Each DAC lists its own nodes.
+    let listed = get(&tem, "/api/v1/tem");
+    assert_eq!(listed["dacs"].as_array().map(Vec::len), Some(2), "{listed}");
+}
+
+#[test]
+fn the_past_comes_from_the_archive_of_the_home() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Oasis::dac(&small_log(folder.path()).each_ref().map(String::as_str));
+    let _node = Oasis::node(home.channel(), &["--probe", "heartbeat@100"]);
+    let relay = relay(&[&home]);
+    until_listed(&relay, "heartbeat");
+    ledger(&home, "plant", "heartbeat", "samples", |ledger| ledger["received"].as_u64() > Some(300));
+    let lines = said(&["tail", "--url", relay.http(), "plant/heartbeat", "--from", "-1h", "--count", "350"]);
+    let number = |line: &str| line.split_once('#').unwrap().1.split(' ').next().unwrap().parse().unwrap();
+    let all: Vec<u64> = lines.lines().map(number).collect();
+    assert_eq!((all.len(), all[0]), (350, 1), "{lines}");
+    assert_follow(&all);
+    let last = said(&["tail", "--url", relay.http(), "plant/heartbeat", "-n", "5", "--count", "30"]);
+    assert_follow(&last.lines().map(number).collect::<Vec<_>>());
+
+    let points = "/api/v1/samples?node=plant&instance=heartbeat&from=-1m&to=-0s&points=20";
+    let (at_home, relayed) = (get(&home, points), get(&relay, points));
+    let first = |answer: &Value| answer["messages"][0].clone();
+    assert_eq!(first(&relayed)["level"], first(&at_home)["level"], "{relayed} {at_home}");
+    let mut client = Native::connect(&relay.url());
+    client.subscribe("heartbeat", json!({"from": "-1m", "points": 20}));
+    let points = client.control("points");
+    assert!(points["samples"].as_array().is_some_and(|samples| !samples.is_empty()), "{points}");
+    let next = loop {
+        if let Incoming::Batch(_) = client.next() {
+            break true;
+        }
+    };
+    assert!(next);
+}
+
+#[test]
+fn a_reader_resumes_at_another_dac_by_run_and_number() {
+    let home = Oasis::dac(&[]);
+    let _node = Oasis::node(home.channel(), &["--probe", "heartbeat@50"]);
+    let relays = [relay(&[&home]), relay(&[&home])];
+    for relay in &relays {
+        until_listed(relay, "heartbeat");
+    }
+    let mut other = Native::connect(&relays[1].url());
+    other.subscribe("heartbeat", json!({}));
+    numbers(&mut other, 1);
+    let mut client = Native::connect(&relays[0].url());
+    let run = client.subscribe("heartbeat", json!({}))["instance"]["run"].as_str().unwrap().to_owned();
+    let before = numbers(&mut client, 10);
+    numbers(&mut other, 20);
+    let mut client = Native::connect(&relays[1].url());
+    client.subscribe("heartbeat", json!({"resume": format!("{run}@{}", before[9] + 1)}));
+    let after = numbers(&mut client, 10);
+    assert_follow(&[before, after].concat());
+    let wrong =
+        client.ask(json!({"op": "subscribe", "node": "plant", "instance": "heartbeat", "resume": "x@1"}));
+    assert!(wrong["message"].as_str().unwrap().contains("RUN@SEQUENCE"), "{wrong}");
+}

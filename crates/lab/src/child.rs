@@ -51,11 +51,8 @@ impl Child {
         let mut stdout = BufReader::new(process.stdout.take().context("a process without output")?);
         let mut line = String::new();
         stdout.read_line(&mut line)?;
-        let mut words = line.split_ascii_whitespace().map(str::to_owned);
-        if words.next().as_deref() != Some("ready") {
-            bail!("{name} did not start: {}", process.wait()?);
-        }
-        Ok(Self { process, orders, places: words.collect(), _stdout: stdout })
+        let Some(places) = places(&line) else { bail!("{name} did not start: {}", process.wait()?) };
+        Ok(Self { process, orders, places, _stdout: stdout })
     }
 
     /// The address with this index among those that it printed.
@@ -87,6 +84,16 @@ impl Child {
     pub fn resident(&self) -> anyhow::Result<u64> {
         cpu::resident(self.process.id())
     }
+}
+
+/// The addresses in the line of a process that is ready: after a word, or as `oasis --ready-json` writes them.
+fn places(line: &str) -> Option<Vec<String>> {
+    if let Ok(ready) = serde_json::from_str::<serde_json::Value>(line) {
+        let http = ready["http"].as_str()?.trim_start_matches("http://");
+        return Some(vec![http.to_owned()]);
+    }
+    let mut words = line.split_ascii_whitespace().map(str::to_owned);
+    (words.next()? == "ready").then(|| words.collect())
 }
 
 impl Drop for Child {

@@ -11,12 +11,14 @@ use crate::{
 };
 use anyhow::{Context, bail};
 use std::{
+    env,
     net::{IpAddr, SocketAddr},
     path::Path,
     process::Command,
     thread,
     time::{Duration, Instant},
 };
+use tempfile::TempDir;
 
 /// Where the server of Node.js is.
 const NODE_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/node/server.js");
@@ -42,11 +44,13 @@ enum Make {
     NodeJs,
     /// A DAC, and a node in another process whose probe is pushed, or periodic at this rate.
     Chain(Option<&'static str>),
+    /// The same, read through a relay.
+    Relayed,
 }
 
 impl Make {
     fn is_ours(self) -> bool {
-        matches!(self, Self::Lab("oasis") | Self::Chain(_))
+        matches!(self, Self::Lab("oasis") | Self::Chain(_) | Self::Relayed)
     }
 }
 
@@ -122,6 +126,14 @@ pub const NATIVE_CHAIN: Contender = Contender {
     dialect: Dialect::Native,
 };
 
+/// The same with a relay between the DAC and the subscribers.
+pub const RELAYED: Contender = Contender {
+    name: "oasis node, relayed",
+    what: "the same through a relay, which is what is measured",
+    make: Make::Relayed,
+    dialect: Dialect::Eisa,
+};
+
 /// The same with a probe that its node calls four times a second.
 pub const PERIODIC: Contender = Contender {
     name: "oasis node, periodic",
@@ -173,10 +185,11 @@ impl Contender {
                 let entrance = entrance(&dac)?;
                 return chain(dac, hertz, entrance);
             }
+            Make::Relayed => return relayed(chain(lab("dac")?, None, Entrance::default())?),
         };
         let address = server.place(0)?.parse()?;
         let entrance = entrance(&server)?;
-        Ok(RunningServer { server, node: None, address, entrance })
+        Ok(RunningServer { server, node: None, _upstream: None, address, entrance })
     }
 }
 
@@ -187,7 +200,25 @@ fn chain(dac: Child, hertz: Option<&str>, entrance: Entrance) -> anyhow::Result<
     let node = Child::lab(cpu::CLIENTS, &arguments)?;
     wait_until_known(dac.place(0)?, &entrance)?;
     let address = dac.place(0)?.parse()?;
-    Ok(RunningServer { server: dac, node: Some(node), address, entrance })
+    Ok(RunningServer { server: dac, node: Some(node), _upstream: None, address, entrance })
+}
+
+/// A relay of a DAC with a node.
+fn relayed(chain: RunningServer) -> anyhow::Result<RunningServer> {
+    let folder = tempfile::tempdir()?;
+    let upstream = format!("http://{}", chain.address);
+    let access = folder.path().join("access");
+    let mut command = Command::new(env::current_exe()?.with_file_name("oasis"));
+    command.args(["relay", "--upstream", &upstream, "--listen", "127.0.0.1:0", "--ready-json", "--access"]);
+    let relay = Child::start(cpu::SERVERS, {
+        command.arg(&access);
+        command
+    })
+    .context("the program oasis is needed beside this one: cargo build --release")?;
+    wait_until_known(relay.place(0)?, &chain.entrance)?;
+    let address = relay.place(0)?.parse()?;
+    let RunningServer { server, node, entrance, .. } = chain;
+    Ok(RunningServer { server: relay, node, _upstream: Some((server, folder)), address, entrance })
 }
 
 /// A server without subscribers yet.
@@ -197,6 +228,8 @@ pub struct RunningServer {
     pub server: Child,
     /// The publishing process, if it is another one.
     node: Option<Child>,
+    /// The DAC behind a relay, and the folder of the relay: both end with this.
+    _upstream: Option<(Child, TempDir)>,
     /// Where to subscribe.
     pub address: SocketAddr,
     /// How to get in there.

@@ -4,7 +4,7 @@ use super::progress;
 use crate::{
     crowd::Tally,
     order::Order,
-    station::{CHAIN, Contender, PERIODIC, Station},
+    station::{CHAIN, Contender, PERIODIC, RELAYED, Station},
     table::{Table, millis, percent},
 };
 use clap::Args;
@@ -40,7 +40,8 @@ impl Latency {
         let (fast, slow) = (Duration::from_secs(self.fast_s), Duration::from_secs(self.slow_s));
         let load = |contender, hertz, subscribers, length| Load { contender, hertz, subscribers, length };
         let few = [1, 100.min(self.subscribers), self.subscribers];
-        let mut loads = vec![load(CHAIN, 1_000, self.subscribers, fast)];
+        let mut loads =
+            vec![load(CHAIN, 1_000, self.subscribers, fast), load(RELAYED, 1_000, self.subscribers, fast)];
         loads.extend(few.map(|subscribers| load(PERIODIC, 4, subscribers, slow)));
         loads.push(load(CHAIN, 4, 1, slow));
         let mut table =
@@ -51,7 +52,7 @@ impl Latency {
         }
         Ok(format!(
             "## Latency\n\nA probe in a node's process, TCP, a DAC with one shard and its default configuration, EISA packets to subscribers. \
-             Age is the time from the sample's timestamp in the packet to the read at the subscriber. The node shares its core with the load generator.\n\n{table}"
+             Age is the time from the sample's timestamp in the packet to the read at the subscriber. The node shares its core with the load generator, and a relay that of its DAC. Server CPU is that of the process with the subscribers.\n\n{table}"
         ))
     }
 }
@@ -65,9 +66,15 @@ fn measure(load: &Load) -> anyhow::Result<Vec<String>> {
     let share = (served.server.cpu()? - cpu).as_secs_f64() / began.elapsed().as_secs_f64();
     crowd.linger(TAIL)?;
     let ages = crowd.tally.ages();
+    let relayed = if load.contender == RELAYED { ", through a relay" } else { "" };
     let age = |age: Option<Duration>| age.map_or("–".into(), millis);
     Ok(vec![
-        format!("{} at {} Hz", if load.contender == PERIODIC { "periodic" } else { "pushed" }, load.hertz),
+        format!(
+            "{} at {} Hz{}",
+            if load.contender == PERIODIC { "periodic" } else { "pushed" },
+            load.hertz,
+            relayed
+        ),
         load.subscribers.to_string(),
         crowd.tally.messages.to_string(),
         crowd.lost().to_string(),

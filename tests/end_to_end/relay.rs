@@ -245,6 +245,9 @@ fn the_past_comes_from_the_archive_of_the_home() {
     let last = said(&["tail", "--url", relay.http(), "plant/heartbeat", "-n", "5", "--count", "30"]);
     assert_follow(&last.lines().map(number).collect::<Vec<_>>());
 
+    let stored = "/api/v1/archive/instances?node=plant&instance=heartbeat";
+    let oldest = |dac: &Oasis| get(dac, stored)["instances"][0]["oldest_time"].clone();
+    assert_eq!((oldest(&relay), oldest(&home).is_u64()), (oldest(&home), true));
     let points = "/api/v1/samples?node=plant&instance=heartbeat&from=-1m&to=-0s&points=20";
     let (at_home, relayed) = (get(&home, points), get(&relay, points));
     let first = |answer: &Value| answer["messages"][0].clone();

@@ -8,6 +8,7 @@ use axum::{
 };
 use oasis_access::Verb;
 use oasis_archive::{Archive, NotStored};
+use oasis_dac::{Instance, PastMessage, Question};
 use oasis_doors::{Doors, Problem, permissions::Caller};
 use oasis_store::{CatalogueError, ClockJump, Counters, History, Reaches, ReadError};
 use serde::Serialize;
@@ -52,13 +53,17 @@ pub struct StoredInstance {
 /// Instances with stored samples, by name, and the times of these. For one, by `node` and `instance`, the cost does not depend on the others. The answer is
 /// empty if nothing of it is stored.
 #[utoipa::path(get, path = "/api/v1/archive/instances", params(InstanceFilter),
-    responses((status = 200, body = StoredInstances), (status = 400, body = Problem), (status = 404, body = Problem)))]
+    responses((status = 200, body = StoredInstances), (status = 400, body = Problem), (status = 404, body = Problem), (status = 503, body = Problem)))]
 pub async fn instances(
     State(doors): State<Doors>,
     Extension(caller): Extension<Caller>,
     filter: Result<Query<InstanceFilter>, QueryRejection>,
 ) -> Result<Json<StoredInstances>, Problem> {
     let Query(filter) = super::understood(filter)?;
+    let relayed = filter.one().and_then(|(node, name)| doors.dac.registry.find(node, name));
+    if let Some(relayed) = relayed.filter(|instance| instance.is_relayed()) {
+        return stored_upstream(&relayed, &caller).await.map(Json);
+    }
     let archive = archive(&doors)?;
     let history = archive.history();
     let reaches = doors.archived.read(move || wanted(&history, &filter)).await;
@@ -74,6 +79,37 @@ pub async fn instances(
         newest_time,
     });
     Ok(Json(StoredInstances { instances: instances.collect() }))
+}
+
+/// What the upstream of a relayed instance has stored.
+async fn stored_upstream(instance: &Instance, caller: &Caller) -> Result<StoredInstances, Problem> {
+    let mut instances = Vec::new();
+    if caller.ask(Verb::ReadPast, &instance.node, &instance.name).is_err() {
+        return Ok(StoredInstances { instances });
+    }
+    let asked = instance.ask_upstream(Question::Stored);
+    let answer = match asked {
+        Some(mut answer) => answer.recv().await,
+        None => None,
+    };
+    match answer {
+        Some(PastMessage::Stored(times)) => {
+            let (node, name) = (&instance.node, &instance.name);
+            instances.extend(times.map(|(oldest_time, newest_time)| StoredInstance {
+                node: node.to_string(),
+                instance: name.to_string(),
+                oldest_time,
+                newest_time,
+            }));
+            Ok(StoredInstances { instances })
+        }
+        Some(PastMessage::Failed(reason)) => Err(upstream_failed(&reason)),
+        _ => Err(upstream_failed("its upstream has gone")),
+    }
+}
+
+fn upstream_failed(reason: &str) -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "upstream_failed", format!("a relayed instance: {reason}"))
 }
 
 fn wanted(history: &History, filter: &InstanceFilter) -> Result<Reaches, ReadError> {

@@ -112,7 +112,8 @@ pub use moment::{Moment, now};
 pub use node::{Link, Node};
 pub use registry::{Evicted, Registry, RegistryCursor, RegistryDelta, RestoreCounts, StillConnected};
 pub use relayed::{
-    ForwardedQuestion, Hop, MOST_HOPS, PastMessage, PastQuestion, PastStart, RelayError, UpstreamProblems,
+    ForwardedQuestion, Hop, MOST_HOPS, PastMessage, PastQuestion, PastStart, Question, RelayError,
+    UpstreamProblems,
 };
 pub use request::{CommandError, ForwardedCommand, ProbeRequest};
 pub use run_owner::RunOwner;

@@ -2,7 +2,7 @@
 
 mod past;
 
-pub use past::{ForwardedQuestion, PastMessage, PastQuestion, PastStart};
+pub use past::{ForwardedQuestion, PastMessage, PastQuestion, PastStart, Question};
 
 use crate::request::ForwardedCommand;
 use oasis_channel::Failure;

@@ -9,7 +9,7 @@ use crate::{
     Dac, Instance, Wanted,
     ledger::UpstreamLedger,
     moment::now,
-    relayed::{ForwardedQuestion, Hop, MOST_HOPS, PastMessage, PastQuestion, RelayError, Relayed, Ways},
+    relayed::{ForwardedQuestion, Hop, MOST_HOPS, PastMessage, Question, RelayError, Relayed, Ways},
     request::ForwardedCommand,
     session::{check_name, check_text},
 };
@@ -221,7 +221,7 @@ impl Instance {
 
     /// Asks the upstream about the past. None if the instance is not relayed; the answer fails at once if the upstream has too many
     /// questions.
-    pub fn ask_upstream(&self, question: PastQuestion) -> Option<mpsc::Receiver<PastMessage>> {
+    pub fn ask_upstream(&self, question: Question) -> Option<mpsc::Receiver<PastMessage>> {
         let upstream = self.source().upstream()?;
         let (answer, answered) = mpsc::channel(MESSAGES);
         let failed = answer.clone();

@@ -5,9 +5,9 @@ use oasis_dac::{ForwardedQuestion, PastMessage, PastQuestion, PastStart};
 use oasis_wire::{loss::Cause, quantity::Position};
 use serde_json::{Value, json};
 
-/// Returns the request that asks the upstream.
-pub fn question(asked: &ForwardedQuestion) -> Value {
-    let PastQuestion { start, to, points } = asked.question;
+/// Returns the request that asks the upstream for samples.
+pub fn request(asked: &ForwardedQuestion, question: PastQuestion) -> Value {
+    let PastQuestion { start, to, points } = question;
     let mut request = json!({
         "op": "subscribe", "id": 1, "node": asked.node, "instance": asked.instance, "to": to.to_string(),
     });

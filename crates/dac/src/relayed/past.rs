@@ -35,6 +35,15 @@ pub struct PastQuestion {
     pub points: Option<u32>,
 }
 
+/// A question of any kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question {
+    /// Samples, or points.
+    Samples(PastQuestion),
+    /// From when to when samples are stored.
+    Stored,
+}
+
 /// A part of an answer, in the words of the upstream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PastMessage {
@@ -50,6 +59,8 @@ pub enum PastMessage {
     Type(Box<ProbeType>),
     /// Points, as JSON.
     Points(String),
+    /// Times of the oldest and the newest stored sample; none if nothing is stored.
+    Stored(Option<(u64, u64)>),
     /// There is nothing more.
     End,
     /// The upstream did not answer to the end.
@@ -64,7 +75,7 @@ pub struct ForwardedQuestion {
     /// Instance name.
     pub instance: String,
     /// What is asked.
-    pub question: PastQuestion,
+    pub question: Question,
     /// Takes the answer. It is closed when nobody wants it any more.
     pub answer: mpsc::Sender<PastMessage>,
 }

@@ -3,7 +3,7 @@
 use super::{Fetcher, Item, NextStep, PastPart, Source};
 use crate::view::Integers;
 use bytes::Bytes;
-use oasis_dac::{PastMessage, PastQuestion, PastStart, Signal, Wake, now};
+use oasis_dac::{PastMessage, PastQuestion, PastStart, Question, Signal, Wake, now};
 use oasis_history::{Batch, Piece, Start};
 use oasis_store::{ReadError, Series};
 use oasis_wire::{
@@ -51,7 +51,7 @@ impl Fetcher {
         };
         let (to, join) = self.end(points.is_some()).await;
         let question = PastQuestion { start, to, points };
-        let messages = self.instance.ask_upstream(question);
+        let messages = self.instance.ask_upstream(Question::Samples(question));
         let messages = messages.ok_or_else(|| failed("the instance is not relayed any more: ask again"))?;
         let epoch = self.instance.log.epoch();
         let probe_type = self.instance.probe_type.clone();
@@ -123,6 +123,7 @@ impl Fetcher {
                     Item::Piece(Piece::Type(answer.probe_type.clone()))
                 }
                 PastMessage::Points(json) => Item::Points(self.points_of(&json)?),
+                PastMessage::Stored(_) => continue,
                 PastMessage::End => return Ok(self.last_part(begin, items, after, answer.join)),
                 PastMessage::Failed(reason) => return Err(failed(&reason)),
             };

@@ -7,6 +7,7 @@ use super::{
     upstream::Kept,
 };
 use crate::live::{
+    api::Api,
     client::{Client, Incoming},
     dac_address::Server,
     token,
@@ -35,6 +36,8 @@ const PING: Duration = Duration::from_millis(500);
 const SILENCE: Duration = Duration::from_secs(3);
 /// Time to connect.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// Time for an answer over HTTP.
+const ANSWER: Duration = Duration::from_secs(5);
 /// How often refused nodes are tried again, and subscriptions without readers end.
 const LOOK: Duration = Duration::from_secs(1);
 /// Subscriptions of one line: some less than a DAC allows by default.
@@ -55,6 +58,12 @@ impl Way {
         let token = self.token_file.as_deref().map(token::from_file).transpose()?;
         let connecting = timeout(PATIENCE, Client::connect_as(&self.server, token));
         connecting.await.map_err(|_| anyhow!("no answer within {} s", PATIENCE.as_secs()))?
+    }
+
+    /// The HTTP API there.
+    pub fn api(&self) -> anyhow::Result<Api> {
+        let token = self.token_file.as_deref().map(token::from_file).transpose()?;
+        Ok(Api::within(&self.server, Some(ANSWER))?.with_authorization(token))
     }
 }
 
@@ -92,7 +101,7 @@ impl Connection {
         if is_known {
             kept.mirror.found();
         }
-        let fetcher = Fetcher::new(&way.server, way.token_file.as_deref())?;
+        let fetcher = Fetcher::new(way.api()?);
         let (to_lines, from_lines) = mpsc::channel(EVENTS);
         let (lines, places, commands) = Default::default();
         Ok(Self {

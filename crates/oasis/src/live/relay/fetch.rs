@@ -1,15 +1,13 @@
 //! Schemas and ledgers of an upstream, one at a time over HTTP.
 
-use crate::live::{api::Api, dac_address::Server, token};
+use crate::live::api::Api;
 use anyhow::Context;
 use oasis_dac::UpstreamLedger;
 use oasis_relay::{Mirror, Need};
 use oasis_wire::schema::ProbeType;
-use std::{future::pending, path::Path, time::Duration};
+use std::{future::pending, time::Duration};
 use tokio::task::JoinHandle;
 
-/// Time for an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// Pause after each answer: an upstream allows some 100 requests a second.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -33,13 +31,8 @@ pub struct Fetcher {
 
 impl Fetcher {
     /// Creates a fetcher.
-    ///
-    /// # Errors
-    /// If authority or token cannot be read.
-    pub fn new(server: &Server, token_file: Option<&Path>) -> anyhow::Result<Self> {
-        let token = token_file.map(token::from_file).transpose()?;
-        let api = Api::within(server, Some(PATIENCE))?.with_authorization(token);
-        Ok(Self { api: Some(api), fetching: None })
+    pub fn new(api: Api) -> Self {
+        Self { api: Some(api), fetching: None }
     }
 
     /// Begins to fetch what is needed next, unless something is under way.

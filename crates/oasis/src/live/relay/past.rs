@@ -1,9 +1,9 @@
 //! Asks an upstream about the past, each question on a connection of its own.
 
 use super::connection::Way;
-use crate::live::client::Incoming;
+use crate::live::{api::Refused, client::Incoming};
 use anyhow::{Context, anyhow};
-use oasis_dac::{ForwardedQuestion, PastMessage};
+use oasis_dac::{ForwardedQuestion, PastMessage, PastQuestion, Question};
 use oasis_relay::{Message, past};
 use std::sync::Arc;
 use tokio::sync::Semaphore;
@@ -42,8 +42,21 @@ impl Asker {
 
     async fn converse(&self, asked: &ForwardedQuestion) -> anyhow::Result<()> {
         let _turn = self.turns.acquire().await?;
+        match asked.question {
+            Question::Samples(question) => self.ask_for_samples(asked, question).await,
+            Question::Stored => {
+                let (way, node, instance) = (self.way.clone(), asked.node.clone(), asked.instance.clone());
+                let times = tokio::task::spawn_blocking(move || stored(&way, &node, &instance)).await??;
+                // Fails only if nobody wants it any more.
+                let _ = asked.answer.send(PastMessage::Stored(times)).await;
+                Ok(())
+            }
+        }
+    }
+
+    async fn ask_for_samples(&self, asked: &ForwardedQuestion, question: PastQuestion) -> anyhow::Result<()> {
         let mut client = self.way.connect().await?;
-        client.send(&past::question(asked)).await?;
+        client.send(&past::request(asked, question)).await?;
         loop {
             let answer = match client.next().await?.context("the upstream closed the connection")? {
                 Incoming::Batch(bytes) => Some(PastMessage::Batch(bytes)),
@@ -57,4 +70,17 @@ impl Asker {
             }
         }
     }
+}
+
+/// Returns the times of the oldest and the newest stored sample of an instance; none if there are none, or no archive.
+fn stored(way: &Way, node: &str, instance: &str) -> anyhow::Result<Option<(u64, u64)>> {
+    let query = [("node", node), ("instance", instance)];
+    let answer = match way.api()?.get("/archive/instances", &query) {
+        Err(error) if error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == "no_archive") => {
+            return Ok(None);
+        }
+        answer => answer?,
+    };
+    let found = &answer["instances"][0];
+    Ok(found["oldest_time"].as_u64().zip(found["newest_time"].as_u64()))
 }

@@ -308,6 +308,19 @@ impl Ledger {
         }
     }
 
+    /// The node has delivered, or dropped, samples up to this number before this connection. Samples that are not here went to another DAC
+    /// while the node was there. A DAC that has nothing of the run yet learns that from the first batch.
+    pub fn connected(&mut self, delivered: u64, dropped: Drops, now: Nanos) {
+        if self.joined_late || delivered <= self.last_sequence {
+            return;
+        }
+        if self.pass_over(delivered, Cause::OtherDac, now) {
+            // The other DAC has the causes of what the node dropped meanwhile.
+            self.attributed = self.attributed.max(dropped);
+            self.has_baseline = true;
+        }
+    }
+
     /// Samples up to this number were sent as datagrams and are lost. Returns false, and records nothing, if the number
     /// is implausible.
     pub fn lost_on_the_way(&mut self, to_sequence: u64, now: Nanos) -> bool {

@@ -37,6 +37,8 @@ pub enum Cause {
     Network,
     /// `before_epoch`
     BeforeEpoch,
+    /// `other_dac`
+    OtherDac,
     /// `epoch_changed`
     EpochChanged,
     /// `log_retention`
@@ -125,11 +127,11 @@ const fn entry(
 }
 
 /// All causes, in the order in which a sample meets them.
-pub const TABLE: [Entry; 22] = {
+pub const TABLE: [Entry; 23] = {
     use Cause::{
         ArchiveLag, ArchiveRetention, ArchiveStopped, BeforeEpoch, Damaged, DiskError, DiskFull,
         EpochChanged, InvalidRow, KeptBack, Latest, LogRetention, Network, NodeDropped, NodeRestart,
-        NotRecorded, NotTaken, ReadError, RingFull, SpoolFull, Unexplained, Unreadable,
+        NotRecorded, NotTaken, OtherDac, ReadError, RingFull, SpoolFull, Unexplained, Unreadable,
     };
     [
         entry(RingFull, "ring_full", &["dropped_ring"], Place::Node, true, "the probe's ring was full"),
@@ -195,7 +197,15 @@ pub const TABLE: [Entry; 22] = {
             &[],
             Place::Dac,
             true,
-            "they were delivered to an earlier run of the DAC",
+            "they were delivered to an earlier run of the DAC, or to another DAC before the node came here",
+        ),
+        entry(
+            OtherDac,
+            "other_dac",
+            &[],
+            Place::Dac,
+            false,
+            "they were delivered to another DAC while the node was there",
         ),
         entry(
             EpochChanged,
@@ -313,6 +323,7 @@ impl Cause {
                 | Self::NodeRestart
                 | Self::Network
                 | Self::BeforeEpoch
+                | Self::OtherDac
                 | Self::NotRecorded
                 | Self::Unexplained
         )

@@ -11,6 +11,7 @@ export type Cause =
   | 'node_restart'
   | 'network'
   | 'before_epoch'
+  | 'other_dac'
   | 'epoch_changed'
   | 'log_retention'
   | 'latest'
@@ -90,7 +91,13 @@ export const LOSS_CAUSES: readonly LossCause[] = [
     cause: 'before_epoch',
     place: 'DAC',
     isLoss: true,
-    meaning: 'they were delivered to an earlier run of the DAC',
+    meaning: 'they were delivered to an earlier run of the DAC, or to another DAC before the node came here',
+  },
+  {
+    cause: 'other_dac',
+    place: 'DAC',
+    isLoss: false,
+    meaning: 'they were delivered to another DAC while the node was there',
   },
   {
     cause: 'epoch_changed',

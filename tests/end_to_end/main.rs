@@ -15,6 +15,7 @@ mod commands;
 mod delivery;
 mod demand;
 mod eisa_client;
+mod failover;
 mod file_spool;
 mod forget;
 mod harness;

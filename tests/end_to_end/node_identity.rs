@@ -413,7 +413,13 @@ fn hello(
     };
     let address = site.dac.channel().trim_start_matches("tls://");
     let (mut sender, mut receiver) = TlsConnector::new(address, files).connect().unwrap();
-    let hello = NodeMessage::Hello { protocol: PROTOCOL, node: node.clone(), secret: Some(secret) };
+    let hello = NodeMessage::Hello {
+        protocol: PROTOCOL,
+        node: node.clone(),
+        secret: Some(secret),
+        attach: None,
+        drains: false,
+    };
     sender.send(&[hello], &[]).unwrap();
     (receiver.receive().unwrap(), sender, receiver)
 }

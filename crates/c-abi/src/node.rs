@@ -170,9 +170,10 @@ pub unsafe extern "C" fn oasis_row_set_state(row: *mut Row<'_, '_>, state: u16) 
     })
 }
 
-/// Starts to sample, and connects to the data channel of the DAC at `dac`, for example "127.0.0.1:7071". If `dac` is
-/// null and the builder is from oasis_node_builder_from_file, the file names the DAC. While the DAC is unreachable,
-/// the node retries and keeps samples, within limits. Always consumes the builder.
+/// Starts to sample, and connects to the data channel of the DAC at `dac`, for example "127.0.0.1:7071". With several,
+/// "192.0.2.7:7071,192.0.2.8:7071", the node goes to the next one when it loses one. If `dac` is null and the builder is
+/// from oasis_node_builder_from_file, the file names the DACs. While none can be reached, the node retries and keeps
+/// samples, within limits. Always consumes the builder.
 ///
 /// # Safety
 /// `builder` is from this library and not used afterwards; `dac` is null or ends with NUL; `node` is writable.

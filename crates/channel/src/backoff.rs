@@ -31,6 +31,14 @@ impl Backoff {
         self.pause = (pause * 2).min(LONGEST);
         jittered(pause)
     }
+
+    /// Returns the pause before an attempt to reach another DAC, after an attempt like that of [`Backoff::after`].
+    pub fn before_another(&mut self, connected: Duration) -> Duration {
+        if connected > LASTED {
+            self.pause = FIRST;
+        }
+        jittered(FIRST)
+    }
 }
 
 /// Adds or subtracts up to a quarter, so that a hundred nodes do not reconnect in the same millisecond.
@@ -58,5 +66,9 @@ mod tests {
         }
         assert!(is_about(backoff.after(Duration::from_millis(300)), 50));
         assert!(is_about(backoff.after(Duration::ZERO), 100));
+        assert!(is_about(backoff.before_another(Duration::ZERO), 50));
+        assert!(is_about(backoff.after(Duration::ZERO), 200));
+        assert!(is_about(backoff.before_another(Duration::from_millis(300)), 50));
+        assert!(is_about(backoff.after(Duration::ZERO), 50));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Two nouns. A **message** ([`NodeMessage`], [`DacMessage`]) is the content; a **frame** ([`frame`]) is its encoding
 //! in a byte stream. A channel carries frames, in order, in both directions. Messages do not depend on the kind of
-//! channel. The node's end of every channel implements [`Connector`]. The DAC's end reads frames from its sockets
-//! with a [`frame::Reader`]. `docs/reference/data-channel.md` describes the protocol.
+//! channel. The node's end of every channel implements [`Connector`], and [`Failover`] goes from one DAC to another. The
+//! DAC's end reads frames from its sockets with a [`frame::Reader`]. `docs/reference/data-channel.md` describes the protocol.
 //!
 //! ```
 //! use oasis_channel::{DacMessage, frame::{Frame, Reader, write_control}};
@@ -17,6 +17,8 @@
 //! ```
 
 mod backoff;
+mod candidates;
+mod failover;
 pub mod frame;
 mod message;
 mod node_end;
@@ -28,11 +30,12 @@ pub mod tls;
 pub mod udp;
 
 pub use backoff::Backoff;
+pub use failover::{DacUpdates, Failover, NewestList};
 pub use message::{
     Command, Counters, DacMessage, DatagramOffer, Drops, Failure, InstanceState, NodeIdentity, NodeMessage,
     Outcome, Overhead, ProbeKind, RecorderSpan, RegisteredInstance, SafeReason, SafeWhen, TopicAssignment,
 };
-pub use node_end::{Connector, Receiver, Sender};
+pub use node_end::{Connector, Ended, Patience, Receiver, Sender, Turn};
 pub use replay_window::{ReplayWindow, WINDOW};
 pub use secret::ResumeSecret;
 

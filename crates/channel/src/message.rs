@@ -22,6 +22,12 @@ pub enum NodeMessage {
         /// Proves, when the node connects again, that it is the owner of `node.run`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         secret: Option<ResumeSecret>,
+        /// Number of this connection among all of the run, to any DAC. The DAC of the highest number is home.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attach: Option<u64>,
+        /// Whether the node understands [`DacMessage::Drain`].
+        #[serde(default, skip_serializing_if = "is_false")]
+        drains: bool,
     },
     /// Registers probe types and instances: all of them, or those added since the last time.
     Register {
@@ -138,8 +144,16 @@ pub enum DacMessage {
         /// DAC's clock, in nanoseconds.
         dac_time: u64,
     },
+    /// Asks the node to leave: the DAC ends soon. The node sends no more batches, waits until those in transit are safe,
+    /// and says goodbye. Sent to nodes that understand it.
+    Drain,
     /// Refuses the peer: the DAC closes the channel next.
     Refused(Failure),
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of serde")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// What makes samples safe at a DAC.
@@ -368,7 +382,15 @@ impl Failure {
     pub fn new(code: &str, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into() }
     }
+
+    /// Returns whether a DAC that refused a node may take it a moment later.
+    pub fn is_temporary(&self) -> bool {
+        TEMPORARY.contains(&self.code.as_str())
+    }
 }
+
+/// Codes of refusals that say nothing about the next attempt.
+const TEMPORARY: [&str; 5] = ["draining", "hello_timeout", "idle_timeout", "memory_limit", "node_moved"];
 
 impl std::fmt::Display for Command {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -1,21 +1,14 @@
 //! The default channel: one TCP connection.
 
 use crate::{
-    Connector, DacMessage, NodeMessage, Receiver, Sender,
+    Connector, DacMessage, NodeMessage, Patience, Receiver, Sender,
     frame::{self, DEFAULT_MAX_BODY, Frame, Reader},
 };
 use std::{
     io::{self, IoSlice, Read, Write},
     net::{Shutdown, TcpStream, ToSocketAddrs},
-    time::Duration,
 };
 
-/// Timeout of an attempt to connect.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
-/// Timeout of a write without progress: the DAC is gone, and batches wait in the spool.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Timeout of a read: the DAC answers a ping each second, so after this much silence it is gone.
-const READ_TIMEOUT: Duration = Duration::from_secs(5);
 /// Most bytes of one read.
 const READ_SIZE: usize = 16 * 1024;
 
@@ -23,12 +16,19 @@ const READ_SIZE: usize = 16 * 1024;
 #[derive(Debug, Clone)]
 pub struct TcpConnector {
     address: String,
+    patience: Patience,
 }
 
 impl TcpConnector {
     /// Creates a connector to `address` (`HOST:PORT`). A name is resolved again for each attempt.
     pub fn new(address: impl Into<String>) -> Self {
-        Self { address: address.into() }
+        Self { address: address.into(), patience: Patience::ONE_DAC }
+    }
+
+    /// Sets how long the node waits for the DAC.
+    #[must_use]
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
     }
 }
 
@@ -40,15 +40,19 @@ impl Connector for TcpConnector {
     fn target(&self) -> String {
         format!("tcp://{}", self.address)
     }
+
+    fn patience(&self) -> Patience {
+        self.patience
+    }
 }
 
 impl TcpConnector {
-    /// Opens a connection.
+    /// Opens a connection, with timeouts, and such that small writes are sent at once.
     pub(crate) fn open(&self) -> io::Result<TcpStream> {
         let mut failure = io::Error::new(io::ErrorKind::NotFound, "host name has no address");
         for address in self.address.to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
-                Ok(stream) => return Ok(stream),
+            match TcpStream::connect_timeout(&address, self.patience.connect) {
+                Ok(stream) => return configure(&stream, self.patience).map(|()| stream),
                 Err(error) => failure = error,
             }
         }
@@ -58,17 +62,16 @@ impl TcpConnector {
 
 /// Splits a connection into sender and receiver.
 pub(crate) fn halves(stream: TcpStream) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
-    configure(&stream)?;
     let read_half = stream.try_clone()?;
     Ok(halves_of(stream, read_half))
 }
 
-/// Sets timeouts, and has small writes sent at once.
-pub(crate) fn configure(stream: &TcpStream) -> io::Result<()> {
+fn configure(stream: &TcpStream, patience: Patience) -> io::Result<()> {
     // Batches are sent when they are due; delaying them to fill packets would only age them.
     stream.set_nodelay(true)?;
-    stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
-    stream.set_read_timeout(Some(READ_TIMEOUT))
+    // A DAC that takes nothing for so long is gone, and batches wait in the spool.
+    stream.set_write_timeout(Some(patience.silence))?;
+    stream.set_read_timeout(Some(patience.silence))
 }
 
 /// Sender and receiver over the halves of a connection, plain or encrypted.

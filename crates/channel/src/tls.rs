@@ -4,7 +4,7 @@
 //! session for that, and neither while it waits for the socket.
 
 use crate::{
-    Connector, Receiver, Sender,
+    Connector, Patience, Receiver, Sender,
     protection::{KEY, LABEL},
     tcp::{self, Closing, TcpConnector},
 };
@@ -34,6 +34,7 @@ type Settings = Arc<dyn Fn() -> Result<Arc<ClientConfig>, TlsError> + Send + Syn
 pub struct TlsConnector {
     address: String,
     settings: Settings,
+    patience: Patience,
 }
 
 impl TlsConnector {
@@ -47,7 +48,13 @@ impl TlsConnector {
         address: impl Into<String>,
         settings: impl Fn() -> Result<Arc<ClientConfig>, TlsError> + Send + Sync + 'static,
     ) -> Self {
-        Self { address: address.into(), settings: Arc::new(settings) }
+        Self { address: address.into(), settings: Arc::new(settings), patience: Patience::ONE_DAC }
+    }
+
+    /// Sets how long the node waits for the DAC.
+    #[must_use]
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
     }
 }
 
@@ -70,8 +77,7 @@ impl TlsConnector {
         let config = (self.settings)().map_err(io::Error::other)?;
         let name = server_name(&self.address)?;
         let mut session = ClientConnection::new(config, name).map_err(io::Error::other)?;
-        let mut socket = TcpConnector::new(self.address.as_str()).open()?;
-        tcp::configure(&socket)?;
+        let mut socket = TcpConnector::new(self.address.as_str()).with_patience(self.patience).open()?;
         shake_hands(&mut session, &mut socket).map_err(explained)?;
         let dac = socket.peer_addr()?.ip();
         let session = Arc::new(Mutex::new(session));
@@ -89,6 +95,10 @@ impl Connector for TlsConnector {
 
     fn target(&self) -> String {
         format!("tls://{}", self.address)
+    }
+
+    fn patience(&self) -> Patience {
+        self.patience
     }
 }
 

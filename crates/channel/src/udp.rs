@@ -7,7 +7,7 @@
 //! answered the first ping, all batches use TCP, because after that it knows the node's first sample.
 
 use crate::{
-    Connector, DacMessage, DatagramOffer, NodeMessage, Receiver, Sender,
+    Connector, DacMessage, DatagramOffer, NodeMessage, Patience, Receiver, Sender,
     protection::{self, Sealer},
     tcp::{self, TcpConnector},
     tls::{self, OpenTls, TlsConnector},
@@ -118,7 +118,12 @@ impl UdpConnector {
     /// Creates a connector to `address` (`HOST:PORT` of the DAC's data channel), which announces the port for datagrams.
     /// Datagrams have at most `datagram_bytes`.
     pub fn new(address: impl Into<String>, datagram_bytes: usize) -> Self {
-        Self::over(Stream::Plain(TcpConnector::new(address)), datagram_bytes)
+        Self::plain(TcpConnector::new(address), datagram_bytes)
+    }
+
+    /// The same over the connection of another connector.
+    pub fn plain(tcp: TcpConnector, datagram_bytes: usize) -> Self {
+        Self::over(Stream::Plain(tcp), datagram_bytes)
     }
 
     /// The same over an encrypted connection, whose datagrams are encrypted too.
@@ -170,6 +175,13 @@ impl Connector for UdpConnector {
         match &self.stream {
             Stream::Plain(tcp) => tcp.target().replacen("tcp", "udp", 1),
             Stream::Encrypted(tls) => tls.target().replacen("tls", "udp+tls", 1),
+        }
+    }
+
+    fn patience(&self) -> Patience {
+        match &self.stream {
+            Stream::Plain(tcp) => tcp.patience(),
+            Stream::Encrypted(tls) => tls.patience(),
         }
     }
 }

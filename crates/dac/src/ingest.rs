@@ -215,11 +215,16 @@ async fn converse(
     let mut deadline = Instant::now() + SILENCE;
     let mut buffer = vec![0; READ_SIZE];
     let mut ended = pin!(dac.nodes_released());
+    let (mut draining, mut is_asked_to_leave) = (pin!(dac.draining.requested()), false);
     let mut commits = dac.keeping.commits();
     let mut look = tokio::time::interval(LOOK);
     loop {
         tokio::select! {
             () = &mut ended => return Ok(()),
+            () = &mut draining, if !is_asked_to_leave => {
+                is_asked_to_leave = true;
+                session.drain(&mut answers);
+            }
             read = stream.read(&mut buffer) => {
                 let length = read?;
                 if length == 0 {

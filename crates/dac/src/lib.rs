@@ -30,7 +30,7 @@
 //!     name: "tank".into(), probe_type: tank.uuid, kind: ProbeKind::Pushed, demand: None,
 //!     state: InstanceState { hertz: None, enabled: true, recorder: None },
 //! };
-//! let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret: None };
+//! let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false };
 //! let register = NodeMessage::Register { types: vec![tank.clone()], instances: vec![instance] };
 //! let mut answers = Vec::new();
 //! for message in [hello, register] {
@@ -64,6 +64,7 @@ pub mod datagrams;
 mod delivery;
 mod demand;
 mod derived;
+mod draining;
 mod encodings;
 mod identity;
 pub mod ingest;
@@ -100,6 +101,7 @@ pub use cursor::{Cursor, StartAt};
 pub use delivery::{Delivery, DeliveryError, Options, Overflow, OverflowError};
 pub use demand::{Demand, DemandGuard, DemandState, Wanted};
 pub use derived::{DeriveError, DerivedStreams};
+pub use draining::Draining;
 pub use encodings::EncodingId;
 pub use identity::{NodeGuard, RefusedNode, RefusedNodes};
 pub use instance::Instance;
@@ -218,6 +220,8 @@ pub struct Dac {
     sessions: AtomicU64,
     /// True once the nodes are being released.
     releasing: watch::Sender<bool>,
+    /// Asks nodes to leave before that.
+    pub draining: Arc<Draining>,
 }
 
 impl Dac {
@@ -247,6 +251,7 @@ impl Dac {
             epoch,
             sessions: AtomicU64::new(0),
             releasing: watch::Sender::new(false),
+            draining: Arc::default(),
             config,
         });
         steering::start(&dac, to_steer);

@@ -41,6 +41,8 @@ pub struct Node {
     /// Whether it is known only from the archive and has not connected in this run of the DAC. Its process number is
     /// then 0, and unknown parts of its identity are nil or empty.
     pub is_remembered: bool,
+    /// Number of its last connection in its run, if it counts them: the DAC with the highest number is its home.
+    pub attach: Option<u64>,
     /// Its address when it connected; unknown for a node without a socket.
     pub(crate) address: Option<IpAddr>,
     /// Who it was when it connected; anonymous if the archive remembers it.
@@ -129,6 +131,7 @@ impl Node {
             overhead: None,
             is_replay: false,
             is_remembered: false,
+            attach: link.attach,
             address: link.address,
             peer: link.peer.clone(),
             link: Some(link),
@@ -191,6 +194,7 @@ impl Node {
             overhead: None,
             is_replay: stored.node.starts_with(REPLAY_PREFIX),
             is_remembered: true,
+            attach: None,
             address: None,
             peer: Arc::new(Peer::Anonymous),
             link: None,
@@ -204,8 +208,8 @@ impl Node {
     /// Decides whether a connection may have this node's name. Returns who had it before.
     ///
     /// # Errors
-    /// `key_wrong` for another key than the node's, `run_secret_wrong` for somebody else's run, `name_taken` for another run while this node is
-    /// alive, `key_in_use` if that one is on another host, or another node, with the node's key.
+    /// `key_wrong` for another key than the node's, `run_secret_wrong` for somebody else's run, `node_moved` for an earlier connection of the run,
+    /// `name_taken` for another run while this node is alive, `key_in_use` if that one is on another host, or another node, with the node's key.
     pub(crate) fn give_way(
         &mut self,
         identity: &NodeIdentity,
@@ -216,7 +220,14 @@ impl Node {
         let is_alive = self.is_online() && now.steady.0.saturating_sub(self.heard.0) < ALIVE;
         check_key(&self.peer, &link.peer, is_alive, &identity.name)?;
         if self.identity.run == identity.run {
-            return if self.is_owner(secret) { Ok(self.former.clone()) } else { Err(wrong_secret(identity)) };
+            if !self.is_owner(secret) {
+                return Err(wrong_secret(identity));
+            }
+            if self.attach.zip(link.attach).is_some_and(|(known, attach)| attach <= known) {
+                let message = format!("node {:?} has made a later connection", identity.name);
+                return Err(Failure::new("node_moved", message));
+            }
+            return Ok(self.former.clone());
         }
         check_claims(&self.former.ended, identity, secret)?;
         let is_back = |before: &Claim| before.run == identity.run && before.knows(secret);
@@ -333,6 +344,8 @@ impl Node {
 pub struct Link {
     /// Number of the session that owns it: a session that was replaced must not mark its successor offline.
     pub session: u64,
+    /// Number of the connection in the node's run, if the node counts them.
+    pub attach: Option<u64>,
     /// Address of the node, if it has one.
     pub address: Option<IpAddr>,
     /// Who it is, by its certificate.

@@ -4,7 +4,9 @@
 //! session sends it to the peer and closes.
 
 use crate::{
-    Dac, NodeGuard, PeerLine, RefusedNode, identity,
+    Dac, NodeGuard, PeerLine, RefusedNode,
+    draining::Presence,
+    identity,
     instance::Instance,
     keeping::UnsafeSamples,
     ledger::Verdict,
@@ -68,6 +70,10 @@ pub struct NodeSession {
     registration_bytes: usize,
     topics: HashMap<TopicId, Arc<Instance>>,
     has_left: bool,
+    /// Present if the node understands `drain`.
+    presence: Option<Presence>,
+    /// Whether the node has reported its counters, or sent a batch.
+    has_begun: bool,
     /// Whether the node replays a recording.
     is_replay: bool,
     /// Topics with samples, or reported gaps, that are not acknowledged yet.
@@ -100,6 +106,8 @@ impl NodeSession {
             types: HashMap::new(),
             registration_bytes: 0,
             has_left: false,
+            presence: None,
+            has_begun: false,
             is_replay: false,
             topics: HashMap::new(),
             unacknowledged: BTreeSet::new(),
@@ -252,6 +260,13 @@ impl NodeSession {
         self.unsafe_samples.as_ref().is_some_and(|samples| !samples.is_empty())
     }
 
+    /// Asks the node to leave, if it understands that.
+    pub fn drain(&mut self, out: &mut Vec<DacMessage>) {
+        if self.node.is_some() && self.presence.is_some() {
+            out.push(DacMessage::Drain);
+        }
+    }
+
     /// Handles the end of the connection.
     pub fn close(&mut self, now: Nanos) {
         self.wake_readers();
@@ -259,6 +274,7 @@ impl NodeSession {
         if let Some(node) = self.node.take() {
             self.dac.registry.disconnect(&node.name, self.number, now);
         }
+        self.presence = None;
     }
 
     fn wake_readers(&self) {
@@ -307,6 +323,7 @@ impl NodeSession {
 
     fn batch(&mut self, bytes: &[u8], now: Moment) -> Result<(), Failure> {
         let Some(node) = &self.node else { return Err(hello_expected()) };
+        self.has_begun = true;
         let run = node.run;
         let invalid = |error: batch::BatchError| Failure::new("batch_invalid", error.to_string());
         let topic = TopicId(batch::Header::parse(bytes).map_err(invalid)?.topic);
@@ -349,8 +366,11 @@ impl NodeSession {
         out: &mut Vec<DacMessage>,
     ) -> Result<(), Failure> {
         match (&self.node, message) {
-            (None, NodeMessage::Hello { protocol, node, secret }) => {
-                self.hello(protocol, node, secret, now, out)
+            (None, NodeMessage::Hello { protocol, node, secret, attach, drains }) => {
+                if drains {
+                    self.presence = Some(self.dac.draining.enter().ok_or_else(draining)?);
+                }
+                self.hello(protocol, node, (secret, attach), now, out)
             }
             (None, _) => Err(hello_expected()),
             (Some(_), NodeMessage::Hello { .. }) => {
@@ -408,7 +428,7 @@ impl NodeSession {
         &mut self,
         protocol: u32,
         node: NodeIdentity,
-        secret: Option<ResumeSecret>,
+        (secret, attach): (Option<ResumeSecret>, Option<u64>),
         now: Moment,
         out: &mut Vec<DacMessage>,
     ) -> Result<(), Failure> {
@@ -426,8 +446,11 @@ impl NodeSession {
         let Some(outbound) = self.outbound.take() else {
             return Err(Failure::new("hello_expected", "hello was received before"));
         };
+        if self.dac.draining.is_requested() {
+            return Err(draining());
+        }
         let (session, address, peer) = (self.number, self.address, self.peer.clone());
-        let link = Link { session, address, peer, outbound, accepts_commands: false };
+        let link = Link { session, attach, address, peer, outbound, accepts_commands: false };
         self.dac.registry.connect(node.clone(), secret, link, now)?;
         if let Some(left_out) = self.dac.admission.may_log(PeerLine::Came) {
             let others = left_out.others();
@@ -530,9 +553,14 @@ impl NodeSession {
     }
 
     fn counters(&mut self, counters: &[Counters], now: Moment) {
+        // Later counters are of samples on their way.
+        let is_first = !std::mem::replace(&mut self.has_begun, true);
         for counters in counters {
             let Some(instance) = self.topics.get(&counters.topic) else { continue };
             let mut ledger = instance.ledger();
+            if is_first {
+                ledger.connected(counters.sent, counters.dropped, now.wall);
+            }
             ledger.counters(counters.taken, counters.sent, counters.dropped);
             if let Some(reorders) = &mut self.reorders {
                 ledger.joined_at(counters.sent, now.wall);
@@ -626,6 +654,10 @@ fn jump(instance: &Instance, to: u64, last: u64) -> Failure {
         instance.name
     );
     Failure::new("sequence_jump", message)
+}
+
+fn draining() -> Failure {
+    Failure::new("draining", "this DAC ends: connect to another one, or again when it is back")
 }
 
 fn hello_expected() -> Failure {

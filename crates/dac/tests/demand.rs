@@ -53,7 +53,7 @@ impl Peer {
             software: "test".into(),
             pid: 1,
         };
-        peer.say(&NodeMessage::Hello { protocol: PROTOCOL, node, secret: None });
+        peer.say(&NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false });
         let beat: ProbeType = serde_json::from_value(serde_json::json!(
             {"name": "Beat", "uuid": Uuid::nil(), "version": "1.0", "metrics": []}
         ))
@@ -218,7 +218,14 @@ async fn no_command_is_sent_before_a_node_knows_its_topics() {
         software: "test".into(),
         pid: 1,
     };
-    let hello = serde_json::to_vec(&NodeMessage::Hello { protocol: PROTOCOL, node, secret: None }).unwrap();
+    let hello = serde_json::to_vec(&NodeMessage::Hello {
+        protocol: PROTOCOL,
+        node,
+        secret: None,
+        attach: None,
+        drains: false,
+    })
+    .unwrap();
     session.handle(Frame::Control(&hello), Nanos(0), &mut Vec::new()).unwrap();
     let _page = read(&dac, Delivery::Every);
     assert!(timeout(LONG, commands.recv()).await.is_err());

@@ -105,7 +105,14 @@ async fn connected() -> (tempfile::TempDir, Arc<Dac>, Node, DatagramOffer, Topic
         software: "test".into(),
         pid: 1,
     };
-    node.say(&NodeMessage::Hello { protocol: PROTOCOL, node: identity, secret: Some(secret) }).await;
+    node.say(&NodeMessage::Hello {
+        protocol: PROTOCOL,
+        node: identity,
+        secret: Some(secret),
+        attach: None,
+        drains: false,
+    })
+    .await;
     let DacMessage::Welcome { datagrams: Some(offer), .. } = node.hear().await else {
         panic!("no offer of datagrams")
     };

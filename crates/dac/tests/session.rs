@@ -22,6 +22,8 @@ mod identity;
 mod remembered;
 #[path = "session/safe.rs"]
 mod safe;
+#[path = "session/several_dacs.rs"]
+mod several_dacs;
 #[path = "session/takeover.rs"]
 mod takeover;
 
@@ -99,7 +101,7 @@ fn hello(name: &str, run: u128) -> NodeMessage {
         software: "test".into(),
         pid: 1,
     };
-    NodeMessage::Hello { protocol: PROTOCOL, node, secret: None }
+    NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false }
 }
 
 fn register(types: Vec<ProbeType>, names: &[&str]) -> NodeMessage {
@@ -303,7 +305,12 @@ fn an_invalid_message_is_refused_with_its_code() {
     assert_eq!(code(Peer::new(&dac).raw(br#"{"op":"dance"}"#, 0)), "unknown_message");
     let NodeMessage::Hello { node, .. } = hello("a", 1) else { panic!() };
     assert_eq!(
-        code(Peer::new(&dac).say(&NodeMessage::Hello { protocol: 99, node, secret: None }, 0)),
+        code(
+            Peer::new(&dac).say(
+                &NodeMessage::Hello { protocol: 99, node, secret: None, attach: None, drains: false },
+                0
+            )
+        ),
         "protocol_version"
     );
     assert_eq!(code(Peer::new(&dac).say(&hello("", 1), 0)), "name_invalid");
@@ -318,7 +325,7 @@ fn an_invalid_message_is_refused_with_its_code() {
         let host = NodeIdentity { host: text.clone(), ..node.clone() };
         let software = NodeIdentity { software: text, ..node };
         for node in [host, software] {
-            let hello = NodeMessage::Hello { protocol, node, secret: None };
+            let hello = NodeMessage::Hello { protocol, node, secret: None, attach: None, drains: false };
             assert_eq!(code(Peer::new(&dac).say(&hello, 0)), "name_invalid");
         }
     }

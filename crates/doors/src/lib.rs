@@ -38,7 +38,7 @@
 //! #     let instance = RegisteredInstance {
 //! #         name: "tank".into(), probe_type: tank.uuid, kind: ProbeKind::Pushed, demand: None, state,
 //! #     };
-//! #     let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret: None };
+//! #     let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false };
 //! #     let register = NodeMessage::Register { types: vec![tank.clone()], instances: vec![instance] };
 //! #     let mut session = NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0);
 //! #     for message in [hello, register] {

@@ -45,7 +45,13 @@ impl Plant {
             software: "test".into(),
             pid: 1,
         };
-        plant.say(&NodeMessage::Hello { protocol: PROTOCOL, node, secret: None });
+        plant.say(&NodeMessage::Hello {
+            protocol: PROTOCOL,
+            node,
+            secret: None,
+            attach: None,
+            drains: false,
+        });
         let instance = RegisteredInstance {
             demand: None,
             name: "counter".into(),

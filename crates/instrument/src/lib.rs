@@ -19,6 +19,7 @@
 
 mod choice;
 pub mod cut;
+mod dac_addresses;
 mod heartbeat;
 pub mod log;
 mod probe_choice;
@@ -30,6 +31,7 @@ pub mod span;
 mod text_probe;
 
 pub use choice::{Choice, ChoiceError, Parameters};
+pub use dac_addresses::DacAddresses;
 pub use generated::oasis::{program::*, system::*};
 pub use heartbeat::{HEARTBEAT, Heartbeat};
 pub use probe_choice::ProbeChoice;

@@ -3,10 +3,13 @@
 //! The settings are section `[node]` of a TOML file; other programs may have other sections. Environment variables override the file, and
 //! the program's own calls override both. `docs/reference/oasis.toml` documents every key.
 
-use crate::{ChoiceError, ProbeChoice, ReadyMadeProbe};
+use crate::{
+    ChoiceError, ProbeChoice, ReadyMadeProbe,
+    dac_addresses::{DacAddresses, TLS},
+};
 use oasis_probe::{
-    Connector, DEFAULT_DATAGRAM, NodeBuilder, NodeConfig, NodeError, RealTime, TcpConnector, TlsConnector,
-    UdpConnector, host_name,
+    Connector, DEFAULT_DATAGRAM, Failover, NodeBuilder, NodeConfig, NodeError, Patience, RealTime,
+    TcpConnector, TlsConnector, UdpConnector, host_name,
 };
 use oasis_tls::{ClientFiles, TlsError};
 use serde::{Deserialize, Serialize};
@@ -21,9 +24,6 @@ use uuid::Uuid;
 /// The default address of a DAC's data channel.
 pub const DEFAULT_DAC: &str = "127.0.0.1:7071";
 
-/// Begins the address of a DAC with certificates.
-const TLS: &str = "tls://";
-
 /// `[node]`
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -33,8 +33,9 @@ pub struct NodeSettings {
     /// As [`NodeConfig::uuid`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uuid: Option<Uuid>,
-    /// Data channel of the DAC, `HOST:PORT`, or `tls://HOST:PORT` of one with certificates.
-    pub dac: String,
+    /// Data channel of the DAC, `HOST:PORT`, or `tls://HOST:PORT` of one with certificates. With several, the node goes to the
+    /// next one when it loses one.
+    pub dac: DacAddresses,
     /// Authorities of the DAC's certificate, with `tls://`; those of the system if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca: Option<PathBuf>,
@@ -220,7 +221,7 @@ impl NodeSettings {
     ) -> Result<Self, SettingsError> {
         let variable = |name| variable(name).filter(|value| !value.is_empty());
         self.name = variable("OASIS_NODE_NAME").unwrap_or(self.name);
-        self.dac = variable("OASIS_DAC").unwrap_or(self.dac);
+        self.dac = variable("OASIS_DAC").map_or(self.dac, |addresses| addresses.as_str().into());
         let file = |name| variable(name).map(PathBuf::from);
         self.ca = file("OASIS_CA").or(self.ca);
         self.certificate = file("OASIS_CERTIFICATE").or(self.certificate);
@@ -287,15 +288,42 @@ impl NodeSettings {
         Ok(builder)
     }
 
-    /// Returns the connector to the configured DAC.
+    /// Returns the connector to the configured DACs.
     pub fn connector(&self) -> Box<dyn Connector> {
-        self.connector_to(&self.dac)
+        Box::new(self.failover(&self.dac))
+    }
+
+    /// Returns the connector to another DAC, or to several, with commas between their addresses.
+    pub fn connector_to(&self, dac: &str) -> Box<dyn Connector> {
+        Box::new(self.failover(&dac.into()))
+    }
+
+    /// Returns the connector to these DACs, the first one first. It goes to the next one when an attempt fails or a connection is lost.
+    pub fn failover(
+        &self,
+        dacs: &DacAddresses,
+    ) -> Failover<impl FnMut(&str, Patience) -> Box<dyn Connector> + Send + use<>> {
+        let (files, channel, datagram_bytes) = (self.client_files(), self.channel, self.datagram_bytes);
+        Failover::new(dacs.iter().map(str::to_owned).collect(), move |dac, patience| {
+            if let Some(address) = dac.strip_prefix(TLS) {
+                let tls = TlsConnector::new(address, files.clone()).with_patience(patience);
+                return match channel {
+                    Channel::Tcp => Box::new(tls),
+                    Channel::Udp => Box::new(UdpConnector::encrypted(tls, datagram_bytes)),
+                };
+            }
+            let tcp = TcpConnector::new(dac).with_patience(patience);
+            match channel {
+                Channel::Tcp => Box::new(tcp),
+                Channel::Udp => Box::new(UdpConnector::plain(tcp, datagram_bytes)),
+            }
+        })
     }
 
     /// Finds at the start what would otherwise fail at each attempt to connect.
     fn check_channel(&self) -> Result<(), SettingsError> {
         let files = self.client_files();
-        if !self.dac.starts_with(TLS) {
+        if !self.dac.iter().any(|address| address.starts_with(TLS)) {
             // Variables such as OASIS_CA may be set for other programs; the file is for this one.
             return Ok(());
         }
@@ -305,21 +333,6 @@ impl NodeSettings {
 
     fn client_files(&self) -> ClientFiles {
         ClientFiles { ca: self.ca.clone(), certificate: self.certificate.clone(), key: self.key.clone() }
-    }
-
-    /// Returns the connector to another DAC, an encrypted one for `tls://`.
-    pub fn connector_to(&self, dac: &str) -> Box<dyn Connector> {
-        if let Some(address) = dac.strip_prefix(TLS) {
-            let tls = TlsConnector::new(address, self.client_files());
-            return match self.channel {
-                Channel::Tcp => Box::new(tls),
-                Channel::Udp => Box::new(UdpConnector::encrypted(tls, self.datagram_bytes)),
-            };
-        }
-        match self.channel {
-            Channel::Tcp => Box::new(TcpConnector::new(dac)),
-            Channel::Udp => Box::new(UdpConnector::new(dac, self.datagram_bytes)),
-        }
     }
 }
 
@@ -342,7 +355,7 @@ mod tests {
              dac = \"192.0.2.7:7071\"\nprobes = [{ probe = \"heartbeat\", instance = \"p\", hertz = 2 }]\n",
         )
         .unwrap();
-        assert_eq!((settings.name().as_str(), settings.dac.as_str()), ("plant-7", "192.0.2.7:7071"));
+        assert_eq!((settings.name().as_str(), settings.dac.first()), ("plant-7", "192.0.2.7:7071"));
         assert_eq!(settings.bounds().uuid, settings.uuid);
         settings.builder(PROBES).unwrap();
     }
@@ -378,7 +391,7 @@ mod tests {
         };
         let file = NodeSettings { name: "a".into(), dac: "192.0.2.7:7071".into(), ..NodeSettings::default() };
         let settings = file.with_environment(variables).unwrap();
-        assert_eq!((settings.name.as_str(), settings.dac.as_str()), ("b", "192.0.2.7:7071"));
+        assert_eq!((settings.name.as_str(), settings.dac.first()), ("b", "192.0.2.7:7071"));
         assert_eq!(settings.uuid, Some(uuid.parse().unwrap()));
         assert_eq!(settings.spool_directory.as_deref(), Some(Path::new("/var/spool/oasis")));
         assert_eq!(settings.ca.as_deref(), Some(Path::new("/etc/oasis/ca.pem")));

@@ -92,7 +92,7 @@ pub use node::{Node, NodeBuilder, Probe, PushedKind, host_name};
 pub use node_config::NodeConfig;
 pub use node_error::NodeError;
 pub use oasis_channel::{
-    Connector,
+    Connector, DacUpdates, Failover, NewestList, Patience,
     tcp::TcpConnector,
     tls::TlsConnector,
     udp::{DEFAULT_DATAGRAM, UdpConnector},

@@ -43,6 +43,10 @@ pub struct OutboxState {
     pub messages: VecDeque<NodeMessage>,
     /// The listener has found the connection closed.
     pub broken: bool,
+    /// The DAC ends soon, and asks the node to leave.
+    pub draining: bool,
+    /// The node has left a DAC that drains: what that has received is acknowledged.
+    pub has_drained: bool,
     /// The node is shutting down: send everything and stop.
     pub closing: bool,
     /// The shipper has ended.
@@ -64,6 +68,16 @@ impl OutboxState {
     /// Returns whether there is nothing more to send, and nothing to wait for.
     pub fn is_sent(&self) -> bool {
         self.spool.is_finished() || (self.has_waited && self.spool.is_received())
+    }
+
+    /// Returns whether the node leaves its DAC, but does not end. One that ends has no other DAC to deliver to.
+    pub fn is_leaving(&self) -> bool {
+        self.draining && !self.closing
+    }
+
+    /// Returns whether there is a batch to send to this DAC now.
+    pub fn has_next(&self) -> bool {
+        !self.is_leaving() && self.spool.has_unsent()
     }
 
     /// Returns the counters of this node for the ledger: samples taken, and samples dropped before the last sent
@@ -96,6 +110,8 @@ impl Outbox {
             overhead: None,
             messages: VecDeque::new(),
             broken: false,
+            draining: false,
+            has_drained: false,
             closing: false,
             ended: false,
             is_finite,

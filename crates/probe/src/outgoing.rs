@@ -75,6 +75,11 @@ impl<T> Outgoing<T> {
         self.sent < self.pieces.len()
     }
 
+    /// Returns whether a piece that was sent or received is left.
+    pub fn has_sent(&self) -> bool {
+        self.sent > 0
+    }
+
     /// Notes that the [next piece](Outgoing::next_unsent) was sent.
     pub fn note_sent(&mut self) {
         if let Some((cost, _)) = self.pieces.get(self.sent) {

@@ -6,30 +6,33 @@ use crate::{
     clock::{ClockOffset, now_ns},
     collector::Order,
     link::{self, OpenLink},
-    outbox::Outbox,
+    outbox::{Outbox, OutboxState},
     spool::MetDac,
     survive,
 };
 use oasis_channel::{
-    Backoff, Connector, DacMessage, Failure, NodeIdentity, NodeMessage, Outcome, Overhead, PROTOCOL,
-    Receiver, RegisteredInstance, ResumeSecret, Sender,
+    Backoff, Connector, DacMessage, Ended, Failure, NodeIdentity, NodeMessage, Outcome, Overhead, PROTOCOL,
+    Receiver, RegisteredInstance, ResumeSecret, Sender, Turn,
 };
 use oasis_wire::{quantity::Epoch, schema::ProbeType};
 use serde::{Deserialize, Serialize};
 use std::{
+    collections::BTreeMap,
     io,
     sync::{Arc, Mutex, PoisonError, mpsc},
     time::{Duration, Instant},
 };
 
-/// Interval of pings: keepalive and clock measurement.
-const PING: Duration = Duration::from_secs(1);
 /// How long a node that shuts down, or has sent an earlier run, waits for the last acknowledgements.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// How long a node waits until a DAC that drains has acknowledged the batches in transit.
+const DRAIN: Duration = Duration::from_secs(2);
 /// How long a node that has said goodbye waits for the DAC to close.
 const LEAVE: Duration = Duration::from_millis(500);
 /// Most batches in one write.
 const BATCHES: usize = 256;
+/// Most DACs whose last failures are remembered.
+const LOGGED: usize = 64;
 
 /// What the DAC receives about this node.
 #[derive(Debug, Serialize, Deserialize)]
@@ -61,7 +64,7 @@ pub fn run(
     orders: &CommandHandling,
     outbox: &Arc<Outbox>,
 ) {
-    let mut attempts = Attempts::default();
+    let mut attempts = Attempts { attach: Some(0), ..Attempts::default() };
     // At least once: a program may end before this thread starts.
     loop {
         attempts.once(connector, announcement, orders, outbox);
@@ -84,8 +87,10 @@ pub struct Attempts {
     epoch: Option<Epoch>,
     /// Whether the last attempt has reached the DAC.
     has_connected: bool,
-    /// The last failure that was logged. It is not logged again: a DAC may be away for days.
-    logged: String,
+    /// Number of the last attempt in the run. Unknown for the run of an earlier process, which has counted too.
+    attach: Option<u64>,
+    /// The last failure of each DAC that was logged. It is not logged again: a DAC may be away for days.
+    logged: BTreeMap<String, String>,
 }
 
 impl Attempts {
@@ -102,25 +107,43 @@ impl Attempts {
             .inspect(|()| tracing::debug!("channel closed"));
         let is_refusal = |error: &io::Error| error.get_ref().is_some_and(|error| error.is::<Failure>());
         let is_refused = ended.as_ref().is_err_and(is_refusal);
-        self.pause = self.backoff.after(if is_refused { Duration::ZERO } else { attempt.elapsed() });
+        let has_connected = std::mem::take(&mut self.has_connected);
+        let how = match ended.as_ref().map_err(Ended::of_attempt) {
+            Err(Ended::Refused) => Ended::Refused,
+            Err(how) if !has_connected => how,
+            _ => Ended::Lost,
+        };
+        let target = connector.target();
+        let turn = connector.turn(&how);
+        let lasted = if is_refused { Duration::ZERO } else { attempt.elapsed() };
+        self.pause = match turn {
+            Turn::Next => self.backoff.before_another(lasted),
+            Turn::RoundOver => self.backoff.after(lasted),
+        };
         let Err(error) = ended else { return };
         if outbox.with(|held| held.closing) {
             return;
         }
         self.refusals = if is_refused { self.refusals + 1 } else { 0 };
-        self.log(&connector.target(), &error.to_string());
+        self.log(target, &error.to_string(), has_connected, turn);
     }
 
-    fn log(&mut self, target: &str, error: &str) {
+    fn log(&mut self, target: String, error: &str, has_connected: bool, turn: Turn) {
         let retry_ms = self.pause.as_millis() as u64;
-        if std::mem::take(&mut self.has_connected) {
+        let is_known = self.logged.get(&target).is_some_and(|logged| logged == error);
+        if has_connected {
             tracing::warn!(target, error, retry_ms, "lost the connection to the DAC");
-        } else if self.logged != error {
-            tracing::warn!(target, error, "cannot connect to the DAC: retrying every second");
-        } else {
+        } else if is_known {
             tracing::debug!(target, error, retry_ms, "cannot connect to the DAC");
+        } else if turn == Turn::Next {
+            tracing::warn!(target, error, "cannot connect to the DAC: trying another one");
+        } else {
+            tracing::warn!(target, error, "cannot connect to the DAC: retrying every second");
         }
-        error.clone_into(&mut self.logged);
+        if self.logged.len() >= LOGGED {
+            self.logged.clear();
+        }
+        self.logged.insert(target, error.into());
     }
 
     fn converse(
@@ -130,10 +153,13 @@ impl Attempts {
         orders: &CommandHandling,
         outbox: &Arc<Outbox>,
     ) -> io::Result<()> {
+        self.attach = self.attach.map(|last| last + 1);
         let hello = NodeMessage::Hello {
             protocol: PROTOCOL,
             node: announcement.identity.clone(),
             secret: announcement.secret,
+            attach: self.attach,
+            drains: true,
         };
         let mut dac = OpenLink::connect(connector, &[hello])?;
         let instances = as_they_are_now(announcement, outbox);
@@ -145,16 +171,19 @@ impl Attempts {
             return Err(link::unexpected());
         };
         let OpenLink { software, epoch, .. } = &dac;
-        tracing::info!(%software, %epoch, instances = topics.len(), "connected to the DAC");
+        let (target, patience) = (connector.target(), connector.patience());
+        tracing::info!(target, %software, %epoch, instances = topics.len(), "connected to the DAC");
 
         let index_of = |name: &str| instances.iter().position(|instance| instance.name == name);
         let topics =
             topics.iter().filter_map(|assigned| Some((index_of(&assigned.instance)?, assigned.topic)));
         self.has_connected = true;
+        self.logged.clear();
         let met = MetDac { is_new: self.meet(*epoch, orders), safe_when: dac.safe_when };
         outbox.with(|held| {
             held.spool.connected(topics, met);
             held.broken = false;
+            (held.draining, held.has_drained) = (false, false);
             held.has_waited = false;
             // Discard answers to a DAC that is gone.
             held.messages.clear();
@@ -169,15 +198,19 @@ impl Attempts {
                 ended
             })?
         };
-        let sent = ship(&mut *link.sender, outbox, &clock);
+        let sent = ship(&mut *link.sender, outbox, &clock, patience.ping);
+        if outbox.with(|held| held.has_drained) {
+            tracing::info!(target, "left the DAC, which ends");
+        }
         if sent.is_ok() {
             // The DAC closes when it has read the goodbye: after that the name is free for another node.
             drop(outbox.wait(LEAVE, |held| held.broken));
         }
         let heard = link.close();
-        let is_over = outbox.with(|held| held.closing || (held.is_finite && held.is_sent()));
+        let has_left =
+            |held: &mut OutboxState| held.closing || held.has_drained || (held.is_finite && held.is_sent());
         // The DAC's last message explains more than the failed write that it caused.
-        if is_over { sent } else { heard.and(sent) }
+        if outbox.with(has_left) { sent } else { heard.and(sent) }
     }
 
     /// Returns whether the DAC is another one than before: it has none of the samples sent before.
@@ -241,6 +274,7 @@ fn listen(
                     outbox.say(NodeMessage::Result { id, outcome: Outcome::Failed(failure) });
                 }
             },
+            DacMessage::Drain => outbox.with(|held| held.draining = true),
             DacMessage::Welcome { .. } | DacMessage::Registered { .. } | DacMessage::Refused(_) => {
                 return Err(link::unexpected());
             }
@@ -249,28 +283,34 @@ fn listen(
 }
 
 /// Sends until the connection breaks or the node ends.
-fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) -> io::Result<()> {
+fn ship(
+    sender: &mut dyn Sender,
+    outbox: &Outbox,
+    clock: &Mutex<ClockOffset>,
+    ping_interval: Duration,
+) -> io::Result<()> {
     // Before any batch: drops before this connection are not its gaps.
     let counters = outbox.with(|held| held.counters());
     sender.send(&[NodeMessage::Counters { instances: counters }], &[])?;
     let mut next_ping = Instant::now();
     let mut time = outbox.cpu.this_thread();
-    let mut farewell = None;
+    let (mut farewell, mut leave_by) = (None, None);
     let mut batches = Vec::new();
     loop {
         let wait = next_ping.saturating_duration_since(Instant::now());
         let (mut held, _) = outbox.wait(wait, |held| {
             held.broken
-                || held.spool.has_unsent()
+                || held.has_next()
                 || !held.messages.is_empty()
                 || (held.closing && farewell.is_none())
                 || (held.is_ending() && held.is_sent())
+                || (held.is_leaving() && (leave_by.is_none() || held.spool.is_settled()))
         });
         if held.broken {
             return Ok(());
         }
         let mut control: Vec<NodeMessage> = held.messages.drain(..).collect();
-        let tells_of_drops = held.spool.take(BATCHES, &mut batches);
+        let tells_of_drops = held.has_next() && held.spool.take(BATCHES, &mut batches);
         let ping_due = Instant::now() >= next_ping;
         let overhead = held.overhead.clone().filter(|_| ping_due);
         let closing = held.closing;
@@ -279,7 +319,12 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
             let until = *farewell.get_or_insert_with(|| Instant::now() + FAREWELL);
             held.has_waited = Instant::now() >= until;
         }
-        let done = held.is_ending() && held.is_sent();
+        if held.is_leaving() {
+            let until = *leave_by.get_or_insert_with(|| Instant::now() + DRAIN);
+            held.has_drained = held.spool.is_settled() || Instant::now() >= until;
+        }
+        let has_drained = held.has_drained;
+        let done = has_drained || (held.is_ending() && held.is_sent());
         let is_late = closing && held.has_waited;
         if tells_of_drops || ping_due || done || begins_to_close {
             control.push(NodeMessage::Counters { instances: held.counters() });
@@ -287,13 +332,14 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
         drop(held);
 
         if done {
-            control.push(NodeMessage::Goodbye { reason: "shutdown".into() });
+            let reason = if has_drained { "drain" } else { "shutdown" };
+            control.push(NodeMessage::Goodbye { reason: reason.into() });
             return sender.send(&control, &[]);
         }
         if ping_due {
             time.settle();
             control.push(ping(clock, overhead));
-            next_ping = Instant::now() + PING;
+            next_ping = Instant::now() + ping_interval;
         }
         let slices: Vec<&[u8]> = batches.iter().map(|batch| batch.as_slice()).collect();
         sender.send(&control, &slices)?;
@@ -302,7 +348,7 @@ fn ship(sender: &mut dyn Sender, outbox: &Outbox, clock: &Mutex<ClockOffset>) ->
             let message = "DAC did not acknowledge the last samples";
             return Err(io::Error::new(io::ErrorKind::TimedOut, message));
         }
-        if let Some(until) = farewell {
+        for until in [farewell, leave_by].into_iter().flatten() {
             next_ping = next_ping.min(until);
         }
     }

@@ -475,6 +475,13 @@ impl Spool {
         self.batches.is_received() && self.intake.as_ref().is_none_or(Intake::is_empty)
     }
 
+    /// Returns whether this DAC owes no acknowledgement of a batch that was sent to it: each is received, and stored if
+    /// the DAC stores.
+    pub fn is_settled(&self) -> bool {
+        let is_stored = !self.batches.has_sent() && self.waiting_in_file == 0;
+        self.batches.transit_bytes() == 0 && (is_stored || self.safe_when != Some(SafeWhen::Stored))
+    }
+
     /// Returns whether a node that ends has nothing to wait for: everything is received, and stored if the DAC stores.
     pub fn is_finished(&self) -> bool {
         let is_stored = self.batches.is_empty() && self.waiting_in_file == 0;

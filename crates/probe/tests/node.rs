@@ -106,6 +106,24 @@ fn a_restarted_dac_receives_values_that_do_not_change() {
 }
 
 #[test]
+fn a_node_leaves_a_dac_that_drains_and_sends_the_rest_to_the_next() {
+    let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 1 << 20);
+    assert!(flush(&mut probe, 1.0));
+    recorder.wait_for("reading", 1);
+    recorder.drain();
+    recorder.wait_for_goodbyes(1);
+    assert!(flush(&mut probe, 2.0));
+    recorder.live(Epoch(2));
+    recorder.end();
+    recorder.wait_for("reading", 2);
+    node.shutdown();
+    let seen: Vec<_> = recorder.samples("reading").iter().map(|sample| sample.sequence).collect();
+    assert_eq!(seen, [1, 2], "what was acknowledged is not sent again");
+    let attached = recorder.attached();
+    assert!(attached.is_sorted_by(|a, b| a < b) && attached.len() == 2, "{attached:?}");
+}
+
+#[test]
 fn deadbands_that_do_not_fit_are_refused_by_node_and_builder() {
     let (_probe, _node, recorder) = pushing(PushedKind::OnChange(Deadbands::any_change()), 4_096);
     let refusal = |metric: &str, deadband: f64| match recorder

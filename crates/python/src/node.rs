@@ -131,10 +131,8 @@ impl NodeBuilder {
     #[pyo3(signature = (dac = None))]
     fn start(&mut self, dac: Option<&str>) -> PyResult<Node> {
         let builder = self.node.get().take().ok_or_else(started)?;
-        builder
-            .start(self.settings.connector_to(dac.unwrap_or(&self.settings.dac)))
-            .map(|node| Node(Some(node)))
-            .map_err(refused)
+        let connector = dac.map_or_else(|| self.settings.connector(), |dac| self.settings.connector_to(dac));
+        builder.start(connector).map(|node| Node(Some(node))).map_err(refused)
     }
 }
 

@@ -117,8 +117,13 @@ impl Link {
     }
 
     fn attempt(dac: &Dac, identity: &NodeIdentity) -> Result<Result<Self, Failure>, LinkError> {
-        let hello =
-            NodeMessage::Hello { protocol: PROTOCOL, node: identity.clone(), secret: Some(dac.secret) };
+        let hello = NodeMessage::Hello {
+            protocol: PROTOCOL,
+            node: identity.clone(),
+            secret: Some(dac.secret),
+            attach: None,
+            drains: false,
+        };
         let mut connector = dac.connector();
         let dac = match OpenLink::connect(&mut *connector, &[hello, NodeMessage::Replay]) {
             Ok(dac) => dac,

@@ -58,7 +58,16 @@ impl Liar {
         let run = self.run.unwrap_or_else(|| Uuid::from_u128(shared.random.u128(..)));
         let (name, uuid) = (self.name.clone(), Uuid::from_u128(7));
         let identity = NodeIdentity { name, uuid, run, host: "liar".into(), software: "liar".into(), pid: 1 };
-        self.say(&[NodeMessage::Hello { protocol: PROTOCOL, node: identity, secret: None }], shared);
+        self.say(
+            &[NodeMessage::Hello {
+                protocol: PROTOCOL,
+                node: identity,
+                secret: None,
+                attach: None,
+                drains: false,
+            }],
+            shared,
+        );
     }
 
     fn say(&self, messages: &[NodeMessage], shared: &mut Shared) {

@@ -53,7 +53,7 @@ impl PlainNode {
         (probe_type, instances): (&ProbeType, Vec<RegisteredInstance>),
     ) -> Self {
         let (mut sender, mut receiver) = TcpConnector::new(channel).connect().expect("the DAC listens");
-        let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret };
+        let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret, attach: None, drains: false };
         let register = NodeMessage::Register { types: vec![probe_type.clone()], instances };
         sender.send(&[hello, register], &[]).expect("the DAC reads");
         // A read has a short deadline; thousands of instances take longer on a busy machine.

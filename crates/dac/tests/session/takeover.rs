@@ -10,7 +10,7 @@ fn with_secret(name: &str, uuid: u128, run: u128, secret: ResumeSecret) -> NodeM
         unreachable!("it is a hello")
     };
     node.uuid = Uuid::from_u128(uuid);
-    NodeMessage::Hello { protocol, node, secret: Some(secret) }
+    NodeMessage::Hello { protocol, node, secret: Some(secret), attach: None, drains: false }
 }
 
 fn joined(dac: &Arc<Dac>, hello: &NodeMessage, now: u64) -> Result<(Peer, TopicId), Failure> {
@@ -146,7 +146,7 @@ fn a_run_derived_from_its_secret_is_safe_from_the_first_peer_that_claims_it() {
             unreachable!("it is a hello")
         };
         node.run = own.run();
-        NodeMessage::Hello { protocol, node, secret }
+        NodeMessage::Hello { protocol, node, secret, attach: None, drains: false }
     };
     // The DAC was started again, without an archive: it never heard of the run.
     let dac = dac();

@@ -50,7 +50,7 @@ fn connect(dac: &Arc<Dac>, schema: &str, write: impl FnOnce(&mut RowWriter<'_>))
     };
     let mut session = NodeSession::new(dac.clone(), mpsc::channel(1).0);
     for message in [
-        NodeMessage::Hello { protocol: PROTOCOL, node, secret: None },
+        NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false },
         NodeMessage::Register { types: vec![probe_type.clone()], instances: vec![instance] },
     ] {
         let json = serde_json::to_vec(&message).unwrap();

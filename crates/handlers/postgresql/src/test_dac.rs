@@ -47,7 +47,7 @@ impl TestDac {
         let instances = instances.iter().map(instance).collect();
         let mut session = NodeSession::new(dac.clone(), mpsc::channel(1).0);
         for message in [
-            NodeMessage::Hello { protocol: PROTOCOL, node, secret: None },
+            NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false },
             NodeMessage::Register { types: vec![beat.clone()], instances },
         ] {
             let json = serde_json::to_vec(&message).unwrap();

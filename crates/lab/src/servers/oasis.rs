@@ -174,7 +174,13 @@ pub fn greeting() -> anyhow::Result<(Encoder, [NodeMessage; 2])> {
         demand: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
-    let hello = NodeMessage::Hello { protocol: PROTOCOL, node: identity(), secret: None };
+    let hello = NodeMessage::Hello {
+        protocol: PROTOCOL,
+        node: identity(),
+        secret: None,
+        attach: None,
+        drains: false,
+    };
     Ok((encoder, [hello, NodeMessage::Register { types: vec![probe_type], instances: vec![instance] }]))
 }
 

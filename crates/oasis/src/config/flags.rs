@@ -111,7 +111,7 @@ mod tests {
         let mut default = Config::default();
         default.node.probes = Some(STANDARD_PROBES.map(ProbeChoice::new).into());
         assert_eq!(toml::from_str::<Config>(documented).unwrap(), default);
-        assert_eq!(default.node.dac, default.channel.listen);
+        assert_eq!(default.node.dac.first(), default.channel.listen);
     }
 
     #[test]

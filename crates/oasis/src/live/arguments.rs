@@ -46,13 +46,13 @@ pub struct Node {
     pub common: Common,
     #[command(flatten)]
     pub probes: Probes,
-    /// Data channel of the DAC; with tls:// in front if it has a certificate [default: 127.0.0.1:7071].
-    #[arg(long, value_name = "[tls://]HOST:PORT", env = "OASIS_DAC", value_parser = target::data_channel)]
-    pub dac: Option<String>,
-    /// TEM that knows the DACs, if no --dac is given: the node connects to the one that has it, or to the least loaded. http://HOST:PORT of its page, or https://.
+    /// Data channel of the DAC; with tls:// in front if it has a certificate. May be repeated: the node goes to the next one when it loses one [default: 127.0.0.1:7071].
+    #[arg(long, value_name = "[tls://]HOST:PORT", env = "OASIS_DAC", value_delimiter = ',', value_parser = target::data_channel)]
+    pub dac: Vec<String>,
+    /// TEM that knows the DACs, if no --dac is given: the node connects to the one that has it, or else to one of the others, and goes to another one when it loses that. http://HOST:PORT of its page, or https://.
     #[arg(long, value_name = "URL", env = "OASIS_TEM")]
     pub tem: Option<DacAddress>,
-    /// Name of the DAC to connect to, as the TEM lists it.
+    /// Name of the DAC to connect to first, as the TEM lists it.
     #[arg(long, value_name = "NAME", requires = "tem")]
     pub dac_name: Option<DacName>,
     /// Folder of the key and the certificate of `oasis node enroll` [default: ~/.local/state/oasis/node].

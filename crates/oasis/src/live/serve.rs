@@ -1,18 +1,18 @@
 //! `oasis up`, `oasis dac`, `oasis node`, `oasis tem`: DAC, node and TEM in one process or several.
 
 use super::{
-    accounts,
-    api::Refused,
-    arguments,
+    accounts, arguments,
     dac_address::Server,
     encryption::{self, DATAGRAMS},
-    node::state::{Named, NodeState},
+    node::{
+        dacs::NodeDacs,
+        state::{Named, NodeState},
+    },
     own_node,
     registration::{self, Registration},
     relay::Relays,
     revive::{beat, revive},
     systemd,
-    tem_list::TemList,
 };
 use crate::config::Config;
 use anyhow::Context;
@@ -28,7 +28,6 @@ use oasis_dac::{
 use oasis_doors::Doors;
 use oasis_handler::{Handler, StoredSamples, Supervisor};
 use oasis_health::{Health, Watchdog};
-use oasis_instrument::NodeSettings;
 use oasis_oidc::OpenId;
 use oasis_probe::Node;
 use oasis_store::ArchiveConfig;
@@ -45,12 +44,12 @@ use tokio::{
 
 /// Timeout for browsers to disconnect when the DAC ends.
 const LAST_CALL: Duration = Duration::from_secs(1);
+/// How long nodes have to leave before the data channel closes.
+const DRAIN: Duration = Duration::from_secs(2);
 /// Timeout for the TEM to remove a DAC that ends.
 const FAREWELL: Duration = Duration::from_secs(3);
 /// Pause before a listener is tried again.
 const RETRY: Duration = Duration::from_millis(200);
-/// Pause before a TEM is asked again for a DAC.
-const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// How often a node is asked whether it has taken all its samples.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -62,7 +61,7 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     let mut section = config.node.clone();
     let dac = RunningDac::start(config, Parts::Dac).await?;
     // The same channel as for a remote node, so that samples always take the same path.
-    section.dac.clone_from(&dac.channel);
+    section.dac = dac.channel.as_str().into();
     let connector = encryption::own_connector(&dac.channel, dac.tls.as_ref());
     let node = section.builder(oasis_probes::PROBES)?.start(connector)?;
     let mut facts = dac.facts()?;
@@ -122,25 +121,32 @@ async fn run(common: &arguments::Common, dac: RunningDac, mut stop: Stop) -> any
 pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     let mut stop = Stop::listen()?;
     let mut section = Config::load(&arguments.common)?.with_probes(arguments.probes)?.node;
-    let mut named = Named { state: arguments.state.is_some(), dac: arguments.dac.is_some() };
-    if let Some(dac) = arguments.dac {
-        section.dac = dac;
+    let mut named = Named { state: arguments.state.is_some(), dac: !arguments.dac.is_empty() };
+    let mut updates = None;
+    if named.dac {
+        section.dac = arguments.dac.iter().collect();
     } else if let Some(tem) = arguments.tem {
         let tem = Server { url: tem, ca: section.ca.clone() };
+        let dacs = NodeDacs { tem, named: arguments.dac_name, node: section.name() };
         section.dac = tokio::select! {
-            dac = found(tem, arguments.dac_name, section.name()) => dac?,
+            found = dacs.find() => found?,
             () = stop.requested() => return Ok(()),
         };
+        updates = Some(dacs.follow()?);
         named.dac = true;
     }
     if let Some(state) = NodeState::find(arguments.state.as_deref()) {
         state.apply(&mut section, named)?;
     }
-    let node = start_node(&section)?;
+    let mut connector = section.failover(&section.dac);
+    if let Some(updates) = updates {
+        connector = connector.with_updates(updates);
+    }
+    let node = section.builder(oasis_probes::PROBES)?.start(connector)?;
     let _watchdog = systemd::watchdog(Health::default())?;
     announce(
         arguments.common.ready_json,
-        &[("node", section.name(), "node"), ("dac", section.dac.clone(), "sends to")],
+        &[("node", section.name(), "node"), ("dac", section.dac.to_string(), "sends to")],
     )?;
     tokio::select! {
         () = stop.requested() => {}
@@ -148,42 +154,6 @@ pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     }
     systemd::stopping();
     stop.unless_again(async { Ok(tokio::task::spawn_blocking(move || node.shutdown()).await?) }).await
-}
-
-/// Returns the data channel of a DAC that a TEM knows: that of this name, or the best one for the node. Waits for a TEM and a DAC: on a host that
-/// starts, the node may be first.
-async fn found(tem: Server, dac: Option<DacName>, node: String) -> anyhow::Result<String> {
-    let mut is_first = true;
-    loop {
-        let (tem, dac, node) = (tem.clone(), dac.clone(), node.clone());
-        match tokio::task::spawn_blocking(move || choose_dac(&tem, dac.as_ref(), &node)).await?? {
-            Ok(channel) => return Ok(channel),
-            Err(reason) if is_first => tracing::warn!("no DAC for this node yet: {reason:#}; trying again"),
-            Err(reason) => tracing::debug!("no DAC for this node yet: {reason:#}"),
-        }
-        is_first = false;
-        tokio::time::sleep(ASK_AGAIN).await;
-    }
-}
-
-/// Returns a data channel, or why there is none yet.
-///
-/// # Errors
-/// If waiting would not help.
-fn choose_dac(tem: &Server, dac: Option<&DacName>, node: &str) -> anyhow::Result<anyhow::Result<String>> {
-    let list = match TemList::for_node(tem, node) {
-        Ok(list) => list,
-        Err(error) if error.downcast_ref::<Refused>().is_some() => return Err(error),
-        Err(error) => return Ok(Err(error)),
-    };
-    let chosen = match dac {
-        Some(name) => list.named(name),
-        None => list.dacs().iter().find(|dac| dac.is_live()).context("all DACs are late, or there are none"),
-    };
-    match chosen {
-        Ok(dac) => list.channel(dac).map(Ok),
-        Err(error) => Ok(Err(error)),
-    }
 }
 
 /// Waits until the node has taken all samples that it was told to take.
@@ -416,6 +386,8 @@ impl RunningDac {
         if let Some(node) = self.own_node {
             tokio::task::spawn_blocking(move || node.shutdown()).await?;
         }
+        // What they have sent becomes safe first, so that nothing is sent twice when they go to another DAC.
+        let _ = tokio::time::timeout(DRAIN, self.dac.draining.run()).await;
         // Samples received from now on would be acknowledged, but not stored.
         let _ = tokio::time::timeout(LAST_CALL, self.dac.release_nodes()).await;
         self.ending.send_replace(true);
@@ -512,10 +484,6 @@ async fn listen(address: &str, what: &str, setting: &str) -> anyhow::Result<TcpL
             "cannot listen on {address} for {what}: use a free HOST:PORT ({setting}); another one may be running there"
         )
     })
-}
-
-fn start_node(settings: &NodeSettings) -> anyhow::Result<Node> {
-    Ok(settings.builder(oasis_probes::PROBES)?.start(settings.connector())?)
 }
 
 /// Prints the addresses, as one line for scripts or as several for people.

@@ -40,12 +40,12 @@ impl TemList {
         Self::fetch_with(tem, &[])
     }
 
-    /// The same, in the order in which a node of this name tries them: first where it is, then the least loaded.
+    /// The same, in the order in which a node of this name tries them: first where it is, then as the TEM orders them.
     ///
     /// # Errors
     /// As [`Self::fetch`].
     pub fn for_node(tem: &Server, node: &str) -> anyhow::Result<Self> {
-        let mut list = Self::fetch_with(tem, &[("node", node), ("order", "load")])?;
+        let mut list = Self::fetch_with(tem, &[("node", node)])?;
         list.prefer_holders(node);
         Ok(list)
     }

@@ -190,6 +190,26 @@ fn samples_are_safe_when_received_if_the_dac_says_nothing_and_need_no_wait_if_it
 }
 
 #[test]
+fn a_spool_is_settled_when_its_dac_owes_no_acknowledgement() {
+    let mut spool = spool_for(10);
+    spool.connected(TOPICS.into_iter(), NEW);
+    spool.push(batch(0, 1, 1));
+    assert!(spool.is_settled(), "nothing was sent");
+    take(&mut spool);
+    spool.push(batch(0, 2, 1));
+    assert!(!spool.is_settled());
+    spool.acknowledge(TopicId(10), 1);
+    assert!(!spool.is_settled(), "it is not stored");
+    spool.safe(TopicId(10), 1);
+    assert!(spool.is_settled() && spool.has_unsent());
+    spool.connected(TOPICS.into_iter(), MetDac { is_new: true, safe_when: Some(SafeWhen::Held) });
+    take(&mut spool);
+    assert!(!spool.is_settled());
+    spool.acknowledge(TopicId(10), 2);
+    assert!(spool.is_settled(), "a DAC without an archive makes nothing safe when it ends");
+}
+
+#[test]
 fn received_batches_leave_a_full_spool_first_and_are_no_drops() {
     let mut spool = spool_for(3);
     spool.connected(TOPICS.into_iter(), SAME_THAT_STORES);

@@ -44,6 +44,8 @@ struct Memory {
     life: Option<Life>,
     /// Number of registrations by a node.
     connections: usize,
+    /// Numbers of the connections, as the node counts them.
+    attached: Vec<u64>,
     /// A run that is refused.
     refused: Option<Uuid>,
     /// Future runs of the DAC.
@@ -124,7 +126,8 @@ impl Sender for Recorder {
 impl Memory {
     fn hear(&mut self, message: &NodeMessage) -> Option<DacMessage> {
         match message.clone() {
-            NodeMessage::Hello { node, .. } => {
+            NodeMessage::Hello { node, attach, .. } => {
+                self.attached.extend(attach);
                 if self.refused == Some(node.run) {
                     return Some(DacMessage::Refused(Failure::new("not_you", "")));
                 }
@@ -197,6 +200,19 @@ impl Recorder {
         if let Some(life) = life {
             let _ = life.to_node.send(DacMessage::Refused(Failure::new(CLOSED, "")));
         }
+    }
+
+    /// Asks the node to leave.
+    pub fn drain(&self) {
+        self.memory.0.lock().unwrap().say(DacMessage::Drain);
+    }
+
+    pub fn attached(&self) -> Vec<u64> {
+        self.memory.0.lock().unwrap().attached.clone()
+    }
+
+    pub fn wait_for_goodbyes(&self, goodbyes: usize) {
+        self.wait("a goodbye", |memory| (memory.goodbyes >= goodbyes).then_some(()));
     }
 
     /// Refuses this run, or accepts all again.

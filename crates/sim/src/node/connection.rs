@@ -41,7 +41,13 @@ impl NodeHost {
             is_answered: false,
         };
         let Announcement { identity, secret, .. } = &*process.carrier().announcement;
-        let hello = NodeMessage::Hello { protocol: PROTOCOL, node: identity.clone(), secret: *secret };
+        let hello = NodeMessage::Hello {
+            protocol: PROTOCOL,
+            node: identity.clone(),
+            secret: *secret,
+            attach: None,
+            drains: false,
+        };
         process.link = Some(link);
         process.send(&[hello], &[], shared);
         shared.after(MILLISECOND, self.event(NodeEvent::Ship(id)));
@@ -123,7 +129,7 @@ impl NodeHost {
                     link.is_answered = true;
                 }
             }
-            DacMessage::Command { .. } | DacMessage::Refused(_) => {}
+            DacMessage::Command { .. } | DacMessage::Drain | DacMessage::Refused(_) => {}
         }
     }
 

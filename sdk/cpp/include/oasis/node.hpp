@@ -183,8 +183,9 @@ public:
     return Logger(logger);
   }
 
-  /// Starts sampling and connects to the data channel of the DAC. While the DAC cannot be reached,
-  /// the node retries and keeps samples, within bounds. Afterwards the builder is empty.
+  /// Starts sampling and connects to the data channel of the DAC. With several, separated by
+  /// commas, the node goes to the next one when it loses one. While none can be reached, it retries
+  /// and keeps samples, within bounds. Afterwards the builder is empty.
   Node start(const std::string &dac) { return start_at(dac.c_str()); }
 
   /// Connects to the DAC of the configuration file, or to 127.0.0.1:7071 without a file.

@@ -224,6 +224,7 @@ class NodeBuilder:
     def start(self, dac: str | None = None) -> Node:
         """Start sampling and connect to the data channel of a DAC; the default is the configured DAC, else 127.0.0.1:7071.
 
-        While the DAC cannot be reached, the node retries and keeps samples, within bounds. Afterwards the builder is empty.
+        With several, "192.0.2.7:7071,192.0.2.8:7071", the node goes to the next one when it loses one. While none can be
+        reached, it retries and keeps samples, within bounds. Afterwards the builder is empty.
         """
         return Node(self._native.start(dac))

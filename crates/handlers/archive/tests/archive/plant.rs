@@ -124,7 +124,7 @@ pub fn config(directory: &Path) -> ArchiveConfig {
 fn hello(name: &str, run: Uuid) -> NodeMessage {
     let (host, software) = ("h".into(), "test".into());
     let node = NodeIdentity { name: name.into(), uuid: Uuid::nil(), run, host, software, pid: 1 };
-    NodeMessage::Hello { protocol: PROTOCOL, node, secret: None }
+    NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false }
 }
 
 impl Plant {

@@ -51,7 +51,13 @@ impl Peer {
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
         let messages = [
-            NodeMessage::Hello { protocol: PROTOCOL, node: identity, secret: None },
+            NodeMessage::Hello {
+                protocol: PROTOCOL,
+                node: identity,
+                secret: None,
+                attach: None,
+                drains: false,
+            },
             NodeMessage::Register { types: vec![counter()], instances: vec![instance] },
         ];
         for message in messages {

@@ -52,7 +52,7 @@ impl Daemon {
         });
         let settings = NodeSettings {
             name: NODE.into(),
-            dac: self.channel.clone(),
+            dac: self.channel.as_str().into(),
             flushes: self.flushes,
             probes: Some(probes.into()),
             ..NodeSettings::default()

@@ -1,5 +1,6 @@
 //! `oasis node VERB`: enrolls a node, and says which nodes may connect.
 
+pub mod dacs;
 mod enroll;
 pub mod state;
 

@@ -137,13 +137,13 @@ impl NodeState {
             }
             return Ok(());
         };
-        let is_open = settings.dac == DEFAULT_DAC && !named.dac;
-        let is_encrypted = is_open || settings.dac.starts_with("tls://");
+        let is_open = settings.dac.is_only(DEFAULT_DAC) && !named.dac;
+        let is_encrypted = is_open || settings.dac.are_encrypted();
         if !is_encrypted || settings.certificate.is_some() || settings.key.is_some() {
             return Ok(());
         }
         if !settings.name.is_empty() && settings.name != name {
-            if !is_open && settings.dac != dac {
+            if !is_open && settings.dac.iter().all(|address| address != dac) {
                 return Ok(());
             }
             bail!(
@@ -156,7 +156,7 @@ impl NodeState {
         }
         settings.name = name;
         if is_open {
-            settings.dac = dac;
+            settings.dac = dac.as_str().into();
         }
         (settings.certificate, settings.key) = (Some(self.certificate()), Some(self.key()));
         if settings.ca.is_none() && self.ca().exists() {
@@ -185,12 +185,12 @@ mod tests {
         state.create().unwrap();
         state.remember(&Enrollment { name: "plant-7".into(), dac: "tls://dac:7071".into() }).unwrap();
         let filled = applied(NodeSettings::default());
-        assert_eq!((filled.name.as_str(), filled.dac.as_str()), ("plant-7", "tls://dac:7071"));
+        assert_eq!((filled.name.as_str(), filled.dac.first()), ("plant-7", "tls://dac:7071"));
         assert_eq!((filled.certificate, filled.ca), (Some(state.certificate()), None));
         fs::write(state.ca(), "").unwrap();
         let other_dac = NodeSettings { dac: "tls://other:7071".into(), ..NodeSettings::default() };
         let filled = applied(other_dac);
-        assert_eq!((filled.dac.as_str(), filled.ca), ("tls://other:7071", Some(state.ca())));
+        assert_eq!((filled.dac.first(), filled.ca), ("tls://other:7071", Some(state.ca())));
         for other in [
             NodeSettings { dac: "192.0.2.7:7071".into(), ..NodeSettings::default() },
             NodeSettings { certificate: Some("x.pem".into()), ..NodeSettings::default() },

@@ -1,0 +1,107 @@
+//! A node with several DACs: it comes, leaves, and comes back.
+
+use super::*;
+
+fn attaching(attach: u64) -> NodeMessage {
+    let NodeMessage::Hello { protocol, node, secret, .. } = hello("a", 1) else {
+        unreachable!("it is a hello")
+    };
+    NodeMessage::Hello { protocol, node, secret, attach: Some(attach), drains: true }
+}
+
+fn joined(dac: &Arc<Dac>, attach: u64) -> Result<(Peer, TopicId), Failure> {
+    let mut peer = Peer::new(dac);
+    peer.say(&attaching(attach), 0)?;
+    let answers = peer.say(&register(vec![beat()], &["beat"]), 0)?;
+    let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
+    Ok((peer, topics[0].topic))
+}
+
+fn counters(peer: &mut Peer, topic: TopicId, sent: u64, dropped: Drops) {
+    let instances = vec![Counters { topic, taken: sent, sent, dropped }];
+    peer.say(&NodeMessage::Counters { instances }, 0).unwrap();
+}
+
+fn gaps(dac: &Dac, topic: TopicId) -> Vec<(u64, u64, Cause)> {
+    let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
+    ledger.gaps.iter().map(|gap| (gap.from_sequence, gap.to_sequence, gap.cause)).collect()
+}
+
+#[test]
+fn the_highest_attach_of_a_run_is_home() {
+    let dac = dac();
+    let (mut first, topic) = joined(&dac, 1).unwrap();
+    let (mut third, _) = joined(&dac, 3).unwrap();
+    assert!(first.commands.is_closed());
+    // Its hello was under way for longer than the one after it.
+    assert_eq!(joined(&dac, 2).err().unwrap().code, "node_moved");
+    assert_eq!(joined(&dac, 3).err().unwrap().code, "node_moved");
+    third.send(&batch(topic, 1, 3, 0)).unwrap();
+    first.session.close(Nanos(1));
+    let node = dac.registry.node("a").unwrap();
+    assert!(node.is_online() && !third.commands.is_closed());
+    assert_eq!(node.attach, Some(3));
+    third.session.close(Nanos(2));
+    assert_eq!(joined(&dac, 2).err().unwrap().code, "node_moved", "also while it is offline");
+    // Programs that do not count are accepted as before.
+    Peer::new(&dac).say(&hello("a", 1), 0).unwrap();
+}
+
+#[test]
+fn samples_that_went_to_another_dac_have_that_cause_when_the_node_is_back() {
+    let dac = dac();
+    let (mut peer, topic) = joined(&dac, 1).unwrap();
+    counters(&mut peer, topic, 0, Drops::default());
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    peer.session.close(Nanos(1));
+    // At the other DAC it has dropped two samples, which that one has counted.
+    let (mut peer, _) = joined(&dac, 3).unwrap();
+    let dropped = |spool_full| Drops { spool_full, ..Drops::default() };
+    counters(&mut peer, topic, 10, dropped(2));
+    peer.send(&batch(topic, 11, 2, 0)).unwrap();
+    assert_eq!(gaps(&dac, topic), [(4, 10, Cause::OtherDac)]);
+    counters(&mut peer, topic, 15, dropped(4));
+    peer.send(&batch(topic, 15, 1, 2)).unwrap();
+    assert_eq!(gaps(&dac, topic)[1..], [(13, 14, Cause::SpoolFull)]);
+    // Counters that follow batches say nothing of other DACs: these samples are on their way.
+    counters(&mut peer, topic, 20, dropped(4));
+    peer.send(&batch(topic, 16, 5, 0)).unwrap();
+    assert_eq!(gaps(&dac, topic).len(), 2);
+}
+
+#[test]
+fn a_run_that_began_at_another_dac_is_explained_although_the_node_was_here_before() {
+    let dac = dac();
+    let (mut peer, topic) = Peer::connected(&dac, "a", 9);
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    peer.session.close(Nanos(1));
+    let (mut peer, _) = joined(&dac, 2).unwrap();
+    counters(&mut peer, topic, 7, Drops::default());
+    peer.send(&batch(topic, 8, 1, 0)).unwrap();
+    assert_eq!(gaps(&dac, topic), [(1, 7, Cause::OtherDac)]);
+}
+
+#[tokio::test]
+async fn a_dac_that_ends_asks_nodes_to_leave_and_takes_no_others() {
+    let dac = dac();
+    let (mut peer, topic) = joined(&dac, 1).unwrap();
+    let (mut older, _) = Peer::connected(&dac, "b", 2);
+    let ends = tokio::spawn({
+        let dac = dac.clone();
+        async move { dac.draining.run().await }
+    });
+    while !dac.draining.is_requested() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(joined(&dac, 2).err().unwrap().code, "draining");
+    assert_eq!(code(Peer::new(&dac).say(&hello("c", 3), 0)), "draining");
+    let (mut told, mut nothing) = (Vec::new(), Vec::new());
+    peer.session.drain(&mut told);
+    older.session.drain(&mut nothing);
+    assert_eq!((told, nothing), (vec![DacMessage::Drain], vec![]), "an older node would not understand it");
+    // What arrives before the node has read it is received as before.
+    assert_eq!(peer.send(&batch(topic, 1, 3, 0)).unwrap(), [DacMessage::Ack { topics: vec![(topic, 3)] }]);
+    assert!(!ends.is_finished());
+    peer.session.close(Nanos(1));
+    ends.await.unwrap();
+}

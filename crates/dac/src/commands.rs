@@ -177,7 +177,10 @@ impl CommandBus {
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
         let found = find(registry, (node, instance))?;
-        let offline = || CommandError::NodeOffline(node.into());
+        let offline = || match registry.has_moved(node) {
+            true => CommandError::NodeMoved(node.into()),
+            false => CommandError::NodeOffline(node.into()),
+        };
         let link = registry.link(node);
         let (answer, answered) = oneshot::channel();
         let id = self.add_entry(&found, command.clone().into(), who, now);

@@ -18,6 +18,8 @@ use uuid::Uuid;
 const CLAIMS: usize = 16;
 /// A node heard within this time, in nanoseconds, is alive: no other node may take its name.
 const ALIVE: u64 = 3_000_000_000;
+/// A node that pings twice a second, and was not heard for this time, may be at another DAC.
+const SILENT: u64 = 1_200_000_000;
 
 /// A node as the DAC knows it, connected or not.
 #[derive(Debug, Clone)]
@@ -50,6 +52,8 @@ pub struct Node {
     pub(crate) link: Option<Link>,
     /// Who may resume the run. Unknown for programs that send no secret, and for archives of earlier versions.
     pub owner: Option<RunOwner>,
+    /// Whether a TEM has said that it is connected to another DAC.
+    pub(crate) has_moved: bool,
     former: Former,
     /// A holder of the same key on the same host that was refused while this node was alive.
     rival: Option<Rival>,
@@ -136,6 +140,7 @@ impl Node {
             peer: link.peer.clone(),
             link: Some(link),
             owner: secret.map(RunOwner::of),
+            has_moved: false,
             former,
             rival: None,
             relayed: None,
@@ -143,9 +148,16 @@ impl Node {
     }
 
     /// Creates a node of another DAC.
-    pub(crate) fn relayed(identity: NodeIdentity, since: Nanos, is_replay: bool, relayed: Relayed) -> Self {
+    pub(crate) fn relayed(
+        identity: NodeIdentity,
+        attach: Option<u64>,
+        since: Nanos,
+        is_replay: bool,
+        relayed: Relayed,
+    ) -> Self {
         Self {
             identity: Arc::new(identity),
+            attach,
             since,
             last_heard: since,
             heard: Nanos(0),
@@ -160,6 +172,7 @@ impl Node {
             owner: None,
             former: Former::default(),
             rival: None,
+            has_moved: false,
             relayed: Some(relayed),
         }
     }
@@ -199,6 +212,7 @@ impl Node {
             peer: Arc::new(Peer::Anonymous),
             link: None,
             owner: known.and_then(|node| node.owner),
+            has_moved: false,
             former: Former { displaced: None, ended },
             rival: None,
             relayed: None,
@@ -261,6 +275,18 @@ impl Node {
     fn is_second_holder(&self, identity: &NodeIdentity, link: &Link) -> bool {
         has_key_of(&self.peer, &link.peer)
             && (self.address != link.address || self.identity.uuid != identity.uuid)
+    }
+
+    /// Decides whether the node has left for a later connection of its run to another DAC. Returns the session that is over. A node that is
+    /// heard has not left, whoever says so.
+    pub(crate) fn moved(&mut self, run: Uuid, attach: u64, now: Moment) -> Option<u64> {
+        let is_stale = self.identity.run == run && self.attach.is_some_and(|own| own < attach);
+        let is_silent = now.steady.0.saturating_sub(self.heard.0) >= SILENT;
+        if !is_stale || (self.is_online() && !is_silent) {
+            return None;
+        }
+        self.has_moved = true;
+        self.link.as_ref().map(|link| link.session)
     }
 
     /// Records that the node has sent something. Returns a rival that cannot be this node after a restart, because this node is

@@ -38,6 +38,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use tokio::sync::{mpsc, watch};
+use uuid::Uuid;
 
 /// All nodes and instances of a DAC.
 #[derive(Debug)]
@@ -200,6 +201,23 @@ impl Registry {
         if self.lock().take_offline(node, session, now) {
             self.notify_watchers();
         }
+    }
+
+    /// Handles the news that a node has made a later connection of its run to another DAC: one that is not heard here any more is
+    /// offline, and its connection closes.
+    pub fn note_moved(&self, node: &str, run: Uuid, attach: u64, now: Moment) {
+        let mut inner = self.lock();
+        let session = inner.nodes.get_mut(node).and_then(|node| node.moved(run, attach, now));
+        let is_over = session.is_some_and(|session| inner.take_offline(node, session, now.wall));
+        drop(inner);
+        if is_over {
+            self.notify_watchers();
+        }
+    }
+
+    /// Returns whether a node is at another DAC, as far as this one knows.
+    pub(crate) fn has_moved(&self, node: &str) -> bool {
+        self.lock().nodes.get(node).is_some_and(|node| node.has_moved)
     }
 
     /// Marks the node as a replay of a recording.

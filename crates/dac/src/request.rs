@@ -23,6 +23,9 @@ pub enum CommandError {
     /// The node is not connected, or disconnected before it answered.
     #[error("node {0:?} is not connected")]
     NodeOffline(String),
+    /// The node is connected to another DAC.
+    #[error("node {0:?} is connected to another DAC: ask there (--tem finds it)")]
+    NodeMoved(String),
     /// The node's queue of commands is full.
     #[error("command queue of node {0:?} is full: try again")]
     Busy(String),
@@ -40,6 +43,7 @@ impl CommandError {
         match self {
             Self::UnknownInstance { .. } => "unknown_instance",
             Self::NodeOffline(_) => "node_offline",
+            Self::NodeMoved(_) => "node_moved",
             Self::Busy(_) => "busy",
             Self::Refused(_) => "refused",
             Self::Timeout(_) => "timeout",

@@ -77,7 +77,10 @@ async fn set(dac: &Weak<Dac>, instance: &Arc<Instance>, hertz: Hertz) {
         // An offline node reports when it is back. Repeating a refused command is useless before something changes.
         Ok(_)
         | Err(
-            CommandError::NodeOffline(_) | CommandError::Refused(_) | CommandError::UnknownInstance { .. },
+            CommandError::NodeOffline(_)
+            | CommandError::NodeMoved(_)
+            | CommandError::Refused(_)
+            | CommandError::UnknownInstance { .. },
         ) => instance.demand.changed().await,
     }
 }

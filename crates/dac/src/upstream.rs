@@ -37,6 +37,8 @@ pub struct RelayedNode {
     pub identity: NodeIdentity,
     /// Whether it is connected there.
     pub is_online: bool,
+    /// Number of its connection, if it counts them.
+    pub attach: Option<u64>,
     /// When it came or went, on the clock of this DAC.
     pub since: Nanos,
     /// Whether it replays a recording.
@@ -95,7 +97,7 @@ impl Upstream {
             path: node.path.into(),
             commands: self.commands.clone(),
         };
-        let known = crate::Node::relayed(node.identity, node.since, node.is_replay, relayed);
+        let known = crate::Node::relayed(node.identity, node.attach, node.since, node.is_replay, relayed);
         self.dac.registry.relay_node(known)
     }
 

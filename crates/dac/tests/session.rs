@@ -6,7 +6,7 @@ use oasis_channel::{
     Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
     RegisteredInstance, ResumeSecret, frame::Frame,
 };
-use oasis_dac::{Config, Dac, Moment, StartAt, session::NodeSession};
+use oasis_dac::{Config, Dac, Moment, ProbeRequest, StartAt, session::NodeSession};
 use oasis_wire::loss::Cause;
 use oasis_wire::{
     batch::{Encoder, Fields},

@@ -123,6 +123,9 @@ pub struct NodeStructure {
     pid: Option<u32>,
     /// Whether its channel is open.
     online: bool,
+    /// Number of its last connection in its run, to any DAC; absent if the node does not count them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attach: Option<u64>,
     /// When it came or went, nanoseconds since 1970 on the DAC's clock.
     since: u64,
     replay: bool,
@@ -257,6 +260,7 @@ fn node(node: &Node) -> NodeStructure {
         software: identity.software.clone(),
         pid: known_pid(node),
         online: node.is_online(),
+        attach: node.attach,
         since: node.since.0,
         replay: node.is_replay,
         path: node.path().to_vec(),

@@ -85,7 +85,9 @@ impl From<CommandError> for Problem {
     fn from(error: CommandError) -> Self {
         let status = match error {
             CommandError::UnknownInstance { .. } => StatusCode::NOT_FOUND,
-            CommandError::NodeOffline(_) | CommandError::Refused(_) => StatusCode::CONFLICT,
+            CommandError::NodeOffline(_) | CommandError::NodeMoved(_) | CommandError::Refused(_) => {
+                StatusCode::CONFLICT
+            }
             CommandError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             CommandError::Timeout(_) => StatusCode::GATEWAY_TIMEOUT,
         };

@@ -60,6 +60,9 @@ pub struct NodeView {
     /// Null until it has connected in this epoch: before that it is known from the archive alone.
     pid: Option<u32>,
     state: Presence,
+    /// Number of its last connection in its run, to any DAC: of several DACs that know the run, the one with the highest number is its home. Null if the node
+    /// does not count them.
+    attach: Option<u64>,
     /// When it came or went, nanoseconds since 1970 on the DAC's clock; when it was last there, of one known from the archive alone.
     since: u64,
     /// DAC clock minus node clock, nanoseconds; null until measured.
@@ -261,6 +264,7 @@ pub(crate) fn node(node: &Node, instances: usize) -> NodeView {
         software: identity.software.clone(),
         pid: known_pid(node),
         state: presence(node),
+        attach: node.attach,
         since: node.since.0,
         clock_offset_ns: node.clock_offset_ns,
         round_trip_ns: node.round_trip_ns,

@@ -5,6 +5,6 @@ pub use crate::{
     file_spool::{Directory, Journal},
     outbox::{Outbox, Progress},
     shipper::Announcement,
-    spool::{MetDac, NewBatch, Spool},
+    spool::{MetDac, Missing, NewBatch, Spool},
     spooler::Spooler,
 };

@@ -42,6 +42,7 @@ pub fn refused(command: &ForwardedCommand, code: &str, message: String) -> Comma
     match code {
         "unknown_instance" => CommandError::UnknownInstance { node, instance: command.instance.clone() },
         "node_offline" => CommandError::NodeOffline(node),
+        "node_moved" => CommandError::NodeMoved(node),
         "busy" => CommandError::Busy(node),
         "timeout" => CommandError::Timeout(node),
         code => CommandError::Refused(Failure::new(code, message)),

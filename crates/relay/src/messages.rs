@@ -142,6 +142,7 @@ pub struct NodeEntry {
     pub online: bool,
     pub since: Nanos,
     pub replay: bool,
+    pub attach: Option<u64>,
     #[serde(default)]
     pub path: Vec<Hop>,
 }

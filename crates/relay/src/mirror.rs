@@ -476,6 +476,7 @@ fn relayed(entry: &NodeEntry, hop: Option<Hop>, offset: Option<(i64, u64)>) -> R
     RelayedNode {
         identity,
         is_online: entry.online,
+        attach: entry.attach,
         since: Nanos(entry.since.0.saturating_add_signed(offset)),
         is_replay: entry.replay,
         path: entry.path.iter().cloned().chain(hop).collect(),

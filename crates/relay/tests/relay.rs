@@ -188,20 +188,26 @@ fn of_two_upstreams_the_one_counts_where_the_node_is_connected() {
     let welcome = json!({"op": "welcome", "protocol": 1, "epoch": "00000000000000ac"});
     other.take(message(welcome), now()).unwrap();
     let home = |relay: &Relay| relay.dac.registry.node("plant").unwrap().path()[0].dac.clone();
-    let mut seen = |online: bool, since: u64| {
+    let seen = |mirror: &mut Mirror, online: bool, since: u64, attach: Option<u64>| {
         let mut node = node("plant", RUN, online);
-        node["since"] = since.into();
-        other.take(message(delta(0, json!([node]), json!([]))), now()).unwrap();
+        (node["since"], node["attach"]) = (since.into(), attach.into());
+        mirror.take(message(delta(0, json!([node]), json!([]))), now()).unwrap();
     };
-    seen(false, 5);
+    seen(&mut other, false, 5, None);
     assert_eq!(home(&relay), "hall-1");
-    seen(true, 5);
+    seen(&mut other, true, 5, None);
     assert_eq!(home(&relay), "hall-2");
     relay.picture(RUN);
     assert_eq!(home(&relay), "hall-2", "it came there later");
     other.lost();
     relay.mirror.retry();
     assert_eq!(home(&relay), "hall-1");
+    // The number of the connection counts more than what either DAC believes of it.
+    seen(&mut relay.mirror, true, 9, Some(1));
+    seen(&mut other, false, 1, Some(2));
+    assert_eq!((home(&relay).as_str(), relay.state()), ("hall-2", Some(false)));
+    seen(&mut relay.mirror, true, 9, Some(1));
+    assert_eq!(home(&relay), "hall-2");
 }
 
 #[test]

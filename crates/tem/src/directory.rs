@@ -1,6 +1,7 @@
 //! The directory: who has which name, who is heard, and what changed.
 
 use crate::{
+    attachment::MovedNode,
     heartbeat::{Heartbeat, HeartbeatError, NodeNames},
     limits::{FORGET_AFTER, LATE_AFTER, Limits},
     member::{Liveness, Member, Names},
@@ -66,12 +67,14 @@ pub enum Beaten {
 }
 
 /// A heartbeat was accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
     /// What it has changed.
     pub beaten: Beaten,
     /// Whether the next heartbeat must have the names of nodes.
     pub wants_names: bool,
+    /// Nodes of the member that have come to others since the last heartbeat.
+    pub moved: Vec<MovedNode>,
 }
 
 /// Why a heartbeat was refused.
@@ -164,7 +167,7 @@ impl Directory {
             self.make_room()?;
             self.members.insert(name.clone(), Member::new(name.clone(), &heartbeat));
         }
-        let (now, mut is_new) = (self.time.passed(), beaten != Beaten::Heard);
+        let (now, mut is_new, has_names) = (self.time.passed(), beaten != Beaten::Heard, names.is_some());
         let Some(member) = self.members.get_mut(name) else { return Err(Refusal::Full(self.limits.members)) };
         if beaten == Beaten::TookOver {
             member.replace(heartbeat.epoch);
@@ -176,7 +179,27 @@ impl Directory {
         if is_new {
             self.touch(name);
         }
-        Ok(Accepted { beaten, wants_names: self.wants_names(name, heartbeat.names_revision) })
+        let wants_names = self.wants_names(name, heartbeat.names_revision);
+        Ok(Accepted { beaten, wants_names, moved: self.moved(name, has_names) })
+    }
+
+    /// Returns the nodes of a member that have made a later connection to a live one, as far as that has changed since this was
+    /// called last, or all of them.
+    fn moved(&mut self, name: &DacName, all: bool) -> Vec<MovedNode> {
+        let revision = self.revision;
+        let Some(member) = self.members.get_mut(name) else { return Vec::new() };
+        let since = if all { 0 } else { member.compared };
+        member.compared = revision;
+        let Some(member) = self.members.get(name).filter(|member| !member.attached().is_empty()) else {
+            return Vec::new();
+        };
+        let is_news = |other: &&Member| {
+            other.changed > since && other.name != *name && other.liveness == Liveness::Live
+        };
+        let others = self.members.values().filter(is_news).flat_map(|other| other.attached());
+        let moved =
+            others.filter(|(node, to)| member.attached().get(*node).is_some_and(|own| to.is_after(own)));
+        moved.map(|(node, &to)| MovedNode { node: node.clone(), to }).collect()
     }
 
     /// Decides whose heartbeat this is.

@@ -1,8 +1,12 @@
 //! What a DAC reports of itself.
 
-use crate::limits::{MAX_NODE_NAME, MAX_TEXT};
+use crate::{
+    attachment::Attachment,
+    limits::{MAX_NODE_NAME, MAX_TEXT},
+};
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// What a DAC reports of itself, twice a second.
@@ -68,6 +72,9 @@ pub struct NodeNames {
     pub offline: Vec<String>,
     /// Names that the DAC has left out, because a heartbeat has a bound.
     pub left_out: u64,
+    /// Connections of connected nodes that count them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attached: BTreeMap<String, Attachment>,
 }
 
 /// A heartbeat that cannot be true.

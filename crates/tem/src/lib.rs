@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod attachment;
 mod directory;
 mod heartbeat;
 mod limits;
@@ -36,6 +37,7 @@ pub mod order;
 mod removals;
 mod view;
 
+pub use attachment::{Attachment, MovedNode};
 pub use directory::{Accepted, Beaten, Changes, Counters, Directory, Refusal};
 pub use heartbeat::{Health, Heartbeat, HeartbeatError, Load, NodeNames};
 pub use limits::{FORGET_AFTER, HEARTBEAT, LATE_AFTER, Limits, MAX_HEARTBEAT_BYTES};

@@ -1,13 +1,14 @@
 //! A DAC as the directory knows it.
 
 use crate::{
+    attachment::Attachment,
     heartbeat::{Health, Heartbeat, Load, NodeNames},
     limits::LATE_AFTER,
     name::DacName,
 };
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 use utoipa::ToSchema;
 
 /// Earlier holders of a name that are remembered.
@@ -42,6 +43,8 @@ pub struct Member {
     pub(crate) liveness: Liveness,
     /// Revision of the directory that changed it last.
     pub(crate) changed: u64,
+    /// Up to which change of others its nodes were looked for at them.
+    pub(crate) compared: u64,
     /// Epochs that had the name before, each with its last heartbeat, oldest first.
     pub(crate) former: Vec<(Epoch, u64)>,
 }
@@ -55,12 +58,14 @@ pub struct Names {
     pub left_out: u64,
     /// How many of these the directory has left out.
     pub cut: u64,
+    /// Connections of the connected nodes that are in the list.
+    pub attached: BTreeMap<String, Attachment>,
 }
 
 impl Names {
     /// Takes names as far as there is room, connected nodes first.
     pub fn fitting(reported: NodeNames, count: usize, bytes: usize) -> Self {
-        let NodeNames { mut online, mut offline, left_out } = reported;
+        let NodeNames { mut online, mut offline, left_out, mut attached } = reported;
         online.sort_unstable();
         online.dedup();
         offline.sort_unstable();
@@ -71,7 +76,8 @@ impl Names {
         cut(&mut online, &mut left);
         cut(&mut offline, &mut left);
         let cut = (all - online.len() - offline.len()) as u64;
-        Self { online, offline, left_out: left_out.saturating_add(cut), cut }
+        attached.retain(|name, _| online.binary_search(name).is_ok());
+        Self { online, offline, left_out: left_out.saturating_add(cut), cut, attached }
     }
 
     pub fn count(&self) -> usize {
@@ -114,6 +120,7 @@ impl Member {
             heard: Duration::ZERO,
             liveness: Liveness::Live,
             changed: 0,
+            compared: 0,
             former: Vec::new(),
         }
     }
@@ -211,6 +218,11 @@ impl Member {
     /// Names of its other nodes, sorted.
     pub fn offline(&self) -> &[String] {
         &self.names.offline
+    }
+
+    /// Connections of its connected nodes, as far as these count them.
+    pub fn attached(&self) -> &BTreeMap<String, Attachment> {
+        &self.names.attached
     }
 
     /// Names that are missing, because DAC or directory had no room for them.

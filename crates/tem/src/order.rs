@@ -56,6 +56,7 @@ mod tests {
             health: Health::Ok,
             load: Some(Load { nodes, ..Load::default() }),
             nodes: Vec::new(),
+            attached: BTreeMap::new(),
             offline_nodes: Vec::new(),
             left_out: 0,
             is_tem: false,

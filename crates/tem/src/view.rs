@@ -1,6 +1,7 @@
 //! A directory as it is sent.
 
 use crate::{
+    attachment::Attachment,
     directory::Counters,
     heartbeat::{Health, Load},
     member::{Liveness, Member},
@@ -8,7 +9,7 @@ use crate::{
 };
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 use utoipa::ToSchema;
 
 /// The DACs that a TEM knows.
@@ -55,6 +56,9 @@ pub struct DacView {
     pub load: Option<Load>,
     /// Its connected nodes that the caller may read.
     pub nodes: Vec<String>,
+    /// Connections of these nodes, if they count them: of several DACs with a run, the one with the highest `attach` is its home.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attached: BTreeMap<String, Attachment>,
     /// Its other nodes that the caller may read.
     pub offline_nodes: Vec<String>,
     /// Names of nodes that the lists lack, because they have a bound.
@@ -78,6 +82,7 @@ impl DacView {
             health: member.health(),
             load: Some(member.load()),
             nodes: member.online().to_vec(),
+            attached: member.attached().clone(),
             offline_nodes: member.offline().to_vec(),
             left_out: member.left_out(),
             is_tem: false,

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 use oasis_tem::{
-    Accepted, Beaten, DacName, Directory, FORGET_AFTER, HEARTBEAT, Health, Heartbeat, LATE_AFTER, Limits,
-    Liveness, Load, NodeNames, Refusal,
+    Accepted, Attachment, Beaten, DacName, Directory, FORGET_AFTER, HEARTBEAT, Health, Heartbeat, LATE_AFTER,
+    Limits, Liveness, Load, NodeNames, Refusal,
 };
 use oasis_wire::quantity::Epoch;
 use proptest::{collection::vec, prelude::*};
@@ -29,6 +29,38 @@ fn heartbeat(epoch: u64, beat: u64, nodes: &[&str]) -> Heartbeat {
         names_revision: 1,
         names: Some(NodeNames { online, ..NodeNames::default() }),
     }
+}
+
+/// A heartbeat of a DAC with one node that has counted its connections.
+fn attached(epoch: u64, beat: u64, attach: Option<u64>) -> Heartbeat {
+    let mut heartbeat = heartbeat(epoch, beat, &["plant"]);
+    heartbeat.names_revision = beat;
+    let names = heartbeat.names.as_mut().unwrap();
+    let run = "6f1b7c1e-3a55-4d5e-8c57-2f6e4f1f9d01".parse().unwrap();
+    names.attached = attach.map(|attach| ("plant".into(), Attachment { run, attach })).into_iter().collect();
+    heartbeat
+}
+
+#[test]
+fn a_dac_learns_once_that_its_node_has_come_to_another() {
+    let mut tem = Directory::new(Limits::default());
+    let mut beat = |dac: &str, heartbeat: Heartbeat| {
+        let accepted = tem.beat(&name(dac), heartbeat, Duration::ZERO).unwrap();
+        accepted.moved.into_iter().map(|moved| (moved.node, moved.to.attach)).collect::<Vec<_>>()
+    };
+    let again = |epoch, beat| Heartbeat { names: None, names_revision: 1, ..heartbeat(epoch, beat, &[]) };
+    assert_eq!(beat("a", attached(1, 1, Some(1))), []);
+    assert_eq!(beat("b", attached(2, 1, Some(2))), [], "it has the later connection");
+    assert_eq!(beat("a", again(1, 2)), [("plant".to_owned(), 2)]);
+    assert_eq!(beat("a", again(1, 3)), []);
+    assert_eq!(
+        beat("a", attached(1, 4, Some(1))),
+        [("plant".to_owned(), 2)],
+        "it lists the node all the same"
+    );
+    assert_eq!(beat("a", attached(1, 5, Some(3))), []);
+    assert_eq!(beat("b", again(2, 2)), [("plant".to_owned(), 3)]);
+    assert_eq!(beat("b", attached(2, 3, None)), [], "nothing is known of a node that does not count");
 }
 
 /// A directory with the time of its caller.

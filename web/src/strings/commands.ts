@@ -58,6 +58,7 @@ const words = {
       no_answer: 'the DAC did not answer',
       timeout: 'the node did not answer in 5 s',
       node_offline: 'the node is offline',
+      node_moved: 'the node is connected to another DAC',
       refused: 'the node refused',
       unknown_instance: 'the DAC does not know this instance',
     };

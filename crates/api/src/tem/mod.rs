@@ -15,7 +15,7 @@ use axum::{
 };
 use oasis_access::{Event, Target, Verb};
 use oasis_doors::{Problem, permissions::Caller};
-use oasis_tem::{Beaten, DacName, Heartbeat, MAX_HEARTBEAT_BYTES, Refusal, TemView, order};
+use oasis_tem::{Beaten, DacName, Heartbeat, MAX_HEARTBEAT_BYTES, MovedNode, Refusal, TemView, order};
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -81,6 +81,7 @@ fn reduce(view: &mut TemView, caller: &Caller, epoch: Epoch, has_node: bool) {
     view.position = format!("{epoch}:0");
     for dac in &mut view.dacs {
         dac.nodes.retain(|node| caller.sees_node(node));
+        dac.attached.retain(|node, _| caller.sees_node(node));
         dac.offline_nodes.retain(|node| caller.sees_node(node));
         // Both count nodes of others.
         (dac.load, dac.left_out) = (None, 0);
@@ -93,6 +94,9 @@ fn reduce(view: &mut TemView, caller: &Caller, epoch: Epoch, has_node: bool) {
 pub struct BeatAnswer {
     /// Whether the next heartbeat must have `names`.
     wants_names: bool,
+    /// Nodes that this DAC lists as connected, and that have made a later connection to another DAC.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    moved: Vec<MovedNode>,
 }
 
 /// Lists a DAC under a name, or keeps it in the list. To be repeated every 0.5 s: after 1.5 s without, the DAC is late.
@@ -119,7 +123,7 @@ pub async fn beat(
         Beaten::Joined => record(&api, &caller, "tem:join", &name).await,
         Beaten::TookOver => record(&api, &caller, "tem:take-over", &name).await,
     }
-    Ok(Json(BeatAnswer { wants_names: accepted.wants_names }))
+    Ok(Json(BeatAnswer { wants_names: accepted.wants_names, moved: accepted.moved }))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

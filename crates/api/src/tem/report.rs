@@ -1,8 +1,8 @@
 //! What a DAC reports of itself to a TEM.
 
 use crate::Api;
-use oasis_dac::{Registry, SOFTWARE};
-use oasis_tem::{Heartbeat, Load, MAX_HEARTBEAT_BYTES, NodeNames};
+use oasis_dac::{Moment, Registry, SOFTWARE};
+use oasis_tem::{Attachment, Heartbeat, Load, MAX_HEARTBEAT_BYTES, MovedNode, NodeNames};
 use std::{
     sync::{
         Arc,
@@ -15,6 +15,9 @@ use std::{
 const COUNTED: Duration = Duration::from_secs(1);
 /// Room for names in a heartbeat, bytes of JSON; the rest is for everything else.
 const NAMES_BYTES: usize = MAX_HEARTBEAT_BYTES - 16 * 1024;
+
+/// JSON of a connection, without the name of its node.
+const ATTACHMENT_BYTES: usize = 100;
 
 /// Makes the heartbeats of a DAC. Clones number them together, so that a task that starts again continues.
 #[derive(Debug, Clone)]
@@ -88,6 +91,14 @@ impl Reporter {
         }
     }
 
+    /// Handles the nodes that have made a later connection to another DAC: they are not shown as connected here any more.
+    pub fn take_moved(&self, moved: &[MovedNode]) {
+        let registry = &self.api.doors.dac.registry;
+        moved
+            .iter()
+            .for_each(|moved| registry.note_moved(&moved.node, moved.to.run, moved.to.attach, Moment::now()));
+    }
+
     /// Says whether the TEM has the names of the last heartbeat.
     pub fn set_sent(&mut self, has_names: bool) {
         self.sent = has_names.then_some(self.names_revision);
@@ -114,7 +125,7 @@ impl Reporter {
         nodes.sort_by_key(|node| !node.is_online());
         self.online = nodes.iter().filter(|node| node.is_online()).count() as u64;
         let (mut names, mut room) = (NodeNames::default(), NAMES_BYTES);
-        for node in nodes {
+        for node in &nodes {
             let name = node.identity.name.to_string();
             // With quotes, comma and escapes.
             let bytes = serde_json::to_string(&name).map_or(usize::MAX, |json| json.len() + 1);
@@ -126,6 +137,13 @@ impl Reporter {
                     list.push(name);
                 }
             }
+        }
+        for node in nodes {
+            let name = node.identity.name.to_string();
+            let (Some(attach), true) = (node.attach, node.is_online()) else { continue };
+            let Some(left) = room.checked_sub(ATTACHMENT_BYTES + 6 * name.len()) else { break };
+            room = left;
+            names.attached.insert(name, Attachment { run: node.identity.run, attach });
         }
         if names != self.names {
             (self.names, self.names_revision) = (names, self.names_revision + 1);

@@ -1,5 +1,6 @@
-//! Nodes of other DACs in the registry. A node that is connected here wins over any that is relayed; of two upstreams that know
-//! a node, the one wins where it is connected, and then the one where it came last.
+//! Nodes of other DACs in the registry. Of two DACs that know a run of a node, the one has it that it connected to last, by the number of
+//! the connection. Of two runs, or without numbers, the one wins that is connected, and then the one that came last; a node that is
+//! connected here wins over any that is relayed.
 
 use super::{Inner, Names, Registry, changes::Entry};
 use crate::{
@@ -143,6 +144,13 @@ fn yields_to(known: &Node, relayed: &Node) -> bool {
     let upstream = |node: &Node| node.relayed.as_ref().map(|relayed| relayed.upstream);
     if known.relayed.is_some() && upstream(known) == upstream(relayed) {
         return true;
+    }
+    // Of two connections of a run, the one counts that was made later; the other DAC may not have noticed its end.
+    let is_same_run = known.identity.run == relayed.identity.run;
+    if let Some((known, relayed)) =
+        known.attach.zip(relayed.attach).filter(|(known, relayed)| is_same_run && known != relayed)
+    {
+        return known < relayed;
     }
     match (known.is_online(), relayed.is_online()) {
         (false, true) => true,

@@ -56,15 +56,15 @@ fn samples_that_went_to_another_dac_have_that_cause_when_the_node_is_back() {
     peer.session.close(Nanos(1));
     // At the other DAC it has dropped two samples, which that one has counted.
     let (mut peer, _) = joined(&dac, 3).unwrap();
-    let dropped = |spool_full| Drops { spool_full, ..Drops::default() };
-    counters(&mut peer, topic, 10, dropped(2));
+    let dropped = |ring_full| Drops { spool_full: 2, ring_full, ..Drops::default() };
+    counters(&mut peer, topic, 10, dropped(0));
     peer.send(&batch(topic, 11, 2, 0)).unwrap();
     assert_eq!(gaps(&dac, topic), [(4, 10, Cause::OtherDac)]);
-    counters(&mut peer, topic, 15, dropped(4));
+    counters(&mut peer, topic, 15, dropped(2));
     peer.send(&batch(topic, 15, 1, 2)).unwrap();
-    assert_eq!(gaps(&dac, topic)[1..], [(13, 14, Cause::SpoolFull)]);
+    assert_eq!(gaps(&dac, topic)[1..], [(13, 14, Cause::RingFull)]);
     // Counters that follow batches say nothing of other DACs: these samples are on their way.
-    counters(&mut peer, topic, 20, dropped(4));
+    counters(&mut peer, topic, 20, dropped(2));
     peer.send(&batch(topic, 16, 5, 0)).unwrap();
     assert_eq!(gaps(&dac, topic).len(), 2);
 }
@@ -79,6 +79,28 @@ fn a_run_that_began_at_another_dac_is_explained_although_the_node_was_here_befor
     counters(&mut peer, topic, 7, Drops::default());
     peer.send(&batch(topic, 8, 1, 0)).unwrap();
     assert_eq!(gaps(&dac, topic), [(1, 7, Cause::OtherDac)]);
+}
+
+#[tokio::test]
+async fn a_node_that_is_silent_here_and_connected_elsewhere_is_not_online() {
+    let dac = dac();
+    let (mut peer, topic) = joined(&dac, 1).unwrap();
+    peer.send(&batch(topic, 1, 1, 0)).unwrap();
+    let run = Uuid::from_u128(1);
+    let moved = |run, attach, now| {
+        dac.registry.note_moved("a", run, attach, Moment::from(Nanos(now)));
+        !dac.registry.node("a").unwrap().is_online()
+    };
+    assert!(!moved(run, 2, SECOND), "it was heard a moment ago: whoever says so is wrong");
+    assert!(!moved(run, 1, 3 * SECOND), "this is its last connection");
+    assert!(!moved(Uuid::from_u128(9), 2, 3 * SECOND), "it was another process");
+    assert!(moved(run, 2, 3 * SECOND));
+    assert!(peer.commands.is_closed(), "its connection ends");
+    let sent =
+        dac.commands.execute(&dac.registry, ("a", "beat"), ProbeRequest::Enable, "test", Nanos(0)).await;
+    assert_eq!(sent.unwrap_err().code(), "node_moved");
+    let (_peer, _) = joined(&dac, 3).unwrap();
+    assert!(dac.registry.node("a").unwrap().is_online(), "it is back");
 }
 
 #[tokio::test]

@@ -10,8 +10,8 @@ use oasis_api::{Reporter, Tem};
 use oasis_dac::config::TemConfig;
 use oasis_health::Health;
 use oasis_probe::host_name;
-use oasis_tem::{DacName, HEARTBEAT};
-use serde_json::Value;
+use oasis_tem::{DacName, HEARTBEAT, MovedNode};
+use serde_json::{Value, json};
 use std::{
     net::{SocketAddr, ToSocketAddrs, UdpSocket},
     path::Path,
@@ -54,7 +54,10 @@ pub async fn keep_own(tem: Arc<Tem>, mut own: Option<(DacName, Reporter)>) {
         is_beat = !is_beat;
         if let Some((name, reporter)) = own.as_mut().filter(|_| is_beat) {
             match tem.beat_own(name, reporter.heartbeat()) {
-                Ok(accepted) => reporter.set_sent(!accepted.wants_names),
+                Ok(accepted) => {
+                    reporter.set_sent(!accepted.wants_names);
+                    reporter.take_moved(&accepted.moved);
+                }
                 Err(refusal) => tracing::debug!(%refusal, "the DAC is not in its own list"),
             }
         }
@@ -221,6 +224,9 @@ impl Registrar {
         let wants_names = answer["wants_names"] == true;
         self.reporter.set_sent(!wants_names);
         self.was_listed = true;
+        // A TEM of an earlier version does not say that.
+        let moved = answer.get("moved").cloned().unwrap_or_else(|| json!([]));
+        self.reporter.take_moved(&serde_json::from_value::<Vec<MovedNode>>(moved)?);
         // Names that were in this heartbeat and did not fit are not sent again at once.
         Ok(wants_names && heartbeat.names.is_none())
     }

@@ -10,6 +10,7 @@ use oasis_tem::{DacName, DacView, TemView};
 use oasis_wire::pattern;
 use serde_json::Value;
 use std::{
+    cmp::Ordering,
     collections::BTreeSet,
     env, fs,
     io::{self, Write},
@@ -159,10 +160,20 @@ impl TemList {
         bail!("no DAC has a node {node:?}{}{beyond}", meant(node, names.into_iter()))
     }
 
-    /// The DAC of a node: that to which it is connected, and a live one if there is one.
+    /// The DAC of a node: that to which it is connected, and a live one if there is one. Of several, that of its last connection.
     fn holder(&self, node: &str) -> Option<&DacView> {
         let holders = self.view.dacs.iter().filter_map(|dac| Some((has(dac, node)?, dac)));
-        holders.min_by_key(|(is_online, dac)| (!is_online, dac.state)).map(|(_, dac)| dac)
+        let rank = |(is_online, dac): &(bool, &DacView)| (!is_online, dac.state);
+        let is_later = |dac: &DacView, than: &DacView| {
+            let connections = dac.attached.get(node).zip(than.attached.get(node));
+            connections.is_some_and(|(last, before)| last.is_after(before))
+        };
+        let better = |best, next| match rank(&next).cmp(&rank(&best)) {
+            Ordering::Less => next,
+            Ordering::Equal if is_later(next.1, best.1) => next,
+            _ => best,
+        };
+        holders.reduce(better).map(|(_, dac)| dac)
     }
 
     /// Returns where a DAC serves its page and its API.
@@ -336,6 +347,22 @@ mod tests {
         assert!(found(&list, &["zzz/x"]).unwrap_err().contains("oasis list --dacs"));
         assert!(list.only().unwrap_err().to_string().contains("--dac-name (a, b)"));
         assert!(list.named(&"c".parse().unwrap()).is_err());
+    }
+
+    #[test]
+    fn the_dac_of_a_node_is_that_of_its_last_connection() {
+        let holder = |connections: [(&str, &str, u64); 2]| {
+            let dacs = connections.map(|(name, run, attach)| {
+                let mut dac = dac(name, "http://192.0.2.7:7070", "live", &["plant"], &[]);
+                let run = format!("00000000-0000-0000-0000-00000000000{run}");
+                dac["attached"] = json!({"plant": {"run": run, "attach": attach}});
+                dac
+            });
+            list("http://192.0.2.1:7070", json!(dacs)).holder("plant").unwrap().name.to_string()
+        };
+        assert_eq!(holder([("a", "1", 2), ("b", "1", 3)]), "b");
+        assert_eq!(holder([("a", "1", 3), ("b", "1", 2)]), "a");
+        assert_eq!(holder([("a", "1", 2), ("b", "2", 9)]), "a", "numbers of two runs say nothing");
     }
 
     #[test]

@@ -1,0 +1,32 @@
+//! How a node is attached to a DAC: of several DACs that list it, one is its home.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// A connection of a node, as its DAC knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Attachment {
+    /// The run of the node.
+    #[schema(value_type = String)]
+    pub run: Uuid,
+    /// Number of the connection in this run.
+    pub attach: u64,
+}
+
+impl Attachment {
+    /// Whether the node made this connection after another one. Connections of different runs cannot be compared.
+    pub fn is_after(&self, other: &Self) -> bool {
+        self.run == other.run && self.attach > other.attach
+    }
+}
+
+/// A node that a DAC lists as connected, and that has made a later connection to another DAC.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MovedNode {
+    /// Its name.
+    pub node: String,
+    /// The later connection.
+    #[serde(flatten)]
+    pub to: Attachment,
+}

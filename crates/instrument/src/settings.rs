@@ -56,6 +56,9 @@ pub struct NodeSettings {
     pub spool_directory: Option<PathBuf>,
     /// As [`NodeConfig::spool_directory_bytes`].
     pub spool_directory_bytes: u64,
+    /// As [`NodeConfig::max_bytes_per_second`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_bytes_per_second: Option<u64>,
     /// As [`NodeConfig::batch_samples`].
     pub batch_samples: usize,
     /// As [`NodeConfig::linger`], in milliseconds.
@@ -170,6 +173,7 @@ impl Default for NodeSettings {
             spool_bytes: bounds.spool_bytes,
             spool_directory: bounds.spool_directory,
             spool_directory_bytes: bounds.spool_directory_bytes,
+            max_bytes_per_second: bounds.max_bytes_per_second,
             batch_samples: bounds.batch_samples,
             linger_ms: bounds.linger.as_millis() as u64,
             demand: bounds.demand,
@@ -253,6 +257,7 @@ impl NodeSettings {
             spool_bytes: self.spool_bytes,
             spool_directory: self.spool_directory.clone(),
             spool_directory_bytes: self.spool_directory_bytes,
+            max_bytes_per_second: self.max_bytes_per_second,
             batch_samples: self.batch_samples,
             batch_bytes: match self.channel {
                 Channel::Tcp => bounds.batch_bytes,
@@ -340,6 +345,7 @@ impl NodeSettings {
 mod tests {
     use super::*;
     use crate::PROBES;
+    use oasis_probe::Ended;
 
     fn in_file(text: &str) -> Result<NodeSettings, SettingsError> {
         let folder = tempfile::tempdir().unwrap();
@@ -398,6 +404,21 @@ mod tests {
         let wrong = |name| (name == "OASIS_NODE_UUID").then(|| "x".to_owned());
         let message = NodeSettings::default().with_environment(wrong).unwrap_err().to_string();
         assert!(message.contains("OASIS_NODE_UUID"), "{message}");
+    }
+
+    #[test]
+    fn several_dacs_are_named_in_a_file_in_a_variable_and_by_a_program() {
+        let file = in_file("[node]\ndac = [\"a:1\", \"tls://b:2\"]\n").unwrap();
+        assert_eq!(file.dac.iter().collect::<Vec<_>>(), ["a:1", "tls://b:2"]);
+        let variable = |name| (name == "OASIS_DAC").then(|| "c:3,d:4".to_owned());
+        let settings = file.with_environment(variable).unwrap();
+        assert_eq!(settings.dac.iter().collect::<Vec<_>>(), ["c:3", "d:4"]);
+        let mut connector = settings.connector_to("e:5, tls://f:6");
+        assert_eq!((connector.target(), connector.patience()), ("tcp://e:5".into(), Patience::SEVERAL_DACS));
+        connector.turn(&Ended::Failed);
+        assert_eq!(connector.target(), "tls://f:6");
+        assert_eq!(settings.connector_to("e:5").patience(), Patience::ONE_DAC);
+        assert!(in_file("[node]\ndac = []\n").unwrap_err().to_string().contains("address"));
     }
 
     #[test]

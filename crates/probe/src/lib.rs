@@ -52,6 +52,7 @@
 
 mod batch_builder;
 mod bell;
+mod byte_budget;
 mod clock;
 mod collector;
 mod cpu_time;
@@ -92,7 +93,7 @@ pub use node::{Node, NodeBuilder, Probe, PushedKind, host_name};
 pub use node_config::NodeConfig;
 pub use node_error::NodeError;
 pub use oasis_channel::{
-    Connector, DacUpdates, Failover, NewestList, Patience,
+    Connector, DacUpdates, Ended, Failover, NewestList, Patience,
     tcp::TcpConnector,
     tls::TlsConnector,
     udp::{DEFAULT_DATAGRAM, UdpConnector},

@@ -3,6 +3,7 @@
 use crate::{
     batch_builder::{BATCH_BYTES, BatchBuilder, Batching},
     bell::Bell,
+    byte_budget::ByteBudget,
     collector::{self, Order},
     deadband::{ChangeFilter, Deadbands, Limits},
     file_spool::{Directory, Journal},
@@ -276,7 +277,8 @@ impl NodeBuilder {
         let secret = ResumeSecret::random();
         let identity = self.identity(secret.run());
         let progress: Vec<_> = self.instances.iter().map(Instance::progress).collect();
-        let NodeConfig { spool_bytes, .. } = self.config;
+        let config = self.config;
+        let spool_bytes = config.spool_bytes;
         let spool = match &directory {
             Some(_) => Spool::before_a_file(spool_bytes, progress.len()),
             None => Spool::new(spool_bytes, progress.len()),
@@ -297,8 +299,8 @@ impl NodeBuilder {
         });
         let (granted, state) = mpsc::channel();
         let collector = {
-            let (instances, budget, outbox) = (self.instances, self.config.overhead_budget, outbox.clone());
-            let (name, wish) = (self.name, self.config.real_time);
+            let (instances, budget, outbox) = (self.instances, config.overhead_budget, outbox.clone());
+            let (name, wish) = (self.name, config.real_time.clone());
             spawn("oasis-collector", move || {
                 // Before any sample is taken; the caller waits for the result.
                 let _ = granted.send(wish.apply(&name));
@@ -319,9 +321,10 @@ impl NodeBuilder {
             let mut connector = connector;
             spawn("oasis-shipper", move || {
                 if let Some(directory) = &directory {
-                    replay::all(&mut connector, directory, spool_bytes, &outbox);
+                    replay::all(&mut connector, directory, &config, &outbox);
                 }
-                shipper::run(&mut connector, &announcement, &orders, &outbox);
+                let budget = ByteBudget::new(config.max_bytes_per_second);
+                shipper::run(&mut connector, &announcement, &orders, &outbox, budget);
             })?
         };
         Ok(Node { orders, outbox, real_time, collector: Some(collector), shipper: Some(shipper), spooler })

@@ -15,6 +15,9 @@ pub struct NodeConfig {
     pub spool_directory: Option<PathBuf>,
     /// Most bytes of these files, at least 1 MiB; above it the oldest are dropped and counted.
     pub spool_directory_bytes: u64,
+    /// Most bytes of batches that are sent in a second, for a slow link. Batches that wait longer fill the spool, and samples get
+    /// older: there is no limit by default.
+    pub max_bytes_per_second: Option<u64>,
     /// Most samples in one batch, 1 to 65,535.
     pub batch_samples: usize,
     /// Most bytes of rows in one batch, at most 512 KiB: a datagram needs a small batch.
@@ -40,6 +43,7 @@ impl Default for NodeConfig {
             spool_bytes: 16 * 1024 * 1024,
             spool_directory: None,
             spool_directory_bytes: 256 * 1024 * 1024,
+            max_bytes_per_second: None,
             batch_samples: 1_024,
             batch_bytes: 512 * 1024,
             linger: Duration::from_millis(10),

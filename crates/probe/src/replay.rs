@@ -3,8 +3,10 @@
 //! and recognizes samples that it already has.
 
 use crate::{
+    byte_budget::ByteBudget,
     file_spool::{Directory, Journal},
     node::spawn,
+    node_config::NodeConfig,
     outbox::{Outbox, Progress},
     shipper::{Attempts, CommandHandling},
     spool::Spool,
@@ -17,7 +19,7 @@ use std::{fs, io, path::Path, sync::Arc};
 const MAX_REFUSALS: u32 = 10;
 
 /// Sends all earlier runs; returns early if the node shuts down.
-pub fn all(connector: &mut dyn Connector, directory: &Arc<Directory>, spool_bytes: usize, outbox: &Outbox) {
+pub fn all(connector: &mut dyn Connector, directory: &Arc<Directory>, config: &NodeConfig, outbox: &Outbox) {
     let runs = directory.earlier_runs().unwrap_or_else(|error| {
         tracing::warn!(%error, "cannot read the spool directory: batches of earlier runs are not sent");
         Vec::new()
@@ -26,7 +28,7 @@ pub fn all(connector: &mut dyn Connector, directory: &Arc<Directory>, spool_byte
         if outbox.with(|held| held.closing) {
             return;
         }
-        if let Err(error) = one(connector, directory, &run, spool_bytes, outbox) {
+        if let Err(error) = one(connector, directory, &run, config, outbox) {
             tracing::warn!(run = %run.display(), %error, "cannot send the batches of an earlier run: the next start of the node retries");
         }
     }
@@ -36,7 +38,7 @@ fn one(
     connector: &mut dyn Connector,
     directory: &Arc<Directory>,
     run: &Path,
-    spool_bytes: usize,
+    config: &NodeConfig,
     live: &Outbox,
 ) -> io::Result<()> {
     let Some(journal) = Journal::earlier_run(directory.clone(), run.to_owned())? else {
@@ -47,14 +49,14 @@ fn one(
     let announcement = head.announcement.clone();
     let states = announcement.instances.iter().map(|instance| instance.state);
     let progress = head.taken.iter().zip(states).map(|(&taken, state)| Progress { taken, state }).collect();
-    let outbox = Outbox::finite(Spool::for_earlier_run(spool_bytes, &head.released), progress);
+    let outbox = Outbox::finite(Spool::for_earlier_run(config.spool_bytes, &head.released), progress);
     tracing::info!(node = %announcement.identity.name, run = %announcement.identity.run, "sending batches of an earlier run");
     live.with(|held| held.replayed = Some(outbox.clone()));
     let spooler = {
         let outbox = outbox.clone();
         spawn("oasis-spooler", move || crate::spooler::run(&outbox, journal))?
     };
-    let mut attempts = Attempts::default();
+    let mut attempts = Attempts::new(ByteBudget::new(config.max_bytes_per_second));
     let is_over = |attempts: &Attempts| {
         outbox.with(|held| held.closing || held.is_sent()) || attempts.refusals >= MAX_REFUSALS
     };

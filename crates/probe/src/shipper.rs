@@ -3,11 +3,12 @@
 //! It owns the sending half of the channel; a listener thread for each connection owns the receiving half.
 
 use crate::{
+    byte_budget::ByteBudget,
     clock::{ClockOffset, now_ns},
     collector::Order,
     link::{self, OpenLink},
     outbox::{Outbox, OutboxState},
-    spool::MetDac,
+    spool::{MetDac, Spool},
     survive,
 };
 use oasis_channel::{
@@ -63,8 +64,9 @@ pub fn run(
     announcement: &Arc<Announcement>,
     orders: &CommandHandling,
     outbox: &Arc<Outbox>,
+    budget: ByteBudget,
 ) {
-    let mut attempts = Attempts { attach: Some(0), ..Attempts::default() };
+    let mut attempts = Attempts { attach: Some(0), ..Attempts::new(budget) };
     // At least once: a program may end before this thread starts.
     loop {
         attempts.once(connector, announcement, orders, outbox);
@@ -76,7 +78,7 @@ pub fn run(
 }
 
 /// Consecutive attempts to reach the DAC.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Attempts {
     backoff: Backoff,
     /// The backoff before the next attempt.
@@ -91,9 +93,24 @@ pub struct Attempts {
     attach: Option<u64>,
     /// The last failure of each DAC that was logged. It is not logged again: a DAC may be away for days.
     logged: BTreeMap<String, String>,
+    budget: ByteBudget,
 }
 
 impl Attempts {
+    /// Attempts for the run of an earlier process.
+    pub fn new(budget: ByteBudget) -> Self {
+        Self {
+            backoff: Backoff::default(),
+            pause: Duration::ZERO,
+            refusals: 0,
+            epoch: None,
+            has_connected: false,
+            attach: None,
+            logged: BTreeMap::new(),
+            budget,
+        }
+    }
+
     /// Connects and sends until the connection ends, or everything is sent.
     pub fn once(
         &mut self,
@@ -198,7 +215,7 @@ impl Attempts {
                 ended
             })?
         };
-        let sent = ship(&mut *link.sender, outbox, &clock, patience.ping);
+        let sent = ship(&mut *link.sender, outbox, &clock, (patience.ping, &mut self.budget));
         if outbox.with(|held| held.has_drained) {
             tracing::info!(target, "left the DAC, which ends");
         }
@@ -287,7 +304,7 @@ fn ship(
     sender: &mut dyn Sender,
     outbox: &Outbox,
     clock: &Mutex<ClockOffset>,
-    ping_interval: Duration,
+    (ping_interval, budget): (Duration, &mut ByteBudget),
 ) -> io::Result<()> {
     // Before any batch: drops before this connection are not its gaps.
     let counters = outbox.with(|held| held.counters());
@@ -297,10 +314,15 @@ fn ship(
     let (mut farewell, mut leave_by) = (None, None);
     let mut batches = Vec::new();
     loop {
-        let wait = next_ping.saturating_duration_since(Instant::now());
+        let now = Instant::now();
+        let pause = budget.wait(now);
+        let mut wait = next_ping.saturating_duration_since(now);
+        if !pause.is_zero() {
+            wait = wait.min(pause);
+        }
         let (mut held, _) = outbox.wait(wait, |held| {
             held.broken
-                || held.has_next()
+                || (pause.is_zero() && held.has_next())
                 || !held.messages.is_empty()
                 || (held.closing && farewell.is_none())
                 || (held.is_ending() && held.is_sent())
@@ -310,7 +332,8 @@ fn ship(
             return Ok(());
         }
         let mut control: Vec<NodeMessage> = held.messages.drain(..).collect();
-        let tells_of_drops = held.has_next() && held.spool.take(BATCHES, &mut batches);
+        let tells_of_drops =
+            pause.is_zero() && held.has_next() && take(&mut held.spool, budget, &mut batches);
         let ping_due = Instant::now() >= next_ping;
         let overhead = held.overhead.clone().filter(|_| ping_due);
         let closing = held.closing;
@@ -352,6 +375,23 @@ fn ship(
             next_ping = next_ping.min(until);
         }
     }
+}
+
+/// Takes the next batches within the budget. Returns whether the first of them reports drops.
+fn take(spool: &mut Spool, budget: &mut ByteBudget, batches: &mut Vec<Arc<Vec<u8>>>) -> bool {
+    if !budget.is_limited() {
+        return spool.take(BATCHES, batches);
+    }
+    let tells_of_drops = spool.take(1, batches);
+    let mut taken = 0;
+    while let Some(last) = batches.get(taken) {
+        taken += 1;
+        if !budget.spend(last.len()) || taken == BATCHES {
+            break;
+        }
+        spool.take(taken + 1, batches);
+    }
+    tells_of_drops
 }
 
 fn ping(clock: &Mutex<ClockOffset>, overhead: Option<Overhead>) -> NodeMessage {

@@ -124,6 +124,25 @@ fn a_node_leaves_a_dac_that_drains_and_sends_the_rest_to_the_next() {
 }
 
 #[test]
+fn a_node_with_a_byte_budget_takes_its_time() {
+    const RATE: u64 = 100_000;
+    let config = NodeConfig { max_bytes_per_second: Some(RATE), batch_samples: 100, ..NodeConfig::default() };
+    let mut builder = NodeBuilder::new("node", config);
+    let mut probe = builder.pushed_rows("reading", reading(), PushedKind::Pushed, 1 << 20).unwrap();
+    let (connector, recorder) = recorder();
+    let began = Instant::now();
+    let node = builder.start(connector).unwrap();
+    assert!((0..5_000).all(|value| flush(&mut probe, f64::from(value).sqrt())));
+    recorder.wait_for("reading", 5_000);
+    let bytes = recorder.bytes() as f64;
+    // A tenth of a second may go at once, and one batch beyond that.
+    let least = (bytes - 0.1 * RATE as f64 - 4_096.0) / RATE as f64;
+    assert!(least > 0.2 && began.elapsed().as_secs_f64() >= least, "{bytes} in {:?}", began.elapsed());
+    node.shutdown();
+    assert!(recorder.samples("reading").iter().map(|sample| sample.sequence).eq(1..=5_000));
+}
+
+#[test]
 fn deadbands_that_do_not_fit_are_refused_by_node_and_builder() {
     let (_probe, _node, recorder) = pushing(PushedKind::OnChange(Deadbands::any_change()), 4_096);
     let refusal = |metric: &str, deadband: f64| match recorder

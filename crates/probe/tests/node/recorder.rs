@@ -44,6 +44,8 @@ struct Memory {
     life: Option<Life>,
     /// Number of registrations by a node.
     connections: usize,
+    /// Bytes of batches.
+    bytes: usize,
     /// Numbers of the connections, as the node counts them.
     attached: Vec<u64>,
     /// A run that is refused.
@@ -168,6 +170,7 @@ impl Memory {
 
     fn read(&mut self, bytes: &[u8]) -> (TopicId, u64) {
         let batch = Batch::parse(bytes, &self.types[0]).unwrap();
+        self.bytes += bytes.len();
         let header = batch.header();
         let (topic, state) = (TopicId(header.topic), header.state);
         for sample in batch.samples() {
@@ -205,6 +208,10 @@ impl Recorder {
     /// Asks the node to leave.
     pub fn drain(&self) {
         self.memory.0.lock().unwrap().say(DacMessage::Drain);
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.memory.0.lock().unwrap().bytes
     }
 
     pub fn attached(&self) -> Vec<u64> {

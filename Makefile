@@ -184,8 +184,8 @@ faults: page postgresql fault-tools ## Run the fault lab, 15 minutes, long fault
 	cargo build --release --locked -p oasis -p oasis-lab
 	./target/release/oasis-lab faults --scale 0.1 $(FAULTS)
 
-failover: page ## Kill DACs of a node with two, 1,000 times, 10 minutes: docs/guides/survive-the-end-of-a-dac.md
-	OASIS_FAILOVER_KILLS=1000 cargo test --locked -p oasis --test end_to_end -- failover --nocapture
+failover: page ## Kill DACs of a node with two, 1,000 times, 10 minutes: docs/evidence/failover.md
+	OASIS_FAILOVER_KILLS=1000 OASIS_FAILOVER_RESTARTS=200 cargo test --locked -p oasis --test end_to_end -- failover --nocapture
 
 faults-full: page postgresql fault-tools ## Run the fault lab unscaled: hours, 1,000 kills
 	cargo build --release --locked -p oasis -p oasis-lab

@@ -223,7 +223,7 @@ async fn converse(
             () = &mut ended => return Ok(()),
             () = &mut draining, if !is_asked_to_leave => {
                 is_asked_to_leave = true;
-                session.drain(&mut answers);
+                session.drain(&mut answers).map_err(End::Refused)?;
             }
             read = stream.read(&mut buffer) => {
                 let length = read?;

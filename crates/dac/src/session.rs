@@ -261,10 +261,16 @@ impl NodeSession {
     }
 
     /// Asks the node to leave, if it understands that.
-    pub fn drain(&mut self, out: &mut Vec<DacMessage>) {
-        if self.node.is_some() && self.presence.is_some() {
-            out.push(DacMessage::Drain);
+    ///
+    /// # Errors
+    /// `draining` for a node that waits for its topics: it would not expect another answer.
+    pub fn drain(&self, out: &mut Vec<DacMessage>) -> Result<(), Failure> {
+        match &self.presence {
+            Some(_) if self.topics.is_empty() => return Err(draining()),
+            Some(_) => out.push(DacMessage::Drain),
+            None => {}
         }
+        Ok(())
     }
 
     /// Handles the end of the connection.

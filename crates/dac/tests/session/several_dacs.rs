@@ -107,7 +107,11 @@ async fn a_node_that_is_silent_here_and_connected_elsewhere_is_not_online() {
 async fn a_dac_that_ends_asks_nodes_to_leave_and_takes_no_others() {
     let dac = dac();
     let (mut peer, topic) = joined(&dac, 1).unwrap();
-    let (mut older, _) = Peer::connected(&dac, "b", 2);
+    let (older, _) = Peer::connected(&dac, "b", 2);
+    let mut early = Peer::new(&dac);
+    let NodeMessage::Hello { protocol, node, .. } = hello("d", 4) else { unreachable!("it is a hello") };
+    let waiting = NodeMessage::Hello { protocol, node, secret: None, attach: Some(1), drains: true };
+    early.say(&waiting, 0).unwrap();
     let ends = tokio::spawn({
         let dac = dac.clone();
         async move { dac.draining.run().await }
@@ -118,8 +122,11 @@ async fn a_dac_that_ends_asks_nodes_to_leave_and_takes_no_others() {
     assert_eq!(joined(&dac, 2).err().unwrap().code, "draining");
     assert_eq!(code(Peer::new(&dac).say(&hello("c", 3), 0)), "draining");
     let (mut told, mut nothing) = (Vec::new(), Vec::new());
-    peer.session.drain(&mut told);
-    older.session.drain(&mut nothing);
+    peer.session.drain(&mut told).unwrap();
+    older.session.drain(&mut nothing).unwrap();
+    let refused = early.session.drain(&mut Vec::new()).unwrap_err();
+    assert_eq!(refused.code, "draining", "it waits for its topics, and for no other answer");
+    early.session.close(Nanos(0));
     assert_eq!((told, nothing), (vec![DacMessage::Drain], vec![]), "an older node would not understand it");
     // What arrives before the node has read it is received as before.
     assert_eq!(peer.send(&batch(topic, 1, 3, 0)).unwrap(), [DacMessage::Ack { topics: vec![(topic, 3)] }]);

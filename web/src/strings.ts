@@ -4,6 +4,7 @@ import { auditLogStrings } from './strings/audit_log.ts';
 import { cardStrings } from './strings/card.ts';
 import { commandStrings } from './strings/commands.ts';
 import { connectionStrings } from './strings/connection.ts';
+import { dacStrings } from './strings/dacs.ts';
 import { handlerStrings } from './strings/handlers.ts';
 import { ledgerStrings } from './strings/ledger.ts';
 import { pageStrings } from './strings/page.ts';
@@ -18,6 +19,7 @@ export const strings = {
   title: 'OASIS',
   subtitle: 'live instrumentation',
   ...connectionStrings,
+  ...dacStrings,
   ...treeStrings,
   ...cardStrings,
   ...timeStrings,

@@ -49,6 +49,11 @@ export class Oasis {
     ]);
   }
 
+  /** A TEM that is no DAC. */
+  static tem(...args: string[]): Promise<Oasis> {
+    return Oasis.start(['tem', '--listen', ANY_PORT, ...args]);
+  }
+
   static node(channel: string, ...args: string[]): Promise<Oasis> {
     return Oasis.start(['node', '--dac', channel, ...args]);
   }

@@ -2,6 +2,7 @@ import { formatAge } from '../format/time.ts';
 import { now } from '../state/now.ts';
 import { connection } from '../state/store.ts';
 import { strings } from '../strings.ts';
+import { OtherDacs } from './dac_links.tsx';
 
 /** Lies over the page, so that nothing moves when the connection comes and goes. */
 export function Banner() {
@@ -15,6 +16,7 @@ export function Banner() {
         {wasThere ? <Lost since={since} /> : words.never} {strings.lossReason[reason]}
       </strong>
       <span>{wasThere ? words.promise : words.waiting}</span>
+      <OtherDacs />
     </div>
   );
 }

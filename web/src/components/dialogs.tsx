@@ -3,6 +3,7 @@ import { AccountsDialog } from './accounts_dialog.tsx';
 import { AddDialog } from './add_dialog.tsx';
 import { AuditDialog } from './audit_dialog.tsx';
 import { ControlDialog } from './control_dialog.tsx';
+import { DacsDialog } from './dacs_dialog.tsx';
 import { HelpDialog } from './help_dialog.tsx';
 import { LayoutDialog } from './layout_dialog.tsx';
 import { MomentDialog } from './moment_dialog.tsx';
@@ -29,6 +30,8 @@ export function Dialogs() {
       return <PasswordDialog />;
     case 'audit-log':
       return <AuditDialog />;
+    case 'dacs':
+      return <DacsDialog />;
     default:
       return null;
   }

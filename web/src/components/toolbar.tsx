@@ -1,9 +1,11 @@
 import { unseen } from '../state/alarms.ts';
 import { mayReadAuditLog } from '../state/audit_log.ts';
+import { dacList } from '../state/dacs.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { exportCsv, exportPicture } from '../state/export.ts';
 import { openSingle } from '../state/panels.ts';
 import { mayAdminister } from '../state/session.ts';
+import { temLocation } from '../state/tem_location.ts';
 import { theme, toggleTheme } from '../state/theme.ts';
 import { strings } from '../strings.ts';
 import { IconButton } from './icon.tsx';
@@ -14,6 +16,7 @@ export function Toolbar() {
   const count = unseen.value;
   return (
     <div class="toolbar" role="toolbar" aria-label={words.title}>
+      <DacsButton />
       <IconButton icon="add" label={words.add} testId="open-add" onClick={() => open('add')} />
       <span class={count > 0 ? 'alarm-bell has-alarms' : 'alarm-bell'}>
         <IconButton
@@ -79,6 +82,21 @@ export function Toolbar() {
       )}
       <IconButton icon="help" label={words.help} testId="open-help" onClick={() => open('help')} />
     </div>
+  );
+}
+
+/** A button for the list of DACs, if there is more to see than the DAC of this page. */
+function DacsButton() {
+  const dacs = dacList.value?.dacs ?? [];
+  if (dacs.every(({ isOwn }) => isOwn) && temLocation.value === undefined) return null;
+  const live = dacs.filter(({ isLive }) => isLive).length;
+  return (
+    <IconButton
+      icon="dacs"
+      label={dacs.length > 0 ? strings.dacs.open(live, dacs.length) : strings.dacs.openUnknown}
+      testId="open-dacs"
+      onClick={() => open('dacs')}
+    />
   );
 }
 

@@ -4,20 +4,36 @@ import { setDock } from '../layout/active_dock.ts';
 import { Dock } from '../layout/dock.ts';
 import { PanelFrame } from '../panels/panel_frame.tsx';
 import { titleOf } from '../panels/title.ts';
+import { isTemAlone } from '../state/dacs.ts';
 import { sharedNames } from '../state/names.ts';
 import { closePanel, panels } from '../state/panels.ts';
 import { geometry, loaded } from '../state/saved.ts';
 import { connection, registry } from '../state/store.ts';
 import { isNarrow } from '../state/width.ts';
 import { strings } from '../strings.ts';
+import { DacTable } from './dac_table.tsx';
 import { IconButton } from './icon.tsx';
 
 /** The panels: docked on a wide screen, one below the other on a narrow one. */
 export function Workspace() {
+  if (isTemAlone.value) return <DacChoice />;
   return (
     <main class="main" aria-label={strings.main.label}>
       {panels.value.length === 0 && <Empty />}
       {isNarrow.value ? <Stack /> : <Docked />}
+    </main>
+  );
+}
+
+/** A TEM has no samples: its page leads to the DACs, which show the panels. */
+function DacChoice() {
+  return (
+    <main class="main" aria-label={strings.main.label}>
+      <section class="dac-choice" data-testid="dac-choice">
+        <h2>{strings.dacs.title}</h2>
+        <p>{strings.dacs.alone}</p>
+        <DacTable />
+      </section>
     </main>
   );
 }

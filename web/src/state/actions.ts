@@ -10,6 +10,7 @@ import { followArchiveCondition } from './archive_condition.ts';
 import { awaited, newestOfAllAway } from './away.ts';
 import { defaultChoice, isComplete } from './choice.ts';
 import { followHealth } from './dac_health.ts';
+import { followDacs } from './dacs.ts';
 import { chosenDoor, storeDoor } from './door_choice.ts';
 import { startKeys } from './keys.ts';
 import { startTicking } from './now.ts';
@@ -17,6 +18,7 @@ import { closeTarget, openPanels, panels, shownTargets } from './panels.ts';
 import { load, startSaving } from './saved.ts';
 import { followSession, signInByAddress } from './session.ts';
 import { apply, cellsOf, forget, offView, onView, registry } from './store.ts';
+import { takeTemLocation } from './tem_location.ts';
 import { startTheme } from './theme.ts';
 
 const PATIENCE_MS = 600;
@@ -26,6 +28,7 @@ let lastView = 0;
 
 export async function start(): Promise<void> {
   startTheme();
+  takeTemLocation();
   await signInByAddress();
   startTitle();
   startKeys();
@@ -35,6 +38,7 @@ export async function start(): Promise<void> {
   followAnnotations();
   followArchiveCondition();
   followHealth();
+  followDacs();
   followSession();
   followPanels(client);
   if (!(await load())) chooseOnFirstSight();

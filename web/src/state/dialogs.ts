@@ -9,7 +9,8 @@ export type DialogName =
   | 'moment'
   | 'accounts'
   | 'password'
-  | 'audit-log';
+  | 'audit-log'
+  | 'dacs';
 
 /** The dialog that is open. */
 export const openDialog = signal<DialogName | undefined>(undefined);

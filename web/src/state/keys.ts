@@ -31,6 +31,7 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['['], what: words.previousPanel, act: () => activeDock()?.step(-1) },
   { keys: ['m'], what: words.maximize, act: () => activeDock()?.toggleMaximized() },
   { keys: ['x'], what: words.close, act: () => activeDock()?.closeActive() },
+  { keys: ['d'], what: words.dacs, act: () => show('dacs') },
   { keys: ['r'], what: words.control, act: () => show('control') },
   { keys: ['n'], what: words.note, act: () => show('note') },
   { keys: ['g'], what: words.alarms, act: () => openSingle('alarms') },

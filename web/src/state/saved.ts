@@ -41,8 +41,13 @@ export function applyLayout(layout: LayoutDocument): void {
 /** An address that shows others what this page shows: its layout, and the time if it is paused. */
 export async function sharedAddress(): Promise<string> {
   const url = new URL(location.href);
-  url.hash = `${VIEW}${await pack(JSON.stringify(currentLayout()))}`;
+  url.hash = await layoutFragment();
   return url.href;
+}
+
+/** The layout as the fragment of an address. */
+export async function layoutFragment(): Promise<string> {
+  return `${VIEW}${await pack(JSON.stringify(currentLayout()))}`;
 }
 
 /** Loads the layout of the address, or else the saved one. Returns whether there was any. */

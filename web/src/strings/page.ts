@@ -39,6 +39,7 @@ export const pageStrings = {
     testRuns: 'Test runs',
     picture: 'Save the panel as a picture',
     csv: 'Save the panel as CSV',
+    dacs: 'DACs',
     control: 'Commands for several instances',
     share: 'Copy a link to this view',
     layout: 'Layouts',

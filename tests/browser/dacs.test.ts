@@ -1,0 +1,112 @@
+import { type Browser, devices } from 'playwright-core';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { launch, Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+
+const NODE = ['--name', 'plant-7', '--probe', 'processor@20'];
+
+let browser: Browser;
+let started: Oasis[];
+
+/** Starts a process that ends with the test. */
+async function run(process: Promise<Oasis>): Promise<Oasis> {
+  const oasis = await process;
+  started.push(oasis);
+  return oasis;
+}
+
+beforeEach(async () => {
+  started = [];
+  browser = await launch();
+});
+
+afterEach(async () => {
+  await browser.close();
+  for (const oasis of started.reverse()) await oasis.stop();
+});
+
+/** The browser's own message for a refused connection; all others are the page's. */
+function ownComplaints(visit: Visit): string[] {
+  return visit.complaints.filter(
+    (text) => !/ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|WebSocket/.test(text),
+  );
+}
+
+it('lists the DACs of its TEM, and opens another one with the same layout when its own ends', async () => {
+  const hall1 = await run(Oasis.dac({}, '--dac-name', 'hall-1'));
+  const hall2 = await run(Oasis.dac({}, '--tem', hall1.url, '--dac-name', 'hall-2'));
+  await run(Oasis.node(hall1.channel, ...NODE));
+  await run(Oasis.node(hall2.channel, ...NODE));
+  const visit = await Visit.to(browser, hall1.url, { viewport: { width: 1366, height: 768 } });
+  const { page } = visit;
+  await visit.seesSamples('processor', 2);
+
+  await page.getByTestId('open-dacs').click();
+  const row = (name: string) => page.locator(`[data-testid=dac-row][data-dac=${name}]`);
+  await expect.poll(() => row('hall-2').getAttribute('data-state')).toBe('live');
+  // A heartbeat reports how many nodes and samples there are.
+  await expect.poll(() => row('hall-2').textContent()).toMatch(/hall-2.*live.*ok\D*1/);
+  expect(await row('hall-1').textContent()).toContain('this page');
+  expect(await row('hall-1').getByTestId('dac-link').count()).toBe(0);
+  await visit.screenshot('dacs');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('t');
+  await page.keyboard.press('d');
+  await visit.screenshot('dacs-light');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('t');
+
+  const panels = await page.locator('.dv-default-tab-content').allTextContents();
+  await hall1.kill();
+  const offer = page.getByTestId('other-dacs').getByTestId('dac-link');
+  await expect.poll(() => offer.textContent()).toBe('Open hall-2');
+  expect(await page.getByTestId('other-dacs').textContent()).toContain('hall-1 does not answer.');
+  await visit.screenshot('dacs-lost');
+  await offer.click();
+  await visit.seesSamples('processor', 2);
+  expect(page.url().startsWith(hall2.url)).toBe(true);
+  expect(page.url()).not.toContain('tem=');
+  expect(await page.locator('.dv-default-tab-content').allTextContents()).toEqual(panels);
+
+  // Its own TEM knows no other DAC: the page leads back to the TEM that it came from.
+  await page.getByTestId('open-dacs').click();
+  expect(await page.getByTestId('tem-location').inputValue()).toBe(`${hall1.url}/`);
+  expect(await page.getByTestId('dacs').textContent()).toContain('Named by the link that you followed');
+  await page.keyboard.press('Escape');
+  await hall2.kill();
+  await expect.poll(() => page.getByTestId('tem-link').getAttribute('href')).toMatch(`${hall1.url}/#view=`);
+  expect(ownComplaints(visit)).toEqual([]);
+});
+
+it('chooses a DAC on the page of a TEM, and remembers it', async () => {
+  const tem = await run(Oasis.tem());
+  await run(Oasis.dac({}, '--tem', tem.url, '--dac-name', 'hall-1'));
+  const hall2 = await run(Oasis.dac({}, '--tem', tem.url, '--dac-name', 'hall-2'));
+  await run(Oasis.node(hall2.channel, ...NODE));
+  const visit = await Visit.to(browser, hall2.url, {
+    ...devices['Pixel 5'],
+    viewport: { width: 390, height: 844 },
+  });
+  const { page } = visit;
+  await visit.seesSamples('processor', 2);
+  // This DAC's own TEM knows it alone.
+  expect(await page.getByTestId('open-dacs').count()).toBe(0);
+  await page.keyboard.press('d');
+  await page.getByTestId('tem-location').fill('javascript:alert(1)');
+  await page.getByTestId('tem-open').click();
+  await expect.poll(() => page.getByTestId('tem-problem').textContent()).toContain('is not an address');
+  await page.getByTestId('tem-location').fill(tem.listen);
+  await page.getByTestId('tem-open').click();
+
+  await expect.poll(() => page.url()).toContain(tem.url);
+  // The TEM has no samples: it shows its DACs where others show panels.
+  const link = page.getByTestId('dac-choice').locator('[data-testid=dac-link][data-dac=hall-2]');
+  await link.waitFor();
+  await visit.screenshot('dacs-phone');
+  await link.click();
+  await visit.seesSamples('processor', 2);
+  await page.goto(tem.url);
+  const row = page.locator('[data-testid=dac-row][data-dac=hall-2]');
+  await expect.poll(() => row.textContent()).toContain('opened last');
+  expect(ownComplaints(visit)).toEqual([]);
+});

@@ -50,11 +50,6 @@ it('lists the DACs of its TEM, and opens another one with the same layout when i
   expect(await row('hall-1').getByTestId('dac-link').count()).toBe(0);
   await visit.screenshot('dacs');
   await page.keyboard.press('Escape');
-  await page.keyboard.press('t');
-  await page.keyboard.press('d');
-  await visit.screenshot('dacs-light');
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('t');
 
   const panels = await page.locator('.dv-default-tab-content').allTextContents();
   await hall1.kill();

@@ -17,6 +17,7 @@ import './styles/audit_log.css';
 import './styles/sign_in.css';
 import './styles/accounts.css';
 import './styles/dacs.css';
+import './styles/expressions.css';
 
 void start();
 render(<App />, document.getElementById('app')!);

@@ -5,6 +5,7 @@ import { cardStrings } from './strings/card.ts';
 import { commandStrings } from './strings/commands.ts';
 import { connectionStrings } from './strings/connection.ts';
 import { dacStrings } from './strings/dacs.ts';
+import { expressionStrings } from './strings/expressions.ts';
 import { handlerStrings } from './strings/handlers.ts';
 import { ledgerStrings } from './strings/ledger.ts';
 import { pageStrings } from './strings/page.ts';
@@ -24,6 +25,7 @@ export const strings = {
   ...cardStrings,
   ...timeStrings,
   ...panelsStrings,
+  ...expressionStrings,
   ...alarmsStrings,
   ...ledgerStrings,
   ...handlerStrings,

@@ -1,18 +1,21 @@
-import type { Schema } from '@oasis/wire';
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { formatInteger } from '../format/number.ts';
 import { activeDock } from '../layout/active_dock.ts';
 import { buildPanels, fits, type Pick, suits, type WantedKind, wantedKinds } from '../panels/build.ts';
+import type { PanelContent } from '../panels/spec.ts';
 import { openDialog } from '../state/dialogs.ts';
-import { openPanels, panels } from '../state/panels.ts';
-import { entryOf } from '../state/registry.ts';
-import { readSchemas, schemaOf } from '../state/schemas.ts';
-import { cellsOf, chosenKeys, registry } from '../state/store.ts';
+import { judge } from '../state/expressions.ts';
+import { openPanels, panels, wantedKind } from '../state/panels.ts';
+import { readSchemas } from '../state/schemas.ts';
+import { chosenKeys, registry } from '../state/store.ts';
+import { schemaOfTarget } from '../state/target_schema.ts';
 import { search, wordsOf } from '../state/tree.ts';
 import type { InstanceEntry } from '../stream/protocol.ts';
-import { keyOf, type Target } from '../stream/view.ts';
+import { keyOf } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from './dialog.tsx';
+import { ExpressionField } from './expression_field.tsx';
 
 const words = strings.add;
 /** Most instances that are listed; a filter finds the others. */
@@ -20,11 +23,19 @@ const LISTED = 40;
 
 /** Adds panels: asks for the kind and the metrics. */
 export function AddDialog() {
-  const kind = useSignal<WantedKind>('chart');
+  const kind = wantedKind;
+  const text = useSignal('');
   const wanted = useSignal('');
   const picked = useSignal<readonly Pick[]>([]);
-  const contents = buildPanels(kind.value, picked.value, schemaOfTarget);
+  const formula = useComputed(() => (kind.value === 'expression' ? judge(text.value) : undefined)).value;
+  const contents: PanelContent[] =
+    formula === undefined
+      ? buildPanels(kind.value, picked.value, schemaOfTarget)
+      : formula.state === 'ready'
+        ? [{ kind: 'series', sources: [], mode: 'lines', expressions: [formula.text] }]
+        : [];
   const found = useComputed(() => candidates(kind.value, wordsOf(wanted.value)));
+  useEffect(() => reset, []);
   useSignalEffect(() => void readSchemas(registry.value?.instances ?? []));
   const toggle = (pick: Pick) => {
     const same = (other: Pick) => keyOf(other.target) === keyOf(pick.target) && other.metric === pick.metric;
@@ -64,32 +75,39 @@ export function AddDialog() {
           ))}
         </fieldset>
         <p class="add-about">{words.about[kind.value]}</p>
-        <input
-          class="input"
-          type="search"
-          placeholder={words.filter}
-          aria-label={words.filter}
-          value={wanted.value}
-          onInput={(event) => {
-            wanted.value = event.currentTarget.value;
-          }}
-        />
-        <div class="add-metrics">
-          {found.value.length === 0 && <p class="hint">{words.noMatch}</p>}
-          {found.value.slice(0, LISTED).map((entry) => (
-            <Choices
-              key={keyOf(entry)}
-              entry={entry}
-              kind={kind.value}
-              wanted={wordsOf(wanted.value)}
-              picked={picked.value}
-              onToggle={toggle}
+        {kind.value === 'expression' && (
+          <ExpressionField value={text} isAutoFocused={true} onEnter={() => {}} onEscape={() => {}} />
+        )}
+        {kind.value !== 'expression' && (
+          <>
+            <input
+              class="input"
+              type="search"
+              placeholder={words.filter}
+              aria-label={words.filter}
+              value={wanted.value}
+              onInput={(event) => {
+                wanted.value = event.currentTarget.value;
+              }}
             />
-          ))}
-          {found.value.length > LISTED && (
-            <p class="hint">{words.more(formatInteger(found.value.length - LISTED))}</p>
-          )}
-        </div>
+            <div class="add-metrics">
+              {found.value.length === 0 && <p class="hint">{words.noMatch}</p>}
+              {found.value.slice(0, LISTED).map((entry) => (
+                <Choices
+                  key={keyOf(entry)}
+                  entry={entry}
+                  kind={kind.value}
+                  wanted={wordsOf(wanted.value)}
+                  picked={picked.value}
+                  onToggle={toggle}
+                />
+              ))}
+              {found.value.length > LISTED && (
+                <p class="hint">{words.more(formatInteger(found.value.length - LISTED))}</p>
+              )}
+            </div>
+          </>
+        )}
         <button
           type="submit"
           class="button button-main"
@@ -103,6 +121,11 @@ export function AddDialog() {
   );
 }
 
+/** The next dialog begins with a chart. */
+function reset(): void {
+  wantedKind.value = 'chart';
+}
+
 /** Returns the instances that a panel of a kind can show, watched ones first. */
 function candidates(kind: WantedKind, wanted: readonly string[]): InstanceEntry[] {
   const isWatched = (entry: InstanceEntry) => chosenKeys.value.has(keyOf(entry));
@@ -110,14 +133,6 @@ function candidates(kind: WantedKind, wanted: readonly string[]): InstanceEntry[
     (entry) => suits(kind, schemaOfTarget(entry)) && search(entry, wanted) !== undefined,
   );
   return [...found.filter(isWatched), ...found.filter((entry) => !isWatched(entry))];
-}
-
-/** Returns the schema of an instance, whether it is watched or not. */
-function schemaOfTarget(target: Target): Schema | undefined {
-  // Only watched instances have cells.
-  const own = chosenKeys.value.has(keyOf(target)) ? cellsOf(target).status.value?.schema : undefined;
-  const entry = own ? undefined : entryOf(target);
-  return own ?? (entry && schemaOf(entry));
 }
 
 function Choices(props: {

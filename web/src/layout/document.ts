@@ -1,5 +1,6 @@
+import { parseKnown } from '../expressions/resolve.ts';
 import { type Fields, isFields } from '../fields.ts';
-import type { PanelContent, PanelSpec, SeriesMode } from '../panels/spec.ts';
+import { MAX_EXPRESSIONS, type PanelContent, type PanelSpec, type SeriesMode } from '../panels/spec.ts';
 import { type Annotation, MAX_ANNOTATIONS, MAX_NOTE } from '../state/annotations.ts';
 import type { Range, Source } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
@@ -52,12 +53,7 @@ function parseContent(json: Fields): PanelContent | undefined {
     case 'auto':
       return target && { kind: json.kind, target };
     case 'series':
-      return withSources(json, (sources) => ({
-        kind: 'series',
-        sources,
-        mode: parseMode(json.mode),
-        ...present('title', text(json.title)),
-      }));
+      return parseSeries(json);
     case 'states':
       return withSources(json, (sources) => ({ kind: 'states', sources }));
     case 'gauge': {
@@ -83,6 +79,26 @@ function parseContent(json: Fields): PanelContent | undefined {
     default:
       return undefined;
   }
+}
+
+function parseSeries(json: Fields): PanelContent | undefined {
+  const sources = list(json.sources).flatMap((entry) => parseSource(entry) ?? []);
+  const mode = parseMode(json.mode);
+  const expressions = mode === 'lines' ? parseExpressions(json.expressions) : [];
+  if (sources.length + expressions.length === 0) return undefined;
+  return {
+    kind: 'series',
+    sources,
+    mode,
+    ...(expressions.length > 0 && { expressions }),
+    ...present('title', text(json.title)),
+  };
+}
+
+function parseExpressions(json: unknown): string[] {
+  return list(json)
+    .slice(0, MAX_EXPRESSIONS)
+    .flatMap((entry) => (typeof entry === 'string' && parseKnown(entry) ? entry : []));
 }
 
 function withSources(

@@ -7,6 +7,7 @@ import type { PanelContent } from './spec.ts';
 /** Kinds of panels with their names on the page. */
 export const wantedKinds = [
   'chart',
+  'expression',
   'shares',
   'states',
   'gauge',
@@ -31,7 +32,8 @@ export interface Pick {
 export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
   const isWhole = kind === 'wind' || kind === 'intervals' || kind === 'events' || kind === 'values';
   if (!metric) return isWhole;
-  if (isWhole || kind === 'ledger' || kind === 'alarms' || kind === 'test-runs') return false;
+  if (isWhole || kind === 'expression' || kind === 'ledger' || kind === 'alarms' || kind === 'test-runs')
+    return false;
   const { type } = metric;
   if (isVector(type) || isStruct(type)) return false;
   if (kind === 'states') return true;
@@ -57,6 +59,8 @@ export function buildPanels(
     case 'alarms':
     case 'test-runs':
       return [{ kind }];
+    case 'expression':
+      return [];
     case 'values':
       return picks.map(({ target }) => ({ kind: 'instance', target }));
     case 'wind':

@@ -1,6 +1,7 @@
 import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import type { TimeChart } from '../charts/time_chart.ts';
+import { IconButton } from '../components/icon.tsx';
 import { formatQuantity } from '../format/axis.ts';
 import { copyText } from '../state/copy.ts';
 import { cursorTime } from '../state/time.ts';
@@ -18,8 +19,10 @@ export function Legend(props: {
   choice: LineChoice;
   isStacked: boolean;
   onToggle: () => void;
+  /** Opens an expression; without a number, a new one. Absent where there can be none. */
+  onEdit?: ((expression: number | undefined) => void) | undefined;
 }) {
-  const { lines, chart, drawn, choice, isStacked } = props;
+  const { lines, chart, drawn, choice, isStacked, onEdit } = props;
   const time = cursorTime.value;
   void drawn.value;
   return (
@@ -31,7 +34,7 @@ export function Legend(props: {
           : formatQuantity(value, line.unit, line.isCounter);
         const isShown = choice.isShown(index);
         return (
-          <li key={`${index} ${line.label}`}>
+          <li key={`${index} ${line.label}`} class="legend-item">
             <button
               type="button"
               class={isShown ? 'legend-line' : 'legend-line is-hidden'}
@@ -55,9 +58,27 @@ export function Legend(props: {
                 {isShown || !isStacked ? text : '\u2013'}
               </span>
             </button>
+            {line.expression !== undefined && onEdit && (
+              <IconButton
+                icon="pencil"
+                label={strings.expressions.change(line.label)}
+                testId="expression-change"
+                onClick={() => onEdit(line.expression)}
+              />
+            )}
           </li>
         );
       })}
+      {onEdit && (
+        <li>
+          <IconButton
+            icon="formula"
+            label={strings.expressions.add}
+            testId="expression-add"
+            onClick={() => onEdit(undefined)}
+          />
+        </li>
+      )}
     </ul>
   );
 }

@@ -1,8 +1,9 @@
-import type { Meaning, Metric, Schema } from '@oasis/wire';
+import type { Meaning, Metric } from '@oasis/wire';
 import type { Limit } from '../charts/draw_marks.ts';
 import type { LineStyle } from '../charts/line.ts';
 import { SERIES_COLORS } from '../charts/palette.ts';
-import { partsOf } from '../series/parts.ts';
+import { metricAt } from '../series/parts.ts';
+import { judgeKnown, shortText } from '../state/expressions.ts';
 import { nameOf } from '../state/names.ts';
 import { cellsOf } from '../state/store.ts';
 import type { ViewResult } from '../stream/query.ts';
@@ -13,6 +14,8 @@ export interface DescribedLine extends LineStyle {
   readonly metric: string;
   readonly doc: string;
   readonly limits: readonly Limit[];
+  /** Number of the expression in the panel; absent for metrics. */
+  readonly expression?: number;
 }
 
 /** The elements that match a pattern, by instance and pattern. */
@@ -34,15 +37,6 @@ function partKey(key: string, pattern: string): string {
   return `${key} ${pattern}`;
 }
 
-function findMetric(schema: Schema | undefined, name: string): Metric | undefined {
-  for (const metric of schema?.metrics ?? []) {
-    if (metric.name === name) return metric;
-    const part = partsOf(metric).find(({ pattern }) => pattern === name);
-    if (part) return part.metric;
-  }
-  return undefined;
-}
-
 /** Returns the lines of a panel, from the schemas of their instances. Reads signals. */
 export function describeLines(spec: PanelSpec & { kind: 'series' }, parts: Parts): DescribedLine[] {
   const isMixed = spec.sources.length > 1;
@@ -51,7 +45,7 @@ export function describeLines(spec: PanelSpec & { kind: 'series' }, parts: Parts
     const schema = cellsOf(target).status.value?.schema;
     const isStep = cellsOf(target).entry.value?.kind === 'on-change';
     return metrics.flatMap((name): DescribedLine[] => {
-      const metric: Partial<Metric> = findMetric(schema, name) ?? {};
+      const metric: Partial<Metric> = metricAt(schema, name) ?? {};
       const elements = parts[partKey(keyOf(target), name)];
       const labels = elements?.map((element) => element || (metric.label ?? name)) ?? [metric.label ?? name];
       return labels.map((label) => ({
@@ -65,6 +59,25 @@ export function describeLines(spec: PanelSpec & { kind: 'series' }, parts: Parts
         limits: [...limitsOf(metric.warn, 'warn'), ...limitsOf(metric.alarm, 'alarm')],
       }));
     });
+  });
+}
+
+/** Describes the lines of expressions that can be computed. Reads signals. */
+export function describeExpressions(texts: readonly string[], first: number): DescribedLine[] {
+  return texts.flatMap((text, index) => {
+    const found = judgeKnown(text);
+    if (found.state !== 'ready') return [];
+    return {
+      metric: text,
+      label: shortText(text),
+      unit: found.unit,
+      isCounter: false,
+      isStep: false,
+      color: (first + index) % SERIES_COLORS,
+      doc: text,
+      limits: [],
+      expression: index,
+    };
   });
 }
 

@@ -1,17 +1,20 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
 import { type ChartContent, TimeChart } from '../charts/time_chart.ts';
+import type { Plan } from '../expressions/plan.ts';
 import { formatSpan } from '../format/time.ts';
 import { formatUnit } from '../format/unit.ts';
 import { allAnnotations, annotationsOn } from '../state/annotations.ts';
+import { judgeKnown } from '../state/expressions.ts';
 import { compareAgo, cursorTime, ends, range, show } from '../state/time.ts';
 import type { PastPart, Query, ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
+import { ExpressionLines, editExpression } from './expression_lines.tsx';
 import { GapNote } from './gap_note.tsx';
 import { Legend } from './legend.tsx';
 import { LineChoice } from './line_choice.ts';
-import { type DescribedLine, describeLines, type Parts, partsIn } from './lines.ts';
+import { type DescribedLine, describeExpressions, describeLines, type Parts, partsIn } from './lines.ts';
 import { NotesNote } from './notes_note.tsx';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote, pastOf } from './past_note.tsx';
@@ -39,7 +42,11 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   const parts = useSignal<Parts>({});
   const past = useSignal<PastPart | undefined>(undefined);
   // As text, so that an equal specification makes no new chart.
-  const described = useComputed(() => JSON.stringify(describeLines(spec, parts.value))).value;
+  const described = useComputed(() => {
+    const measured = describeLines(spec, parts.value);
+    return JSON.stringify([...measured, ...describeExpressions(spec.expressions ?? [], measured.length)]);
+  }).value;
+  const plans = useComputed(() => JSON.stringify(plansOf(spec.expressions ?? [])));
   const lines = useMemo(() => JSON.parse(described) as DescribedLine[], [described]);
   const choice = useRef(new LineChoice()).current;
   /** Marks that are drawn over it. */
@@ -102,7 +109,13 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   }, [spec.id, spec.mode, lines, choice, columns, palette]);
 
   useView(
-    () => ({ kind: 'columns', range: range.value, sources: spec.sources, columns: columns.value }),
+    () => ({
+      kind: 'columns',
+      range: range.value,
+      sources: spec.sources,
+      columns: columns.value,
+      expressions: JSON.parse(plans.value) as Plan[],
+    }),
     (result) => {
       newest.current = result;
       const fromArchive = pastOf(result);
@@ -135,6 +148,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
             ago: compareAgo.value,
             sources: spec.sources,
             columns: columns.value,
+            expressions: JSON.parse(plans.value) as Plan[],
           },
     (result) => {
       ghost.current = result;
@@ -171,13 +185,23 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
           if (newest.current) chart.current?.draw(newest.current);
           drawn.value++;
         }}
+        onEdit={spec.mode === 'lines' ? (index) => editExpression(spec, index) : undefined}
       />
+      {spec.mode === 'lines' && <ExpressionLines spec={spec} />}
       <PanelFooter spec={spec}>
         <PastNote past={past.value} />
         <NotesNote isShort />
       </PanelFooter>
     </section>
   );
+}
+
+/** Plans of the expressions that can be computed, in the order of their lines. Reads signals. */
+function plansOf(texts: readonly string[]): Plan[] {
+  return texts.flatMap((text) => {
+    const found = judgeKnown(text);
+    return found.state === 'ready' ? found.plan : [];
+  });
 }
 
 /** Returns the name of a line with the unit that it is drawn in; shares have the unit 1 and are drawn in percent. */

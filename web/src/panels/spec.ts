@@ -1,3 +1,4 @@
+import { targetsIn } from '../expressions/resolve.ts';
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 
@@ -15,7 +16,13 @@ export type PanelContent =
   | { readonly kind: 'instance'; readonly target: Target }
   /** Becomes the panel that suits the instance best once its schema is known. */
   | { readonly kind: 'auto'; readonly target: Target }
-  | ({ readonly kind: 'series'; readonly sources: readonly Source[]; readonly mode: SeriesMode } & Titled)
+  | ({
+      readonly kind: 'series';
+      readonly sources: readonly Source[];
+      readonly mode: SeriesMode;
+      /** Computed lines, after those of the sources; each names the nodes of its instances. */
+      readonly expressions?: readonly string[];
+    } & Titled)
   | { readonly kind: 'states'; readonly sources: readonly Source[] }
   | { readonly kind: 'gauge'; readonly target: Target; readonly metric: string }
   | { readonly kind: 'histogram'; readonly target: Target; readonly metric: string | null }
@@ -24,6 +31,9 @@ export type PanelContent =
   | { readonly kind: 'ledger' }
   | { readonly kind: 'alarms' }
   | { readonly kind: 'test-runs' };
+
+/** Most expressions in a panel. */
+export const MAX_EXPRESSIONS = 10;
 
 /** Panels of the whole page: one of each is enough. */
 export const SINGLES = ['ledger', 'alarms', 'test-runs'] as const;
@@ -40,6 +50,10 @@ export type SeriesMode = 'lines' | 'shares';
 export function targetsOf(content: PanelContent): readonly Target[] {
   switch (content.kind) {
     case 'series':
+      return [
+        ...content.sources.map(({ target }) => target),
+        ...(content.expressions ?? []).flatMap((text) => targetsIn(text)),
+      ];
     case 'states':
       return content.sources.map(({ target }) => target);
     case 'events':
@@ -58,7 +72,13 @@ export function without(spec: PanelSpec, target: Target): PanelSpec | undefined 
   const key = keyOf(target);
   if (!targetsOf(spec).some((other) => keyOf(other) === key)) return spec;
   switch (spec.kind) {
-    case 'series':
+    case 'series': {
+      const sources = spec.sources.filter((source) => keyOf(source.target) !== key);
+      const uses = (text: string) => targetsIn(text).some((other) => keyOf(other) === key);
+      const expressions = (spec.expressions ?? []).filter((text) => !uses(text));
+      if (sources.length + expressions.length === 0) return undefined;
+      return { ...spec, sources, ...(spec.expressions && { expressions }) };
+    }
     case 'states': {
       const sources = spec.sources.filter((source) => keyOf(source.target) !== key);
       return sources.length === 0 ? undefined : { ...spec, sources };

@@ -1,3 +1,4 @@
+import { shortText } from '../state/expressions.ts';
 import { nameOf } from '../state/names.ts';
 import { strings } from '../strings.ts';
 import type { PanelSpec } from './spec.ts';
@@ -18,9 +19,13 @@ export function titleOf(spec: PanelSpec): string {
     case 'histogram':
       return `${instances} \u00b7 ${spec.metric === null ? words.intervals : `${spec.metric} ${words.kind.histogram}`}`;
     case 'series': {
-      const metrics = spec.sources.flatMap((source) => source.metrics);
+      const metrics = [
+        ...spec.sources.flatMap((source) => source.metrics),
+        ...(spec.expressions ?? []).map(shortText),
+      ];
       const what = spec.title ?? (metrics.length <= 2 ? metrics.join(', ') : words.mode[spec.mode]);
-      return `${instances} \u00b7 ${what}`;
+      // An expression names its instances.
+      return spec.sources.length === 0 ? metrics.join(', ') : `${instances} \u00b7 ${what}`;
     }
     case 'ledger':
     case 'alarms':

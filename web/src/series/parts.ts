@@ -1,4 +1,4 @@
-import { isStruct, isVector, type Metric, type MetricType, type Value } from '@oasis/wire';
+import { isStruct, isVector, type Metric, type MetricType, type Schema, type Value } from '@oasis/wire';
 import { SeriesStore } from './store.ts';
 
 /** Numbers within vectors and structs, named by a pattern: `axes[].position`, `loads[]`, `pose.x`. */
@@ -21,6 +21,16 @@ export function partsOf(metric: Metric): PartMetric[] {
     return isStruct(type.vector) ? members(type.vector.struct.members, `${name}[].`) : [];
   }
   return isStruct(type) ? members(type.struct.members, `${name}.`) : [];
+}
+
+/** Returns a metric by name, or the numbers within one by their pattern. */
+export function metricAt(schema: Schema | undefined, name: string): Metric | undefined {
+  for (const metric of schema?.metrics ?? []) {
+    if (metric.name === name) return metric;
+    const part = partsOf(metric).find(({ pattern }) => pattern === name);
+    if (part) return part.metric;
+  }
+  return undefined;
 }
 
 function members(found: readonly Metric[], prefix: string): PartMetric[] {

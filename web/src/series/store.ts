@@ -154,6 +154,11 @@ export class SeriesStore {
     }
   }
 
+  /** Whether {@link visit} visits single samples. */
+  hasSamples(from: number, to: number, rows: number): boolean {
+    return this.levelFor(from, to, rows) === 0;
+  }
+
   private levelFor(from: number, to: number, rows: number): number {
     for (let level = 0; level < TIERS - 1; level++) {
       const tier = this.tiers[level];

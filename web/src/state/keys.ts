@@ -2,7 +2,8 @@ import { activeDock } from '../layout/active_dock.ts';
 import { strings } from '../strings.ts';
 import { openDialog } from './dialogs.ts';
 import { exportCsv, exportPicture } from './export.ts';
-import { openSingle } from './panels.ts';
+import { edited } from './expressions.ts';
+import { openSingle, panels, wantedKind } from './panels.ts';
 import { copyLink } from './share.ts';
 import { toggleTheme } from './theme.ts';
 import { goLive, pan, togglePause, zoomStep } from './time.ts';
@@ -27,6 +28,7 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['j'], what: words.moment, act: () => show('moment') },
   { keys: ['/'], what: words.filter, act: focusFilter },
   { keys: ['a'], what: words.add, act: () => show('add') },
+  { keys: ['e'], what: words.expression, act: editExpression },
   { keys: [']'], what: words.nextPanel, act: () => activeDock()?.step(1) },
   { keys: ['['], what: words.previousPanel, act: () => activeDock()?.step(-1) },
   { keys: ['m'], what: words.maximize, act: () => activeDock()?.toggleMaximized() },
@@ -97,6 +99,17 @@ function choosesBy(list: HTMLSelectElement, key: string): boolean {
 
 function show(name: NonNullable<typeof openDialog.value>): void {
   openDialog.value = name;
+}
+
+/** Opens the field for an expression in the active chart, or else the dialog that adds one. */
+function editExpression(): void {
+  const id = activeDock()?.activeId;
+  const spec = panels.peek().find((candidate) => candidate.id === id);
+  if (spec?.kind === 'series' && spec.mode === 'lines') edited.value = { panel: spec.id, index: undefined };
+  else {
+    wantedKind.value = 'expression';
+    show('add');
+  }
 }
 
 function focusFilter(): void {

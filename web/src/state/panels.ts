@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { activeDock } from '../layout/active_dock.ts';
+import type { WantedKind } from '../panels/build.ts';
 import { type PanelContent, type PanelSpec, type SingleKind, targetsOf, without } from '../panels/spec.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 
@@ -12,6 +13,9 @@ export const shownTargets = computed(() => {
   for (const spec of panels.value) for (const target of targetsOf(spec)) found.set(keyOf(target), target);
   return [...found.values()];
 });
+
+/** The kind of panel that the dialog adds. */
+export const wantedKind = signal<WantedKind>('chart');
 
 let lastId = 0;
 

@@ -1,7 +1,10 @@
 import { type Cause, lossCause } from '@oasis/wire';
 
-/** Interruptions that only the page sees; no sample is missing. Causes of loss are those of docs/reference/loss.md. */
-export type Interruption = 'reconnected' | 'disabled' | 'node_offline' | 'silent';
+/**
+ * Interruptions that only the page sees; no sample is missing. `no_value` is of expressions. Causes of loss are those of
+ * docs/reference/loss.md.
+ */
+export type Interruption = 'reconnected' | 'disabled' | 'node_offline' | 'silent' | 'no_value';
 
 /** The cause of a gap or an interruption. A newer DAC may have causes that this page does not know. */
 export type GapCause = Cause | Interruption | (string & {});

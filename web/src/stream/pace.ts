@@ -15,7 +15,7 @@ export interface Recent {
 
 /** Factor of the median interval from which a sample is late. */
 export const LATE_FACTOR = 2.5;
-const SLACK_MS = 500;
+export const SLACK_MS = 500;
 /** Minimum number of intervals to estimate a rate. */
 const MIN_INTERVALS = 4;
 export const KEPT = 8;

@@ -1,3 +1,4 @@
+import type { Plan } from '../expressions/plan.ts';
 import type { ColumnBlock } from '../series/columns.ts';
 import type { Histogram } from '../series/histogram.ts';
 import type { RecordRow } from '../series/records.ts';
@@ -17,7 +18,13 @@ export type Query = {
   /** Moves the range so many milliseconds into the past. */
   readonly ago?: number;
 } & (
-  | { readonly kind: 'columns'; readonly sources: readonly Source[]; readonly columns: number }
+  | {
+      readonly kind: 'columns';
+      readonly sources: readonly Source[];
+      readonly columns: number;
+      /** Computed lines, after those of the sources. */
+      readonly expressions?: readonly Plan[];
+    }
   | { readonly kind: 'states'; readonly sources: readonly Source[]; readonly columns: number }
   | {
       readonly kind: 'histogram';
@@ -54,6 +61,7 @@ export interface GapMark {
 }
 
 export interface SourceColumns extends ColumnBlock {
+  /** Key of the instance; empty for an expression. */
   readonly key: string;
   /** The pattern, and the element of it that these columns show. */
   readonly part?: { readonly pattern: string; readonly label: string };

@@ -105,6 +105,10 @@ function pause(query: Query): number {
 function targetsOf(query: Query): readonly Target[] {
   switch (query.kind) {
     case 'columns':
+      return [
+        ...query.sources.map(({ target }) => target),
+        ...(query.expressions ?? []).flatMap(({ inputs }) => inputs.map(({ target }) => target)),
+      ];
     case 'states':
       return query.sources.map(({ target }) => target);
     case 'histogram':

@@ -57,7 +57,7 @@ export class Watch {
   private run: string | undefined;
   private isPaceNew = true;
   /** Whether its node is there and the probe enabled. */
-  private isTaking = true;
+  isTaking = true;
   /** Cause of the present silence, if known. */
   private silenceCause: Interruption | undefined;
   private shown: { second: number; rate: number | undefined } = { second: 0, rate: undefined };

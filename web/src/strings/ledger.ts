@@ -79,5 +79,6 @@ const interruptions = new Map<GapCause, string>(
     disabled: 'the probe was disabled',
     node_offline: 'the node was offline',
     silent: 'no samples were taken; none are missing',
+    no_value: 'the expression has no value: an input is missing or too old, or the result is no number',
   } satisfies Record<Interruption | 'epoch_changed' | 'node_restart', string>),
 );

@@ -29,6 +29,7 @@ export const pageStrings = {
     zoomOut: 'Show more time',
     filter: 'Find an instance',
     add: 'Add a panel',
+    expression: 'Add an expression to the chart',
     nextPanel: 'Next panel',
     previousPanel: 'Previous panel',
     maximize: 'Maximize or restore the panel',

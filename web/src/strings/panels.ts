@@ -73,6 +73,7 @@ export const panelsStrings = {
     kind: 'Kind',
     kinds: {
       chart: 'Chart',
+      expression: 'Expression',
       shares: 'Shares',
       states: 'States',
       gauge: 'Gauge',
@@ -87,6 +88,7 @@ export const panelsStrings = {
     } satisfies Record<WantedKind, string>,
     about: {
       chart: 'Numbers over time, of one or more instances.',
+      expression: 'A chart of a formula: metrics of any instances, with their units.',
       shares: 'Counters as shares of their sum.',
       states: 'States over time.',
       gauge: 'The newest value between its limits, one dial for each metric.',

@@ -1,0 +1,210 @@
+import { evaluate } from '../expressions/evaluate.ts';
+import type { Plan, PlanInput } from '../expressions/plan.ts';
+import type { Signal } from '../expressions/signal.ts';
+import type { RowSource, RowTable } from '../series/columns.ts';
+import { LATE_FACTOR, SLACK_MS } from './pace.ts';
+import type { GapMark, PastPart } from './query.ts';
+import type { Scene } from './scene.ts';
+import { type DrawnGroup, gapsOf, groupsOf, type Past, pastOf } from './series_groups.ts';
+import { keyOf } from './view.ts';
+import type { Watch } from './watch.ts';
+
+/** Rows that an expression reads at most; of a longer time it reads the last sample of each step. */
+const MAX_ROWS = 32_768;
+/** Times without a value that are marked at most. */
+const MAX_UNKNOWN = 500;
+
+/** The values of an expression in the time shown, by the browser's clock. */
+export interface Computed {
+  readonly rows: RowSource;
+  readonly signal: Signal;
+  readonly gaps: readonly GapMark[];
+  readonly past?: PastPart;
+}
+
+/** The series of an input, and what the archive has of them. */
+interface Read {
+  readonly signals: readonly Signal[];
+  readonly names: readonly string[];
+  readonly gaps: readonly GapMark[];
+  readonly past?: PastPart;
+  /** Mean time between two rows, if these are not single samples. */
+  readonly step?: number;
+}
+
+/** Computes an expression from memory and archive. `variant` separates several ranges of one view. */
+export function computedRows(scene: Scene, plan: Plan, variant: string, columns: number): Computed {
+  const instances = new Set(plan.inputs.map(({ target }) => keyOf(target))).size;
+  const reads = new Map<string, readonly Read[]>();
+  const signals = plan.inputs.map((input) => {
+    const key = keyOf(input.target) + (input.element === undefined ? '' : input.metric);
+    let read = reads.get(key);
+    if (!read) {
+      const groups = groupsOf(scene, { target: input.target, metrics: metricsLike(plan, input) });
+      const rows = Math.floor(MAX_ROWS / instances);
+      read = groups.map((group) => readGroup(scene, group, plan.before, { variant, columns, rows }));
+      reads.set(key, read);
+    }
+    return signalOf(read, input);
+  });
+  const found = [...reads.values()].flat();
+  const signal = evaluate(plan.root, signals);
+  const inputGaps = found.flatMap(({ gaps }) => gaps).sort((one, other) => one.from - other.from);
+  const past = worstPast(found);
+  return {
+    rows: rowsOf(signal),
+    signal,
+    gaps: [...inputGaps, ...unknownIn(signal, inputGaps)],
+    ...(past && { past }),
+  };
+}
+
+/** The metrics that lie in one store with an input. */
+function metricsLike({ inputs }: Plan, { target, metric, element }: PlanInput): string[] {
+  if (element !== undefined) return [metric];
+  const alike = inputs.filter(
+    (other) => other.element === undefined && keyOf(other.target) === keyOf(target),
+  );
+  return alike.map((other) => other.metric);
+}
+
+function signalOf(reads: readonly Read[], { metric, element }: PlanInput): Signal {
+  const name = element === undefined ? metric : metric.replace('[]', `[${element}]`);
+  for (const { names, signals } of reads) {
+    const index = names.indexOf(name);
+    // Without samples there are names alone.
+    if (index >= 0) return signals[index] ?? NOTHING;
+  }
+  return NOTHING;
+}
+
+const NOTHING: Signal = {
+  times: new Float64Array(),
+  values: new Float64Array(),
+  breaks: new Uint8Array(),
+  maxAge: 0,
+  until: 0,
+};
+
+interface Reading {
+  readonly variant: string;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+function readGroup(scene: Scene, group: DrawnGroup, before: number, reading: Reading): Read {
+  const { lag, picked, store, names, gaps } = group;
+  const length = scene.to - scene.from;
+  const from = scene.from - before - lag;
+  const span = {
+    from,
+    to: scene.to - lag,
+    // As wide as those of the charts, so that one request suffices for both.
+    columns: (reading.columns * (length + before)) / length,
+  };
+  const past = pastOf(scene, group, reading.variant, span);
+  const rows = past.rows ?? store;
+  const series = past.rows ? picked.map((_, index) => index) : picked;
+  const table = rows ? tableOf(rows, series, span, lag, reading.rows) : undefined;
+  const isWhole = isSingle(past) && (store?.hasSamples(span.from, span.to, reading.rows) ?? true);
+  const interval = table ? meanInterval(table.times) : 0;
+  const watch = scene.watch(group.target);
+  return {
+    names,
+    signals: (table?.columns ?? []).map((values) => ({
+      times: table?.times ?? NOTHING.times,
+      breaks: table?.breaks ?? NOTHING.breaks,
+      values,
+      maxAge: maxAgeOf(watch, interval),
+      until: untilOf(watch, table?.times.at(-1)),
+    })),
+    gaps: gapsOf([...(past.gaps ?? []), ...gaps], lag, scene.from, scene.to),
+    ...(past.part && { past: past.part }),
+    ...(!isWhole && { step: interval }),
+  };
+}
+
+function tableOf(
+  rows: RowSource,
+  series: readonly number[],
+  span: { readonly from: number; readonly to: number },
+  lag: number,
+  most: number,
+) {
+  const times: number[] = [];
+  const breaks: number[] = [];
+  const columns = series.map((): number[] => []);
+  rows.visit(span.from, span.to, most, (table: RowTable, row: number) => {
+    times.push(table.end[row] + lag);
+    breaks.push(table.breaks[row]);
+    for (let index = 0; index < series.length; index++) columns[index].push(table.last[series[index]][row]);
+  });
+  return {
+    times: Float64Array.from(times),
+    breaks: Uint8Array.from(breaks),
+    columns: columns.map((column) => Float64Array.from(column)),
+  };
+}
+
+/** Whether the points of the archive are single samples. */
+function isSingle({ points }: Past): boolean {
+  return points?.counts.every((count) => count <= 1) ?? true;
+}
+
+function meanInterval(times: Float64Array): number {
+  return times.length < 2 ? 0 : (times[times.length - 1] - times[0]) / (times.length - 1);
+}
+
+/** The rule of silences (`stream/pace`): a value counts for 2.5 periods and half a second. Without a rate it stays. */
+function maxAgeOf(watch: Watch | undefined, interval: number): number {
+  const pace = watch?.pace ?? null;
+  if (pace === null) return Number.POSITIVE_INFINITY;
+  const period = typeof pace === 'number' ? 1000 / pace : 0;
+  return LATE_FACTOR * Math.max(period, interval) + SLACK_MS;
+}
+
+/** A value that stays is not known any more once its probe is stopped or its node is gone. */
+function untilOf(watch: Watch | undefined, newest: number | undefined): number {
+  return watch?.isTaking === false && newest !== undefined ? newest + SLACK_MS : Number.POSITIVE_INFINITY;
+}
+
+function rowsOf({ times, values, breaks }: Signal): RowSource {
+  const table = { start: times, end: times, breaks, min: [values], max: [values], last: [values] };
+  return {
+    visit(_from, _to, _rows, each) {
+      for (let row = 0; row < times.length; row++) each(table, row);
+    },
+  };
+}
+
+/** Marks the times without a value that no gap of an input explains. */
+function unknownIn({ times, values }: Signal, gaps: readonly GapMark[]): GapMark[] {
+  const found: GapMark[] = [];
+  let known: number | undefined;
+  let isUnknown = false;
+  const mark = (to: number) => {
+    const from = known;
+    const isExplained = gaps.some((gap) => from !== undefined && gap.from < to && gap.to > from);
+    if (from !== undefined && !isExplained) found.push({ from, to, cause: 'no_value', count: 0 });
+  };
+  for (let index = 0; index < times.length && found.length < MAX_UNKNOWN; index++) {
+    if (Number.isNaN(values[index])) isUnknown = true;
+    else {
+      if (isUnknown) mark(times[index]);
+      isUnknown = false;
+      known = times[index];
+    }
+  }
+  if (isUnknown && times.length > 0) mark(times[times.length - 1]);
+  return found;
+}
+
+/** The least complete part that comes from the archive, and how far the rows are apart. */
+function worstPast(reads: readonly Read[]): PastPart | undefined {
+  const parts = reads.flatMap(({ past }) => past ?? []);
+  const step = Math.max(0, ...reads.flatMap((read) => read.step ?? []));
+  const worst = ['failed', 'reading', 'ready'].map((state) => parts.find((part) => part.state === state));
+  const part = worst.find((found) => found !== undefined);
+  if (step === 0) return part;
+  return { ...(part ?? { state: 'ready' }), step };
+}

@@ -16,6 +16,7 @@ import './styles/dialog.css';
 import './styles/audit_log.css';
 import './styles/sign_in.css';
 import './styles/accounts.css';
+import './styles/computed.css';
 import './styles/dacs.css';
 import './styles/expressions.css';
 

@@ -1,8 +1,16 @@
-import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { type Signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { formatInteger } from '../format/number.ts';
 import { activeDock } from '../layout/active_dock.ts';
-import { buildPanels, fits, type Pick, suits, type WantedKind, wantedKinds } from '../panels/build.ts';
+import {
+  buildPanels,
+  fits,
+  isTyped,
+  type Pick,
+  suits,
+  type WantedKind,
+  wantedKinds,
+} from '../panels/build.ts';
 import type { PanelContent } from '../panels/spec.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { judge } from '../state/expressions.ts';
@@ -24,16 +32,11 @@ const LISTED = 40;
 /** Adds panels: asks for the kind and the metrics. */
 export function AddDialog() {
   const kind = wantedKind;
-  const text = useSignal('');
+  const [text, upward] = [useSignal(''), useSignal('')];
   const wanted = useSignal('');
   const picked = useSignal<readonly Pick[]>([]);
-  const formula = useComputed(() => (kind.value === 'expression' ? judge(text.value) : undefined)).value;
-  const contents: PanelContent[] =
-    formula === undefined
-      ? buildPanels(kind.value, picked.value, schemaOfTarget)
-      : formula.state === 'ready'
-        ? [{ kind: 'series', sources: [], mode: 'lines', expressions: [formula.text] }]
-        : [];
+  const typed = useComputed(() => typedPanel(kind.value, text.value, upward.value)).value;
+  const contents = typed ?? buildPanels(kind.value, picked.value, schemaOfTarget);
   const found = useComputed(() => candidates(kind.value, wordsOf(wanted.value)));
   useEffect(() => reset, []);
   useSignalEffect(() => void readSchemas(registry.value?.instances ?? []));
@@ -75,10 +78,8 @@ export function AddDialog() {
           ))}
         </fieldset>
         <p class="add-about">{words.about[kind.value]}</p>
-        {kind.value === 'expression' && (
-          <ExpressionField value={text} isAutoFocused={true} onEnter={() => {}} onEscape={() => {}} />
-        )}
-        {kind.value !== 'expression' && (
+        {isTyped(kind.value) && <TypedFields kind={kind.value} text={text} upward={upward} />}
+        {!isTyped(kind.value) && kind.value !== 'text' && (
           <>
             <input
               class="input"
@@ -118,6 +119,42 @@ export function AddDialog() {
         </button>
       </form>
     </Dialog>
+  );
+}
+
+/** The panel of what somebody has typed; undefined for kinds of which metrics are picked. */
+function typedPanel(kind: WantedKind, text: string, upward: string): PanelContent[] | undefined {
+  if (!isTyped(kind)) return undefined;
+  const expressions = (kind === 'xy' ? [text, upward] : [text]).flatMap((each) => {
+    const found = judge(each);
+    return found.state === 'ready' ? found.text : [];
+  });
+  if (kind === 'xy') return expressions.length === 2 ? [{ kind, expressions }] : [];
+  return expressions.length === 1 ? [{ kind: 'series', sources: [], mode: 'lines', expressions }] : [];
+}
+
+function TypedFields(props: { kind: WantedKind; text: Signal<string>; upward: Signal<string> }) {
+  const isXy = props.kind === 'xy';
+  const nothing = () => {};
+  return (
+    <>
+      <ExpressionField
+        value={props.text}
+        {...(isXy && { label: words.xAxis })}
+        isAutoFocused={true}
+        onEnter={nothing}
+        onEscape={nothing}
+      />
+      {isXy && (
+        <ExpressionField
+          value={props.upward}
+          label={words.yAxis}
+          testId="expression-upward"
+          onEnter={nothing}
+          onEscape={nothing}
+        />
+      )}
+    </>
   );
 }
 

@@ -100,7 +100,7 @@ export function ExpressionField(props: {
         autoComplete="off"
         spellcheck={false}
         maxLength={MAX_TEXT}
-        placeholder={words.example}
+        placeholder={props.label ?? words.example}
         data-testid={testId}
         value={value.value}
         onInput={(event) => {

@@ -1,9 +1,11 @@
 import { parseKnown } from '../expressions/resolve.ts';
 import { type Fields, isFields } from '../fields.ts';
 import { MAX_EXPRESSIONS, type PanelContent, type PanelSpec, type SeriesMode } from '../panels/spec.ts';
+import { DEFAULT_SIZE, SIZES, windowNames } from '../series/spectrum.ts';
 import { type Annotation, MAX_ANNOTATIONS, MAX_NOTE } from '../state/annotations.ts';
 import type { Range, Source } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
+import { MAX_MARKDOWN } from '../text/markdown.ts';
 import type { Geometry } from './geometry.ts';
 
 /** A layout as saved, shared and exported. */
@@ -72,6 +74,22 @@ function parseContent(json: Fields): PanelContent | undefined {
         ? { kind: 'rose', target, direction, speed }
         : undefined;
     }
+    case 'xy': {
+      const expressions = parseExpressions(json.expressions).slice(0, 2);
+      const flags = { ...flag('isEqual', json.isEqual), ...flag('isDots', json.isDots) };
+      return expressions.length === 2 ? { kind: 'xy', expressions, ...flags } : undefined;
+    }
+    case 'spectrum':
+      return parseSpectrum(json);
+    case 'statistics':
+    case 'number': {
+      const expressions = parseExpressions(json.expressions);
+      return expressions.length > 0 ? { kind: json.kind, expressions } : undefined;
+    }
+    case 'text':
+      return typeof json.text === 'string'
+        ? { kind: 'text', text: json.text.slice(0, MAX_MARKDOWN) }
+        : undefined;
     case 'ledger':
     case 'alarms':
     case 'test-runs':
@@ -92,6 +110,19 @@ function parseSeries(json: Fields): PanelContent | undefined {
     mode,
     ...(expressions.length > 0 && { expressions }),
     ...present('title', text(json.title)),
+  };
+}
+
+function parseSpectrum(json: Fields): PanelContent | undefined {
+  const expressions = parseExpressions(json.expressions);
+  if (expressions.length === 0) return undefined;
+  return {
+    kind: 'spectrum',
+    expressions,
+    size: SIZES.find((size) => size === json.size) ?? DEFAULT_SIZE,
+    window: windowNames.find((name) => name === json.window) ?? 'hann',
+    ...flag('isDecibel', json.isDecibel),
+    ...flag('isLogarithmic', json.isLogarithmic),
   };
 }
 
@@ -158,6 +189,10 @@ function text(json: unknown): string | undefined {
 /** Whether a number is a valid time in milliseconds since 1970, or a span of at most that length. */
 function isTime(json: unknown): json is number {
   return typeof json === 'number' && Math.abs(json) <= LAST_DAY;
+}
+
+function flag<K extends string>(key: K, value: unknown): { [key in K]?: true } {
+  return value === true ? ({ [key]: true } as { [key in K]?: true }) : {};
 }
 
 function present<K extends string, V>(key: K, value: V | undefined): { [key in K]?: V } {

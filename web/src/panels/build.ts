@@ -1,13 +1,20 @@
 import { isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
+import { formatReference } from '../expressions/syntax.ts';
+import { DEFAULT_SIZE } from '../series/spectrum.ts';
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { findWind } from './plan.ts';
-import type { PanelContent } from './spec.ts';
+import { MAX_EXPRESSIONS, type PanelContent } from './spec.ts';
 
 /** Kinds of panels with their names on the page. */
 export const wantedKinds = [
   'chart',
   'expression',
+  'xy',
+  'spectrum',
+  'statistics',
+  'number',
+  'text',
   'shares',
   'states',
   'gauge',
@@ -32,7 +39,14 @@ export interface Pick {
 export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
   const isWhole = kind === 'wind' || kind === 'intervals' || kind === 'events' || kind === 'values';
   if (!metric) return isWhole;
-  if (isWhole || kind === 'expression' || kind === 'ledger' || kind === 'alarms' || kind === 'test-runs')
+  if (
+    isWhole ||
+    isTyped(kind) ||
+    kind === 'text' ||
+    kind === 'ledger' ||
+    kind === 'alarms' ||
+    kind === 'test-runs'
+  )
     return false;
   const { type } = metric;
   if (isVector(type) || isStruct(type)) return false;
@@ -59,8 +73,22 @@ export function buildPanels(
     case 'alarms':
     case 'test-runs':
       return [{ kind }];
+    // Those are typed.
     case 'expression':
+    case 'xy':
       return [];
+    case 'text':
+      return [{ kind: 'text', text: '' }];
+    case 'number':
+      return metrics.map((pick) => ({ kind: 'number', expressions: [expressionOf(pick)] }));
+    case 'statistics':
+      return metrics.length === 0 ? [] : [{ kind: 'statistics', expressions: expressionsOf(metrics) }];
+    case 'spectrum': {
+      const expressions = expressionsOf(metrics);
+      return expressions.length === 0
+        ? []
+        : [{ kind: 'spectrum', expressions, size: DEFAULT_SIZE, window: 'hann' }];
+    }
     case 'values':
       return picks.map(({ target }) => ({ kind: 'instance', target }));
     case 'wind':
@@ -85,7 +113,25 @@ export function buildPanels(
   }
 }
 
-function sourcesOf(metrics: readonly { readonly target: Target; readonly metric: string }[]): Source[] {
+interface Picked {
+  readonly target: Target;
+  readonly metric: string;
+}
+
+function expressionsOf(metrics: readonly Picked[]): string[] {
+  return metrics.slice(0, MAX_EXPRESSIONS).map(expressionOf);
+}
+
+function expressionOf({ target, metric }: Picked): string {
+  return formatReference({ node: target.node, instance: target.instance, metric });
+}
+
+/** Whether the panel shows what somebody types. */
+export function isTyped(kind: WantedKind): boolean {
+  return kind === 'expression' || kind === 'xy';
+}
+
+function sourcesOf(metrics: readonly Picked[]): Source[] {
   const found = new Map<string, { target: Target; metrics: string[] }>();
   for (const { target, metric } of metrics) {
     const source = found.get(keyOf(target));

@@ -9,7 +9,8 @@ import { MAX_EXPRESSIONS, type PanelSpec } from './spec.ts';
 
 const words = strings.expressions;
 
-type Spec = PanelSpec & { kind: 'series' };
+/** A panel with expressions. */
+type Spec = Extract<PanelSpec, { readonly expressions?: readonly string[] }>;
 
 /** Opens the field for an expression of a chart; without a number, for a new one. */
 export function editExpression(spec: Spec, index: number | undefined): void {
@@ -53,18 +54,20 @@ function Editor(props: { spec: Spec; texts: readonly string[]; index: number | u
   };
   const change = (expressions: readonly string[]) => {
     close();
-    const isEmpty = spec.sources.length + expressions.length === 0;
+    const isEmpty = (spec.kind === 'series' ? spec.sources.length : 0) + expressions.length === 0;
     // A chart without lines would be an empty panel.
     if (!isEmpty) changePanel(spec.id, { ...spec, expressions });
   };
   const done = () => {
     const found = judge(value.peek());
     if (found.state !== 'ready') return;
-    const kept = texts.filter((text) => text !== found.text || text === before);
+    const kept = spec.kind === 'xy' ? texts : texts.filter((text) => text !== found.text || text === before);
     if (before === undefined) change([...kept, found.text].slice(0, MAX_EXPRESSIONS));
     else change(kept.map((text) => (text === before ? found.text : text)));
   };
-  const isLast = spec.sources.length === 0 && texts.length === 1;
+  // Each axis of an XY panel has its expression.
+  const isNeeded =
+    spec.kind === 'xy' || (texts.length === 1 && !(spec.kind === 'series' && spec.sources.length > 0));
   return (
     <div class="expression-editor">
       <ExpressionField value={value} isAutoFocused={true} onEnter={done} onEscape={close} />
@@ -77,7 +80,7 @@ function Editor(props: { spec: Spec; texts: readonly string[]; index: number | u
       >
         {words.done}
       </button>
-      {before !== undefined && !isLast && (
+      {before !== undefined && !isNeeded && (
         <IconButton
           icon="close"
           label={words.remove(shortText(before))}

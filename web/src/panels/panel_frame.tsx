@@ -6,6 +6,7 @@ import { EventsPanel } from './events_panel.tsx';
 import { GaugePanel } from './gauge_panel.tsx';
 import { HistogramPanel } from './histogram_panel.tsx';
 import { InstancePanel } from './instance_panel.tsx';
+import { lazy } from './lazy.tsx';
 import { LedgerPanel } from './ledger_panel.tsx';
 import { RosePanel } from './rose_panel.tsx';
 import { SeriesPanel } from './series_panel.tsx';
@@ -13,6 +14,13 @@ import type { PanelSpec } from './spec.ts';
 import { StatesPanel } from './states_panel.tsx';
 import { TestRunsPanel } from './test_runs_panel.tsx';
 import { Visible } from './visible.ts';
+
+/** Loaded when they are used. */
+const XyPanel = lazy(async () => (await import('./xy_panel.tsx')).XyPanel);
+const SpectrumPanel = lazy(async () => (await import('./spectrum_panel.tsx')).SpectrumPanel);
+const StatisticsPanel = lazy(async () => (await import('./statistics_panel.tsx')).StatisticsPanel);
+const NumberPanel = lazy(async () => (await import('./number_panel.tsx')).NumberPanel);
+const TextPanel = lazy(async () => (await import('./text_panel.tsx')).TextPanel);
 
 /** A panel's content, chosen by what it shows. */
 export function PanelFrame({ id, isVisible }: { id: string; isVisible: Signal<boolean> }) {
@@ -43,6 +51,16 @@ function Body({ spec }: { spec: PanelSpec }) {
       return <EventsPanel spec={spec} />;
     case 'rose':
       return <RosePanel spec={spec} />;
+    case 'xy':
+      return <XyPanel spec={spec} />;
+    case 'spectrum':
+      return <SpectrumPanel spec={spec} />;
+    case 'statistics':
+      return <StatisticsPanel spec={spec} />;
+    case 'number':
+      return <NumberPanel spec={spec} />;
+    case 'text':
+      return <TextPanel spec={spec} />;
     case 'ledger':
       return <LedgerPanel />;
     case 'alarms':

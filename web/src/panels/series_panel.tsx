@@ -5,7 +5,7 @@ import type { Plan } from '../expressions/plan.ts';
 import { formatSpan } from '../format/time.ts';
 import { formatUnit } from '../format/unit.ts';
 import { allAnnotations, annotationsOn } from '../state/annotations.ts';
-import { judgeKnown } from '../state/expressions.ts';
+import { plansOf } from '../state/expressions.ts';
 import { compareAgo, cursorTime, ends, range, show } from '../state/time.ts';
 import type { PastPart, Query, ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
@@ -194,14 +194,6 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       </PanelFooter>
     </section>
   );
-}
-
-/** Plans of the expressions that can be computed, in the order of their lines. Reads signals. */
-function plansOf(texts: readonly string[]): Plan[] {
-  return texts.flatMap((text) => {
-    const found = judgeKnown(text);
-    return found.state === 'ready' ? found.plan : [];
-  });
 }
 
 /** Returns the name of a line with the unit that it is drawn in; shares have the unit 1 and are drawn in percent. */

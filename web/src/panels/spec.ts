@@ -1,6 +1,8 @@
 import { targetsIn } from '../expressions/resolve.ts';
+import type { WindowName } from '../series/spectrum.ts';
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
+import { valuesIn } from '../text/markdown.ts';
 
 /** The content of a panel, as plain data: it is saved, shared and exported. */
 
@@ -28,6 +30,25 @@ export type PanelContent =
   | { readonly kind: 'histogram'; readonly target: Target; readonly metric: string | null }
   | { readonly kind: 'events'; readonly targets: readonly Target[] }
   | { readonly kind: 'rose'; readonly target: Target; readonly direction: string; readonly speed: string }
+  /** The second expression over the first. */
+  | {
+      readonly kind: 'xy';
+      readonly expressions: readonly string[];
+      readonly isEqual?: boolean;
+      readonly isDots?: boolean;
+    }
+  | {
+      readonly kind: 'spectrum';
+      readonly expressions: readonly string[];
+      readonly size: number;
+      readonly window: WindowName;
+      readonly isDecibel?: boolean;
+      readonly isLogarithmic?: boolean;
+    }
+  | { readonly kind: 'statistics'; readonly expressions: readonly string[] }
+  | { readonly kind: 'number'; readonly expressions: readonly string[] }
+  /** Markdown with values in it. */
+  | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'ledger' }
   | { readonly kind: 'alarms' }
   | { readonly kind: 'test-runs' };
@@ -58,6 +79,13 @@ export function targetsOf(content: PanelContent): readonly Target[] {
       return content.sources.map(({ target }) => target);
     case 'events':
       return content.targets;
+    case 'xy':
+    case 'spectrum':
+    case 'statistics':
+    case 'number':
+      return content.expressions.flatMap((text) => targetsIn(text));
+    case 'text':
+      return valuesIn(content.text).flatMap((text) => targetsIn(text));
     case 'ledger':
     case 'alarms':
     case 'test-runs':
@@ -74,8 +102,7 @@ export function without(spec: PanelSpec, target: Target): PanelSpec | undefined 
   switch (spec.kind) {
     case 'series': {
       const sources = spec.sources.filter((source) => keyOf(source.target) !== key);
-      const uses = (text: string) => targetsIn(text).some((other) => keyOf(other) === key);
-      const expressions = (spec.expressions ?? []).filter((text) => !uses(text));
+      const expressions = (spec.expressions ?? []).filter((text) => !uses(text, key));
       if (sources.length + expressions.length === 0) return undefined;
       return { ...spec, sources, ...(spec.expressions && { expressions }) };
     }
@@ -83,6 +110,17 @@ export function without(spec: PanelSpec, target: Target): PanelSpec | undefined 
       const sources = spec.sources.filter((source) => keyOf(source.target) !== key);
       return sources.length === 0 ? undefined : { ...spec, sources };
     }
+    case 'xy':
+      return undefined;
+    case 'spectrum':
+    case 'statistics':
+    case 'number': {
+      const expressions = spec.expressions.filter((text) => !uses(text, key));
+      return expressions.length === 0 ? undefined : { ...spec, expressions };
+    }
+    // What was written stays.
+    case 'text':
+      return spec;
     case 'events': {
       const targets = spec.targets.filter((other) => keyOf(other) !== key);
       return targets.length === 0 ? undefined : { ...spec, targets };
@@ -90,4 +128,8 @@ export function without(spec: PanelSpec, target: Target): PanelSpec | undefined 
     default:
       return undefined;
   }
+}
+
+function uses(text: string, key: string): boolean {
+  return targetsIn(text).some((target) => keyOf(target) === key);
 }

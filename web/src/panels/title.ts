@@ -27,6 +27,17 @@ export function titleOf(spec: PanelSpec): string {
       // An expression names its instances.
       return spec.sources.length === 0 ? metrics.join(', ') : `${instances} \u00b7 ${what}`;
     }
+    case 'xy': {
+      const [x, y] = spec.expressions.map(shortText);
+      return words.over(y, x);
+    }
+    case 'spectrum':
+    case 'statistics':
+      return `${spec.expressions.map(shortText).join(', ')} \u00b7 ${words.kind[spec.kind]}`;
+    case 'number':
+      return spec.expressions.map(shortText).join(', ');
+    case 'text':
+      return headingOf(spec.text) ?? words.kind.text;
     case 'ledger':
     case 'alarms':
     case 'test-runs':
@@ -34,4 +45,13 @@ export function titleOf(spec: PanelSpec): string {
     default:
       return `${instances} \u00b7 ${words.kind[spec.kind]}`;
   }
+}
+
+/** The first heading of a text; undefined if it has none. */
+function headingOf(text: string): string | undefined {
+  const heading = /^#{1,4}\s+(.{1,40})/m
+    .exec(text)?.[1]
+    .replace(/[*`]|\{\{.*?\}\}/g, '')
+    .trim();
+  return heading === '' ? undefined : heading;
 }

@@ -54,6 +54,16 @@ function judged(syntaxOf: () => Syntax): Judged {
   }
 }
 
+/** Names the nodes of an expression, so that a layout means the same elsewhere; the same text if that is not possible. */
+export function withNodes(text: string): string {
+  try {
+    return formatExpression(resolve(parseExpression(text), registry.peek()?.instances ?? []));
+  } catch (error) {
+    if (error instanceof ExpressionError) return text;
+    throw error;
+  }
+}
+
 /** An expression for people: nodes only where several have an instance of that name. Reads signals. */
 export function shortText(text: string): string {
   const syntax = parseKnown(text);
@@ -70,4 +80,12 @@ export function shortText(text: string): string {
 export function metricsIn(text: string): string[] {
   const syntax = parseKnown(text);
   return syntax ? referencesIn(syntax).map(({ metric }) => metric) : [];
+}
+
+/** Plans of the expressions that can be computed, in their order. Reads signals. */
+export function plansOf(texts: readonly string[]): Plan[] {
+  return texts.flatMap((text) => {
+    const found = judgeKnown(text);
+    return found.state === 'ready' ? found.plan : [];
+  });
 }

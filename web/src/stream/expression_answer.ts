@@ -2,6 +2,7 @@ import { evaluate } from '../expressions/evaluate.ts';
 import type { Plan, PlanInput } from '../expressions/plan.ts';
 import type { Signal } from '../expressions/signal.ts';
 import type { RowSource, RowTable } from '../series/columns.ts';
+import { rawSince } from '../series/raw_samples.ts';
 import { LATE_FACTOR, SLACK_MS } from './pace.ts';
 import type { GapMark, PastPart } from './query.ts';
 import type { Scene } from './scene.ts';
@@ -33,7 +34,15 @@ interface Read {
 }
 
 /** Computes an expression from memory and archive. `variant` separates several ranges of one view. */
-export function computedRows(scene: Scene, plan: Plan, variant: string, columns: number): Computed {
+export function computedRows(
+  scene: Scene,
+  plan: Plan,
+  variant: string,
+  columns: number,
+  { rows: most, isSingle = false }: { readonly rows: number; readonly isSingle?: boolean } = {
+    rows: MAX_ROWS,
+  },
+): Computed {
   const instances = new Set(plan.inputs.map(({ target }) => keyOf(target))).size;
   const reads = new Map<string, readonly Read[]>();
   const signals = plan.inputs.map((input) => {
@@ -41,8 +50,10 @@ export function computedRows(scene: Scene, plan: Plan, variant: string, columns:
     let read = reads.get(key);
     if (!read) {
       const groups = groupsOf(scene, { target: input.target, metrics: metricsLike(plan, input) });
-      const rows = Math.floor(MAX_ROWS / instances);
-      read = groups.map((group) => readGroup(scene, group, plan.before, { variant, columns, rows }));
+      const rows = isSingle ? most : Math.floor(most / instances);
+      read = groups.map((group) =>
+        readGroup(scene, group, plan.before, { variant, columns, rows, isSingle }),
+      );
       reads.set(key, read);
     }
     return signalOf(read, input);
@@ -86,16 +97,21 @@ const NOTHING: Signal = {
   until: 0,
 };
 
+/** How much is read. */
 interface Reading {
   readonly variant: string;
   readonly columns: number;
   readonly rows: number;
+  /** Whether only single samples are wanted, from where there are any. */
+  readonly isSingle: boolean;
 }
 
 function readGroup(scene: Scene, group: DrawnGroup, before: number, reading: Reading): Read {
   const { lag, picked, store, names, gaps } = group;
   const length = scene.to - scene.from;
-  const from = scene.from - before - lag;
+  const single = (reading.isSingle && store && rawSince(store)) || Number.NEGATIVE_INFINITY;
+  const wanted = scene.from - before - lag;
+  const from = single < scene.to - lag ? Math.max(wanted, single) : wanted;
   const span = {
     from,
     to: scene.to - lag,

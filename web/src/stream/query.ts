@@ -3,7 +3,10 @@ import type { ColumnBlock } from '../series/columns.ts';
 import type { Histogram } from '../series/histogram.ts';
 import type { RecordRow } from '../series/records.ts';
 import type { Rose } from '../series/rose.ts';
+import type { Spectrum, WindowName } from '../series/spectrum.ts';
 import type { StateRun } from '../series/states.ts';
+import type { Figures } from '../series/statistics.ts';
+import type { Trace } from '../series/trace.ts';
 import type { GapCause } from './causes.ts';
 import type { SampleView, Target } from './view.ts';
 
@@ -41,6 +44,18 @@ export type Query = {
       readonly words?: readonly string[];
     }
   | { readonly kind: 'extent'; readonly target: Target }
+  /** The second expression over the first. */
+  | { readonly kind: 'xy'; readonly expressions: readonly Plan[] }
+  | {
+      readonly kind: 'spectrum';
+      readonly expressions: readonly Plan[];
+      /** Samples of a transform. */
+      readonly size: number;
+      readonly window: WindowName;
+    }
+  | { readonly kind: 'statistics'; readonly expressions: readonly Plan[] }
+  /** The last value of each expression. */
+  | { readonly kind: 'latest'; readonly expressions: readonly Plan[] }
   /** The last sample at or before the end of the range. */
   | { readonly kind: 'moment'; readonly target: Target }
 );
@@ -118,12 +133,31 @@ export type Answer =
       readonly searched: number;
     } & FromPast)
   | { readonly kind: 'extent'; readonly extents: Extents }
+  | ({ readonly kind: 'xy'; readonly trace: Trace | undefined; readonly gaps: readonly GapMark[] } & FromPast)
+  | ({
+      readonly kind: 'spectrum';
+      /** Undefined without enough single samples. */
+      readonly spectra: readonly (Spectrum | undefined)[];
+      readonly gaps: readonly GapMark[];
+    } & FromPast)
+  | ({ readonly kind: 'statistics'; readonly rows: readonly StatisticsRow[] } & FromPast)
+  | ({
+      readonly kind: 'latest';
+      readonly values: readonly ({ readonly time: number; readonly value: number } | undefined)[];
+    } & FromPast)
   | {
       readonly kind: 'moment';
       readonly sample: SampleView | undefined;
       readonly state: PastState;
       readonly level?: string;
     };
+
+/** Figures of an expression in the time shown. */
+export interface StatisticsRow extends Figures {
+  /** From the first to the last sample. */
+  readonly seconds: number;
+  readonly gaps: readonly GapMark[];
+}
 
 interface FromPast {
   readonly past?: PastPart;

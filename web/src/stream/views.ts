@@ -1,4 +1,6 @@
+import type { Plan } from '../expressions/plan.ts';
 import { columnsAnswer, extentsOf } from './chart_answer.ts';
+import { latestAnswer, spectrumAnswer, statisticsAnswer, xyAnswer } from './computed_answer.ts';
 import { histogramAnswer, roseAnswer } from './distribution_answer.ts';
 import { recordsAnswer, statesAnswer } from './history_answer.ts';
 import { momentAnswer } from './moment_answer.ts';
@@ -8,6 +10,8 @@ import type { Target } from './view.ts';
 
 /** Minimum interval between two frames of a chart: smooth for the eye, with time left for the rest of the page. */
 const CHART_MS = 33;
+/** A transform of many samples, or a trace, is drawn less often. */
+const DRAWING_MS = 100;
 const LIST_MS = 200;
 const SPARE_BUFFERS = 16;
 
@@ -88,6 +92,14 @@ export class Views {
         return { kind: 'extent', extents: extentsOf(scene, query.target) };
       case 'moment':
         return momentAnswer(scene, query);
+      case 'xy':
+        return xyAnswer(scene, query);
+      case 'spectrum':
+        return spectrumAnswer(scene, query);
+      case 'statistics':
+        return statisticsAnswer(scene, query);
+      case 'latest':
+        return latestAnswer(scene, query);
     }
   }
 
@@ -99,16 +111,19 @@ export class Views {
 }
 
 function pause(query: Query): number {
-  return query.kind === 'columns' ? CHART_MS : LIST_MS;
+  if (query.kind === 'columns') return CHART_MS;
+  return query.kind === 'xy' || query.kind === 'spectrum' ? DRAWING_MS : LIST_MS;
 }
 
 function targetsOf(query: Query): readonly Target[] {
   switch (query.kind) {
     case 'columns':
-      return [
-        ...query.sources.map(({ target }) => target),
-        ...(query.expressions ?? []).flatMap(({ inputs }) => inputs.map(({ target }) => target)),
-      ];
+      return [...query.sources.map(({ target }) => target), ...inputsOf(query.expressions ?? [])];
+    case 'xy':
+    case 'spectrum':
+    case 'statistics':
+    case 'latest':
+      return inputsOf(query.expressions);
     case 'states':
       return query.sources.map(({ target }) => target);
     case 'histogram':
@@ -118,6 +133,10 @@ function targetsOf(query: Query): readonly Target[] {
     default:
       return [query.target];
   }
+}
+
+function inputsOf(plans: readonly Plan[]): Target[] {
+  return plans.flatMap(({ inputs }) => inputs.map(({ target }) => target));
 }
 
 /** Returns the range of a query. A live range ends at a whole column, so that the drawing moves by whole columns. */

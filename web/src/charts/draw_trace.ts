@@ -1,0 +1,72 @@
+import type { Trace } from '../series/trace.ts';
+import type { Plane } from './plane.ts';
+
+/** Colors of time, oldest first, and how the points are drawn. */
+export interface TraceLook {
+  readonly colors: readonly string[];
+  readonly newest: string;
+  readonly isDots: boolean;
+}
+
+/** Draws a trace in the colors of time: a stroke for each color. The newest point is a disk, a wanted one a ring. */
+export function drawTrace(
+  ctx: CanvasRenderingContext2D,
+  plane: Plane,
+  trace: Trace,
+  [from, to]: readonly [number, number],
+  look: TraceLook,
+  wanted: number | undefined,
+): void {
+  const { times, xs, ys, breaks } = trace;
+  const size = Math.max(1, Math.round(devicePixelRatio));
+  const colorOf = (index: number) => {
+    const share = to > from ? (times[index] - from) / (to - from) : 1;
+    return Math.min(look.colors.length - 1, Math.max(0, Math.floor(share * look.colors.length)));
+  };
+  ctx.lineWidth = 1.5 * size;
+  let color = -1;
+  for (let index = 0; index < times.length; index++) {
+    const [x, y] = [plane.placeX(xs[index]), plane.placeY(ys[index])];
+    if (colorOf(index) !== color) {
+      if (color >= 0) ctx.stroke();
+      color = colorOf(index);
+      ctx.strokeStyle = ctx.fillStyle = look.colors[color];
+      ctx.beginPath();
+      // The line goes on in the next color.
+      if (index > 0) ctx.moveTo(plane.placeX(xs[index - 1]), plane.placeY(ys[index - 1]));
+    }
+    if (look.isDots) ctx.fillRect(x - size, y - size, 2 * size, 2 * size);
+    else if (breaks[index] === 1) {
+      ctx.fillRect(x - size / 2, y - size / 2, size, size);
+      ctx.moveTo(x, y);
+    } else ctx.lineTo(x, y);
+  }
+  if (color >= 0) ctx.stroke();
+  const last = times.length - 1;
+  if (last >= 0) disk(ctx, plane.placeX(xs[last]), plane.placeY(ys[last]), 4 * size, look.newest, true);
+  if (wanted !== undefined && wanted >= 0)
+    disk(ctx, plane.placeX(xs[wanted]), plane.placeY(ys[wanted]), 6 * size, look.newest, false);
+}
+
+const CORNERS = 16;
+
+function disk(
+  ctx: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  radius: number,
+  color: string,
+  isFull: boolean,
+): void {
+  ctx.beginPath();
+  // Corners instead of an arc: pictures record lines.
+  for (let corner = 0; corner <= CORNERS; corner++) {
+    const angle = (2 * Math.PI * corner) / CORNERS;
+    const place = [x + radius * Math.cos(angle), y + radius * Math.sin(angle)] as const;
+    if (corner === 0) ctx.moveTo(...place);
+    else ctx.lineTo(...place);
+  }
+  ctx.strokeStyle = ctx.fillStyle = color;
+  if (isFull) ctx.fill();
+  else ctx.stroke();
+}

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { parseLayout } from './document.ts';
+
+const parsed = (...panels: object[]) =>
+  parseLayout({
+    oasis: 'layout',
+    version: 1,
+    panels: panels.map((panel, index) => ({ id: `p${index}`, ...panel })),
+  })?.panels;
+
+const A = '"plant-7"/engine.torque';
+
+it('reads panels of expressions', () => {
+  const panels = [
+    { id: 'p0', kind: 'series', sources: [], mode: 'lines', expressions: [`${A} * 2`] },
+    { id: 'p1', kind: 'xy', expressions: [A, A], isEqual: true },
+    { id: 'p2', kind: 'spectrum', expressions: [A], size: 1024, window: 'flattop', isDecibel: true },
+    { id: 'p3', kind: 'statistics', expressions: [A] },
+    { id: 'p4', kind: 'number', expressions: [A] },
+    { id: 'p5', kind: 'text', text: `# Power {{ ${A} }}` },
+  ];
+  expect(parsed(...panels)).toEqual(panels);
+});
+
+it('leaves out what is no expression, and panels that then have none', () => {
+  expect(
+    parsed(
+      { kind: 'statistics', expressions: [A, 7, 'engine.torque', 'a +', 'x'.repeat(501)] },
+      { kind: 'number', expressions: ['alert(1)'] },
+      { kind: 'xy', expressions: [A] },
+      { kind: 'spectrum', expressions: [A], size: 1e9, window: 'x', isDecibel: 'yes' },
+      { kind: 'series', sources: [], mode: 'shares', expressions: [A] },
+      { kind: 'text', text: 7 },
+    ),
+  ).toEqual([
+    { id: 'p0', kind: 'statistics', expressions: [A] },
+    { id: 'p3', kind: 'spectrum', expressions: [A], size: 4096, window: 'hann' },
+  ]);
+});
+
+it('bounds the expressions of a panel and the length of a text', () => {
+  const many = Array.from({ length: 40 }, (_, index) => `${A} * ${index}`);
+  const [panel, text] =
+    parsed({ kind: 'statistics', expressions: many }, { kind: 'text', text: 'x'.repeat(20_000) }) ?? [];
+  expect(panel.kind === 'statistics' && panel.expressions.length).toBe(10);
+  expect(text.kind === 'text' && text.text.length).toBe(10_000);
+});

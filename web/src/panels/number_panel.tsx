@@ -1,0 +1,193 @@
+import { judge } from '@oasis/wire';
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { parseKnown } from '../expressions/resolve.ts';
+import { formatQuantity } from '../format/axis.ts';
+import { formatAge, formatInstant } from '../format/time.ts';
+import { Columns } from '../series/columns.ts';
+import { metricAt } from '../series/parts.ts';
+import { now } from '../state/now.ts';
+import { cellsOf } from '../state/store.ts';
+import { range } from '../state/time.ts';
+import type { AnswerOf, GapMark, ViewResult } from '../stream/query.ts';
+import { strings } from '../strings.ts';
+import { registerPicture } from './exports.ts';
+import { ExpressionLines } from './expression_lines.tsx';
+import { ExpressionNames } from './expression_names.tsx';
+import type { DescribedLine } from './lines.ts';
+import { PanelFooter } from './panel_footer.tsx';
+import { PastNote } from './past_note.tsx';
+import type { PanelSpec } from './spec.ts';
+import { parsePlans, useExpressions } from './use_expressions.ts';
+import { useView } from './use_view.ts';
+
+type Spec = PanelSpec & { kind: 'number' };
+
+const words = strings.number;
+/** Columns of the course. */
+const COLUMNS = 160;
+const HEIGHT = 40;
+
+/** The last value of the time shown in large digits, and its course below. */
+export function NumberPanel({ spec }: { spec: Spec }) {
+  const drawing = useRef<SVGSVGElement>(null);
+  const latest = useSignal<AnswerOf<'latest'> | undefined>(undefined);
+  const course = useSignal<ViewResult | undefined>(undefined);
+  const { plans, lines } = useExpressions(spec.expressions);
+  useEffect(() => registerPicture(spec.id, { svg: () => drawing.current }), [spec.id]);
+  useView(
+    () => ({ kind: 'latest', range: range.value, expressions: parsePlans(plans) }),
+    ({ answer }) => {
+      if (answer.kind === 'latest') latest.value = answer;
+    },
+  );
+  useView(
+    () => ({
+      kind: 'columns',
+      range: range.value,
+      sources: [],
+      columns: COLUMNS,
+      expressions: parsePlans(plans),
+    }),
+    (result) => {
+      course.value = result;
+    },
+  );
+  const [line] = lines;
+  const found = latest.value?.values[0];
+  return (
+    <section class="panel" data-testid="number" data-panel={spec.id}>
+      <div class="number-body">
+        {line && <Value line={line} found={found} expression={spec.expressions[0]} />}
+        {line && course.value && <Course line={line} result={course.value} drawing={drawing} />}
+      </div>
+      <ExpressionNames spec={spec} lines={lines} canAdd={false} />
+      <ExpressionLines spec={spec} />
+      <PanelFooter spec={spec}>
+        <PastNote past={latest.value?.past} />
+      </PanelFooter>
+    </section>
+  );
+}
+
+function Value(props: {
+  line: DescribedLine;
+  found: { readonly time: number; readonly value: number } | undefined;
+  expression: string;
+}) {
+  const { line, found } = props;
+  const value = found?.value ?? Number.NaN;
+  const severity = severityOf(props.expression, value);
+  return (
+    <>
+      <p
+        class={`number-value ${severity ? `is-${severity}` : ''}`}
+        data-testid="number-value"
+        data-severity={severity}
+      >
+        {formatQuantity(value, line.unit, false)}
+      </p>
+      <p class="number-note" data-testid="number-note">
+        {noteOf(found)}
+      </p>
+    </>
+  );
+}
+
+/** How old the value is, or that there is none. */
+function noteOf(found: { readonly time: number; readonly value: number } | undefined): string {
+  if (!found) return words.none;
+  if (Number.isNaN(found.value)) return words.unknown;
+  const end = range.value.live ? now.value : range.value.to;
+  return words.taken(formatInstant(found.time), formatAge(Math.max(0, end - found.time)));
+}
+
+/** How the limits of a metric judge a value; an expression of several parts has no limits. */
+function severityOf(expression: string, value: number): string | undefined {
+  const syntax = parseKnown(expression);
+  if (syntax?.kind !== 'reference') return undefined;
+  const { node = '', instance, metric } = syntax.reference;
+  const found = metricAt(cellsOf({ node, instance }).status.value?.schema, metric);
+  return found && judge(found, value)?.severity;
+}
+
+function Course(props: {
+  line: DescribedLine;
+  result: ViewResult;
+  drawing: { readonly current: SVGSVGElement | null };
+}) {
+  const { result, line } = props;
+  if (result.answer.kind !== 'columns' || !result.answer.blocks[0]) return null;
+  const { buffer, blocks } = result.answer;
+  const columns = new Columns(buffer, blocks[0]);
+  const place = (time: number) => ((time - result.from) / (result.to - result.from)) * COLUMNS;
+  const [low, high] = extremesOf(columns);
+  const height = (value: number) =>
+    high > low ? HEIGHT - ((value - low) / (high - low)) * (HEIGHT - 2) - 1 : HEIGHT / 2;
+  return (
+    <>
+      <svg
+        class="number-course"
+        viewBox={`0 0 ${COLUMNS} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        ref={props.drawing}
+        role="img"
+        aria-label={words.course(line.label)}
+        data-testid="number-course"
+      >
+        {blocks[0].gaps.map((gap: GapMark) => (
+          <rect
+            key={`${gap.from} ${gap.cause}`}
+            class="number-gap"
+            x={place(gap.from)}
+            width={Math.max(0.5, place(gap.to) - place(gap.from))}
+            y={0}
+            height={HEIGHT}
+          >
+            <title>{strings.gaps.describe(gap.cause, gap.count)}</title>
+          </rect>
+        ))}
+        <path class="number-line" d={pathOf(columns, place, height)} />
+      </svg>
+      <p class="number-ends" aria-hidden="true">
+        <span>{words.least(formatQuantity(low, line.unit, false))}</span>
+        <span>{words.greatest(formatQuantity(high, line.unit, false))}</span>
+      </p>
+    </>
+  );
+}
+
+/** A line through the extremes of each column, broken at gaps. */
+function pathOf(
+  columns: Columns,
+  place: (time: number) => number,
+  height: (value: number) => number,
+): string {
+  let path = '';
+  let isOpen = false;
+  for (let column = 0; column < columns.count; column++) {
+    const [low, high] = [columns.min(column, 0), columns.max(column, 0)];
+    if (!(low <= high)) {
+      isOpen = false;
+      continue;
+    }
+    const x = place(columns.time(column)).toFixed(2);
+    const isJoined = isOpen && !columns.isBroken(column);
+    // A column ends where its last value is, so that a slope makes no teeth.
+    const isRising = columns.last(column, 0) > (low + high) / 2;
+    const [first, second] = isRising ? [low, high] : [high, low];
+    path += `${isJoined ? 'L' : 'M'}${x} ${height(first).toFixed(2)}`;
+    if (low < high || !isJoined) path += `L${x} ${height(second).toFixed(2)}`;
+    isOpen = true;
+  }
+  return path;
+}
+
+function extremesOf(columns: Columns): [number, number] {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let column = 0; column < columns.count; column++) {
+    low = Math.min(low, columns.min(column, 0));
+    high = Math.max(high, columns.max(column, 0));
+  }
+  return [low, high];
+}

@@ -1,0 +1,201 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChild } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { IconButton } from '../components/icon.tsx';
+import { parseKnown } from '../expressions/resolve.ts';
+import { formatQuantity } from '../format/axis.ts';
+import { judge, judgeKnown, withNodes } from '../state/expressions.ts';
+import { changePanel } from '../state/panels.ts';
+import { range } from '../state/time.ts';
+import type { AnswerOf } from '../stream/query.ts';
+import { strings } from '../strings.ts';
+import {
+  type Block,
+  type Inline,
+  MAX_MARKDOWN,
+  mapValues,
+  parseMarkdown,
+  valuesIn,
+} from '../text/markdown.ts';
+import { PanelFooter } from './panel_footer.tsx';
+import { PastNote } from './past_note.tsx';
+import type { PanelSpec } from './spec.ts';
+import { parsePlans, useExpressions } from './use_expressions.ts';
+import { useView } from './use_view.ts';
+
+type Spec = PanelSpec & { kind: 'text' };
+
+const words = strings.text;
+
+/** Notes in Markdown. Values in double braces are those at the end of the time shown. */
+export function TextPanel({ spec }: { spec: Spec }) {
+  const isEdited = useSignal(spec.text === '');
+  return (
+    <section class="panel" data-testid="text" data-panel={spec.id}>
+      {isEdited.value ? (
+        <Editor
+          spec={spec}
+          onEnd={() => {
+            isEdited.value = false;
+          }}
+        />
+      ) : (
+        <Shown
+          spec={spec}
+          onEdit={() => {
+            isEdited.value = true;
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function Editor({ spec, onEnd }: { spec: Spec; onEnd: () => void }) {
+  const text = useSignal(spec.text);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const save = () => {
+    const written = mapValues(text.peek(), withNodes);
+    onEnd();
+    if (written !== spec.text) changePanel(spec.id, { ...spec, text: written });
+  };
+  return (
+    <form
+      class="text-editor"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <textarea
+        ref={field}
+        class="input"
+        maxLength={MAX_MARKDOWN}
+        aria-label={words.field}
+        placeholder={words.example}
+        data-testid="text-field"
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) save();
+          if (event.key === 'Escape') onEnd();
+        }}
+      />
+      <div class="row-form">
+        <button type="submit" class="button button-main" data-testid="text-done">
+          {words.done}
+        </button>
+        <button type="button" class="button" onClick={onEnd}>
+          {words.cancel}
+        </button>
+        <span class="hint">{words.hint}</span>
+      </div>
+    </form>
+  );
+}
+
+function Shown({ spec, onEdit }: { spec: Spec; onEdit: () => void }) {
+  const blocks = useMemo(() => parseMarkdown(spec.text), [spec.text]);
+  const texts = useMemo(() => valuesIn(spec.text), [spec.text]);
+  const answer = useSignal<AnswerOf<'latest'> | undefined>(undefined);
+  const { plans, lines } = useExpressions(texts);
+  useView(
+    () =>
+      texts.length === 0 ? undefined : { kind: 'latest', range: range.value, expressions: parsePlans(plans) },
+    (result) => {
+      if (result.answer.kind === 'latest') answer.value = result.answer;
+    },
+  );
+  const showValue = (expression: string): ComponentChild => {
+    const index = lines.findIndex(({ metric }) => metric === expression);
+    const problem = index < 0 ? problemOf(expression) : undefined;
+    const value = answer.value?.values[index]?.value ?? Number.NaN;
+    return (
+      <span
+        class={problem === undefined ? 'text-value' : 'text-value is-bad'}
+        title={problem ?? expression}
+        data-testid="text-value"
+      >
+        {problem === undefined ? formatQuantity(value, lines[index].unit, false) : words.noValue(problem)}
+      </span>
+    );
+  };
+  return (
+    <>
+      <div class="text-body" data-testid="text-body">
+        {blocks.length === 0 && <p class="hint">{words.empty}</p>}
+        {blocks.map((block, index) => (
+          <BlockOf key={index} block={block} showValue={showValue} />
+        ))}
+      </div>
+      <div class="panel-options">
+        <IconButton icon="pencil" label={words.edit} testId="text-edit" onClick={onEdit} />
+      </div>
+      {texts.length > 0 && (
+        <PanelFooter spec={spec}>
+          <PastNote past={answer.value?.past} />
+        </PanelFooter>
+      )}
+    </>
+  );
+}
+
+function problemOf(expression: string): string {
+  const found = parseKnown(expression) ? judgeKnown(expression) : judge(expression);
+  if (found.state !== 'ready') return found.problem;
+  // Without the nodes a layout would mean something else on another DAC.
+  return words.noNode;
+}
+
+type ShowValue = (expression: string) => ComponentChild;
+
+function BlockOf({ block, showValue }: { block: Block; showValue: ShowValue }) {
+  switch (block.kind) {
+    case 'heading':
+      return block.level === 1 ? (
+        <h3 class="text-title">{inlines(block.of, showValue)}</h3>
+      ) : (
+        <h4>{inlines(block.of, showValue)}</h4>
+      );
+    case 'paragraph':
+      return <p>{inlines(block.of, showValue)}</p>;
+    case 'quote':
+      return <blockquote>{inlines(block.of, showValue)}</blockquote>;
+    case 'code':
+      return <pre>{block.text}</pre>;
+    case 'rule':
+      return <hr />;
+    case 'list': {
+      const items = block.items.map((item, index) => <li key={index}>{inlines(item, showValue)}</li>);
+      return block.isOrdered ? <ol>{items}</ol> : <ul>{items}</ul>;
+    }
+  }
+}
+
+function inlines(parts: readonly Inline[], showValue: ShowValue): ComponentChild[] {
+  return parts.map((part) => inline(part, showValue));
+}
+
+function inline(part: Inline, showValue: ShowValue): ComponentChild {
+  switch (part.kind) {
+    case 'text':
+      return part.text;
+    case 'code':
+      return <code>{part.text}</code>;
+    case 'strong':
+      return <strong>{inlines(part.of, showValue)}</strong>;
+    case 'emphasis':
+      return <em>{inlines(part.of, showValue)}</em>;
+    case 'link':
+      return (
+        <a href={part.address} target="_blank" rel="noopener noreferrer" title={part.address}>
+          {inlines(part.of, showValue)}
+        </a>
+      );
+    case 'value':
+      return showValue(part.expression);
+  }
+}

@@ -1,0 +1,217 @@
+import { useSignal } from '@preact/signals';
+import { useCallback, useEffect, useRef } from 'preact/hooks';
+import { drawTrace } from '../charts/draw_trace.ts';
+import { ramp } from '../charts/mix.ts';
+import type { Palette } from '../charts/palette.ts';
+import { Plane } from '../charts/plane.ts';
+import { ScaleRange } from '../charts/scale_range.ts';
+import { formatQuantity } from '../format/axis.ts';
+import { formatCursor } from '../format/time.ts';
+import type { Trace } from '../series/trace.ts';
+import { changePanel } from '../state/panels.ts';
+import { cursorTime, ends, range } from '../state/time.ts';
+import type { AnswerOf } from '../stream/query.ts';
+import { strings } from '../strings.ts';
+import { registerPicture } from './exports.ts';
+import { ExpressionLines } from './expression_lines.tsx';
+import { ExpressionNames } from './expression_names.tsx';
+import { GapSummary } from './gap_summary.tsx';
+import type { DescribedLine } from './lines.ts';
+import { PanelFooter } from './panel_footer.tsx';
+import { PastNote } from './past_note.tsx';
+import type { PanelSpec } from './spec.ts';
+import { Toggle } from './toggle.tsx';
+import { parsePlans, useExpressions } from './use_expressions.ts';
+import { usePalette } from './use_palette.ts';
+import { useSize } from './use_size.ts';
+import { useView } from './use_view.ts';
+
+type Spec = PanelSpec & { kind: 'xy' };
+
+const words = strings.xy;
+const COLORS = 24;
+
+/** One value over another. Time is the color: from faint to strong. */
+export function XyPanel({ spec }: { spec: Spec }) {
+  const place = useRef<HTMLDivElement>(null);
+  const plane = useRef<Plane>();
+  const answer = useSignal<AnswerOf<'xy'> | undefined>(undefined);
+  const shown = useRef<readonly [number, number]>([0, 1]);
+  const { plans, lines } = useExpressions(spec.expressions);
+  const palette = usePalette();
+  useSize(
+    place,
+    useCallback((width: number, height: number) => plane.current?.resize(width, height), []),
+  );
+  useEffect(() => {
+    if (!place.current || lines.length < 2) return;
+    const made = planeOf(place.current, spec, lines, palette, shown, () => answer.peek()?.trace);
+    plane.current = made.plane;
+    const stops = [answer.subscribe(made.draw), cursorTime.subscribe(made.draw)];
+    const forget = registerPicture(spec.id, {
+      vector: () => made.plane.vector(),
+      table: () => tableOf(lines, answer.peek()?.trace),
+    });
+    return () => {
+      for (const stop of stops) stop();
+      forget();
+      made.plane.destroy();
+      plane.current = undefined;
+    };
+  }, [spec, lines, palette, answer]);
+  useView(
+    () => ({ kind: 'xy', range: range.value, expressions: parsePlans(plans) }),
+    (result) => {
+      if (result.answer.kind !== 'xy') return;
+      shown.current = [result.from, result.to];
+      answer.value = result.answer;
+    },
+  );
+  const trace = answer.value?.trace;
+  const isEmpty = trace !== undefined && trace.times.length === 0;
+  return (
+    <section class="panel" data-testid="xy" data-panel={spec.id}>
+      <div
+        class="chart"
+        role="img"
+        aria-label={words.about(lines[1]?.label ?? '', lines[0]?.label ?? '')}
+        ref={place}
+        data-testid="xy-chart"
+        data-points={trace?.times.length}
+      />
+      {isEmpty && <p class="panel-note">{words.empty}</p>}
+      <Readout trace={trace} lines={lines} />
+      <GapSummary gaps={answer.value?.gaps ?? []} />
+      <div class="panel-options">
+        <TimeScale from={shown.current[0]} to={shown.current[1]} />
+        <Toggle
+          label={words.equal}
+          isOn={spec.isEqual === true}
+          testId="xy-equal"
+          onChange={(isEqual) => changePanel(spec.id, { ...spec, isEqual })}
+        />
+        <Toggle
+          label={words.dots}
+          isOn={spec.isDots === true}
+          testId="xy-dots"
+          onChange={(isDots) => changePanel(spec.id, { ...spec, isDots })}
+        />
+      </div>
+      <ExpressionNames spec={spec} lines={lines} axes={words.axes} canAdd={false} />
+      <ExpressionLines spec={spec} />
+      <PanelFooter spec={spec}>
+        <PastNote past={answer.value?.past} />
+      </PanelFooter>
+    </section>
+  );
+}
+
+function planeOf(
+  element: HTMLElement,
+  spec: Spec,
+  lines: readonly DescribedLine[],
+  palette: Palette,
+  shown: { readonly current: readonly [number, number] },
+  traceOf: () => Trace | undefined,
+): { readonly plane: Plane; readonly draw: () => void } {
+  const [xs, ys] = [new ScaleRange(), new ScaleRange()];
+  const look = {
+    colors: ramp(palette.line, palette.series[0], COLORS),
+    newest: palette.text,
+    isDots: spec.isDots === true,
+  };
+  const plane = new Plane(
+    element,
+    { units: [lines[0].unit, lines[1].unit], isEqual: spec.isEqual === true },
+    palette,
+    {
+      paint: (ctx, at) => {
+        const trace = traceOf();
+        if (trace) drawTrace(ctx, at, trace, shown.current, look, placeAt(trace, cursorTime.peek()));
+      },
+      pointed: (at) => {
+        const trace = traceOf();
+        const near = trace && at && nearest(trace, at);
+        cursorTime.value = near === undefined ? undefined : trace?.times[near];
+      },
+    },
+  );
+  const draw = () => {
+    const trace = traceOf();
+    if (trace) plane.draw(xs.fit(...extremes(trace.xs)), ys.fit(...extremes(trace.ys)));
+  };
+  return { plane, draw };
+}
+
+/** What is under the pointer, here or in another chart; otherwise the newest point. */
+function Readout({ trace, lines }: { trace: Trace | undefined; lines: readonly DescribedLine[] }) {
+  const time = cursorTime.value;
+  if (!trace || trace.times.length === 0 || lines.length < 2) return null;
+  const at = placeAt(trace, time) ?? trace.times.length - 1;
+  if (at < 0) return null;
+  const [from, to] = ends();
+  const show = (value: number, line: DescribedLine) => formatQuantity(value, line.unit, false);
+  return (
+    <p class="panel-note" data-testid="xy-readout">
+      {words.point(
+        formatCursor(trace.times[at], to - from),
+        show(trace.xs[at], lines[0]),
+        show(trace.ys[at], lines[1]),
+      )}
+    </p>
+  );
+}
+
+function TimeScale({ from, to }: { from: number; to: number }) {
+  return (
+    <span class="time-scale" title={words.scale} data-testid="time-scale">
+      <span>{formatCursor(from, to - from).slice(0, -4)}</span>
+      <span class="time-scale-bar" aria-hidden="true" />
+      <span>{formatCursor(to, to - from).slice(0, -4)}</span>
+    </span>
+  );
+}
+
+/** The last point at or before a time; undefined without one. */
+function placeAt({ times }: Trace, time: number | undefined): number | undefined {
+  if (time === undefined) return undefined;
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+/** The point that is closest on the screen, where both axes have the same length. */
+function nearest({ xs, ys }: Trace, [x, y]: readonly [number, number]): number | undefined {
+  const [left, right] = extremes(xs);
+  const [bottom, top] = extremes(ys);
+  let [found, least] = [-1, Number.POSITIVE_INFINITY];
+  for (let index = 0; index < xs.length; index++) {
+    const distance =
+      ((xs[index] - x) / (right - left || 1)) ** 2 + ((ys[index] - y) / (top - bottom || 1)) ** 2;
+    if (distance < least) [found, least] = [index, distance];
+  }
+  return found < 0 ? undefined : found;
+}
+
+function extremes(values: Float64Array): [number, number] {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
+}
+
+function tableOf(lines: readonly DescribedLine[], trace: Trace | undefined): string[][] {
+  const names = lines.map(({ label, unit }) => `${label} [${unit ?? '1'}]`);
+  const rows = Array.from(trace?.times ?? [], (time, index) => [
+    new Date(time).toISOString(),
+    String(trace?.xs[index]),
+    String(trace?.ys[index]),
+  ]);
+  return [[strings.table.columnEnd, ...names], ...rows];
+}

@@ -1,0 +1,115 @@
+import { expect, it } from 'vitest';
+import { Fft } from './fft.ts';
+import { type Sampled, spectrumOf, windowNames } from './spectrum.ts';
+
+/** The transform by its definition. */
+function slowPower(values: Float64Array): number[] {
+  return Array.from({ length: values.length / 2 + 1 }, (_, frequency) => {
+    let [re, im] = [0, 0];
+    values.forEach((value, index) => {
+      const angle = (2 * Math.PI * frequency * index) / values.length;
+      re += value * Math.cos(angle);
+      im -= value * Math.sin(angle);
+    });
+    return re ** 2 + im ** 2;
+  });
+}
+
+/** Numbers without a pattern, the same in each run. */
+function noise(count: number): Float64Array {
+  let seed = 7;
+  return Float64Array.from({ length: count }, () => {
+    seed = (seed * 16_807) % 2_147_483_647;
+    return seed / 2_147_483_647 - 0.5;
+  });
+}
+
+/** A sine of 50 Hz and size 3 on a constant of 100, at 1 kHz. */
+function sine(count: number, more: Partial<Sampled> = {}): Sampled {
+  const times = Float64Array.from({ length: count }, (_, index) => 1e12 + index);
+  return {
+    times,
+    values: times.map((_, index) => 100 + 3 * Math.sin((2 * Math.PI * 50 * index) / 1000)),
+    breaks: new Uint8Array(count),
+    ...more,
+  };
+}
+
+function peak(signal: Sampled, size: number, window: (typeof windowNames)[number] = 'hann') {
+  const found = spectrumOf(signal, size, window);
+  if (!found) return undefined;
+  const place = found.amplitudes.indexOf(Math.max(...found.amplitudes));
+  return { ...found, frequency: place * found.step, height: found.amplitudes[place] };
+}
+
+it.each([4, 8, 64, 1024])('transforms %i numbers as the definition does', (size) => {
+  const values = noise(size);
+  const slow = slowPower(values);
+  new Fft(size).power(values).forEach((power, index) => {
+    expect(power).toBeCloseTo(slow[index], 8);
+  });
+});
+
+it('refuses lengths that are no powers of two', () => {
+  for (const size of [0, 2, 6, 1000]) expect(() => new Fft(size)).toThrow(RangeError);
+});
+
+it.each(windowNames)('finds frequency and size of a sine with the window %s', (window) => {
+  const found = peak(sine(5000), 1024, window);
+  expect(found?.frequency).toBeCloseTo(50, 0);
+  // A frequency between two steps is lower by what its window loses there.
+  expect(found?.height).toBeGreaterThan(window === 'none' ? 1.9 : 2.5);
+  expect(found?.height).toBeLessThan(3.01);
+  expect(found?.rate).toBe(1000);
+  expect(found?.averaged).toBe(8);
+});
+
+it('tells the size of a sine exactly with a flat top', () => {
+  expect(peak(sine(5000), 4096, 'flattop')?.height).toBeCloseTo(3, 1);
+});
+
+it('takes a smaller size if there are fewer samples, and none below 64', () => {
+  expect(peak(sine(700), 4096)?.size).toBe(512);
+  expect(spectrumOf(sine(63), 4096, 'hann')).toBeUndefined();
+  expect(spectrumOf(sine(0), 256, 'hann')).toBeUndefined();
+});
+
+it('spans no gap and no unknown value', () => {
+  const whole = sine(4000);
+  const shifted = { ...whole, times: whole.times.map((time, index) => (index < 2000 ? time : time + 517)) };
+  const gap = peak(shifted, 1024);
+  expect([gap?.averaged, gap?.leftOut]).toEqual([4, 0]);
+  expect(gap?.frequency).toBeCloseTo(50, 0);
+  const unknown = peak(
+    { ...whole, values: whole.values.map((value, index) => (index === 3500 ? Number.NaN : value)) },
+    1024,
+  );
+  expect([unknown?.averaged, unknown?.leftOut]).toEqual([5, 1]);
+  const breaks = new Uint8Array(4000);
+  breaks[1000] = breaks[2000] = breaks[3000] = 1;
+  expect(peak({ ...whole, breaks }, 4096)?.size).toBe(512);
+});
+
+it.each([
+  ['a little, as a scheduler moves them', 0.2],
+  ['far', 0.8],
+])('bears samples that are moved %s', (_, jitter) => {
+  const moved = noise(5000);
+  const times = Float64Array.from({ length: 5000 }, (_, index) => 1e12 + index + jitter * moved[index]);
+  const values = times.map((time) => 3 * Math.sin((2 * Math.PI * 50 * (time - 1e12)) / 1000));
+  const found = peak({ times, values, breaks: new Uint8Array(5000) }, 1024, 'flattop');
+  expect(found?.frequency).toBeCloseTo(50, 0);
+  expect(found?.height).toBeGreaterThan(2.9);
+});
+
+it('keeps the size of a high frequency when times are rounded', () => {
+  // 5 ms are no multiple of the steps in which a clock offset is known.
+  const times = Float64Array.from(
+    { length: 4000 },
+    (_, index) => 1.76e12 + index * 5 + 0.1234 - (index % 3) * 2e-4,
+  );
+  const values = times.map((_, index) => 3 * Math.sin((2 * Math.PI * 75 * index) / 200));
+  const found = peak({ times, values, breaks: new Uint8Array(4000) }, 1024, 'flattop');
+  expect(found?.frequency).toBeCloseTo(75, 0);
+  expect(found?.height).toBeCloseTo(3, 2);
+});

@@ -1,14 +1,17 @@
 import { openDialog } from '../state/dialogs.ts';
-import { AccountsDialog } from './accounts_dialog.tsx';
 import { AddDialog } from './add_dialog.tsx';
-import { AuditDialog } from './audit_dialog.tsx';
 import { ControlDialog } from './control_dialog.tsx';
 import { DacsDialog } from './dacs_dialog.tsx';
 import { HelpDialog } from './help_dialog.tsx';
 import { LayoutDialog } from './layout_dialog.tsx';
+import { lazy } from './lazy.tsx';
 import { MomentDialog } from './moment_dialog.tsx';
 import { NoteDialog } from './note_dialog.tsx';
 import { PasswordDialog } from './password_dialog.tsx';
+
+/** Few people have the right to open these. */
+const AccountsDialog = lazy(async () => (await import('./accounts_dialog.tsx')).AccountsDialog);
+const AuditDialog = lazy(async () => (await import('./audit_dialog.tsx')).AuditDialog);
 
 export function Dialogs() {
   switch (openDialog.value) {

@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals';
+import { lazy } from '../components/lazy.tsx';
 import { findPanel } from '../state/panels.ts';
 import { AlarmsPanel } from './alarms_panel.tsx';
 import { AutoPanel } from './auto_panel.tsx';
@@ -6,7 +7,6 @@ import { EventsPanel } from './events_panel.tsx';
 import { GaugePanel } from './gauge_panel.tsx';
 import { HistogramPanel } from './histogram_panel.tsx';
 import { InstancePanel } from './instance_panel.tsx';
-import { lazy } from './lazy.tsx';
 import { LedgerPanel } from './ledger_panel.tsx';
 import { RosePanel } from './rose_panel.tsx';
 import { SeriesPanel } from './series_panel.tsx';

@@ -5,7 +5,7 @@ import { strings } from '../strings.ts';
 
 const words = strings.panels;
 
-/** A panel whose code is loaded when it is shown for the first time. */
+/** A panel or a dialog whose code is loaded when it is shown for the first time. */
 export function lazy<P extends object>(load: () => Promise<FunctionComponent<P>>): FunctionComponent<P> {
   const found = signal<{ readonly panel: FunctionComponent<P> } | undefined>(undefined);
   const hasFailed = signal(false);

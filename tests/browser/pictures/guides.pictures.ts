@@ -149,6 +149,44 @@ it('fleet and layouts', async () => {
   for (const plant of plants) await plant.stop();
 });
 
+it('computed values', async () => {
+  const dac = stopping(await Oasis.dac());
+  const plant = stopping(await Plant.start(dac.channel, NODE));
+  const now = Date.now();
+  plant.engine(now - MINUTE, now - 22_000);
+  plant.engine(now - 19_000, now, 150);
+  plant.feed();
+  const metric = (name: string) => `"${NODE}"/engine.${name}`;
+  const panels = [
+    {
+      kind: 'series',
+      mode: 'lines',
+      sources: [{ target: { node: NODE, instance: 'engine' }, metrics: ['torque'] }],
+      expressions: [`mean(${metric('torque')}, 5)`, `${metric('bearing')} - ${metric('coolant')}`],
+    },
+    { kind: 'spectrum', expressions: [metric('torque')], size: 512, window: 'hann', isDecibel: true },
+    { kind: 'xy', expressions: [metric('winding'), metric('bearing')] },
+    { kind: 'statistics', expressions: [metric('torque'), `${metric('bearing')} - ${metric('coolant')}`] },
+    { kind: 'number', expressions: [metric('bearing')] },
+    {
+      kind: 'text',
+      text: `# Soak test\n\n- Bearing **{{ ${metric('bearing')} }}**, ${'`'}95 °C${'`'} is too hot\n- Above coolant: {{ ${metric('bearing')} - ${metric('coolant')} }}\n\n> Valve half open since 9:40.`,
+    },
+  ].map((panel, index) => ({ ...panel, id: `p${index}` }));
+  const [chart, spectrum, xy, statistics, number, text] = panels;
+  const places = grid([
+    [chart, spectrum],
+    [xy, statistics],
+    [number, text],
+  ]);
+  const visit = await open(layoutLink(dac.url, panels, places), { width: 1680, height: 900 });
+  await expect.poll(() => visit.page.getByTestId('text-value').count(), LOADED).toBe(2);
+  await expect.poll(() => visit.page.getByTestId('spectrum-note').textContent()).toContain('Hz');
+  await visit.page.waitForTimeout(4000);
+  await takePicture(visit.page, 'compute-values');
+  await visit.close();
+});
+
 it('logs', async () => {
   const dac = stopping(await Oasis.dac());
   const machine = await PlainNode.start(dac.channel, 'machine', [

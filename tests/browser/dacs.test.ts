@@ -105,3 +105,45 @@ it('chooses a DAC on the page of a TEM, and remembers it', async () => {
   await expect.poll(() => row.textContent()).toContain('opened last');
   expect(ownComplaints(visit)).toEqual([]);
 });
+
+it('shows hostile names and addresses of DACs as text, and finds one of many', async () => {
+  const dac = await run(Oasis.dac());
+  const names = ['<img src=x onerror=alert(1)>', `\u202eLTR \u2067 ${'n'.repeat(900)}`];
+  const entry = (name: string, doors: string) => ({
+    name,
+    doors,
+    state: 'late',
+    silent_ms: 9000,
+    health: '<b>ill</b>',
+    load: { nodes: 1, instances: 1, readers: 1, samples_per_second: 1e12 },
+    nodes: [],
+    is_tem: false,
+  });
+  const many = Array.from({ length: 300 }, (_, index) => entry(`hall-${index}`, `http://hall-${index}/`));
+  const answer = {
+    position: 'a:1',
+    complete: true,
+    dacs: [...many, entry(names[0], 'javascript:alert(1)'), entry(names[1], 'http://evil/<img>')],
+    removed: [],
+  };
+  for (const width of [1366, 390]) {
+    const visit = await Visit.to(browser, 'about:blank', { viewport: { width, height: 768 } });
+    const { page } = visit;
+    await page.route('**/api/v1/tem*', (route) => route.fulfill({ json: answer }));
+    await page.goto(dac.url);
+    await page.getByTestId('dac-choice').waitFor();
+    await expect.poll(() => page.getByTestId('dac-row').count()).toBe(100);
+    expect(await page.getByTestId('dac-choice').textContent()).toContain('202 more');
+    await page.getByTestId('dac-filter').fill('<IMG');
+    await expect.poll(() => page.getByTestId('dac-row').count()).toBe(1);
+    expect(await page.getByTestId('dac-name').textContent()).toBe(names[0]);
+    expect(await page.getByTestId('dac-link').count()).toBe(0);
+    await page.getByTestId('dac-filter').fill('ltr');
+    await expect.poll(() => page.getByTestId('dac-link').textContent()).toBe(names[1]);
+    expect(await page.locator('img, .dacs b').count()).toBe(0);
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(overflow).toBeLessThanOrEqual(0);
+    expect(visit.complaints).toEqual([]);
+    await visit.close();
+  }
+});

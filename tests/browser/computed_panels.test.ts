@@ -86,6 +86,8 @@ it('draws one value over another, with the gap between', async () => {
     .hover({ position: { x: 30, y: 30 } });
   await expect.poll(readout).not.toBe(newest);
   await part('xy-equal').check();
+  await part('xy-trail').selectOption('5');
+  await expect.poll(() => part('xy-trail').inputValue()).toBe('5');
   await expect.poll(async () => Number(await points())).toBeGreaterThan(300);
   await visit.screenshot('xy');
   // An axis is changed with the keyboard, and keeps its place.

@@ -8,7 +8,10 @@ export interface TraceLook {
   readonly isDots: boolean;
 }
 
-/** Draws a trace in the colors of time: a stroke for each color. The newest point is a disk, a wanted one a ring. */
+/**
+ * Draws the part of a trace between two times in the colors of time: a stroke for each color. The newest point is a disk, a
+ * wanted one a ring.
+ */
 export function drawTrace(
   ctx: CanvasRenderingContext2D,
   plane: Plane,
@@ -25,7 +28,9 @@ export function drawTrace(
   };
   ctx.lineWidth = 1.5 * size;
   let color = -1;
-  for (let index = 0; index < times.length; index++) {
+  let first = 0;
+  while (first < times.length && times[first] < from) first++;
+  for (let index = first; index < times.length; index++) {
     const [x, y] = [plane.placeX(xs[index]), plane.placeY(ys[index])];
     if (colorOf(index) !== color) {
       if (color >= 0) ctx.stroke();
@@ -33,7 +38,7 @@ export function drawTrace(
       ctx.strokeStyle = ctx.fillStyle = look.colors[color];
       ctx.beginPath();
       // The line goes on in the next color.
-      if (index > 0) ctx.moveTo(plane.placeX(xs[index - 1]), plane.placeY(ys[index - 1]));
+      if (index > first) ctx.moveTo(plane.placeX(xs[index - 1]), plane.placeY(ys[index - 1]));
     }
     if (look.isDots) ctx.fillRect(x - size, y - size, 2 * size, 2 * size);
     else if (breaks[index] === 1) {

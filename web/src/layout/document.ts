@@ -1,6 +1,12 @@
 import { parseKnown } from '../expressions/resolve.ts';
 import { type Fields, isFields } from '../fields.ts';
-import { MAX_EXPRESSIONS, type PanelContent, type PanelSpec, type SeriesMode } from '../panels/spec.ts';
+import {
+  MAX_EXPRESSIONS,
+  type PanelContent,
+  type PanelSpec,
+  type SeriesMode,
+  TRAILS,
+} from '../panels/spec.ts';
 import { DEFAULT_SIZE, SIZES, windowNames } from '../series/spectrum.ts';
 import { type Annotation, MAX_ANNOTATIONS, MAX_NOTE } from '../state/annotations.ts';
 import type { Range, Source } from '../stream/query.ts';
@@ -76,7 +82,14 @@ function parseContent(json: Fields): PanelContent | undefined {
     }
     case 'xy': {
       const expressions = parseExpressions(json.expressions).slice(0, 2);
-      const flags = { ...flag('isEqual', json.isEqual), ...flag('isDots', json.isDots) };
+      const flags = {
+        ...flag('isEqual', json.isEqual),
+        ...flag('isDots', json.isDots),
+        ...present(
+          'trail',
+          TRAILS.find((seconds) => seconds > 0 && seconds === json.trail),
+        ),
+      };
       return expressions.length === 2 ? { kind: 'xy', expressions, ...flags } : undefined;
     }
     case 'spectrum':

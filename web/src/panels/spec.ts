@@ -36,6 +36,8 @@ export type PanelContent =
       readonly expressions: readonly string[];
       readonly isEqual?: boolean;
       readonly isDots?: boolean;
+      /** Seconds before the end of the time shown that are drawn; all of it without. */
+      readonly trail?: number;
     }
   | {
       readonly kind: 'spectrum';
@@ -55,6 +57,9 @@ export type PanelContent =
 
 /** Most expressions in a panel. */
 export const MAX_EXPRESSIONS = 10;
+
+/** Lengths of the trail of an XY panel in seconds; 0 is all of the time shown. */
+export const TRAILS: readonly number[] = [0, 2, 5, 10, 30, 60, 300];
 
 /** Panels of the whole page: one of each is enough. */
 export const SINGLES = ['ledger', 'alarms', 'test-runs'] as const;

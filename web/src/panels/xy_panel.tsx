@@ -6,7 +6,7 @@ import type { Palette } from '../charts/palette.ts';
 import { Plane } from '../charts/plane.ts';
 import { ScaleRange } from '../charts/scale_range.ts';
 import { formatQuantity } from '../format/axis.ts';
-import { formatCursor } from '../format/time.ts';
+import { formatCursor, formatSpan } from '../format/time.ts';
 import type { Trace } from '../series/trace.ts';
 import { changePanel } from '../state/panels.ts';
 import { cursorTime, ends, range } from '../state/time.ts';
@@ -19,8 +19,8 @@ import { GapSummary } from './gap_summary.tsx';
 import type { DescribedLine } from './lines.ts';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote } from './past_note.tsx';
-import type { PanelSpec } from './spec.ts';
-import { Toggle } from './toggle.tsx';
+import { type PanelSpec, TRAILS } from './spec.ts';
+import { Choice, Toggle } from './toggle.tsx';
 import { parsePlans, useExpressions } from './use_expressions.ts';
 import { usePalette } from './use_palette.ts';
 import { useSize } from './use_size.ts';
@@ -83,7 +83,24 @@ export function XyPanel({ spec }: { spec: Spec }) {
       <Readout trace={trace} lines={lines} />
       <GapSummary gaps={answer.value?.gaps ?? []} />
       <div class="panel-options">
-        <TimeScale from={shown.current[0]} to={shown.current[1]} />
+        <TimeScale
+          from={Math.max(
+            shown.current[0],
+            shown.current[1] - (spec.trail ?? Number.POSITIVE_INFINITY) * 1000,
+          )}
+          to={shown.current[1]}
+        />
+        <Choice
+          label={words.trail}
+          value={spec.trail ?? 0}
+          values={TRAILS}
+          nameOf={(seconds) => (seconds === 0 ? words.whole : formatSpan(seconds * 1000))}
+          testId="xy-trail"
+          onChange={(trail) => {
+            const { trail: _, ...rest } = spec;
+            changePanel(spec.id, trail === 0 ? rest : { ...rest, trail });
+          }}
+        />
         <Toggle
           label={words.equal}
           isOn={spec.isEqual === true}
@@ -127,7 +144,10 @@ function planeOf(
     {
       paint: (ctx, at) => {
         const trace = traceOf();
-        if (trace) drawTrace(ctx, at, trace, shown.current, look, placeAt(trace, cursorTime.peek()));
+        if (!trace) return;
+        const [from, to] = shown.current;
+        const since = spec.trail === undefined ? from : Math.max(from, to - spec.trail * 1000);
+        drawTrace(ctx, at, trace, [since, to], look, placeAt(trace, cursorTime.peek()));
       },
       pointed: (at) => {
         const trace = traceOf();

@@ -6,6 +6,8 @@ export const computedPanelStrings = {
     about: (y: string, x: string) => `${y} over ${x}; time is the color`,
     empty: 'No values of both in the time shown.',
     axes: ['x', 'y'],
+    trail: 'Trail',
+    whole: 'all',
     equal: 'Equal axes',
     dots: 'Points only',
     scale: 'Colors of time: faint is early, strong is late',

@@ -78,6 +78,18 @@ it('counts the samples of the time shown alone', () => {
   expect(rows[0].gaps).toEqual([{ from: 2990, to: 3500, cause: 'kernel_full', count: 50 }]);
 });
 
+it('knows the extremes of a metric also where its samples are folded', () => {
+  const store = new SeriesStore(1, 1e6);
+  const times = Float64Array.from({ length: 70_000 }, (_, index) => index);
+  store.append(times, [times.map((time) => (time === 3001 ? 99 : 1))]);
+  const memory = { store, gaps: [], series: ['x'], seriesOf: () => 0, partsOf: () => undefined };
+  const watch = { memory, pace: 1000, isTaking: true } as unknown as Watch;
+  const { rows, past } = statisticsAnswer({ ...scene(70_000), watch: () => watch }, query('statistics', 'x'));
+  expect(rows[0]).toMatchObject({ min: 1, max: 99, mean: 1 });
+  expect(rows[0].count).toBeLessThan(6000);
+  expect(past?.step).toBeGreaterThan(10);
+});
+
 it('finds the last value at or before the end', () => {
   expect(latestAnswer(scene(7004), query('latest', 'x', 'y')).values[0]).toEqual({ time: 7000, value: 7 });
   expect(latestAnswer(scene(7004), query('latest', 'gone')).values).toEqual([undefined]);

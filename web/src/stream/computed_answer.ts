@@ -54,7 +54,14 @@ export function statisticsAnswer(
     kind: 'statistics',
     rows: all.map((found) => {
       const { times, values } = within(scene, found);
-      return { ...figuresOf(values), seconds: spanOf(times) / 1000, gaps: found.gaps };
+      const [min, max] = found.extreme ?? [];
+      return {
+        ...figuresOf(values),
+        // A metric has the extremes of all samples, also of those that are folded.
+        ...(min !== undefined && max !== undefined && min <= max && { min, max }),
+        seconds: spanOf(times) / 1000,
+        gaps: found.gaps,
+      };
     }),
     ...worst(all),
   };

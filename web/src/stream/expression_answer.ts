@@ -2,7 +2,7 @@ import { evaluate } from '../expressions/evaluate.ts';
 import type { Plan, PlanInput } from '../expressions/plan.ts';
 import type { Signal } from '../expressions/signal.ts';
 import type { RowSource, RowTable } from '../series/columns.ts';
-import { rawSince } from '../series/raw_samples.ts';
+import { type Extreme, rawSince } from '../series/raw_samples.ts';
 import { LATE_FACTOR, SLACK_MS } from './pace.ts';
 import type { GapMark, PastPart } from './query.ts';
 import type { Scene } from './scene.ts';
@@ -21,12 +21,16 @@ export interface Computed {
   readonly signal: Signal;
   readonly gaps: readonly GapMark[];
   readonly past?: PastPart;
+  /** Minimum and maximum of all samples in the time shown, if the expression is one metric. */
+  readonly extreme?: Extreme;
 }
 
 /** The series of an input, and what the archive has of them. */
 interface Read {
   readonly signals: readonly Signal[];
   readonly names: readonly string[];
+  /** Minimum and maximum of each, in the time shown. */
+  readonly extremes: readonly Extreme[];
   readonly gaps: readonly GapMark[];
   readonly past?: PastPart;
   /** Mean time between two rows, if these are not single samples. */
@@ -62,11 +66,13 @@ export function computedRows(
   const signal = evaluate(plan.root, signals);
   const inputGaps = found.flatMap(({ gaps }) => gaps).sort((one, other) => one.from - other.from);
   const past = worstPast(found);
+  const extreme = plan.root.op === 'input' ? extremeOf(found, plan.inputs[plan.root.index]) : undefined;
   return {
     rows: rowsOf(signal),
     signal,
     gaps: [...inputGaps, ...unknownIn(signal, inputGaps)],
     ...(past && { past }),
+    ...(extreme && { extreme }),
   };
 }
 
@@ -79,14 +85,21 @@ function metricsLike({ inputs }: Plan, { target, metric, element }: PlanInput): 
   return alike.map((other) => other.metric);
 }
 
-function signalOf(reads: readonly Read[], { metric, element }: PlanInput): Signal {
+function signalOf(reads: readonly Read[], input: PlanInput): Signal {
+  const [read, index] = placeOf(reads, input) ?? [];
+  // Without samples there are names alone.
+  return read?.signals[index ?? 0] ?? NOTHING;
+}
+
+function extremeOf(reads: readonly Read[], input: PlanInput): Extreme | undefined {
+  const [read, index] = placeOf(reads, input) ?? [];
+  return read?.extremes[index ?? 0];
+}
+
+function placeOf(reads: readonly Read[], { metric, element }: PlanInput): [Read, number] | undefined {
   const name = element === undefined ? metric : metric.replace('[]', `[${element}]`);
-  for (const { names, signals } of reads) {
-    const index = names.indexOf(name);
-    // Without samples there are names alone.
-    if (index >= 0) return signals[index] ?? NOTHING;
-  }
-  return NOTHING;
+  const read = reads.find(({ names }) => names.includes(name));
+  return read && [read, read.names.indexOf(name)];
 }
 
 const NOTHING: Signal = {
@@ -121,12 +134,13 @@ function readGroup(scene: Scene, group: DrawnGroup, before: number, reading: Rea
   const past = pastOf(scene, group, reading.variant, span);
   const rows = past.rows ?? store;
   const series = past.rows ? picked.map((_, index) => index) : picked;
-  const table = rows ? tableOf(rows, series, span, lag, reading.rows) : undefined;
+  const table = rows ? tableOf(rows, series, span, scene.from - lag, lag, reading.rows) : undefined;
   const isWhole = isSingle(past) && (store?.hasSamples(span.from, span.to, reading.rows) ?? true);
   const interval = table ? meanInterval(table.times) : 0;
   const watch = scene.watch(group.target);
   return {
     names,
+    extremes: table?.extremes ?? [],
     signals: (table?.columns ?? []).map((values) => ({
       times: table?.times ?? NOTHING.times,
       breaks: table?.breaks ?? NOTHING.breaks,
@@ -144,20 +158,31 @@ function tableOf(
   rows: RowSource,
   series: readonly number[],
   span: { readonly from: number; readonly to: number },
+  shownFrom: number,
   lag: number,
   most: number,
 ) {
   const times: number[] = [];
   const breaks: number[] = [];
   const columns = series.map((): number[] => []);
+  const extremes = series.map((): [number, number] => [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]);
   rows.visit(span.from, span.to, most, (table: RowTable, row: number) => {
     times.push(table.end[row] + lag);
     breaks.push(table.breaks[row]);
-    for (let index = 0; index < series.length; index++) columns[index].push(table.last[series[index]][row]);
+    const isShown = table.start[row] >= shownFrom && table.end[row] <= span.to;
+    for (let index = 0; index < series.length; index++) {
+      const at = series[index];
+      columns[index].push(table.last[at][row]);
+      if (!isShown) continue;
+      // Comparisons with NaN are false.
+      if (table.min[at][row] < extremes[index][0]) extremes[index][0] = table.min[at][row];
+      if (table.max[at][row] > extremes[index][1]) extremes[index][1] = table.max[at][row];
+    }
   });
   return {
     times: Float64Array.from(times),
     breaks: Uint8Array.from(breaks),
+    extremes,
     columns: columns.map((column) => Float64Array.from(column)),
   };
 }

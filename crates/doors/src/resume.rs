@@ -1,24 +1,36 @@
-//! Where a subscription continues: at a position of this DAC, or at one that every DAC understands.
+//! Where a subscription continues: at a position of this DAC, at one that every DAC understands, or at whichever of both it knows.
 
-use oasis_dac::StartAt;
-use oasis_wire::quantity::{PortablePosition, Position};
+use oasis_dac::{Instance, StartAt};
+use oasis_wire::quantity::{Epoch, PortablePosition, Position};
 use serde::{Deserialize, Deserializer, de::Error};
-use std::str::FromStr;
+use std::{fmt::Display, str::FromStr};
 
-/// A position in `resume`.
+/// The positions in `resume`: `EPOCH:OFFSET`, `RUN@SEQUENCE`, or both with a space between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ResumeAt {
-    /// `EPOCH:OFFSET`
-    Position(Position),
-    /// `RUN@SEQUENCE`
-    Portable(PortablePosition),
+pub struct ResumeAt {
+    position: Option<Position>,
+    portable: Option<PortablePosition>,
 }
 
-impl From<ResumeAt> for StartAt {
-    fn from(at: ResumeAt) -> Self {
-        match at {
-            ResumeAt::Position(at) => Self::Position(at),
-            ResumeAt::Portable(at) => Self::Portable(at),
+/// Where to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resumed {
+    /// In the topic log.
+    Log(StartAt),
+    /// Perhaps in the archive: the position is of an earlier epoch, and the log does not have the sample.
+    Past(Position),
+}
+
+impl ResumeAt {
+    /// Returns where to read an instance of a DAC in this epoch.
+    pub fn of(self, instance: &Instance, epoch: Epoch) -> Resumed {
+        let log = &instance.source().log;
+        match (self.position, self.portable) {
+            (Some(at), _) if at.epoch == epoch => Resumed::Log(StartAt::Position(at)),
+            (None, Some(at)) => Resumed::Log(StartAt::Portable(at)),
+            (Some(_), Some(at)) if log.find(at).is_some() => Resumed::Log(StartAt::Portable(at)),
+            (Some(at), _) => Resumed::Past(at),
+            (None, None) => Resumed::Log(StartAt::Earliest),
         }
     }
 }
@@ -27,14 +39,17 @@ impl FromStr for ResumeAt {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text.contains('@') {
-            return text
-                .parse()
-                .map(Self::Portable)
-                .map_err(|error: <PortablePosition as FromStr>::Err| error.to_string());
-        }
-        text.parse().map(Self::Position).map_err(|error: <Position as FromStr>::Err| error.to_string())
+        let (position, portable) = match text.split_once(' ') {
+            Some((position, portable)) => (Some(position), Some(portable)),
+            None if text.contains('@') => (None, Some(text)),
+            None => (Some(text), None),
+        };
+        Ok(Self { position: parsed(position)?, portable: parsed(portable)? })
     }
+}
+
+fn parsed<T: FromStr<Err: Display>>(text: Option<&str>) -> Result<Option<T>, String> {
+    text.map(|text| text.parse().map_err(|error: T::Err| error.to_string())).transpose()
 }
 
 impl<'de> Deserialize<'de> for ResumeAt {
@@ -48,12 +63,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn either_position_is_read_and_an_error_names_its_form() {
+    fn either_position_is_read_or_both_and_an_error_names_the_form() {
         let at = |text: &str| text.parse::<ResumeAt>();
-        assert!(matches!(at("00000000000000ab:12"), Ok(ResumeAt::Position(at)) if at.offset.0 == 12));
-        let portable = at("00000000-0000-0000-0000-0000000000ab@7");
-        assert!(matches!(portable, Ok(ResumeAt::Portable(at)) if at.sequence == 7));
+        let parts = |text: &str| {
+            let at = at(text).unwrap();
+            (at.position.map(|at| at.offset.0), at.portable.map(|at| at.sequence))
+        };
+        let run = "00000000-0000-0000-0000-0000000000ab";
+        assert_eq!(parts("00000000000000ab:12"), (Some(12), None));
+        assert_eq!(parts(&format!("{run}@7")), (None, Some(7)));
+        assert_eq!(parts(&format!("00000000000000ab:12 {run}@7")), (Some(12), Some(7)));
         assert!(at("ab:1").unwrap_err().contains("EPOCH:OFFSET"));
         assert!(at("ab@1").unwrap_err().contains("RUN@SEQUENCE"));
+        assert!(at(&format!("{run}@7 00000000000000ab:12")).unwrap_err().contains("EPOCH:OFFSET"));
     }
 }

@@ -292,8 +292,13 @@ impl Place {
             return (!self.has_paused).then(|| at.to_string());
         }
         // The samples of a pause come too: without the position of another DAC nobody can say which are new.
-        let last = self.last.filter(|last| !last.run.is_nil())?;
-        Some(PortablePosition { run: last.run, sequence: last.sequence.saturating_add(1) }.to_string())
+        let last = self.last.filter(|last| !last.run.is_nil());
+        let portable =
+            last.map(|last| PortablePosition { run: last.run, sequence: last.sequence.saturating_add(1) });
+        // The archive of an upstream that was started again knows the old position.
+        let positions =
+            self.next.map(|at| at.to_string()).into_iter().chain(portable.map(|at| at.to_string()));
+        Some(positions.collect::<Vec<_>>().join(" ")).filter(|positions| !positions.is_empty())
     }
 }
 

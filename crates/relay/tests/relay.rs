@@ -243,7 +243,7 @@ fn a_feed_goes_on_after_a_reconnect_without_gap_or_duplicate() {
     assert_eq!(log(&tank).last(), Some(&(5, 6)));
     // Another life, or another DAC: the run and the number. It sends again what was not safe.
     let mut feed = Feed::new(places, epoch("00000000000000ac"));
-    assert_eq!(subscribed(&mut feed, &tank, "00000000000000ac", 0)["resume"], format!("{RUN}@7"));
+    assert_eq!(subscribed(&mut feed, &tank, "00000000000000ac", 0)["resume"], format!("{EPOCH}:106 {RUN}@7"));
     feed.batch(bytes(0, 3, 2), 0).unwrap();
     feed.batch(bytes(2, 5, 4), 0).unwrap();
     feed.batch(bytes(6, 9, 1), 0).unwrap();

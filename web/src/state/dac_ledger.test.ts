@@ -54,6 +54,7 @@ it('offers the causes of a ledger to filter by, and those that a newer DAC has s
     'node_restart',
     'network',
     'before_epoch',
+    'other_dac',
     'not_recorded',
     'unexplained',
   ];

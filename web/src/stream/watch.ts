@@ -50,6 +50,10 @@ export class Watch {
   private counters: CounterRates | undefined;
   private epoch: string | undefined;
   private nextOffset = 0;
+  /** The newest sample, if its run is known. */
+  private last: { run: string; sequence: number } | undefined;
+  /** The run in the registry, if a batch has shown that it is over. */
+  private endedRun: string | undefined;
   private hops: HopTimes | undefined;
   pace: Pace = null;
   private readonly intervals = new Intervals();
@@ -66,9 +70,12 @@ export class Watch {
     this.key = keyOf(target);
   }
 
-  /** The position to resume at after an interruption. */
+  /** The position to resume at after an interruption: of this DAC, and if possible of any other one that has the sample. */
   get position(): string | undefined {
-    return this.epoch === undefined ? undefined : `${this.epoch}:${this.nextOffset}`;
+    if (this.epoch === undefined) return undefined;
+    const { last } = this;
+    const portable = last === undefined ? '' : ` ${last.run}@${last.sequence + 1}`;
+    return `${this.epoch}:${this.nextOffset}${portable}`;
   }
 
   setStatus(status: WatchStatus['status'], problem?: string): void {
@@ -210,10 +217,18 @@ export class Watch {
       rates: this.counters?.add(times[last], values) ?? [],
     };
     this.nextOffset = Number(batch.offset) + batch.count;
+    this.rememberLast(first + last);
     if (this.status === 'failed') this.setStatus('live');
     this.dirty.sample = true;
     this.dirty.flow = true;
     this.dirty.loss = true;
+  }
+
+  /** The registry may tell of a new run later than its first batch comes: until then its samples have no portable position. */
+  private rememberLast(sequence: number): void {
+    const { run, last } = this;
+    if (last !== undefined && last.run === run && sequence <= last.sequence) this.endedRun = run;
+    this.last = run === undefined || run === this.endedRun ? undefined : { run, sequence };
   }
 
   /** Marks changes of rate and strip, which change without samples, too. */

@@ -15,7 +15,7 @@ use crate::{
         times::{Begin, NotAllowed},
     },
     permissions::{self, CommandFailure},
-    resume::ResumeAt,
+    resume::Resumed,
     view,
 };
 use oasis_access::Verb;
@@ -149,13 +149,13 @@ impl Shard {
             let source = Source::of(&times, &found.probe_type);
             source.map_err(|message| Refusal::Code("too_wide", message))
         };
-        let (from, source) = match wanted.resume {
-            Some(ResumeAt::Position(at))
-                if at.epoch != dac.epoch() && self.around.archived.serves_of(&found, options) =>
-            {
+        let resumed = wanted.resume.map(|at| at.of(&found, dac.epoch()));
+        let (from, source) = match resumed {
+            Some(Resumed::Past(at)) if self.around.archived.serves_of(&found, options) => {
                 (StartAt::Earliest, Some(Source::from_position(at)))
             }
-            Some(at) => (at.into(), None),
+            Some(Resumed::Past(at)) => (StartAt::Position(at), None),
+            Some(Resumed::Log(from)) => (from, None),
             None if times.from == Begin::Now && times.last.is_none() => (StartAt::Now, None),
             None => (StartAt::Earliest, past()?),
         };

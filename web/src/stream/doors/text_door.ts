@@ -116,7 +116,8 @@ export class TextDoor implements Door {
     }
     const detail = await this.get(new URL(`instances/${entry.id}`, this.api));
     const topic = Number(entry.id);
-    const [epoch, offset] = typeof resume === 'string' ? resume.split(':') : [this.epoch, '0'];
+    const [position] = typeof resume === 'string' ? resume.split(' ') : [`${this.epoch}:0`];
+    const [epoch, offset] = position.split(':');
     const isKnown = epoch === this.epoch;
     const next = isKnown ? Number(offset) : 0;
     this.subscriptions.set(topic, {

@@ -4,7 +4,13 @@ import { formatRoughAge } from '../format/time.ts';
 import { unwatch, watch } from '../state/actions.ts';
 import { awayFor, isGoneListOpen } from '../state/away.ts';
 import { chosenKeys, nodeOf } from '../state/store.ts';
-import { type InstanceEntry, isRateUnknown, type NodeEntry, type OverheadEntry } from '../stream/protocol.ts';
+import {
+  type Hop,
+  type InstanceEntry,
+  isRateUnknown,
+  type NodeEntry,
+  type OverheadEntry,
+} from '../stream/protocol.ts';
 import { keyOf } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { Dot } from './dot.tsx';
@@ -29,9 +35,22 @@ export function TreeNodeHead({ node, count }: { node: NodeEntry; count: number }
       <p class="tree-node-facts" title={about}>
         {isOnline ? '' : `${words.heard(formatRoughAge(awayFor(node)))} · `}
         {count === 0 ? words.noInstances : about}
+        {node.path.length > 0 && <Path path={node.path} />}
         {node.overhead && isOnline && <Overhead overhead={node.overhead} />}
       </p>
     </div>
+  );
+}
+
+/** The DACs between the node and this one. */
+function Path({ path }: { path: readonly Hop[] }) {
+  const hops = path.map(({ dac, clock_offset_ns: offset, round_trip_ns: trip }) =>
+    words.hop(dac, offset === null || trip === null ? undefined : [offset / 1e6, trip / 1e6]),
+  );
+  return (
+    <span title={hops.join('\n')} data-testid="node-path">
+      {` · ${words.path(path.map(({ dac }) => dac))}`}
+    </span>
   );
 }
 

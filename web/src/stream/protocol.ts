@@ -15,6 +15,15 @@ export interface NodeFacts {
   readonly since: number;
   readonly run: string;
   readonly replay: boolean;
+  readonly path: readonly Hop[];
+}
+
+/** A DAC that samples pass before this one. */
+export interface Hop {
+  readonly dac: string;
+  /** Clock of the next DAC minus its clock, and the round trip that it was taken from. */
+  readonly clock_offset_ns: number | null;
+  readonly round_trip_ns: number | null;
 }
 
 /** What changes of a node while it is connected. */
@@ -35,6 +44,8 @@ export interface NodeEntry extends NodeStatistics {
   readonly run: string;
   /** Whether its samples are replayed from a recording. */
   readonly replay: boolean;
+  /** The DACs that its samples pass before this one, its home first; empty if it is connected here. */
+  readonly path: readonly Hop[];
 }
 
 /** The overhead of a node; shares are of one core. */
@@ -263,6 +274,15 @@ function parseNode(fields: Fields): NodeFacts {
     since: number(fields.since) / 1e6,
     run: text(fields.run),
     replay: fields.replay === true,
+    path: listOf(fields.path).map(parseHop),
+  };
+}
+
+function parseHop(fields: Fields): Hop {
+  return {
+    dac: text(fields.dac),
+    clock_offset_ns: optionalNumber(fields.clock_offset_ns) ?? null,
+    round_trip_ns: optionalNumber(fields.round_trip_ns) ?? null,
   };
 }
 

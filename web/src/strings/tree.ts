@@ -22,6 +22,13 @@ export const treeStrings = {
     noInstances: 'No instances',
     heard: (ago: string) => `Last seen ${ago} ago`,
     unknown: 'From the archive',
+    /** The home of a relayed node, then the relays that its samples pass. */
+    path: ([home, ...relays]: readonly string[]) =>
+      relays.length === 0 ? `at ${home}` : `at ${home}, through ${relays.join(', ')}`,
+    hop: (dac: string, measured: readonly [offset: number, trip: number] | undefined) =>
+      measured === undefined
+        ? `${dac}: clock not measured yet`
+        : `${dac}: clock ${measured[0] < 0 ? '\u2212' : '+'}${Math.abs(measured[0]).toFixed(2)} ms, round trip ${measured[1].toFixed(2)} ms`,
     offline: 'Offline',
     replay: 'Replay',
     gone: (nodes: number) =>

@@ -54,6 +54,11 @@ export class Oasis {
     return Oasis.start(['tem', '--listen', ANY_PORT, ...args]);
   }
 
+  /** A relay of other DACs. */
+  static relay(at: Addresses = {}, ...args: string[]): Promise<Oasis> {
+    return Oasis.start(['relay', '--listen', at.listen ?? ANY_PORT, ...args]);
+  }
+
   static node(channel: string, ...args: string[]): Promise<Oasis> {
     return Oasis.start(['node', '--dac', channel, ...args]);
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { deflateRawSync } from 'node:zlib';
 import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
@@ -113,6 +114,29 @@ it('finds the frequencies of a vibration between gaps', async () => {
   await expect.poll(() => part('spectrum-logarithmic').isChecked()).toBe(true);
   await expect.poll(() => part('gap-summary').textContent()).toContain('400 samples missing');
   await visit.screenshot('spectrum');
+  // Over time the gap stays empty, and the time under the pointer is that of all charts.
+  await part('spectrum-over-time').check();
+  await expect.poll(() => part('spectrogram').getAttribute('data-columns')).toBe('200');
+  expect(await part('spectrogram').getAttribute('aria-label')).toBe(
+    'Frequencies of engine.vibration over time',
+  );
+  await expect.poll(() => part('spectrogram-note').textContent()).toContain('80 dB');
+  await part('spectrogram')
+    .locator('.u-over')
+    .hover({ position: { x: 40, y: 40 } });
+  await expect.poll(() => part('spectrogram').locator('.cursor-time').isVisible()).toBe(true);
+  await visit.screenshot('spectrogram');
+  const pictures = new Map<string, string>();
+  visit.page.on('download', async (download) => {
+    pictures.set(
+      download.suggestedFilename().replace(/^.*\./, ''),
+      await readFile(await download.path(), 'latin1'),
+    );
+  });
+  await part('export-picture').click();
+  await expect.poll(() => [...pictures.keys()].sort()).toEqual(['png', 'svg']);
+  expect(pictures.get('svg')).toContain('<image');
+  await part('spectrum-over-time').uncheck();
   await part('spectrum-size').selectOption('65536');
   await expect.poll(note).toMatch(/of 1.024 samples/);
 });

@@ -16,6 +16,7 @@ const RECORDED = [
   'fill',
   'fillRect',
   'fillText',
+  'drawImage',
 ] as const;
 type Recorded = (typeof RECORDED)[number];
 
@@ -141,6 +142,18 @@ class Recorder implements Record<Recorded, (ctx: CanvasRenderingContext2D, ...ar
       opacity: ctx.globalAlpha,
       'data-bars': `${fill} ${ctx.globalAlpha} ${this.clipId}`,
     });
+  }
+
+  drawImage(
+    _: CanvasRenderingContext2D,
+    image: HTMLCanvasElement,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+  ): void {
+    const href = image.toDataURL();
+    this.append('image', { x: short(x), y: short(y), width, height, href, preserveAspectRatio: 'none' });
   }
 
   fillText(ctx: CanvasRenderingContext2D, text: string, x: number, y: number): void {

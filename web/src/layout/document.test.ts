@@ -14,7 +14,15 @@ it('reads panels of expressions', () => {
   const panels = [
     { id: 'p0', kind: 'series', sources: [], mode: 'lines', expressions: [`${A} * 2`] },
     { id: 'p1', kind: 'xy', expressions: [A, A], isEqual: true, trail: 10 },
-    { id: 'p2', kind: 'spectrum', expressions: [A], size: 1024, window: 'flattop', isDecibel: true },
+    {
+      id: 'p2',
+      kind: 'spectrum',
+      expressions: [A],
+      size: 1024,
+      window: 'flattop',
+      isDecibel: true,
+      isOverTime: true,
+    },
     { id: 'p3', kind: 'statistics', expressions: [A] },
     { id: 'p4', kind: 'number', expressions: [A] },
     { id: 'p5', kind: 'text', text: `# Power {{ ${A} }}` },

@@ -7,7 +7,8 @@ import {
   type SeriesMode,
   TRAILS,
 } from '../panels/spec.ts';
-import { DEFAULT_SIZE, SIZES, windowNames } from '../series/spectrum.ts';
+import { DEFAULT_SIZE, SIZES } from '../series/spectrum.ts';
+import { windowNames } from '../series/transform.ts';
 import { type Annotation, MAX_ANNOTATIONS, MAX_NOTE } from '../state/annotations.ts';
 import type { Range, Source } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
@@ -136,6 +137,7 @@ function parseSpectrum(json: Fields): PanelContent | undefined {
     window: windowNames.find((name) => name === json.window) ?? 'hann',
     ...flag('isDecibel', json.isDecibel),
     ...flag('isLogarithmic', json.isLogarithmic),
+    ...flag('isOverTime', json.isOverTime),
   };
 }
 

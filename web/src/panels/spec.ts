@@ -1,5 +1,5 @@
 import { targetsIn } from '../expressions/resolve.ts';
-import type { WindowName } from '../series/spectrum.ts';
+import type { WindowName } from '../series/transform.ts';
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { valuesIn } from '../text/markdown.ts';
@@ -46,6 +46,8 @@ export type PanelContent =
       readonly window: WindowName;
       readonly isDecibel?: boolean;
       readonly isLogarithmic?: boolean;
+      /** Frequencies of the first expression over time. */
+      readonly isOverTime?: boolean;
     }
   | { readonly kind: 'statistics'; readonly expressions: readonly string[] }
   | { readonly kind: 'number'; readonly expressions: readonly string[] }

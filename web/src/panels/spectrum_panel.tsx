@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { drawSpectrum } from '../charts/draw_spectrum.ts';
 import type { Palette } from '../charts/palette.ts';
@@ -6,7 +6,8 @@ import { Plane } from '../charts/plane.ts';
 import { ScaleRange } from '../charts/scale_range.ts';
 import { formatQuantity } from '../format/axis.ts';
 import { formatInteger } from '../format/number.ts';
-import { SIZES, type Spectrum, windowNames } from '../series/spectrum.ts';
+import { SIZES, type Spectrum } from '../series/spectrum.ts';
+import { windowNames } from '../series/transform.ts';
 import { changePanel } from '../state/panels.ts';
 import { range } from '../state/time.ts';
 import type { AnswerOf } from '../stream/query.ts';
@@ -19,6 +20,7 @@ import type { DescribedLine } from './lines.ts';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote } from './past_note.tsx';
 import { MAX_EXPRESSIONS, type PanelSpec } from './spec.ts';
+import { SpectrogramDrawing } from './spectrogram_drawing.tsx';
 import { Choice, Toggle } from './toggle.tsx';
 import { parsePlans, useExpressions } from './use_expressions.ts';
 import { usePalette } from './use_palette.ts';
@@ -34,11 +36,59 @@ const DEPTH_DB = 120;
 
 /** The frequencies in expressions over the time shown. */
 export function SpectrumPanel({ spec }: { spec: Spec }) {
-  const place = useRef<HTMLDivElement>(null);
-  const plane = useRef<Plane>();
   const answer = useSignal<Found | undefined>(undefined);
   const pointed = useSignal<number | undefined>(undefined);
+  const shown = useRef<readonly [number, number]>([0, 1]);
   const { plans, lines } = useExpressions(spec.expressions);
+  useView(
+    () => ({
+      kind: 'spectrum',
+      range: range.value,
+      expressions: parsePlans(plans),
+      size: spec.size,
+      window: spec.window,
+      isOverTime: spec.isOverTime === true,
+    }),
+    (result) => {
+      if (result.answer.kind !== 'spectrum') return;
+      shown.current = [result.from, result.to];
+      answer.value = result.answer;
+    },
+  );
+  const spectra = answer.value?.spectra ?? [];
+  return (
+    <section class="panel" data-testid="spectrum" data-panel={spec.id}>
+      {spec.isOverTime ? (
+        <SpectrogramDrawing spec={spec} lines={lines} answer={answer} shown={shown} />
+      ) : (
+        <Drawing spec={spec} lines={lines} answer={answer} pointed={pointed} />
+      )}
+      {lines.map((line, index) => (
+        <p key={line.metric} class="panel-note" data-testid="spectrum-note">
+          {aboutOf(line, spectra[index], pointed.value)}
+        </p>
+      ))}
+      <GapSummary gaps={answer.value?.gaps ?? []} />
+      <Options spec={spec} />
+      <ExpressionNames spec={spec} lines={lines} canAdd={lines.length < MAX_EXPRESSIONS} />
+      <ExpressionLines spec={spec} />
+      <PanelFooter spec={spec}>
+        <PastNote past={answer.value?.past} />
+      </PanelFooter>
+    </section>
+  );
+}
+
+/** Amplitudes over frequencies. */
+function Drawing(props: {
+  spec: Spec;
+  lines: readonly DescribedLine[];
+  answer: Signal<Found | undefined>;
+  pointed: Signal<number | undefined>;
+}) {
+  const { spec, lines, answer, pointed } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const plane = useRef<Plane>();
   const palette = usePalette();
   useSize(
     place,
@@ -70,41 +120,14 @@ export function SpectrumPanel({ spec }: { spec: Spec }) {
       plane.current = undefined;
     };
   }, [spec, lines, palette, answer, pointed]);
-  useView(
-    () => ({
-      kind: 'spectrum',
-      range: range.value,
-      expressions: parsePlans(plans),
-      size: spec.size,
-      window: spec.window,
-    }),
-    (result) => {
-      if (result.answer.kind === 'spectrum') answer.value = result.answer;
-    },
-  );
-  const spectra = answer.value?.spectra ?? [];
   return (
-    <section class="panel" data-testid="spectrum" data-panel={spec.id}>
-      <div
-        class="chart"
-        role="img"
-        aria-label={words.about(lines.map(({ label }) => label).join(', '))}
-        ref={place}
-        data-testid="spectrum-chart"
-      />
-      {lines.map((line, index) => (
-        <p key={line.metric} class="panel-note" data-testid="spectrum-note">
-          {aboutOf(line, spectra[index], pointed.value)}
-        </p>
-      ))}
-      <GapSummary gaps={answer.value?.gaps ?? []} />
-      <Options spec={spec} />
-      <ExpressionNames spec={spec} lines={lines} canAdd={lines.length < MAX_EXPRESSIONS} />
-      <ExpressionLines spec={spec} />
-      <PanelFooter spec={spec}>
-        <PastNote past={answer.value?.past} />
-      </PanelFooter>
-    </section>
+    <div
+      class="chart"
+      role="img"
+      aria-label={words.about(lines.map(({ label }) => label).join(', '))}
+      ref={place}
+      data-testid="spectrum-chart"
+    />
   );
 }
 
@@ -129,17 +152,27 @@ function Options({ spec }: { spec: Spec }) {
         onChange={(window) => change({ window })}
       />
       <Toggle
-        label={words.decibel}
-        isOn={spec.isDecibel === true}
-        testId="spectrum-decibel"
-        onChange={(isDecibel) => change({ isDecibel })}
+        label={words.overTime}
+        isOn={spec.isOverTime === true}
+        testId="spectrum-over-time"
+        onChange={(isOverTime) => change({ isOverTime })}
       />
-      <Toggle
-        label={words.logarithmic}
-        isOn={spec.isLogarithmic === true}
-        testId="spectrum-logarithmic"
-        onChange={(isLogarithmic) => change({ isLogarithmic })}
-      />
+      {!spec.isOverTime && (
+        <>
+          <Toggle
+            label={words.decibel}
+            isOn={spec.isDecibel === true}
+            testId="spectrum-decibel"
+            onChange={(isDecibel) => change({ isDecibel })}
+          />
+          <Toggle
+            label={words.logarithmic}
+            isOn={spec.isLogarithmic === true}
+            testId="spectrum-logarithmic"
+            onChange={(isLogarithmic) => change({ isLogarithmic })}
+          />
+        </>
+      )}
     </div>
   );
 }

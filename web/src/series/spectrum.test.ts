@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
+import type { Sampled } from './even_runs.ts';
 import { Fft } from './fft.ts';
-import { type Sampled, spectrumOf, windowNames } from './spectrum.ts';
+import { spectrogramOf } from './spectrogram.ts';
+import { spectrumOf } from './spectrum.ts';
+import { windowNames } from './transform.ts';
 
 /** The transform by its definition. */
 function slowPower(values: Float64Array): number[] {
@@ -112,4 +115,29 @@ it('keeps the size of a high frequency when times are rounded', () => {
   const found = peak({ times, values, breaks: new Uint8Array(4000) }, 1024, 'flattop');
   expect(found?.frequency).toBeCloseTo(75, 0);
   expect(found?.height).toBeCloseTo(3, 2);
+});
+
+it('transforms at each of many times, but not across a gap', () => {
+  const whole = sine(8000);
+  // The frequency doubles in the middle, after a gap of half a second.
+  const values = whole.values.map((value, index) =>
+    index < 4000 ? value : 3 * Math.sin((2 * Math.PI * 100 * index) / 1000),
+  );
+  const times = whole.times.map((time, index) => (index < 4000 ? time : time + 500));
+  const range = [1e12, 1e12 + 8500] as const;
+  const found = spectrogramOf({ times, values, breaks: new Uint8Array(8000) }, range, 512, 'hann');
+  if (!found) throw new Error('no spectrogram');
+  const { amplitudes, rows, step } = found;
+  const peakAt = (time: number) => {
+    const column = found.times.findIndex((middle) => middle >= 1e12 + time);
+    const of = amplitudes.subarray(column * rows, (column + 1) * rows);
+    return of.some(Number.isNaN) ? Number.NaN : of.indexOf(Math.max(...of)) * step;
+  };
+  // A row has several frequencies.
+  expect(peakAt(2000)).toBeCloseTo(50, -1);
+  expect(peakAt(7000)).toBeCloseTo(100, -1);
+  expect(peakAt(4250)).toBeNaN();
+  expect(peakAt(3900)).toBeNaN();
+  expect(rows).toBeLessThanOrEqual(256);
+  expect(spectrogramOf(sine(10), range, 512, 'hann')).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import type { Plan } from '../expressions/plan.ts';
 import { align } from '../expressions/signal.ts';
+import { spectrogramOf } from '../series/spectrogram.ts';
 import { spectrumOf } from '../series/spectrum.ts';
 import { figuresOf } from '../series/statistics.ts';
 import { thin } from '../series/trace.ts';
@@ -28,17 +29,20 @@ export function xyAnswer(scene: Scene, { expressions }: Query & { kind: 'xy' }):
 /** The frequencies in expressions, from single samples. */
 export function spectrumAnswer(
   scene: Scene,
-  { expressions, size, window }: Query & { kind: 'spectrum' },
+  { expressions, size, window, isOverTime }: Query & { kind: 'spectrum' },
 ): AnswerOf<'spectrum'> {
   const all = expressions.map((plan) =>
     computedRows(scene, plan, '0', COLUMNS, { rows: SPECTRUM_ROWS, isSingle: true }),
   );
+  // The last sample of each step has frequencies that the signal does not have.
+  const single = all.map((found) => (found.past?.step === undefined ? within(scene, found) : undefined));
+  const [first] = single;
   return {
     kind: 'spectrum',
-    spectra: all.map((found) =>
-      // The last sample of each step has frequencies that the signal does not have.
-      found.past?.step === undefined ? spectrumOf(within(scene, found), size, window) : undefined,
-    ),
+    spectra: single.map((signal) => signal && spectrumOf(signal, size, window)),
+    ...(isOverTime && {
+      spectrogram: first && spectrogramOf(first, [scene.from, scene.to], size, window),
+    }),
     gaps: all.flatMap(({ gaps }) => gaps),
     ...worst(all),
   };

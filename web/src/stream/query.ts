@@ -3,10 +3,12 @@ import type { ColumnBlock } from '../series/columns.ts';
 import type { Histogram } from '../series/histogram.ts';
 import type { RecordRow } from '../series/records.ts';
 import type { Rose } from '../series/rose.ts';
-import type { Spectrum, WindowName } from '../series/spectrum.ts';
+import type { Spectrogram } from '../series/spectrogram.ts';
+import type { Spectrum } from '../series/spectrum.ts';
 import type { StateRun } from '../series/states.ts';
 import type { Figures } from '../series/statistics.ts';
 import type { Trace } from '../series/trace.ts';
+import type { WindowName } from '../series/transform.ts';
 import type { GapCause } from './causes.ts';
 import type { SampleView, Target } from './view.ts';
 
@@ -52,6 +54,8 @@ export type Query = {
       /** Samples of a transform. */
       readonly size: number;
       readonly window: WindowName;
+      /** Whether the first expression is transformed at each of many times. */
+      readonly isOverTime?: boolean;
     }
   | { readonly kind: 'statistics'; readonly expressions: readonly Plan[] }
   /** The last value of each expression. */
@@ -138,6 +142,7 @@ export type Answer =
       readonly kind: 'spectrum';
       /** Undefined without enough single samples. */
       readonly spectra: readonly (Spectrum | undefined)[];
+      readonly spectrogram?: Spectrogram | undefined;
       readonly gaps: readonly GapMark[];
     } & FromPast)
   | ({ readonly kind: 'statistics'; readonly rows: readonly StatisticsRow[] } & FromPast)

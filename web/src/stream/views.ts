@@ -13,6 +13,8 @@ const CHART_MS = 33;
 /** A transform of many samples, or a trace, is drawn less often. */
 const DRAWING_MS = 100;
 const LIST_MS = 200;
+/** Hundreds of transforms. */
+const SPECTROGRAM_MS = 500;
 const SPARE_BUFFERS = 16;
 
 interface View {
@@ -112,6 +114,7 @@ export class Views {
 
 function pause(query: Query): number {
   if (query.kind === 'columns') return CHART_MS;
+  if (query.kind === 'spectrum' && query.isOverTime) return SPECTROGRAM_MS;
   return query.kind === 'xy' || query.kind === 'spectrum' ? DRAWING_MS : LIST_MS;
 }
 

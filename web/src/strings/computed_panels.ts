@@ -1,4 +1,4 @@
-import type { WindowName } from '../series/spectrum.ts';
+import type { WindowName } from '../series/transform.ts';
 
 /** Panels that show what expressions come to. */
 export const computedPanelStrings = {
@@ -24,6 +24,9 @@ export const computedPanelStrings = {
       flattop: 'Flat top',
       none: 'None',
     } satisfies Record<WindowName, string>,
+    overTime: 'Over time',
+    colors: (depth: string, largest: string) => `Colors from ${depth} below to ${largest}`,
+    aboutOverTime: (name: string) => `Frequencies of ${name} over time`,
     decibel: 'Decibels',
     logarithmic: 'Logarithmic frequency',
     peak: (place: string) => `Highest: ${place}`,

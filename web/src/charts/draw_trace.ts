@@ -8,6 +8,9 @@ export interface TraceLook {
   readonly isDots: boolean;
 }
 
+/** From here on lines are a pixel wide: wider ones that cross each other often take 20 times as long to draw. */
+const MANY = 2000;
+
 /**
  * Draws the part of a trace between two times in the colors of time: a stroke for each color. The newest point is a disk, a
  * wanted one a ring.
@@ -26,10 +29,10 @@ export function drawTrace(
     const share = to > from ? (times[index] - from) / (to - from) : 1;
     return Math.min(look.colors.length - 1, Math.max(0, Math.floor(share * look.colors.length)));
   };
-  ctx.lineWidth = 1.5 * size;
   let color = -1;
   let first = 0;
   while (first < times.length && times[first] < from) first++;
+  ctx.lineWidth = times.length - first > MANY ? 1 : 1.5 * size;
   for (let index = first; index < times.length; index++) {
     const [x, y] = [plane.placeX(xs[index]), plane.placeY(ys[index])];
     if (colorOf(index) !== color) {
@@ -47,6 +50,7 @@ export function drawTrace(
     } else ctx.lineTo(x, y);
   }
   if (color >= 0) ctx.stroke();
+  ctx.lineWidth = 1.5 * size;
   const last = times.length - 1;
   if (last >= 0) disk(ctx, plane.placeX(xs[last]), plane.placeY(ys[last]), 4 * size, look.newest, true);
   if (wanted !== undefined && wanted >= 0)

@@ -59,20 +59,33 @@ export class Plane {
   draw(x: Limits, y: Limits): void {
     [this.x, this.y] = [x, y];
     const [wide, high] = this.options.isEqual ? this.equal(x, y) : [x, y];
+    // Data of the same places make it draw once, also if the limits stay.
     this.plot.batch(() => {
+      this.plot.setData(
+        [
+          [wide[0], wide[1]],
+          [null, null],
+        ],
+        false,
+      );
       this.plot.setScale('x', { min: wide[0], max: wide[1] });
       this.plot.setScale('y', { min: high[0], max: high[1] });
     });
-    this.plot.redraw(false);
   }
 
   /** Returns the place of a value on the canvas. */
   placeX(value: number): number {
-    return this.plot.valToPos(value, 'x', true);
+    const { left, width } = this.plot.bbox;
+    if (this.options.isLogarithmic) return this.plot.valToPos(value, 'x', true);
+    // Thousands of points are placed for a drawing.
+    const { min = 0, max = 1 } = this.plot.scales.x;
+    return left + ((value - (min ?? 0)) / ((max ?? 1) - (min ?? 0))) * width;
   }
 
   placeY(value: number): number {
-    return this.plot.valToPos(value, 'y', true);
+    const { top, height } = this.plot.bbox;
+    const { min = 0, max = 1 } = this.plot.scales.y;
+    return top + height - ((value - (min ?? 0)) / ((max ?? 1) - (min ?? 0))) * height;
   }
 
   get columns(): number {

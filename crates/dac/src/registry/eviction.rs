@@ -1,7 +1,7 @@
 //! Evicts offline nodes for nodes that connect: a limit is reached only by nodes that are connected.
 
 use super::{Inner, changes::Entry};
-use crate::node::Claim;
+use crate::{instance::Instance, node::Claim};
 use serde::Serialize;
 
 /// Evicted instances whose last sequence numbers are kept, so that samples that their node sends again are recognized; and nodes whose
@@ -42,6 +42,17 @@ impl Inner {
         }
     }
 
+    /// Remembers the runs of an instance that is removed, of [`KEPT`] instances at most: samples that its node sends again are recognized.
+    /// Returns whether there are any.
+    pub(super) fn keep_runs(&mut self, instance: &Instance) -> bool {
+        let runs = instance.ledger().known_runs();
+        let has_runs = !runs.is_empty();
+        if has_runs && self.stored.len() < KEPT {
+            self.stored.insert((instance.node.clone(), instance.name.clone()), runs.into());
+        }
+        has_runs
+    }
+
     /// Removes a node and its instances.
     fn remove_node(&mut self, name: &str) {
         let node = self.nodes.remove(name);
@@ -57,12 +68,7 @@ impl Inner {
             self.remove(&instance);
             // An offset must not identify two different samples, even if the node comes back.
             self.first_offset = self.first_offset.max(instance.log.next());
-            let ledger = instance.ledger();
-            let runs = ledger.known_runs();
-            has_sent |= !runs.is_empty();
-            if !runs.is_empty() && self.stored.len() < KEPT {
-                self.stored.insert(key, runs.into());
-            }
+            has_sent |= self.keep_runs(&instance);
         }
         // Nobody can harm a run without samples: a flood of nodes must not use up the room.
         if let Some(node) = node.filter(|_| has_sent) {

@@ -76,6 +76,10 @@ impl Registry {
             }
             known => {
                 if let Some(old) = &known {
+                    if !old.is_relayed() {
+                        // The node may come back, and send again what this DAC has.
+                        inner.keep_runs(old);
+                    }
                     inner.remove(old);
                 }
                 let start = known.map_or(inner.first_offset, |old| old.log.next());

@@ -1,6 +1,8 @@
 //! A node with several DACs: it comes, leaves, and comes back.
 
 use super::*;
+use oasis_dac::{Hop, RelayedNode, Upstream};
+use oasis_wire::quantity::Epoch;
 
 fn attaching(attach: u64) -> NodeMessage {
     let NodeMessage::Hello { protocol, node, secret, .. } = hello("a", 1) else {
@@ -79,6 +81,34 @@ fn a_run_that_began_at_another_dac_is_explained_although_the_node_was_here_befor
     counters(&mut peer, topic, 7, Drops::default());
     peer.send(&batch(topic, 8, 1, 0)).unwrap();
     assert_eq!(gaps(&dac, topic), [(1, 7, Cause::OtherDac)]);
+}
+
+#[test]
+fn a_dac_that_relayed_its_node_meanwhile_knows_what_it_has() {
+    let dac = dac();
+    let (mut peer, topic) = joined(&dac, 1).unwrap();
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    peer.session.close(Nanos(1));
+    // The node is at another DAC, which ends before anything that it has received there is safe.
+    let NodeMessage::Hello { node: identity, .. } = hello("a", 1) else { unreachable!("it is a hello") };
+    let NodeMessage::Register { instances, .. } = register(vec![beat()], &["beat"]) else {
+        unreachable!("it is one")
+    };
+    let (upstream, _events) = Upstream::new(&dac);
+    let home = Hop { dac: "other".into(), epoch: Epoch(9), clock_offset_ns: None, round_trip_ns: None };
+    let (since, path) = (Nanos(2), vec![home]);
+    let run = Some(identity.run);
+    let node = RelayedNode { identity, is_online: true, attach: Some(2), since, is_replay: false, path };
+    upstream.node(node).unwrap();
+    upstream.instance("a", instances[0].clone(), &Arc::new(beat()), run).unwrap();
+    drop(upstream);
+
+    let (mut peer, topic) = joined(&dac, 3).unwrap();
+    counters(&mut peer, topic, 0, Drops::default());
+    assert_eq!(peer.send(&batch(topic, 1, 3, 0)).unwrap(), [DacMessage::Ack { topics: vec![(topic, 3)] }]);
+    peer.send(&batch(topic, 4, 1, 0)).unwrap();
+    let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
+    assert_eq!((ledger.duplicates, ledger.received, ledger.missing), (3, 1, 0));
 }
 
 #[tokio::test]

@@ -19,6 +19,12 @@ impl Registry {
             return Err(StillConnected);
         }
         let topics = inner.forget(node, instance);
+        inner
+            .stored
+            .retain(|(of, name), _| &**of != node || instance.is_some_and(|wanted| wanted != &**name));
+        if instance.is_none() {
+            inner.unlisted.remove(node);
+        }
         drop(inner);
         self.notify_watchers();
         Ok(topics)
@@ -26,6 +32,7 @@ impl Registry {
 }
 
 impl Inner {
+    /// Removes a node or an instance from the list. What this DAC has stored of their runs is not forgotten.
     pub(super) fn forget(&mut self, node: &str, instance: Option<&str>) -> Vec<TopicId> {
         let covers = |name: &str| instance.is_none_or(|wanted| wanted == name);
         let its: Vec<_> = self.instances_of(node).filter(|known| covers(&known.name)).cloned().collect();
@@ -35,13 +42,11 @@ impl Inner {
             // An offset must not identify two different samples, even if the node comes back.
             self.first_offset = self.first_offset.max(instance.log.next());
         }
-        self.stored.retain(|(of, name), _| &**of != node || !covers(name));
-        if instance.is_none() {
-            if let Some(known) = self.nodes.remove(node) {
-                self.offline.remove(&known);
-                self.changes.remove(Entry::Node(node.into()));
-            }
-            self.unlisted.remove(node);
+        if instance.is_none()
+            && let Some(known) = self.nodes.remove(node)
+        {
+            self.offline.remove(&known);
+            self.changes.remove(Entry::Node(node.into()));
         }
         its.iter().map(|instance| instance.topic).collect()
     }

@@ -83,6 +83,7 @@ pub fn is_damage(error: &CatalogueError) -> bool {
         }
         CatalogueError::Sqlite(
             rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::InvalidColumnName(..)
             | rusqlite::Error::FromSqlConversionFailure(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::SqlInputError { .. }

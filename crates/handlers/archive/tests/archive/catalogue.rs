@@ -43,6 +43,24 @@ fn a_catalogue_that_is_none_is_put_aside_and_made_again() {
 }
 
 #[test]
+fn a_column_whose_name_is_damaged_does_not_stop_a_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = archive(folder.path());
+    let whole = fs::read(folder.path().join("catalogue.sqlite")).unwrap();
+    let places: Vec<_> = (0..whole.len()).filter(|&at| whole[at..].starts_with(b"host")).collect();
+    assert!(!places.is_empty(), "a column has this name");
+    for at in places {
+        let copy = copy_of(folder.path());
+        let mut bytes = whole.clone();
+        bytes[at] ^= 2;
+        fs::write(copy.path().join("catalogue.sqlite"), bytes).unwrap();
+        let plant = Plant::start(config(copy.path()), &node, ROOM);
+        assert_eq!(plant.past(0, None).numbers, numbers(0..1_200));
+        plant.stop();
+    }
+}
+
+#[test]
 fn a_missing_catalogue_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let node = archive(folder.path());

@@ -142,6 +142,11 @@ impl Upstream {
         self.dac.registry.lose_upstream(self.number, now());
     }
 
+    /// Returns whether it lists a node. Another upstream may have it now.
+    pub fn lists(&self, node: &str) -> bool {
+        self.dac.registry.relays(self.number, node)
+    }
+
     /// Returns whether it lists the node of a topic. Another upstream may have it now.
     pub fn has(&self, topic: TopicId) -> bool {
         let instance = self.dac.registry.instance(topic);

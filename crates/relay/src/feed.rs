@@ -153,6 +153,10 @@ impl Feed {
     /// Returns the request that ends a subscription, if there is one.
     pub fn unsubscribe(&mut self, topic: TopicId) -> Option<Value> {
         self.places.pause(topic);
+        if let Some(fed) = self.topics.get(&topic).and_then(|there| self.fed.get(there)) {
+            // A reader that comes later wants the newest sample, and one that resumes learns that it misses some: their numbers say which.
+            fed.instance.skip_relayed(1);
+        }
         if !self.topics.contains_key(&topic) && self.asked.values().any(|(asked, _)| asked.topic == topic) {
             self.unwanted.push(topic);
         }
@@ -214,7 +218,7 @@ impl Feed {
             Message::Error { id: Some(id), code, message } => {
                 let Some((asked, _)) = self.asked.remove(&id) else { return (None, None) };
                 let (node, instance) = (&*asked.node, &*asked.name);
-                tracing::warn!(node, instance, code, message, "the upstream refuses a subscription");
+                tracing::debug!(node, instance, code, message, "the upstream refuses a subscription");
                 (None, Some(asked.topic))
             }
             _ => (None, None),
@@ -244,11 +248,7 @@ impl Feed {
             error,
         };
         let header = batch::check(&bytes, &instance.probe_type).map_err(invalid)?;
-        let first = header.first_sequence;
         let last = LastSample::after(place.last, instance.ledger().run(), &header);
-        if place.has_paused {
-            instance.skip_relayed(left_out(place.last, last.run, first));
-        }
         instance.begin_relayed_run(last.run);
         instance.append_relayed(bytes, clock_offset_ns).map_err(invalid)?;
         fed.next = Offset(header.offset.saturating_add(header.count.into()));
@@ -267,7 +267,9 @@ impl Fed {
             let old = at.offset.0.saturating_sub(header.offset);
             return self.cut(bytes, old, count);
         }
-        let last = place.last.filter(|last| self.instance.ledger().run() == Some(last.run));
+        let run = self.instance.ledger().run();
+        // A DAC that was started again knows from its archive what there is, and not in which run its node is.
+        let last = place.last.filter(|last| run.is_none_or(|run| run == last.run));
         let Some(last) = last else { return Some(bytes) };
         let old = last.sequence.saturating_add(1).saturating_sub(header.first_sequence);
         self.cut(bytes, old, count)
@@ -311,16 +313,11 @@ impl LastSample {
             Some(before) if Some(before.run) == registered && header.first_sequence <= before.sequence => {
                 registered
             }
-            Some(before) if before.ended == registered => registered,
+            Some(before) if before.ended.is_some() && before.ended == registered => registered,
             _ => None,
         };
-        let run = registered.filter(|_| ended.is_none()).unwrap_or_default();
+        let known = registered.or(before.map(|before| before.run));
+        let run = known.filter(|_| ended.is_none()).unwrap_or_default();
         Self { run, sequence, ended }
     }
-}
-
-/// How many samples a subscription has left out while nobody read; 0 if that is unknown.
-fn left_out(last: Option<LastSample>, run: Uuid, first: u64) -> u64 {
-    last.filter(|last| last.run == run)
-        .map_or(0, |last| first.saturating_sub(last.sequence).saturating_sub(1))
 }

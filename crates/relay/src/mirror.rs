@@ -23,6 +23,14 @@ const PROTOCOL: u32 = 1;
 const NODES: usize = 10_000;
 /// Instances of an upstream.
 const INSTANCES: usize = 20_000;
+/// Longest name of a node, an instance, a host, a program or a DAC, in bytes: longer ones are not kept.
+const NAME: usize = 1_024;
+/// DACs of a path that is kept; of more than a few the node is refused.
+const PATH: usize = 16;
+/// Digits of the hash of a schema.
+const HASH: usize = 64;
+/// Refused nodes that are logged.
+const LOGGED: u64 = 20;
 /// Memory of the schemas of an upstream, bytes.
 const SCHEMAS: usize = 64 * 1024 * 1024;
 /// Clocks drift by less between two measurements, nanoseconds.
@@ -254,7 +262,8 @@ impl Mirror {
         if let Some(unseen) = &mut self.unseen {
             unseen.nodes.remove(&name);
         }
-        if !self.nodes.contains_key(&name) && self.nodes.len() >= NODES {
+        let is_one_too_many = !self.nodes.contains_key(&name) && self.nodes.len() >= NODES;
+        if is_one_too_many || is_too_long(&entry) {
             self.left_out += 1;
             return;
         }
@@ -285,8 +294,12 @@ impl Mirror {
                 missing.into_iter().for_each(|topic| self.list_instance(topic));
             }
             Err(error) => {
-                if was_refused.as_ref() != Some(&error) && !matches!(error, RelayError::Elsewhere(_)) {
-                    tracing::warn!(upstream = %self.name, node = name, %error, "a node is not relayed");
+                let is_usual = matches!(error, RelayError::Elsewhere(_) | RelayError::Loop(_));
+                if was_refused.as_ref() != Some(&error) && !is_usual {
+                    self.left_out += 1;
+                    if self.left_out <= LOGGED {
+                        tracing::warn!(upstream = %self.name, node = name, %error, "a node is not relayed");
+                    }
                 }
                 known.refused = Some(error);
             }
@@ -300,7 +313,8 @@ impl Mirror {
 
     fn instance(&mut self, entry: InstanceEntry, schema: String) {
         let topic = entry.id;
-        if !self.instances.contains_key(&topic) && self.instances.len() >= INSTANCES {
+        let is_one_too_many = !self.instances.contains_key(&topic) && self.instances.len() >= INSTANCES;
+        if is_one_too_many || entry.instance.len() > NAME || schema.len() > HASH {
             self.left_out += 1;
             return;
         }
@@ -406,14 +420,14 @@ impl Mirror {
     pub fn retry(&mut self) {
         let lacking = self.instances.values().filter(|known| known.lacks_causes);
         self.needs.extend(lacking.map(KnownInstance::ledger));
-        let is_elsewhere =
-            |known: &KnownNode| matches!(known.refused, Some(RelayError::Elsewhere(_))) && known.entry.online;
-        let names: Vec<_> = self
-            .nodes
-            .iter()
-            .filter(|(_, known)| is_elsewhere(known))
-            .map(|(name, _)| name.clone())
-            .collect();
+        // Another upstream may have taken it over, and lost it.
+        let is_elsewhere = |known: &KnownNode| match known.refused {
+            None => !self.upstream.lists(&known.entry.name),
+            Some(RelayError::Elsewhere(_)) => true,
+            Some(_) => false,
+        };
+        let online = self.nodes.iter().filter(|(_, known)| known.entry.online && is_elsewhere(known));
+        let names: Vec<_> = online.map(|(name, _)| name.clone()).collect();
         names.iter().for_each(|name| self.list(name));
     }
 
@@ -460,6 +474,13 @@ impl KnownInstance {
 
 fn known_measured(nodes: &BTreeMap<String, KnownNode>, name: &str) -> (Option<i64>, Option<u64>) {
     nodes.get(name).map_or((None, None), |known| known.measured)
+}
+
+/// Whether a node would take more memory than its place has.
+fn is_too_long(entry: &NodeEntry) -> bool {
+    let own = [&entry.name, &entry.host, &entry.software];
+    let mut texts = own.into_iter().chain(entry.path.iter().map(|hop| &hop.dac));
+    entry.path.len() > PATH || texts.any(|text| text.len() > NAME)
 }
 
 /// A node as it is listed here.

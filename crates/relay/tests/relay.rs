@@ -202,6 +202,13 @@ fn of_two_upstreams_the_one_counts_where_the_node_is_connected() {
     other.lost();
     relay.mirror.retry();
     assert_eq!(home(&relay), "hall-1");
+    // Whoever had it before takes it again when the other one has lost it.
+    seen(&mut other, true, 20, None);
+    assert_eq!(home(&relay), "hall-2");
+    seen(&mut other, false, 21, None);
+    assert_eq!(relay.state(), Some(false));
+    relay.mirror.retry();
+    assert_eq!((home(&relay).as_str(), relay.state()), ("hall-1", Some(true)));
     // The number of the connection counts more than what either DAC believes of it.
     seen(&mut relay.mirror, true, 9, Some(1));
     seen(&mut other, false, 1, Some(2));
@@ -266,7 +273,7 @@ fn a_gap_of_the_upstream_is_a_gap_of_the_same_length_here() {
 }
 
 #[test]
-fn what_came_while_nobody_read_is_left_out_and_counted() {
+fn what_came_while_nobody_read_is_left_out() {
     let mut relay = Relay::new();
     relay.picture(RUN);
     let (tank, places) = (relay.tank().unwrap(), Places::default());
@@ -278,7 +285,8 @@ fn what_came_while_nobody_read_is_left_out_and_counted() {
     assert!(feed.is_empty());
     assert_eq!(subscribed(&mut feed, &tank, EPOCH, 50).get("resume"), None);
     feed.batch(bytes(50, 51, 1), 0).unwrap();
-    assert_eq!(log(&tank), [(50, 51)]);
+    // A reader that resumes learns that it misses some; a new one does not.
+    assert_eq!((log(&tank), tank.log.state().evicted), (vec![(3, 51)], 3));
 }
 
 #[test]

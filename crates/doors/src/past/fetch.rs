@@ -18,6 +18,11 @@ impl Fetcher {
         if self.instance.is_relayed() {
             return self.fetch_relayed(source).await;
         }
+        self.fetch_here(source).await
+    }
+
+    /// Fetches the next part from archive and log.
+    pub(super) async fn fetch_here(&self, source: Source) -> Result<PastPart, ReadError> {
         match source {
             Source::Start(start) => self.read(Box::new(self.reader(start))).await,
             Source::Reader(reader) => self.read(reader).await,

@@ -38,18 +38,40 @@ pub struct Answer {
 impl Fetcher {
     /// Asks the upstream, and returns the first part of its answer.
     pub(super) async fn fetch_relayed(&self, source: Source) -> Result<PastPart, ReadError> {
+        let present = now().0;
+        let (log, held) = match &source {
+            Source::Upstream(_) | Source::Reader(_) => (None, 0),
+            _ if self.until.is_some_and(|until| until <= present) => (None, 0),
+            _ => self.log_here().await,
+        };
+        let time = log.map_or(present, |(_, time)| time);
+        // What lies after the oldest sample of the log here is all in the log.
+        let is_here = |from: u64| log.is_some() && from >= time;
         let (start, points) = match source {
-            Source::Start(Start::Time(from)) => (PastStart::Time(from), None),
-            Source::Start(Start::Position(at)) => (PastStart::Position(at), None),
-            Source::Start(Start::Newest(newest)) => {
-                let (from, samples) = newest.wanted();
-                (PastStart::Newest { from, samples }, None)
-            }
-            Source::Points(from, points) => (PastStart::Time(from), Some(points)),
             Source::Upstream(answer) => return self.go_on(answer).await,
             Source::Reader(_) => return Err(failed("the instance is relayed since a moment ago: ask again")),
+            Source::Start(Start::Time(from)) | Source::Points(from, _) if is_here(from) => {
+                return self.fetch_here(source).await;
+            }
+            Source::Start(Start::Newest(newest)) => {
+                let (from, samples) = newest.wanted();
+                if log.is_some() && (held >= samples || from >= time) {
+                    return self.fetch_here(Source::Start(Start::Newest(newest))).await;
+                }
+                (PastStart::Newest { from, samples: samples.saturating_sub(held) }, None)
+            }
+            Source::Start(Start::Time(from)) => (PastStart::Time(from), None),
+            Source::Start(Start::Position(at)) => (PastStart::Position(at), None),
+            Source::Points(from, points) => (PastStart::Time(from), Some(points)),
         };
-        let (to, join) = self.end(points.is_some()).await;
+        let (to, join) = match self.until {
+            Some(until) if until <= time => (until, None),
+            _ => {
+                let log_begin = log.map(|(offset, _)| offset);
+                let offset = log_begin.unwrap_or_else(|| self.instance.source().log.next());
+                (time, Some(Position { epoch: self.instance.log.epoch(), offset }))
+            }
+        };
         let question = PastQuestion { start, to, points };
         let messages = self.instance.ask_upstream(Question::Samples(question));
         let messages = messages.ok_or_else(|| failed("the instance is not relayed any more: ask again"))?;
@@ -58,37 +80,21 @@ impl Fetcher {
         self.go_on(Box::new(Answer { messages, epoch, probe_type, join })).await
     }
 
-    /// Returns up to which time the upstream is asked, and where the log goes on after that.
-    async fn end(&self, is_points: bool) -> (u64, Option<Position>) {
-        let present = now().0;
-        if let Some(until) = self.until.filter(|&until| is_points && until <= present) {
-            return (until, None);
-        }
+    /// Returns where the log here begins, with the time of its oldest sample, and how many samples it has. Waits a moment for the first
+    /// one: nothing older will be in the log after that.
+    async fn log_here(&self) -> (Option<(Offset, u64)>, u64) {
         let log = &self.instance.source().log;
         let signal: Arc<Signal> = Arc::default();
         let wake: Arc<dyn Wake> = signal.clone();
         log.add_reader(wake.clone());
         if log.latest().is_none() {
-            // Whether or not it comes: nothing older will be in the log.
             let _ = tokio::time::timeout(FIRST, signal.raised()).await;
         }
         log.remove_reader(&wake);
-        let (offset, time) = self.log_begin();
-        let time = time.unwrap_or(present);
-        match self.until {
-            Some(until) if until <= time => (until, None),
-            _ => (time, Some(Position { epoch: log.epoch(), offset })),
-        }
-    }
-
-    /// Returns where the log begins, and the time of its oldest sample.
-    fn log_begin(&self) -> (Offset, Option<u64>) {
-        let log = &self.instance.source().log;
-        let first = log.read(log.start(), 1).segments.into_iter().next();
-        first.map_or((log.next(), None), |segment| {
-            let times = batch::times(segment.batch()).unwrap_or_default();
-            (segment.first_held(), times.first().copied())
-        })
+        let Some(first) = log.read(log.start(), 1).segments.into_iter().next() else { return (None, 0) };
+        let times = batch::times(first.batch()).unwrap_or_default();
+        let begin = times.first().map(|&time| (first.first_held(), time));
+        (begin, log.next().0.saturating_sub(first.first_held().0))
     }
 
     /// Returns the next part of an answer.

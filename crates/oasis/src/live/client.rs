@@ -65,6 +65,13 @@ impl Client {
             }
             other => other,
         };
+        if let Err(tungstenite::Error::Http(answer)) = &socket
+            && answer.status() == StatusCode::UNAUTHORIZED
+        {
+            bail!(
+                "the DAC at {address} asks for a token that is valid there: name its file (--token-file or OASIS_TOKEN_FILE; oasis token create makes one)"
+            );
+        }
         let socket = socket.map_err(reason).with_context(|| nobody(address))?;
         let mut client = Self { address: address.clone(), socket, last_id: 0, welcome: Value::Null };
         match client.next().await? {

@@ -3,6 +3,7 @@
 use super::systemd::RUNTIME;
 use oasis_health::Health;
 use std::time::Duration;
+use tokio::task::JoinSet;
 
 /// Pause between a panic and the next start.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -16,13 +17,16 @@ where
 {
     loop {
         let (pulse, task) = (health.watch(name), start());
-        let running = tokio::spawn(async move {
+        // A set aborts its tasks when it is dropped: who aborts the caller means the task.
+        let mut running = JoinSet::new();
+        running.spawn(async move {
             let _pulse = pulse;
             task.await
         });
-        match running.await {
-            Ok(output) => return output,
-            Err(error) => tracing::error!(task = name, %error, "a task failed, restarting"),
+        match running.join_next().await {
+            Some(Ok(output)) => return output,
+            Some(Err(error)) => tracing::error!(task = name, %error, "a task failed, restarting"),
+            None => {}
         }
         tokio::time::sleep(PAUSE).await;
     }
@@ -40,6 +44,24 @@ pub async fn beat(health: Health) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_task_ends_with_its_caller() {
+        let (alive, mut ended) = tokio::sync::mpsc::channel::<()>(1);
+        let caller = tokio::spawn(async move {
+            revive(Health::default(), "task", || {
+                let alive = alive.clone();
+                async move {
+                    let _alive = alive;
+                    std::future::pending::<()>().await;
+                }
+            })
+            .await;
+        });
+        tokio::task::yield_now().await;
+        caller.abort();
+        assert_eq!(ended.recv().await, None);
+    }
 
     #[tokio::test]
     async fn a_task_that_panics_is_started_again() {

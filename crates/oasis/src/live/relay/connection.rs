@@ -17,7 +17,7 @@ use oasis_dac::{ForwardedCommand, now};
 use oasis_relay::{Change, Message, Places};
 use oasis_wire::quantity::{Epoch, TopicId};
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -34,6 +34,8 @@ use tokio::{
 const PING: Duration = Duration::from_millis(500);
 /// An upstream that says nothing for so long is given up.
 const SILENCE: Duration = Duration::from_secs(3);
+/// An upstream without a registry for so long is none.
+const REGISTRY: Duration = Duration::from_secs(10);
 /// Time to connect.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Time for an answer over HTTP.
@@ -83,6 +85,9 @@ pub struct Connection {
     commands: HashMap<i64, ForwardedCommand>,
     fetcher: Fetcher,
     asker: Asker,
+    /// Topics whose subscriptions the upstream has ended: they are tried again.
+    lapsed: BTreeSet<TopicId>,
+    began: Instant,
     heard: Instant,
 }
 
@@ -116,12 +121,14 @@ impl Connection {
             from_lines,
             commands,
             fetcher,
+            lapsed: BTreeSet::new(),
+            began: Instant::now(),
             heard: Instant::now(),
         })
     }
 
     /// Goes on until it ends. Returns why.
-    pub async fn run(mut self, kept: &mut Kept) -> anyhow::Error {
+    pub async fn run(mut self, kept: &mut Kept, note: impl Fn(Option<String>)) -> anyhow::Error {
         // Topics whose readers did not leave with the connection before.
         for topic in kept.interest.topics() {
             if let Some(wanted) = kept.interest.ended(topic) {
@@ -132,9 +139,18 @@ impl Connection {
             }
         }
         let (mut pings, mut looks) = (every(PING), every(LOOK));
+        let mut noted = None;
         loop {
             if let Err(error) = self.step(kept, &mut pings, &mut looks).await {
                 return error;
+            }
+            let left_out = kept.mirror.is_known().then(|| kept.mirror.left_out());
+            if let Some(count) = left_out.filter(|_| noted != left_out) {
+                let problem = format!(
+                    "{count} nodes, instances or schemas of an upstream are not relayed: see the log"
+                );
+                note((count > 0).then_some(problem));
+                noted = left_out;
             }
         }
     }
@@ -173,6 +189,9 @@ impl Connection {
                 if self.heard.elapsed() > SILENCE {
                     return Err(anyhow!("it has said nothing for {} s", SILENCE.as_secs()));
                 }
+                if !kept.mirror.is_known() && self.began.elapsed() > REGISTRY {
+                    return Err(anyhow!("it has not sent its registry for {} s", REGISTRY.as_secs()));
+                }
                 self.client.request(kept.mirror.ping(now())).await?;
             }
             _ = looks.tick() => {
@@ -180,6 +199,10 @@ impl Connection {
                 // Whoever sent them waits no more.
                 self.commands.retain(|_, command| !command.answer.is_closed());
                 self.abandon(kept).await?;
+                for topic in std::mem::take(&mut self.lapsed) {
+                    let change = kept.note(topic);
+                    self.change(kept, change).await?;
+                }
                 while let Some(change) = kept.expired() {
                     self.change(kept, Some(change)).await?;
                 }
@@ -215,8 +238,9 @@ impl Connection {
         match event {
             LineEvent::Ended(topic) => {
                 self.places.remove(&topic);
-                // Whoever still reads causes another subscription once the instance is listed again.
-                kept.interest.ended(topic);
+                if kept.interest.ended(topic).is_some() {
+                    self.lapsed.insert(topic);
+                }
                 Ok(())
             }
             LineEvent::Closed(error) => Err(error),

@@ -13,6 +13,9 @@ use std::{
 };
 use tokio::task::JoinHandle;
 
+/// A reason is logged again after a connection of this time.
+const LASTING: Duration = Duration::from_secs(10);
+
 /// One DAC whose nodes this one relays.
 #[derive(Debug, Clone)]
 pub struct Upstream {
@@ -61,10 +64,13 @@ impl Upstream {
         let (mut backoff, mut said) = (Backoff::default(), None);
         loop {
             let attempt = Instant::now();
-            let ended = self.converse(&mut kept, &mut said).await;
+            let ended = self.converse(&mut kept).await;
+            if attempt.elapsed() > LASTING {
+                said = None;
+            }
             kept.mirror.lost();
             let pause = backoff.after(attempt.elapsed());
-            let reason = format!("{} is not reached: {:#}", self.name, ended);
+            let reason = format!("{} is not relayed: {:#}", self.name, ended);
             if said.as_ref() != Some(&reason) {
                 tracing::warn!(upstream = %self.server.url, "{reason}; trying again");
             }
@@ -75,13 +81,11 @@ impl Upstream {
     }
 
     /// Returns why a connection ended, or could not begin.
-    async fn converse(&self, kept: &mut Kept, said: &mut Option<String>) -> anyhow::Error {
+    async fn converse(&self, kept: &mut Kept) -> anyhow::Error {
         match Connection::open(&self.server, self.token_file.as_deref(), kept).await {
             Ok(connection) => {
-                tracing::info!(upstream = %self.server.url, name = %self.name, "relaying its nodes");
-                self.dac.upstreams.set_problem(&self.name, None);
-                *said = None;
-                connection.run(kept).await
+                tracing::debug!(upstream = %self.server.url, name = %self.name, "connected");
+                connection.run(kept, |problem| self.dac.upstreams.set_problem(&self.name, problem)).await
             }
             Err(error) => error,
         }

@@ -31,7 +31,7 @@ impl NewestList {
     }
 }
 
-/// Connects to one of several DACs, whose addresses are [candidates](Candidates).
+/// Connects to one of several DACs, whose addresses are candidates.
 pub struct Failover<F> {
     candidates: Candidates,
     /// Makes the connector to an address.

@@ -31,6 +31,9 @@ mod portable;
 /// Beginnings of runs that a log remembers.
 const MOST_RUNS: usize = 64;
 
+/// No offset beyond this one is skipped to, whatever an upstream reports: appended samples must still have numbers.
+const LAST_SKIPPED: u64 = u64::MAX / 2;
+
 /// Share of a topic's memory limit that [`Encodings`] may use in addition to the segments, as a divisor.
 const ENCODING_SHARE: usize = 8;
 
@@ -252,8 +255,9 @@ impl TopicLog {
         while !inner.segments.is_empty() {
             self.drop_oldest(&mut inner);
         }
-        inner.next = inner.next.saturating_add(count);
-        inner.evicted = inner.evicted.saturating_add(count);
+        let next = inner.next.saturating_add(count).min(LAST_SKIPPED).max(inner.next);
+        inner.evicted += next - inner.next;
+        inner.next = next;
         self.next.store(inner.next, Ordering::Release);
         drop(inner);
         self.wake_readers();

@@ -42,6 +42,24 @@ fn a_reader_before_the_oldest_sample_receives_the_gap() {
 }
 
 #[test]
+fn skipped_offsets_are_missed_by_readers_and_never_run_out() {
+    let log = log(usize::MAX);
+    append(&log, 3);
+    log.skip(7);
+    append(&log, 2);
+    let read = log.read(Offset(1), 10);
+    assert_eq!((read.missed, read.segments.len()), (Some((Offset(1), Offset(10))), 1));
+    assert_eq!(log.state().evicted, 10);
+    let mut last = log.next();
+    for _ in 0..3 {
+        log.skip(u64::MAX);
+        append(&log, 2);
+        assert!(log.next() > last, "offsets never go back");
+        last = log.next();
+    }
+}
+
+#[test]
 fn evicted_samples_are_still_known_by_run() {
     let log = log(segment_cost());
     let of = |from, to| -> Vec<_> {

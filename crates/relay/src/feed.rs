@@ -29,6 +29,14 @@ pub enum FeedError {
     /// Bytes that are no batch.
     #[error("the upstream sent an invalid batch: {0}")]
     Header(BatchError),
+    /// A batch whose samples cannot be read.
+    #[error("the upstream sent a batch of {node}/{instance} with damaged columns")]
+    Columns {
+        /// Node name.
+        node: String,
+        /// Instance name.
+        instance: String,
+    },
 }
 
 /// Topics whose places are remembered; the oldest topics are forgotten first.
@@ -241,13 +249,21 @@ impl Feed {
         let Some(fed) = self.fed.get_mut(&header.topic) else { return Ok(()) };
         let instance = fed.instance.clone();
         let place = self.places.of(instance.topic);
-        let Some(bytes) = fed.what_is_new(bytes, &header, place) else { return Ok(()) };
-        let invalid = |error| FeedError::Batch {
-            node: instance.node.to_string(),
-            instance: instance.name.to_string(),
-            error,
+        let names = || (instance.node.to_string(), instance.name.to_string());
+        let invalid = |error| {
+            let (node, instance) = names();
+            FeedError::Batch { node, instance, error }
         };
-        let header = batch::check(&bytes, &instance.probe_type).map_err(invalid)?;
+        batch::check(&bytes, &instance.probe_type).map_err(invalid)?;
+        let old = fed.already_here(&header, place);
+        if old >= header.count.into() {
+            return Ok(());
+        }
+        let bytes = without_first(bytes, &instance, old, header.count).ok_or_else(|| {
+            let (node, instance) = names();
+            FeedError::Columns { node, instance }
+        })?;
+        let header = Header::parse(&bytes).map_err(FeedError::Header)?;
         let last = LastSample::after(place.last, instance.ledger().run(), &header);
         instance.begin_relayed_run(last.run);
         instance.append_relayed(bytes, clock_offset_ns).map_err(invalid)?;
@@ -259,31 +275,24 @@ impl Feed {
 }
 
 impl Fed {
-    /// Returns the samples of a batch that are not here yet. They come again after a pause, from an upstream that did not know the
-    /// position, and from one that the node has moved to.
-    fn what_is_new(&self, bytes: Vec<u8>, header: &Header, place: Place) -> Option<Vec<u8>> {
-        let count = u64::from(header.count);
+    /// Returns how many samples at the beginning of a batch are here already. They come again after a pause, from an upstream that did not
+    /// know the position, and from one that the node has moved to.
+    fn already_here(&self, header: &Header, place: Place) -> u64 {
         if let Some(at) = place.next.filter(|at| at.epoch == self.epoch) {
-            let old = at.offset.0.saturating_sub(header.offset);
-            return self.cut(bytes, old, count);
+            return at.offset.0.saturating_sub(header.offset);
         }
         let run = self.instance.ledger().run();
         // A DAC that was started again knows from its archive what there is, and not in which run its node is.
         let last = place.last.filter(|last| run.is_none_or(|run| run == last.run));
-        let Some(last) = last else { return Some(bytes) };
-        let old = last.sequence.saturating_add(1).saturating_sub(header.first_sequence);
-        self.cut(bytes, old, count)
+        last.map_or(0, |last| last.sequence.saturating_add(1).saturating_sub(header.first_sequence))
     }
+}
 
-    /// Cuts off so many samples at the beginning.
-    fn cut(&self, bytes: Vec<u8>, old: u64, count: u64) -> Option<Vec<u8>> {
-        match usize::try_from(old) {
-            Ok(0) => Some(bytes),
-            Ok(old) if (old as u64) < count => {
-                batch::cut(&bytes, &self.instance.probe_type, old..usize::try_from(count).ok()?)
-            }
-            _ => None,
-        }
+/// Returns a batch without so many of its first samples; none if they cannot be read.
+fn without_first(bytes: Vec<u8>, instance: &Instance, old: u64, count: u16) -> Option<Vec<u8>> {
+    match usize::try_from(old).ok()? {
+        0 => Some(bytes),
+        old => batch::cut(&bytes, &instance.probe_type, old..count.into()),
     }
 }
 

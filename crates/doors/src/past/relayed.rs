@@ -16,8 +16,12 @@ use std::{io, sync::Arc, time::Duration};
 use tokio::sync::mpsc::Receiver;
 use uuid::Uuid;
 
-/// Bytes of batches in one part.
+/// Bytes of batches and points in one part, after which the next part begins.
 const PART: usize = 256 * 1024;
+/// Bytes that any message counts for, so that a part has a bounded number of them.
+const MESSAGE: usize = 64;
+/// Longest points of an upstream, in bytes: more than a DAC answers with.
+const POINTS: usize = 32 * 1024 * 1024;
 /// How long the first sample here is waited for. The upstream sends its newest one at once, if it has any.
 const FIRST: Duration = Duration::from_secs(1);
 /// How long the upstream may take for the next message.
@@ -104,6 +108,7 @@ impl Fetcher {
         while bytes < PART {
             let next = tokio::time::timeout(PATIENCE, answer.messages.recv()).await;
             let next = next.map_err(|_| failed("the upstream takes too long"))?;
+            bytes += MESSAGE;
             let item = match next.ok_or_else(|| failed("the upstream has gone"))? {
                 PastMessage::Begin(at) => {
                     (answer.epoch, after) = (at.epoch, at);
@@ -112,7 +117,7 @@ impl Fetcher {
                 }
                 PastMessage::Batch(batch) => {
                     bytes += batch.len();
-                    let Some((batch, end)) = self.batch(batch, &answer) else { continue };
+                    let (batch, end) = self.batch(batch, &answer)?;
                     after = Position { epoch: answer.epoch, offset: end };
                     Item::Piece(Piece::Samples(batch))
                 }
@@ -128,7 +133,10 @@ impl Fetcher {
                     answer.probe_type = Arc::from(probe_type);
                     Item::Piece(Piece::Type(answer.probe_type.clone()))
                 }
-                PastMessage::Points(json) => Item::Points(self.points_of(&json)?),
+                PastMessage::Points(json) => {
+                    bytes += json.len();
+                    Item::Points(self.points_of(&json)?)
+                }
                 PastMessage::Stored(_) => continue,
                 PastMessage::End => return Ok(self.last_part(begin, items, after, answer.join)),
                 PastMessage::Failed(reason) => return Err(failed(&reason)),
@@ -156,8 +164,9 @@ impl Fetcher {
         PastPart { begin, items, then: NextStep::Log { at, is_missing: false } }
     }
 
-    fn batch(&self, bytes: Vec<u8>, answer: &Answer) -> Option<(Batch, Offset)> {
-        let header: Header = batch::check(&bytes, &answer.probe_type).ok()?;
+    fn batch(&self, bytes: Vec<u8>, answer: &Answer) -> Result<(Batch, Offset), ReadError> {
+        let invalid = |error| failed(&format!("the upstream sent an invalid batch: {error}"));
+        let header: Header = batch::check(&bytes, &answer.probe_type).map_err(invalid)?;
         let offsets = Offset(header.offset)..Offset(header.offset.saturating_add(header.count.into()));
         let series = Series {
             node: self.instance.node.clone(),
@@ -170,11 +179,14 @@ impl Fetcher {
         let end = offsets.end;
         let batch =
             Batch { series: Arc::new(series), bytes: Bytes::from(bytes), wanted: offsets.clone(), offsets };
-        Some((batch, end))
+        Ok((batch, end))
     }
 
     /// Gives points of the upstream the head of the request here, and its way of writing integers.
     fn points_of(&self, json: &str) -> Result<Vec<u8>, ReadError> {
+        if json.len() > POINTS {
+            return Err(failed("the upstream sent more points than any DAC has in one message"));
+        }
         let invalid = |error: serde_json::Error| failed(&format!("points of the upstream: {error}"));
         let mut points: Map<String, Value> = serde_json::from_str(json).map_err(invalid)?;
         for name in ["op", "topic"] {

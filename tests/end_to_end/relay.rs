@@ -8,7 +8,45 @@ use crate::harness::{
 use oasis_channel::{Counters, Drops, NodeMessage};
 use oasis_wire::batch::{Encoder, Fields};
 use serde_json::{Value, json};
-use std::{fs, process::Output};
+use std::{fs, ops::Deref, process::Output, thread};
+use tempfile::NamedTempFile;
+
+/// A relay. None of its tasks may fail, also if it is started again at once.
+struct Relay {
+    process: Oasis,
+    log: NamedTempFile,
+}
+
+impl Relay {
+    fn start(arguments: &[&str]) -> Self {
+        Self::at("127.0.0.1:0", arguments)
+    }
+
+    fn at(listen: &str, arguments: &[&str]) -> Self {
+        let log = NamedTempFile::new().unwrap();
+        Self { process: Oasis::relay_at(listen, log.reopen().unwrap(), arguments), log }
+    }
+
+    fn of(upstreams: &[&Oasis]) -> Self {
+        let flags: Vec<&str> = upstreams.iter().flat_map(|dac| ["--upstream", dac.http()]).collect();
+        Self::start(&flags)
+    }
+}
+
+impl Deref for Relay {
+    type Target = Oasis;
+
+    fn deref(&self) -> &Oasis {
+        &self.process
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        let log = fs::read_to_string(self.log.path()).unwrap_or_default();
+        assert!(thread::panicking() || !log.contains("panicked"), "{log}");
+    }
+}
 
 /// The entry of `plant` in the list of nodes; null without one.
 fn plant(dac: &Oasis) -> Value {
@@ -42,11 +80,6 @@ fn until_listed(dac: &Oasis, instance: &str) {
     });
 }
 
-fn relay(upstreams: &[&Oasis]) -> Oasis {
-    let flags: Vec<&str> = upstreams.iter().flat_map(|dac| ["--upstream", dac.http()]).collect();
-    Oasis::relay(&flags)
-}
-
 fn said(arguments: &[&str]) -> String {
     let Output { status, stdout, stderr } = oasis().args(arguments).output().unwrap();
     assert!(status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&stderr));
@@ -67,12 +100,12 @@ fn assert_follow(numbers: &[u64]) {
 fn readers_of_two_relays_in_a_row_see_a_node_as_at_its_home() {
     let home = Oasis::dac(&[]);
     let _node = Oasis::node(home.channel(), &["--probe", "heartbeat@50"]);
-    let first = relay(&[&home]);
-    let second = relay(&[&first]);
-    for dac in [&first, &second] {
+    let first = Relay::of(&[&home]);
+    let second = Relay::of(&[&first]);
+    for dac in [&*first, &second] {
         until_listed(dac, "heartbeat");
     }
-    let mut clients = [&home, &first, &second].map(|dac| Native::connect(&dac.url()));
+    let mut clients = [&home, &*first, &second].map(|dac| Native::connect(&dac.url()));
     for client in &mut clients {
         client.subscribe("heartbeat", json!({}));
     }
@@ -114,8 +147,8 @@ fn each_gap_has_the_cause_of_its_home_behind_two_relays() {
     let instances = vec![pushed("beat", &beat)];
     let mut node = PlainNode::connect(home.channel(), identity("plant", 7), None, (&beat, instances));
     let topic = node.topics[0];
-    let first = relay(&[&home]);
-    let second = relay(&[&first]);
+    let first = Relay::of(&[&home]);
+    let second = Relay::of(&[&first]);
     until_listed(&second, "beat");
     let mut client = Native::connect(&second.url());
     client.subscribe("beat", json!({}));
@@ -136,7 +169,7 @@ fn each_gap_has_the_cause_of_its_home_behind_two_relays() {
     assert_eq!(numbers(&mut client, 2), [8, 9]);
     let at_home = ledger(&home, "plant", "beat", "both batches", |ledger| ledger["received"] == 5);
     assert_eq!(at_home["causes"], json!({"ring_full": 4}));
-    for dac in [&first, &second] {
+    for dac in [&*first, &second] {
         let relayed = ledger(dac, "plant", "beat", "the gap", |ledger| ledger["causes"] == at_home["causes"]);
         assert_eq!(relayed["gaps"], at_home["gaps"]);
         assert_eq!((&relayed["missing"], &relayed["unexplained"]), (&json!(4), &json!(0)));
@@ -149,7 +182,7 @@ fn readers_of_a_relay_go_on_when_the_dac_behind_it_is_started_again() {
     let home = Oasis::dac(&[]);
     let (listen, channel) = (home.listen().to_owned(), home.channel().to_owned());
     let _node = Oasis::node(&channel, &["--probe", "heartbeat@50"]);
-    let relay = relay(&[&home]);
+    let relay = Relay::of(&[&home]);
     until_listed(&relay, "heartbeat");
     let mut client = Native::connect(&relay.url());
     client.subscribe("heartbeat", json!({}));
@@ -195,7 +228,7 @@ fn dacs_that_relay_each_other_relay_no_sample_twice() {
 #[test]
 fn a_relay_of_itself_is_refused() {
     let listen = Oasis::dac(&[]).listen().to_owned();
-    let relay = Oasis::relay_at(&listen, &["--upstream", &format!("http://{listen}")]);
+    let relay = Relay::at(&listen, &["--upstream", &format!("http://{listen}")]);
     eventually_shown("the refusal", || {
         let warnings = get(&relay, "/api/v1/health")["warnings"].clone();
         if warnings.to_string().contains("this DAC itself") { Ok(()) } else { Err(warnings) }
@@ -209,7 +242,7 @@ fn a_node_is_found_wherever_it_is_connected() {
     let tem = Oasis::tem(&[]);
     let dac = |name: &str| Oasis::dac(&["--tem", tem.http(), "--dac-name", name]);
     let (hall_1, hall_2) = (dac("hall-1"), dac("hall-2"));
-    let relay = Oasis::relay(&["--tem", tem.http()]);
+    let relay = Relay::start(&["--tem", tem.http()]);
     let node = Oasis::node(hall_1.channel(), &["--probe", "heartbeat@50"]);
     let at =
         |name: &'static str| move |node: &Value| node["state"] == "online" && node["path"][0]["dac"] == name;
@@ -234,7 +267,7 @@ fn the_past_comes_from_the_archive_of_the_home() {
     let folder = tempfile::tempdir().unwrap();
     let home = Oasis::dac(&small_log(folder.path()).each_ref().map(String::as_str));
     let _node = Oasis::node(home.channel(), &["--probe", "heartbeat@100"]);
-    let relay = relay(&[&home]);
+    let relay = Relay::of(&[&home]);
     until_listed(&relay, "heartbeat");
     ledger(&home, "plant", "heartbeat", "samples", |ledger| ledger["received"].as_u64() > Some(300));
     let lines = said(&["tail", "--url", relay.http(), "plant/heartbeat", "--from", "-1h", "--count", "350"]);
@@ -285,7 +318,7 @@ fn the_past_comes_from_the_archive_of_the_home() {
 fn a_reader_resumes_at_another_dac_by_run_and_number() {
     let home = Oasis::dac(&[]);
     let _node = Oasis::node(home.channel(), &["--probe", "heartbeat@50"]);
-    let relays = [relay(&[&home]), relay(&[&home])];
+    let relays = [Relay::of(&[&home]), Relay::of(&[&home])];
     for relay in &relays {
         until_listed(relay, "heartbeat");
     }

@@ -94,14 +94,9 @@ impl Oasis {
         Self::start(&["tem", "--listen", listen])
     }
 
-    /// A relay on a port of its own.
-    pub fn relay(arguments: &[&str]) -> Self {
-        Self::relay_at(ANY_PORT, arguments)
-    }
-
-    /// A relay that listens here.
-    pub fn relay_at(listen: &str, arguments: &[&str]) -> Self {
-        Self::start(&[&["relay", "--listen", listen], arguments].concat())
+    /// A relay that listens here, with its log in a file.
+    pub fn relay_at(listen: &str, log: fs::File, arguments: &[&str]) -> Self {
+        Self::start_logging_to(log.into(), &[&["relay", "--listen", listen], arguments].concat())
     }
 
     /// A node called `plant`.

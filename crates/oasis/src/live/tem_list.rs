@@ -62,10 +62,25 @@ impl TemList {
         self.view.dacs.sort_by_key(is_elsewhere);
     }
 
+    /// Asks a TEM, for a process that keeps what it said last itself.
+    ///
+    /// # Errors
+    /// If it refuses, or does not answer.
+    pub fn ask(tem: &Server) -> anyhow::Result<Self> {
+        let answer = Api::within(tem, Some(PATIENCE))?.get("/tem", &[]);
+        Self::understood(tem, answer.with_context(|| format!("the TEM at {} does not answer", tem.url))?)
+    }
+
+    fn understood(tem: &Server, answer: Value) -> anyhow::Result<Self> {
+        let view = serde_json::from_value(answer)
+            .with_context(|| format!("{} has sent something else than a list of DACs", tem.url))?;
+        Ok(Self { tem: tem.clone(), view })
+    }
+
     fn fetch_with(tem: &Server, query: &[(&str, &str)]) -> anyhow::Result<Self> {
         let remembered = Memory::of(&tem.url, query);
         let asked = Api::within(tem, Some(PATIENCE)).and_then(|api| api.get("/tem", query));
-        let view = match asked {
+        let answer = match asked {
             Ok(answer) => {
                 remembered.iter().for_each(|memory| memory.write(&answer));
                 answer
@@ -79,9 +94,7 @@ impl TemList {
                 None => return Err(error).with_context(|| format!("the TEM at {} does not answer", tem.url)),
             },
         };
-        let view = serde_json::from_value(view)
-            .with_context(|| format!("{} has sent something else than a list of DACs", tem.url))?;
-        Ok(Self { tem: tem.clone(), view })
+        Self::understood(tem, answer)
     }
 
     /// All DACs.

@@ -2,11 +2,19 @@
 
 use super::{Relay, upstream::Upstream};
 use crate::live::{dac_address::Server, revive::revive, tem_list::TemList};
-use std::{collections::BTreeMap, time::Duration};
-use tokio::task::JoinHandle;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+use tokio::{
+    task::JoinHandle,
+    time::{MissedTickBehavior, interval},
+};
 
 /// How often the TEM is asked.
 const ASK: Duration = Duration::from_secs(1);
+/// Name of the TEM among the upstreams: no DAC has a space in its name.
+const TEM: &str = "the TEM";
 
 /// An upstream that is kept connected.
 struct Running {
@@ -29,49 +37,68 @@ pub fn start(relay: Relay, tem: Server) {
 }
 
 async fn follow(relay: Relay, tem: Server) {
-    let mut running: BTreeMap<String, Running> = BTreeMap::new();
+    let mut site = Site { relay, running: BTreeMap::new(), failed: BTreeSet::new() };
     let mut problem = None;
+    let mut ticks = interval(ASK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
+        ticks.tick().await;
         let asked = tem.clone();
-        let list = tokio::task::spawn_blocking(move || TemList::fetch(&asked)).await;
+        let list = tokio::task::spawn_blocking(move || TemList::ask(&asked)).await;
         let now = match list.map_err(anyhow::Error::from).and_then(|list| list) {
-            Ok(list) => {
-                update(&relay, &list, &mut running);
-                None
-            }
-            Err(error) => Some(format!("the TEM at {}: {error:#}", tem.url)),
+            Ok(list) => site.update(&list),
+            Err(error) => Some(format!("{error:#}")),
         };
         if now != problem {
             now.iter().for_each(|reason| tracing::warn!("{reason}; trying again"));
-            relay.dac.upstreams.set_problem("TEM", now.clone());
+            site.relay.dac.upstreams.set_problem(TEM, now.clone());
             problem = now;
         }
-        tokio::time::sleep(ASK).await;
     }
 }
 
-fn update(relay: &Relay, list: &TemList, running: &mut BTreeMap<String, Running>) {
-    let dac = &relay.dac;
-    let others = list.dacs().iter().filter(|other| other.epoch != dac.epoch());
-    let mut wanted: BTreeMap<String, Server> = BTreeMap::new();
-    for other in others {
-        match list.server(other) {
-            Ok(server) => drop(wanted.insert(other.name.to_string(), server)),
-            Err(error) => dac.upstreams.set_problem(other.name.as_str(), Some(format!("{error:#}"))),
+/// The DACs of a TEM.
+struct Site {
+    relay: Relay,
+    running: BTreeMap<String, Running>,
+    /// Names of DACs that cannot be reached from here.
+    failed: BTreeSet<String>,
+}
+
+impl Site {
+    /// Relays the DACs of a list, and no others. Returns what is wrong with the list.
+    fn update(&mut self, list: &TemList) -> Option<String> {
+        let dac = self.relay.dac.clone();
+        let others = list.dacs().iter().filter(|other| other.epoch != dac.epoch());
+        let mut wanted: BTreeMap<String, Server> = BTreeMap::new();
+        let mut failed = BTreeSet::new();
+        for other in others {
+            match list.server(other) {
+                Ok(server) => drop(wanted.insert(other.name.to_string(), server)),
+                Err(error) => {
+                    dac.upstreams.set_problem(other.name.as_str(), Some(format!("{error:#}")));
+                    failed.insert(other.name.to_string());
+                }
+            }
         }
-    }
-    // A DAC that came back elsewhere is connected there.
-    running.retain(|name, known| {
-        let stays = wanted.get(name).is_some_and(|server| server.url == known.server.url);
-        if !stays {
-            dac.upstreams.set_problem(name, None);
-        }
-        stays
-    });
-    for (name, server) in wanted {
-        running.entry(name.clone()).or_insert_with(|| {
-            let upstream = Upstream::new(relay, name, server.clone());
-            Running { server, task: upstream.start() }
+        let before = std::mem::replace(&mut self.failed, failed);
+        before.difference(&self.failed).for_each(|name| dac.upstreams.set_problem(name, None));
+        // A DAC that came back elsewhere is connected there.
+        self.running.retain(|name, known| {
+            let stays = wanted.get(name).is_some_and(|server| server.url == known.server.url);
+            if !stays && !self.failed.contains(name) {
+                dac.upstreams.set_problem(name, None);
+            }
+            stays
         });
+        let is_empty = wanted.is_empty() && self.failed.is_empty();
+        for (name, server) in wanted {
+            let relay = &self.relay;
+            self.running.entry(name.clone()).or_insert_with(|| {
+                let upstream = Upstream::new(relay, name, server.clone());
+                Running { server, task: upstream.start() }
+            });
+        }
+        is_empty.then(|| "the TEM lists no DAC: start one with --tem".to_owned())
     }
 }

@@ -126,22 +126,6 @@ impl Feed {
         Self { places, epoch, last_id: 0, asked, fed, topics, unwanted }
     }
 
-    /// Number of subscriptions, those under way included.
-    pub fn len(&self) -> usize {
-        self.asked.len() + self.fed.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns the topics that it reads, or is about to.
-    pub fn topics(&self) -> Vec<TopicId> {
-        let asked = self.asked.values().map(|(instance, _)| instance.topic);
-        self.topics.keys().copied().chain(asked).collect()
-    }
-
     /// Returns the request that subscribes to an instance where its log here ends, if that is known.
     pub fn subscribe(&mut self, instance: Arc<Instance>, wanted: Wanted) -> Value {
         self.last_id += 1;

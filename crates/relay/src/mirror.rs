@@ -105,6 +105,8 @@ pub struct Mirror {
     position: Option<String>,
     schemas: HashMap<String, Arc<ProbeType>>,
     schema_bytes: usize,
+    /// Hashes of schemas that are not what they should be, or for which there is no room: they are not asked for again.
+    refused_schemas: BTreeSet<String>,
     nodes: BTreeMap<String, KnownNode>,
     instances: BTreeMap<u32, KnownInstance>,
     /// What a new picture has not had yet.
@@ -128,6 +130,7 @@ impl Mirror {
             position: None,
             schemas: HashMap::new(),
             schema_bytes: 0,
+            refused_schemas: BTreeSet::new(),
             nodes: BTreeMap::new(),
             instances: BTreeMap::new(),
             unseen: None,
@@ -199,6 +202,7 @@ impl Mirror {
         if self.epoch.replace(epoch).is_some_and(|before| before != epoch) {
             // Another process, whose topics have other numbers.
             (self.position, self.instances, self.unseen) = (None, BTreeMap::new(), None);
+            self.refused_schemas.clear();
             self.is_new_life = true;
             for node in self.nodes.values_mut() {
                 node.topics.clear();
@@ -223,8 +227,8 @@ impl Mirror {
         self.position.is_some()
     }
 
-    /// A connection is there again: what the upstream did not change is as it was.
-    pub fn found(&mut self) {
+    /// Lists all nodes: a connection is there again, or the clock of the upstream is known better.
+    pub fn list_all(&mut self) {
         let names: Vec<_> = self.nodes.keys().cloned().collect();
         names.iter().for_each(|name| self.list(name));
     }
@@ -323,7 +327,7 @@ impl Mirror {
         }
         let Some(node) = self.nodes.get_mut(&entry.node) else { return };
         node.topics.insert(topic);
-        if !self.schemas.contains_key(&schema) {
+        if !self.schemas.contains_key(&schema) && !self.refused_schemas.contains(&schema) {
             self.needs.insert(Need::Schema(schema.clone()));
         }
         self.instances.insert(topic, KnownInstance { entry, schema, listed: None, lacks_causes: false });
@@ -412,14 +416,20 @@ impl Mirror {
         let is_good = |(before, trip): (i64, u64)| before.abs_diff(offset) <= DRIFT && trip / 2 <= round_trip;
         if !self.listed_with.is_some_and(is_good) {
             self.listed_with = Some((offset, round_trip));
-            self.found();
+            self.list_all();
         }
     }
 
-    /// A node that was known from elsewhere may be free now, and an upstream may know causes that it did not. Called now and then.
+    /// A node that was known from elsewhere may be free now, and an upstream may have what it did not have. Called now and then.
     pub fn retry(&mut self) {
-        let lacking = self.instances.values().filter(|known| known.lacks_causes);
-        self.needs.extend(lacking.map(KnownInstance::ledger));
+        for known in self.instances.values() {
+            if known.lacks_causes {
+                self.needs.insert(known.ledger());
+            }
+            if !self.schemas.contains_key(&known.schema) && !self.refused_schemas.contains(&known.schema) {
+                self.needs.insert(Need::Schema(known.schema.clone()));
+            }
+        }
         // Another upstream may have taken it over, and lost it.
         let is_elsewhere = |known: &KnownNode| match known.refused {
             None => !self.upstream.lists(&known.entry.name),
@@ -438,6 +448,7 @@ impl Mirror {
         if !is_right || schema.validate().is_err() || bytes > SCHEMAS {
             tracing::warn!(upstream = %self.name, hash, "a schema is not what it should be, or one too many");
             self.left_out += 1;
+            self.refused_schemas.insert(hash.into());
             return;
         }
         self.schema_bytes = bytes;

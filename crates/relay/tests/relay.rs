@@ -137,7 +137,7 @@ fn nodes_and_instances_of_the_upstream_are_listed_with_the_path_of_their_samples
     assert!(relay.dac.registry.home_instances().is_empty());
     relay.mirror.lost();
     assert_eq!(relay.state(), Some(false));
-    relay.mirror.found();
+    relay.mirror.list_all();
     assert_eq!(relay.state(), Some(true));
     let mut removal = delta(9, json!([]), json!([]));
     removal["removed"] = json!({"nodes": [], "instances": [3]});
@@ -226,9 +226,22 @@ fn a_schema_of_another_hash_is_not_believed() {
     let mut wrong = tank();
     wrong.name = "Pump".into();
     relay.mirror.schema(&hash(), wrong);
-    assert!(relay.tank().is_none());
+    relay.mirror.retry();
+    assert!(relay.tank().is_none() && relay.mirror.take_need().is_none());
+    assert_eq!(relay.mirror.left_out(), 1);
     relay.mirror.schema(&hash(), tank());
     assert!(relay.tank().is_some());
+}
+
+#[test]
+fn a_schema_that_did_not_come_is_asked_for_again() {
+    let mut relay = Relay::new();
+    relay.take(delta(0, json!([node("plant", RUN, true)]), json!([instance(3, RUN)])));
+    for _ in 0..2 {
+        assert_eq!(relay.mirror.take_need(), Some(Need::Schema(hash())));
+        assert_eq!(relay.mirror.take_need(), None);
+        relay.mirror.retry();
+    }
 }
 
 #[test]

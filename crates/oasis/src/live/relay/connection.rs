@@ -5,12 +5,11 @@ use super::{
     line::{Line, LineEvent, LineOrder},
     past::Asker,
     upstream::Kept,
+    way::{Way, understood},
 };
 use crate::live::{
-    api::Api,
     client::{Client, Incoming},
     dac_address::Server,
-    token,
 };
 use anyhow::{Context, anyhow};
 use oasis_dac::{ForwardedCommand, now};
@@ -18,7 +17,7 @@ use oasis_relay::{Change, Message, Places};
 use oasis_wire::quantity::{Epoch, TopicId};
 use std::{
     collections::{BTreeSet, HashMap},
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicI64, Ordering},
@@ -27,7 +26,7 @@ use std::{
 };
 use tokio::{
     sync::mpsc,
-    time::{Instant, Interval, MissedTickBehavior, interval, timeout},
+    time::{Instant, Interval, MissedTickBehavior, interval},
 };
 
 /// Interval of pings.
@@ -36,38 +35,12 @@ const PING: Duration = Duration::from_millis(500);
 const SILENCE: Duration = Duration::from_secs(3);
 /// An upstream without a registry for so long is none.
 const REGISTRY: Duration = Duration::from_secs(10);
-/// Time to connect.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// Time for an answer over HTTP.
-const ANSWER: Duration = Duration::from_secs(5);
 /// How often refused nodes are tried again, and subscriptions without readers end.
 const LOOK: Duration = Duration::from_secs(1);
 /// Subscriptions of one line: some less than a DAC allows by default.
 const LINE: usize = 900;
 /// Events of lines that may wait.
 const EVENTS: usize = 1_024;
-
-/// How to connect.
-#[derive(Debug, Clone)]
-pub struct Way {
-    server: Server,
-    token_file: Option<PathBuf>,
-}
-
-impl Way {
-    /// Connects.
-    pub async fn connect(&self) -> anyhow::Result<Client> {
-        let token = self.token_file.as_deref().map(token::from_file).transpose()?;
-        let connecting = timeout(PATIENCE, Client::connect_as(&self.server, token));
-        connecting.await.map_err(|_| anyhow!("no answer within {} s", PATIENCE.as_secs()))?
-    }
-
-    /// The HTTP API there.
-    pub fn api(&self) -> anyhow::Result<Api> {
-        let token = self.token_file.as_deref().map(token::from_file).transpose()?;
-        Ok(Api::within(&self.server, Some(ANSWER))?.with_authorization(token))
-    }
-}
 
 /// A conversation.
 pub struct Connection {
@@ -78,12 +51,14 @@ pub struct Connection {
     clock_offset: Arc<AtomicI64>,
     lines: Vec<Line>,
     /// Which line has a topic.
-    places: HashMap<TopicId, usize>,
+    line_of: HashMap<TopicId, usize>,
     to_lines: mpsc::Sender<LineEvent>,
     from_lines: mpsc::Receiver<LineEvent>,
     /// Commands under way, by their requests.
     commands: HashMap<i64, ForwardedCommand>,
     fetcher: Fetcher,
+    /// Why something was not fetched last.
+    failed: String,
     asker: Asker,
     /// Topics whose subscriptions the upstream has ended: they are tried again.
     lapsed: BTreeSet<TopicId>,
@@ -94,9 +69,9 @@ pub struct Connection {
 impl Connection {
     /// Connects and asks for the registry.
     pub async fn open(server: &Server, token_file: Option<&Path>, kept: &mut Kept) -> anyhow::Result<Self> {
-        let way = Way { server: server.clone(), token_file: token_file.map(Path::to_owned) };
+        let way = Way::new(server, token_file);
         let mut client = way.connect().await?;
-        let welcome: Message = serde_json::from_value(client.welcome().clone())?;
+        let welcome = understood(client.welcome().clone())?;
         let Message::Welcome { epoch, .. } = welcome else {
             return Err(anyhow!("it is no DAC, or a much older one"));
         };
@@ -104,11 +79,11 @@ impl Connection {
         let is_known = kept.mirror.is_known();
         client.request(kept.mirror.watch()).await?;
         if is_known {
-            kept.mirror.found();
+            kept.mirror.list_all();
         }
-        let fetcher = Fetcher::new(way.api()?);
+        let fetcher = Fetcher::new(way.clone());
         let (to_lines, from_lines) = mpsc::channel(EVENTS);
-        let (lines, places, commands) = Default::default();
+        let (lines, line_of, commands) = Default::default();
         Ok(Self {
             asker: Asker::new(way.clone()),
             way,
@@ -116,11 +91,12 @@ impl Connection {
             epoch,
             clock_offset: Arc::default(),
             lines,
-            places,
+            line_of,
             to_lines,
             from_lines,
             commands,
             fetcher,
+            failed: String::new(),
             lapsed: BTreeSet::new(),
             began: Instant::now(),
             heard: Instant::now(),
@@ -161,13 +137,13 @@ impl Connection {
         pings: &mut Interval,
         looks: &mut Interval,
     ) -> anyhow::Result<()> {
-        self.fetcher.look(&mut kept.mirror);
+        self.fetcher.look(&mut kept.mirror)?;
         tokio::select! {
             incoming = self.client.next() => {
                 let incoming = incoming?.context("the upstream closed the connection")?;
                 self.heard = Instant::now();
                 if let Incoming::Control(message) = incoming {
-                    self.message(kept, serde_json::from_value(message)?)?;
+                    self.message(kept, understood(message)?)?;
                 }
             }
             Some(command) = kept.events.commands.recv() => {
@@ -179,12 +155,8 @@ impl Connection {
                 self.change(kept, change).await?;
             }
             Some(question) = kept.events.questions.recv() => self.asker.ask(question),
-            Some(event) = self.from_lines.recv() => self.line_event(kept, event).await?,
-            fetched = self.fetcher.next() => match fetched {
-                Fetched::Schema(hash, schema) => kept.mirror.schema(&hash, *schema),
-                Fetched::Ledger(node, instance, ledger) => kept.mirror.ledger(&node, &instance, *ledger),
-                Fetched::Failed(reason) => tracing::warn!("{reason}"),
-            },
+            Some(event) = self.from_lines.recv() => self.line_event(kept, event)?,
+            fetched = self.fetcher.next() => self.fetched(kept, fetched),
             _ = pings.tick() => {
                 if self.heard.elapsed() > SILENCE {
                     return Err(anyhow!("it has said nothing for {} s", SILENCE.as_secs()));
@@ -198,7 +170,7 @@ impl Connection {
                 kept.mirror.retry();
                 // Whoever sent them waits no more.
                 self.commands.retain(|_, command| !command.answer.is_closed());
-                self.abandon(kept).await?;
+                self.abandon(kept)?;
                 for topic in std::mem::take(&mut self.lapsed) {
                     let change = kept.note(topic);
                     self.change(kept, change).await?;
@@ -209,6 +181,24 @@ impl Connection {
             }
         }
         Ok(())
+    }
+
+    /// What failed is needed again at the next look. Each reason is logged once.
+    fn fetched(&mut self, kept: &mut Kept, fetched: anyhow::Result<Option<Fetched>>) {
+        match fetched {
+            Ok(None) => {}
+            Ok(Some(Fetched::Schema(hash, schema))) => kept.mirror.schema(&hash, *schema),
+            Ok(Some(Fetched::Ledger(node, instance, ledger))) => {
+                kept.mirror.ledger(&node, &instance, *ledger)
+            }
+            Err(error) => {
+                let reason = format!("{error:#}");
+                if reason != self.failed {
+                    tracing::warn!("not fetched: {reason}");
+                    self.failed = reason;
+                }
+            }
+        }
     }
 
     fn message(&mut self, kept: &mut Kept, message: Message) -> anyhow::Result<()> {
@@ -234,10 +224,10 @@ impl Connection {
         Ok(())
     }
 
-    async fn line_event(&mut self, kept: &mut Kept, event: LineEvent) -> anyhow::Result<()> {
+    fn line_event(&mut self, kept: &mut Kept, event: LineEvent) -> anyhow::Result<()> {
         match event {
             LineEvent::Ended(topic) => {
-                self.places.remove(&topic);
+                self.line_of.remove(&topic);
                 if kept.interest.ended(topic).is_some() {
                     self.lapsed.insert(topic);
                 }
@@ -261,25 +251,25 @@ impl Connection {
             Some(Change::Unsubscribe(topic)) => (topic, LineOrder::Unsubscribe(topic)),
         };
         let is_end = matches!(order, LineOrder::Unsubscribe(_));
-        let line = self.places.get(&topic).and_then(|index| self.lines.get(*index));
+        let line = self.line_of.get(&topic).and_then(|index| self.lines.get(*index));
         if let Some(line) = line {
-            line.order(order).await?;
+            line.order(order)?;
         }
         if is_end {
-            self.places.remove(&topic);
+            self.line_of.remove(&topic);
         }
         Ok(())
     }
 
     /// Ends the subscriptions of nodes that have moved to another upstream.
-    async fn abandon(&mut self, kept: &mut Kept) -> anyhow::Result<()> {
+    fn abandon(&mut self, kept: &mut Kept) -> anyhow::Result<()> {
         let moved: Vec<_> =
-            self.places.keys().copied().filter(|topic| !kept.mirror.upstream().has(*topic)).collect();
+            self.line_of.keys().copied().filter(|topic| !kept.mirror.upstream().has(*topic)).collect();
         for topic in moved {
             kept.interest.ended(topic);
-            let line = self.places.remove(&topic).and_then(|index| self.lines.get(index));
+            let line = self.line_of.remove(&topic).and_then(|index| self.lines.get(index));
             if let Some(line) = line {
-                line.order(LineOrder::Abandon(topic)).await?;
+                line.order(LineOrder::Abandon(topic))?;
             }
         }
         Ok(())
@@ -288,7 +278,7 @@ impl Connection {
     /// Gives a topic a line with room for it.
     async fn place(&mut self, topic: TopicId, places: &Places) -> anyhow::Result<()> {
         let mut load = vec![0_usize; self.lines.len()];
-        for index in self.places.values() {
+        for index in self.line_of.values() {
             if let Some(load) = load.get_mut(*index) {
                 *load += 1;
             }
@@ -302,7 +292,7 @@ impl Connection {
                 self.lines.len() - 1
             }
         };
-        self.places.insert(topic, index);
+        self.line_of.insert(topic, index);
         Ok(())
     }
 }

@@ -1,12 +1,16 @@
 //! Schemas and ledgers of an upstream, one at a time over HTTP.
 
+use super::way::Way;
 use crate::live::api::Api;
 use anyhow::Context;
 use oasis_dac::UpstreamLedger;
 use oasis_relay::{Mirror, Need};
 use oasis_wire::schema::ProbeType;
 use std::{future::pending, time::Duration};
-use tokio::task::JoinHandle;
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, sleep_until},
+};
 
 /// Pause after each answer: an upstream allows some 100 requests a second.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -18,46 +22,57 @@ pub enum Fetched {
     Schema(String, Box<ProbeType>),
     /// The ledger of a node's instance.
     Ledger(String, String, Box<UpstreamLedger>),
-    /// It did not come.
-    Failed(String),
 }
 
 /// Fetches what a mirror needs.
 pub struct Fetcher {
-    /// None while it is used.
+    way: Way,
+    /// None while it is used, and until the next fetch after a failure: token and authority are then read again.
     api: Option<Api>,
-    fetching: Option<JoinHandle<(Api, Fetched)>>,
+    fetching: Option<JoinHandle<(Api, anyhow::Result<Fetched>)>>,
+    /// When the next fetch may begin, while that is in the future.
+    pause: Option<Instant>,
 }
 
 impl Fetcher {
     /// Creates a fetcher.
-    pub fn new(api: Api) -> Self {
-        Self { api: Some(api), fetching: None }
+    pub fn new(way: Way) -> Self {
+        Self { way, api: None, fetching: None, pause: None }
     }
 
     /// Begins to fetch what is needed next, unless something is under way.
-    pub fn look(&mut self, mirror: &mut Mirror) {
-        let Some(need) = self.api.is_some().then(|| mirror.take_need()).flatten() else { return };
-        let Some(api) = self.api.take() else { return };
+    ///
+    /// # Errors
+    /// If authority or token cannot be read.
+    pub fn look(&mut self, mirror: &mut Mirror) -> anyhow::Result<()> {
+        if self.fetching.is_some() || self.pause.is_some() {
+            return Ok(());
+        }
+        let Some(need) = mirror.take_need() else { return Ok(()) };
+        let api = self.api.take().map_or_else(|| self.way.api(), Ok)?;
         self.fetching = Some(tokio::task::spawn_blocking(move || {
             let fetched = fetch(&api, need);
-            std::thread::sleep(PAUSE);
-            (api, fetched.unwrap_or_else(|error| Fetched::Failed(format!("{error:#}"))))
+            (api, fetched)
         }));
+        Ok(())
     }
 
-    /// Waits for what is under way; forever if nothing is.
-    pub async fn next(&mut self) -> Fetched {
+    /// Waits for what is under way, or for the end of the pause after it; forever if there is neither. May be cancelled at any time.
+    ///
+    /// # Errors
+    /// If it does not come.
+    pub async fn next(&mut self) -> anyhow::Result<Option<Fetched>> {
+        if let Some(until) = self.pause {
+            sleep_until(until).await;
+            self.pause = None;
+            return Ok(None);
+        }
         let Some(fetching) = &mut self.fetching else { return pending().await };
         let done = fetching.await;
-        self.fetching = None;
-        match done {
-            Ok((api, fetched)) => {
-                self.api = Some(api);
-                fetched
-            }
-            Err(error) => Fetched::Failed(error.to_string()),
-        }
+        (self.fetching, self.pause) = (None, Some(Instant::now() + PAUSE));
+        let (api, fetched) = done?;
+        self.api = Some(api);
+        fetched.map(Some)
     }
 }
 

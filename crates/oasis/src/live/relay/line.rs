@@ -1,9 +1,10 @@
 //! A connection to an upstream that carries samples.
 
+use super::way::understood;
 use crate::live::client::{Client, Incoming};
 use anyhow::{Context, anyhow};
 use oasis_dac::{Instance, Wanted};
-use oasis_relay::{Feed, Message};
+use oasis_relay::Feed;
 use oasis_wire::quantity::TopicId;
 use serde_json::Value;
 use std::sync::{
@@ -63,9 +64,12 @@ impl Line {
         Self { orders, task }
     }
 
-    /// Gives an order.
-    pub async fn order(&self, order: LineOrder) -> anyhow::Result<()> {
-        self.orders.send(order).await.map_err(|_| anyhow!("a connection of it has ended"))
+    /// Gives an order. Never waits: the line may wait for who gives it.
+    ///
+    /// # Errors
+    /// If the line has ended, or too many orders wait: the conversation with the upstream must begin again.
+    pub fn order(&self, order: LineOrder) -> anyhow::Result<()> {
+        self.orders.try_send(order).map_err(|_| anyhow!("a connection of it has ended, or does not keep up"))
     }
 }
 
@@ -113,7 +117,7 @@ impl Reading {
     }
 
     async fn message(&mut self, message: Value) -> anyhow::Result<()> {
-        let (request, ended) = self.feed.take(serde_json::from_value::<Message>(message)?);
+        let (request, ended) = self.feed.take(understood(message)?);
         if let Some(request) = request {
             self.client.send(&request).await?;
         }

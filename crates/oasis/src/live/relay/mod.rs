@@ -6,6 +6,7 @@ mod line;
 mod past;
 mod tem;
 mod upstream;
+mod way;
 
 use super::dac_address::{DacAddress, Server};
 use anyhow::{Context, anyhow, bail};

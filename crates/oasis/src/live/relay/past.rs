@@ -1,10 +1,10 @@
 //! Asks an upstream about the past, each question on a connection of its own.
 
-use super::connection::Way;
+use super::way::{Way, understood};
 use crate::live::{api::Refused, client::Incoming};
 use anyhow::{Context, anyhow};
 use oasis_dac::{ForwardedQuestion, PastMessage, PastQuestion, Question};
-use oasis_relay::{Message, past};
+use oasis_relay::past;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -60,7 +60,7 @@ impl Asker {
         loop {
             let answer = match client.next().await?.context("the upstream closed the connection")? {
                 Incoming::Batch(bytes) => Some(PastMessage::Batch(bytes)),
-                Incoming::Control(message) => past::answer(serde_json::from_value::<Message>(message)?),
+                Incoming::Control(message) => past::answer(understood(message)?),
             };
             let Some(answer) = answer else { continue };
             let is_last = matches!(answer, PastMessage::End | PastMessage::Failed(_));

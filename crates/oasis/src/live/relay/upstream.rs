@@ -92,12 +92,6 @@ impl Upstream {
     }
 }
 
-impl Drop for Kept {
-    fn drop(&mut self) {
-        self.mirror.lost();
-    }
-}
-
 impl Kept {
     /// Waits. Commands fail at once meanwhile, and what readers want is noted.
     async fn rest(&mut self, pause: Duration) {

@@ -1,0 +1,51 @@
+//! The way to an upstream, and its messages.
+
+use crate::live::{api::Api, client::Client, dac_address::Server, token};
+use anyhow::{Context, anyhow};
+use oasis_relay::Message;
+use serde_json::Value;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+use tokio::time::timeout;
+
+/// Time to connect.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Time for an answer over HTTP.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// How to connect.
+#[derive(Debug, Clone)]
+pub struct Way {
+    server: Server,
+    token_file: Option<PathBuf>,
+}
+
+impl Way {
+    /// The way to a server, with the token of a file.
+    pub fn new(server: &Server, token_file: Option<&Path>) -> Self {
+        Self { server: server.clone(), token_file: token_file.map(Path::to_owned) }
+    }
+
+    /// Connects.
+    pub async fn connect(&self) -> anyhow::Result<Client> {
+        let token = self.token_file.as_deref().map(token::from_file).transpose()?;
+        let connecting = timeout(PATIENCE, Client::connect_as(&self.server, token));
+        connecting.await.map_err(|_| anyhow!("no answer within {} s", PATIENCE.as_secs()))?
+    }
+
+    /// The HTTP API there.
+    pub fn api(&self) -> anyhow::Result<Api> {
+        let token = self.token_file.as_deref().map(token::from_file).transpose()?;
+        Ok(Api::within(&self.server, Some(ANSWER))?.with_authorization(token))
+    }
+}
+
+/// Reads a message of an upstream.
+///
+/// # Errors
+/// If it is none.
+pub fn understood(message: Value) -> anyhow::Result<Message> {
+    serde_json::from_value(message).context("the upstream sent what is no message of oasis.v1")
+}

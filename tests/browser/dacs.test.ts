@@ -106,6 +106,34 @@ it('chooses a DAC on the page of a TEM, and remembers it', async () => {
   expect(ownComplaints(visit)).toEqual([]);
 });
 
+it('leads to another TEM when its own ends, and shows relays as such', async () => {
+  const tem1 = await run(Oasis.tem());
+  const tem2 = await run(Oasis.tem('--peer', tem1.url));
+  await run(Oasis.dac({}, '--tem', tem2.url, '--dac-name', 'hall-1'));
+  await run(Oasis.relay({}, '--tem', tem2.url, '--dac-name', 'relay-1'));
+  const phone = { ...devices['Pixel 5'], viewport: { width: 390, height: 844 } };
+  const visit = await Visit.to(browser, tem1.url, phone);
+  const { page } = visit;
+  const kind = (name: string) =>
+    page.locator(`[data-testid=dac-row][data-dac=${name}]`).getByTestId('dac-kind').textContent();
+  await expect.poll(() => kind('relay-1')).toBe('relay');
+  await expect.poll(() => kind('hall-1')).toBe('DAC');
+  await page.keyboard.press('d');
+  await expect.poll(() => page.getByTestId('tem-row').getAttribute('data-state')).toBe('live');
+  await visit.screenshot('tems-phone');
+  await page.keyboard.press('Escape');
+
+  await tem1.kill();
+  const offer = page.getByTestId('other-dacs').getByTestId('tem-link');
+  await expect.poll(() => offer.getAttribute('href')).toBe(`${tem2.url}/`);
+  await offer.click();
+  await expect.poll(() => page.url()).toContain(tem2.url);
+  await expect.poll(() => kind('relay-1')).toBe('relay');
+  await page.keyboard.press('d');
+  await expect.poll(() => page.getByTestId('tem-row').getAttribute('data-state')).toBe('late');
+  expect(ownComplaints(visit)).toEqual([]);
+});
+
 it('shows hostile names and addresses of DACs as text, and finds one of many', async () => {
   const dac = await run(Oasis.dac());
   const names = ['<img src=x onerror=alert(1)>', `\u202eLTR \u2067 ${'n'.repeat(900)}`];
@@ -125,6 +153,10 @@ it('shows hostile names and addresses of DACs as text, and finds one of many', a
     complete: true,
     dacs: [...many, entry(names[0], 'javascript:alert(1)'), entry(names[1], 'http://evil/<img>')],
     removed: [],
+    tems: [
+      { doors: `http://${'n'.repeat(60)}.${'n'.repeat(60)}.${'n'.repeat(60)}:7000`, state: 'live' },
+      { doors: 'javascript:alert(1)', state: 'live' },
+    ],
   };
   for (const width of [1366, 390]) {
     const visit = await Visit.to(browser, 'about:blank', { viewport: { width, height: 768 } });
@@ -141,8 +173,13 @@ it('shows hostile names and addresses of DACs as text, and finds one of many', a
     await page.getByTestId('dac-filter').fill('ltr');
     await expect.poll(() => page.getByTestId('dac-link').textContent()).toBe(names[1]);
     expect(await page.locator('img, .dacs b').count()).toBe(0);
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect(overflow).toBeLessThanOrEqual(0);
+    const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await page.getByTestId('dac-filter').blur();
+    await page.keyboard.press('d');
+    expect(await page.getByTestId('tem-row').count()).toBe(1);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await visit.screenshot(`tems-hostile-${width}`);
     expect(visit.complaints).toEqual([]);
     await visit.close();
   }

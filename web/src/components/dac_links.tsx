@@ -1,9 +1,9 @@
 import { type ReadonlySignal, useSignal, useSignalEffect } from '@preact/signals';
-import { type DacEntry, isOwnSilent, isTemAlone, otherDacs, ownDac } from '../state/dacs.ts';
+import { type DacEntry, isOwnSilent, isTemAlone, otherDacs, otherTems, ownDac } from '../state/dacs.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { panels } from '../state/panels.ts';
 import { geometry, layoutFragment } from '../state/saved.ts';
-import { addressWith, chosenDac, pageAddress, rememberDac, temLocation } from '../state/tem_location.ts';
+import { addressWith, chosenDac, pageAddress, rememberDac } from '../state/tem_location.ts';
 import { range } from '../state/time.ts';
 import { strings } from '../strings.ts';
 
@@ -56,8 +56,9 @@ export function DacLink(props: { dac: DacEntry; fragment: string; text: string; 
 export function OtherDacs() {
   const fragment = useLayoutFragment().value;
   const others = [...otherDacs.value].sort((one, other) => rank(other) - rank(one));
-  const tem = temLocation.value;
-  if (!isOwnSilent.value || (others.length === 0 && tem === undefined)) return null;
+  // The page of a TEM leads to another TEM, and that of a DAC to another DAC if there is one.
+  const tems = others.length === 0 || isTemAlone.value ? otherTems.value.slice(0, OFFERED) : [];
+  if (!isOwnSilent.value || (others.length === 0 && tems.length === 0)) return null;
   return (
     <p class="banner-dacs" data-testid="other-dacs">
       {!isTemAlone.value && <span>{words.silent(ownDac.value)}</span>}
@@ -81,11 +82,11 @@ export function OtherDacs() {
           {words.allOthers(others.length)}
         </button>
       )}
-      {others.length === 0 && tem !== undefined && (
-        <a class="button dac-offer" href={addressWith(tem, fragment)} data-testid="tem-link">
+      {tems.map((tem) => (
+        <a key={tem} class="button dac-offer" href={addressWith(tem, fragment)} data-testid="tem-link">
           {words.askTem(tem)}
         </a>
-      )}
+      ))}
     </p>
   );
 }

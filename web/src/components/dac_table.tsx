@@ -67,7 +67,7 @@ export function DacTable() {
 }
 
 function Row({ dac, fragment, age }: { dac: DacEntry; fragment: string; age: number }) {
-  const { name, isLive, health, nodes, readers, samplesPerSecond, silent, isOwn } = dac;
+  const { name, isRelay, isLive, health, nodes, readers, samplesPerSecond, silent, via, isOwn } = dac;
   const mark = isOwn ? words.own : name === chosenDac.value ? words.last : '';
   return (
     <tr data-testid="dac-row" data-dac={name} data-state={isLive ? 'live' : 'late'}>
@@ -81,6 +81,9 @@ function Row({ dac, fragment, age }: { dac: DacEntry; fragment: string; age: num
         )}
         {mark !== '' && <span class="dac-mark">{mark}</span>}
       </th>
+      <td title={isRelay ? words.kindTip : undefined} data-label={columns.kind} data-testid="dac-kind">
+        {words.kind(isRelay)}
+      </td>
       <td title={words.stateTip} data-label={columns.state}>
         <span class="dac-state">
           <Dot tone={isLive ? 'good' : 'bad'} />
@@ -93,7 +96,9 @@ function Row({ dac, fragment, age }: { dac: DacEntry; fragment: string; age: num
       <td data-label={columns.nodes}>{formatInteger(nodes)}</td>
       <td data-label={columns.readers}>{countOf(readers)}</td>
       <td data-label={columns.rate}>{countOf(samplesPerSecond)}</td>
-      <td data-label={columns.heard}>{words.ago(formatAge(silent + age))}</td>
+      <td title={via === undefined ? undefined : words.via(via)} data-label={columns.heard}>
+        {words.ago(formatAge(silent + age))}
+      </td>
     </tr>
   );
 }

@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals';
+import { dacList } from '../state/dacs.ts';
 import { addressWith, chooseTem, isTyped, parseTemLocation, temLocation } from '../state/tem_location.ts';
 import { strings } from '../strings.ts';
 import { useLayoutFragment } from './dac_links.tsx';
+import { Dot } from './dot.tsx';
 import { useUniqueId } from './use_unique_id.ts';
 
 const words = strings.dacs;
@@ -65,6 +67,32 @@ export function TemLocation() {
       <p class="form-problem" role="alert" data-testid="tem-problem">
         {problem.value}
       </p>
+      <OtherTems fragment={fragment.value} />
     </form>
+  );
+}
+
+/** The TEMs that have the same list, or that list this DAC: each is as good as the other, also when this one is gone. */
+function OtherTems({ fragment }: { fragment: string }) {
+  const tems = dacList.value?.tems ?? [];
+  if (tems.length === 0) return null;
+  return (
+    <ul class="tems" aria-label={words.tems} data-testid="tems">
+      {tems.map(({ address, isLive }) => (
+        <li key={address} data-testid="tem-row" data-state={isLive ? 'live' : 'late'}>
+          <Dot tone={isLive ? 'good' : 'bad'} />
+          <a
+            class="tem-link"
+            href={addressWith(address, fragment)}
+            title={words.temTip(address)}
+            data-testid="tem-open-other"
+            onClick={() => chooseTem(address)}
+          >
+            {address}
+          </a>
+          <span class="hint">{words.temState(isLive)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { dacList, followDacs, isTemAlone, otherDacs, ownDac, parseDacs } from './dacs.ts';
+import { dacList, followDacs, isTemAlone, otherDacs, otherTems, ownDac, parseDacs } from './dacs.ts';
 import { openDialog } from './dialogs.ts';
 import { now } from './now.ts';
 import { connection } from './store.ts';
@@ -42,6 +42,8 @@ it('replaces the address of the DAC that answers by that of the page', () => {
     {
       name: 'a',
       address: PAGE,
+      isRelay: false,
+      via: undefined,
       isLive: true,
       silent: 200,
       health: 'ok',
@@ -128,4 +130,31 @@ it('reads changes while the list is hidden, and all of it while it is shown', as
   openDialog.value = 'dacs';
   await vi.advanceTimersByTimeAsync(100);
   expect(asked.slice(2)).toEqual(['/api/v1/tem']);
+});
+
+it('knows relays, and which TEM hears a DAC', () => {
+  const relay = dac('r', { kind: 'relay', via: 'http://tem-2.example.org:7000' });
+  const { dacs } = parseDacs(list(relay, dac('z', { kind: 'dac', via: 7 })), PAGE, 5) ?? {};
+  expect(dacs?.map(({ isRelay, via }) => [isRelay, via])).toEqual([
+    [true, 'http://tem-2.example.org:7000'],
+    [false, undefined],
+  ]);
+});
+
+it('offers other TEMs that answer when its own server is silent, and no address that a link may not lead to', () => {
+  const tems = [
+    { doors: 'http://tem-3:7000', state: 'live' },
+    { doors: 'http://tem-2:7000', state: 'live' },
+    { doors: 'http://tem-2:7000/', state: 'live' },
+    { doors: 'http://tem-4:7000', state: 'late' },
+    { doors: 'javascript:alert(1)', state: 'live' },
+    { doors: `http://${'x'.repeat(400)}:1`, state: 'live' },
+    7,
+  ];
+  dacList.value = parseDacs({ ...list(dac('a')), tems }, PAGE, 5);
+  expect(otherTems.value).toEqual([]);
+  connection.value = { ...connection.value, phase: 'reconnecting', since: 0 };
+  now.value = 60_000;
+  expect(otherTems.value).toEqual(['http://tem-2:7000/', 'http://tem-3:7000/']);
+  expect(parseDacs({ ...list(), tems: 'none' }, PAGE, 5)?.tems).toEqual([]);
 });

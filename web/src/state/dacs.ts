@@ -5,13 +5,17 @@ import { openDialog } from './dialogs.ts';
 import { clock, now } from './now.ts';
 import { reread } from './reread.ts';
 import { connection, isConnected } from './store.ts';
-import { openable, pageAddress } from './tem_location.ts';
+import { openable, pageAddress, temLocation } from './tem_location.ts';
 
 /** A DAC in the list of a TEM (docs/reference/http-api.md, "TEM"). */
 export interface DacEntry {
   readonly name: string;
   /** Address of its page; undefined if it is no address that a browser can open. */
   readonly address: string | undefined;
+  /** Whether it has no nodes of its own. */
+  readonly isRelay: boolean;
+  /** The other TEM that hears it, if this one does not. */
+  readonly via: string | undefined;
   /** Whether the TEM receives its heartbeats. */
   readonly isLive: boolean;
   /** Milliseconds since its last heartbeat, when the list was read. */
@@ -25,10 +29,18 @@ export interface DacEntry {
   readonly isOwn: boolean;
 }
 
+/** Another TEM, which has the same list or lists this DAC. */
+export interface TemEntry {
+  readonly address: string;
+  readonly isLive: boolean;
+}
+
 /** What a TEM has answered last. */
 export interface DacList {
   /** By name. */
   readonly dacs: readonly DacEntry[];
+  /** Other TEMs, by address. */
+  readonly tems: readonly TemEntry[];
   /** Where the next answer continues. */
   readonly position: string;
   /** Time of the answer; milliseconds, browser clock. */
@@ -62,6 +74,14 @@ export const otherDacs = computed((): readonly DacEntry[] => {
   return (dacList.value?.dacs ?? []).filter(({ isLive, isOwn, address }) => isLive && !isOwn && address);
 });
 
+/** Addresses of other TEMs if this page's own server does not answer: the chosen one, and those that were live in the last list. */
+export const otherTems = computed((): readonly string[] => {
+  if (!isOwnSilent.value) return [];
+  const live = (dacList.value?.tems ?? []).filter(({ isLive }) => isLive).map(({ address }) => address);
+  const all = temLocation.value === undefined ? live : [temLocation.value, ...live];
+  return [...new Set(all)];
+});
+
 /** Name of the DAC that this page comes from; undefined if it is not known. */
 export const ownDac = computed(() => dacList.value?.dacs.find(({ isOwn }) => isOwn)?.name);
 
@@ -69,6 +89,7 @@ const SHOWN_MS = 1000;
 const HIDDEN_MS = 5000;
 /** Bounds of a TEM: docs/guides/name-dacs.md. */
 const MAX_DACS = 1000;
+const MAX_TEMS = 64;
 
 /** Keeps {@link dacList} up to date while the page is connected. */
 export function followDacs(): void {
@@ -100,7 +121,16 @@ export function parseDacs(answer: unknown, page: string, at: number, before?: Da
     if (dac) found.set(dac.name, dac);
   }
   const dacs = [...found.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
-  return { dacs, position: answer.position, at };
+  return { dacs, tems: parseTems(answer.tems), position: answer.position, at };
+}
+
+function parseTems(tems: unknown): readonly TemEntry[] {
+  const found = new Map<string, TemEntry>();
+  for (const entry of (Array.isArray(tems) ? listOf(tems) : []).slice(0, MAX_TEMS)) {
+    const address = typeof entry.doors === 'string' ? openable(entry.doors) : undefined;
+    if (address !== undefined) found.set(address, { address, isLive: entry.state === 'live' });
+  }
+  return [...found.values()].sort((one, other) => (one.address < other.address ? -1 : 1));
 }
 
 function parseDac(entry: Fields, page: string): DacEntry | undefined {
@@ -111,6 +141,8 @@ function parseDac(entry: Fields, page: string): DacEntry | undefined {
     name: entry.name,
     // A TEM does not know by which address it was reached.
     address: isOwn ? page : typeof entry.doors === 'string' ? openable(entry.doors) : undefined,
+    isRelay: entry.kind === 'relay',
+    via: typeof entry.via === 'string' ? entry.via : undefined,
     isLive: entry.state === 'live',
     silent: numberIn(entry.silent_ms) ?? 0,
     health: typeof entry.health === 'string' ? entry.health : '',

@@ -12,6 +12,7 @@ export const dacStrings = {
     openUnknown: 'DACs (d)',
     columns: {
       name: 'DAC',
+      kind: 'Kind',
       state: 'State',
       health: 'Health',
       nodes: 'Nodes',
@@ -19,6 +20,8 @@ export const dacStrings = {
       rate: 'Samples/s',
       heard: 'Heard',
     },
+    kind: (isRelay: boolean) => (isRelay ? 'relay' : 'DAC'),
+    kindTip: 'A relay has no nodes of its own: it serves those of DACs.',
     state: (isLive: boolean) => (isLive ? 'live' : 'late'),
     stateTip: 'A DAC is late if the TEM has received no heartbeat for 1.5 s.',
     health: (status: string) => healths.get(status) ?? 'unknown',
@@ -34,6 +37,10 @@ export const dacStrings = {
     asOf: (age: string) => `The list is ${age} old: the DAC does not answer.`,
     source:
       'The list is that of the TEM in this DAC. A browser lets a page ask only the DAC that it came from.',
+    via: (tem: string) => `heard by ${tem}`,
+    tems: 'Other TEMs',
+    temState: (isLive: boolean) => (isLive ? 'answers' : 'does not answer'),
+    temTip: (address: string) => `Open ${address} with this layout, and remember it`,
     alone: 'This is a TEM. Choose the DAC that you want to watch.',
     location: 'TEM location',
     locationHint:

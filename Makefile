@@ -230,6 +230,13 @@ overhead: page ## Count the bytes that a message costs on each layer, seconds: d
 	cargo build --locked -p oasis-lab
 	./target/debug/oasis-lab --write docs/evidence/overhead.md overhead
 
+bench-tem: page ## Measure a TEM with 1,000 DACs and 10,000 nodes, 3 minutes: docs/guides/name-dacs.md
+	cargo test --release --locked -p oasis --test end_to_end -- tem_load --ignored --nocapture
+
+# Thousands of partitions, kills and restarts: SEEDS=0..5000.
+check-tems: ## Let several TEMs exchange their lists under a simulated network, half a minute
+	OASIS_SEEDS=$(or $(SEEDS),0..2000) cargo test --release --locked -p oasis-tem --test several -- --nocapture
+
 bench-attacks: page ## Measure readers beside a client that attacks, 5 minutes: docs/evidence/faults.md
 	cargo build --release --locked -p oasis -p oasis-lab
 	./target/release/oasis-lab attacks

@@ -54,7 +54,7 @@ use oasis_handler::Supervisor;
 use oasis_oidc::OpenId;
 use serde::de::DeserializeOwned;
 use std::{io, net::SocketAddr, sync::Arc};
-pub use tem::{Reporter, Tem};
+pub use tem::{Registrant, Reporter, Tem};
 use tokio::net::TcpListener;
 use utoipa::OpenApi;
 
@@ -100,6 +100,8 @@ const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
         tem::list,
         tem::beat,
         tem::leave,
+        tem::beats::open,
+        tem::exchange::exchange,
         read::nodes,
         enrollment::enroll,
         instances::instances,
@@ -261,6 +263,8 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .get("/api/v1/tem", Somewhere(READ), tem::list)
         .put("/api/v1/tem/dacs/{name}", Somewhere(REGISTER), tem::beat)
         .delete("/api/v1/tem/dacs/{name}", Somewhere(REGISTER), tem::leave)
+        .get("/api/v1/tem/dacs/{name}/beats", Somewhere(REGISTER), tem::beats::open)
+        .post("/api/v1/tem/exchange", Somewhere(REGISTER), tem::exchange::exchange)
         .get("/api/v1/nodes", Somewhere(READ), read::nodes)
         .post("/api/v1/nodes/enroll", Somewhere(ENROLL), enrollment::enroll)
         .delete("/api/v1/nodes/{node}", Somewhere(ADMINISTRATION), forget::node)

@@ -1,5 +1,6 @@
 //! The DAC's limits and their reasons.
 
+pub use crate::url_list::UrlList;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -75,9 +76,13 @@ impl Default for ChannelConfig {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TemConfig {
-    /// Address of the TEM, `http://HOST:PORT` or `https://HOST:PORT`; empty: none but the DAC's own.
-    pub url: String,
-    /// PEM file with the authority of the TEM's certificate; empty: those that the system trusts.
+    /// Addresses of the TEMs that list this DAC, each `http://HOST:PORT` or `https://HOST:PORT`; empty: none but the DAC's own.
+    pub url: UrlList,
+    /// Addresses of the TEMs that `oasis tem` exchanges its list with.
+    pub peers: UrlList,
+    /// Whether `oasis tem` and `oasis up` announce themselves in the local network by mDNS.
+    pub mdns: bool,
+    /// PEM file with the authority of their certificates; empty: those that the system trusts.
     pub ca: PathBuf,
     /// File with the token to show; empty: that of the environment.
     pub token_file: PathBuf,
@@ -93,8 +98,8 @@ pub struct TemConfig {
 pub struct RelayConfig {
     /// Addresses of their pages, `http://HOST:PORT` or `https://HOST:PORT`.
     pub upstreams: Vec<String>,
-    /// Address of a TEM, all of whose DACs are relayed; empty: none.
-    pub tem: String,
+    /// Addresses of TEMs, all of whose DACs are relayed; empty: none.
+    pub tem: UrlList,
     /// PEM file with the authority of their certificates; empty: those that the system trusts.
     pub ca: PathBuf,
     /// File with the token to show; empty: that of the environment.

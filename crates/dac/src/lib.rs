@@ -92,6 +92,7 @@ mod steering;
 mod stored;
 mod turn;
 mod upstream;
+mod url_list;
 mod wake_flag;
 
 pub use admission::{Admission, AdmissionCounters, PeerLine};

@@ -4,10 +4,12 @@ use crate::{
     attachment::MovedNode,
     heartbeat::{Heartbeat, HeartbeatError, NodeNames},
     limits::{FORGET_AFTER, LATE_AFTER, Limits},
-    member::{Liveness, Member, Names},
+    line::Beat,
+    member::{Liveness, Member, Names, OwnBeat},
     name::DacName,
     observed::ObservedTime,
-    removals::Removals,
+    removals::{Gone, Removals},
+    seal::Signature,
 };
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
@@ -20,17 +22,19 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The DACs that send heartbeats.
 #[derive(Debug)]
 pub struct Directory {
-    limits: Limits,
-    time: ObservedTime,
+    pub(crate) limits: Limits,
+    pub(crate) time: ObservedTime,
     /// Observed time of the last look at all members.
     looked: Duration,
     /// Number of the last change.
-    revision: u64,
-    members: BTreeMap<DacName, Member>,
-    removals: Removals,
+    pub(crate) revision: u64,
+    /// Number of the last heartbeat of any member.
+    pub(crate) pulses: u64,
+    pub(crate) members: BTreeMap<DacName, Member>,
+    pub(crate) removals: Removals,
     /// Names of nodes of all members, and their bytes.
     names: (usize, usize),
-    counters: Counters,
+    pub(crate) counters: Counters,
 }
 
 /// What was refused or left out, since the directory exists.
@@ -53,6 +57,16 @@ pub struct Counters {
     pub expired: u64,
     /// Names of nodes without room for them.
     pub names_left_out: u64,
+    /// Heartbeats that peers have reported, and that were accepted.
+    pub reported: u64,
+    /// Reports of peers about a DAC which that DAC has not signed.
+    pub forged: u64,
+    /// Reports of peers about another DAC under the name of a live one.
+    pub conflicts: u64,
+    /// Reports of peers with impossible content, or that the peer may not make.
+    pub bad_reports: u64,
+    /// Reports of peers about new DACs without room for them.
+    pub reports_full: u64,
 }
 
 /// What a heartbeat has changed.
@@ -103,6 +117,9 @@ pub enum Refusal {
         /// Doors of the refused one.
         refused: String,
     },
+    /// Nothing but its number came, and the rest is not known here.
+    #[error("this TEM does not know the DAC {0} of this epoch: send a whole heartbeat")]
+    Unknown(DacName),
     /// There is no room.
     #[error("this TEM has its {0} DACs, and all of them are live")]
     Full(usize),
@@ -126,9 +143,10 @@ impl Directory {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
-            time: ObservedTime::default(),
+            time: ObservedTime::after(FORGET_AFTER),
             looked: Duration::ZERO,
             revision: 0,
+            pulses: 0,
             members: BTreeMap::new(),
             removals: Removals::new(limits.removals),
             names: (0, 0),
@@ -148,15 +166,59 @@ impl Directory {
     ) -> Result<Accepted, Refusal> {
         self.advance(clock);
         let done = self.admit(name, heartbeat);
+        self.count(done)
+    }
+
+    /// Takes a heartbeat of which only the number has changed, and perhaps the load.
+    ///
+    /// # Errors
+    /// If it is refused; the directory then stays as it was.
+    pub fn beat_again(
+        &mut self,
+        name: &DacName,
+        epoch: Epoch,
+        beat: Beat,
+        clock: Duration,
+    ) -> Result<Accepted, Refusal> {
+        self.advance(clock);
+        let done = self.admit_again(name, epoch, beat);
+        self.count(done)
+    }
+
+    fn count(&mut self, done: Result<Accepted, Refusal>) -> Result<Accepted, Refusal> {
         let counter = match &done {
             Ok(_) => &mut self.counters.accepted,
             Err(Refusal::Old { .. }) => &mut self.counters.old,
-            Err(Refusal::Invalid(_)) => &mut self.counters.invalid,
+            Err(Refusal::Invalid(_) | Refusal::Unknown(_)) => &mut self.counters.invalid,
             Err(Refusal::NameTaken { .. }) => &mut self.counters.name_taken,
             Err(Refusal::Full(_)) => &mut self.counters.full,
         };
         *counter += 1;
         done
+    }
+
+    fn admit_again(&mut self, name: &DacName, epoch: Epoch, beat: Beat) -> Result<Accepted, Refusal> {
+        let Beat { beat, signature, load } = beat;
+        let now = self.time.passed();
+        let known = self.members.get_mut(name).filter(|member| member.epoch == epoch);
+        let Some((member, own)) = known.and_then(|member| member.own.map(|own| (member, own))) else {
+            return Err(Refusal::Unknown(name.clone()));
+        };
+        if beat <= own.beat {
+            return Err(Refusal::Old { name: name.clone(), beat });
+        }
+        let (state, names_revision) = ((member.health, load.unwrap_or(member.load)), member.names_revision);
+        self.pulses += 1;
+        member.moved = self.pulses;
+        member.own = Some(OwnBeat { beat, at: now });
+        if member.via.is_some() {
+            member.via = None;
+        }
+        if member.move_on(beat, signature, state, (now, Duration::ZERO)) {
+            self.touch(name);
+        }
+        let wants_names = names_revision.is_none_or(|revision| self.wants_names(name, revision));
+        Ok(Accepted { beaten: Beaten::Heard, wants_names, moved: self.moved(name, false) })
     }
 
     fn admit(&mut self, name: &DacName, mut heartbeat: Heartbeat) -> Result<Accepted, Refusal> {
@@ -172,7 +234,10 @@ impl Directory {
         if beaten == Beaten::TookOver {
             member.replace(heartbeat.epoch);
         }
-        is_new |= member.hear(&heartbeat, now);
+        is_new |= member.hear(&heartbeat, now, Duration::ZERO);
+        self.pulses += 1;
+        (member.moved, member.via) = (self.pulses, None);
+        member.own = Some(OwnBeat { beat: heartbeat.beat, at: now });
         if let Some(names) = names {
             is_new |= self.take_names(name, heartbeat.names_revision, names);
         }
@@ -190,6 +255,9 @@ impl Directory {
         let Some(member) = self.members.get_mut(name) else { return Vec::new() };
         let since = if all { 0 } else { member.compared };
         member.compared = revision;
+        if since == revision {
+            return Vec::new();
+        }
         let Some(member) = self.members.get(name).filter(|member| !member.attached().is_empty()) else {
             return Vec::new();
         };
@@ -209,10 +277,14 @@ impl Directory {
         match self.members.get(name) {
             None if self.removals.is_old(name, epoch, beat) => Err(old()),
             None => Ok(Beaten::Joined),
-            Some(member) if member.epoch == epoch && beat <= member.beat => Err(old()),
+            // A peer may have reported it before it came here.
+            Some(member) if member.epoch == epoch && member.own.is_some_and(|own| beat <= own.beat) => {
+                Err(old())
+            }
             Some(member) if member.epoch == epoch => Ok(Beaten::Heard),
             Some(member) if member.is_old(epoch, beat) => Err(old()),
-            Some(member) if member.is_late(self.time.passed()) => Ok(Beaten::TookOver),
+            // What comes here itself counts more than what a peer says.
+            Some(member) if !member.is_live_here(self.time.passed()) => Ok(Beaten::TookOver),
             Some(member) => Err(Refusal::NameTaken {
                 name: name.clone(),
                 holder: member.doors.clone(),
@@ -221,22 +293,26 @@ impl Directory {
         }
     }
 
-    /// Makes room for another member: that which is late the longest goes.
+    /// Makes room for another member: that which is late the longest goes, or else one that only peers hear.
     fn make_room(&mut self) -> Result<(), Refusal> {
-        if self.members.len() < self.limits.members {
+        if self.has_room() {
             return Ok(());
         }
         let now = self.time.passed();
-        let late = self.members.values().filter(|member| member.is_late(now));
-        let oldest = late.min_by_key(|member| member.heard).map(|member| member.name.clone());
+        let others = self.members.values().filter(|member| !member.is_live_here(now));
+        let oldest = others.min_by_key(|member| member.heard).map(|member| member.name.clone());
         let oldest = oldest.ok_or(Refusal::Full(self.limits.members))?;
         self.counters.evicted += 1;
         self.remove(&oldest);
         Ok(())
     }
 
+    pub(crate) fn has_room(&self) -> bool {
+        self.members.len() < self.limits.members
+    }
+
     /// Replaces the names of a member. Returns whether they are others than before.
-    fn take_names(&mut self, name: &DacName, revision: u64, reported: NodeNames) -> bool {
+    pub(crate) fn take_names(&mut self, name: &DacName, revision: u64, reported: NodeNames) -> bool {
         let Some(member) = self.members.get_mut(name) else { return false };
         let (count, bytes) = (self.names.0 - member.names.count(), self.names.1 - member.names.bytes());
         let room = self.limits.node_names.saturating_sub(count);
@@ -258,17 +334,29 @@ impl Directory {
     }
 
     /// Removes a member whose process ends. `beat` is greater than that of all its heartbeats, so that none of them brings it back.
-    /// Returns whether it was there.
-    pub fn leave(&mut self, name: &DacName, epoch: Epoch, beat: u64, clock: Duration) -> bool {
+    /// With the member's signature peers remove it too. Returns whether it was there.
+    pub fn leave(
+        &mut self,
+        name: &DacName,
+        (epoch, beat): (Epoch, u64),
+        signature: Option<Signature>,
+        clock: Duration,
+    ) -> bool {
         self.advance(clock);
-        match self.members.get_mut(name).filter(|member| member.epoch == epoch) {
-            Some(member) => {
-                member.beat = member.beat.max(beat);
-                self.remove(name);
-                true
-            }
-            None => false,
+        let is_there = self.members.get(name).is_some_and(|member| member.epoch == epoch);
+        if is_there {
+            self.remove_left(name, beat, signature);
         }
+        is_there
+    }
+
+    /// Removes a member that has ended in order.
+    pub(crate) fn remove_left(&mut self, name: &DacName, beat: u64, signature: Option<Signature>) {
+        let Some(member) = self.members.get_mut(name) else { return };
+        // The signature is of this number.
+        member.beat = if signature.is_some() { beat } else { member.beat.max(beat) };
+        member.signature = signature;
+        self.remove_as(name, true);
     }
 
     /// Reads the clock: members become late, and later they are removed. To be called four times a second at least: time in which nobody
@@ -296,7 +384,7 @@ impl Directory {
         expired.iter().for_each(|name| self.remove(name));
     }
 
-    fn touch(&mut self, name: &DacName) {
+    pub(crate) fn touch(&mut self, name: &DacName) {
         self.revision += 1;
         if let Some(member) = self.members.get_mut(name) {
             member.changed = self.revision;
@@ -304,11 +392,16 @@ impl Directory {
     }
 
     fn remove(&mut self, name: &DacName) {
+        self.remove_as(name, false);
+    }
+
+    fn remove_as(&mut self, name: &DacName, has_left: bool) {
         let Some(member) = self.members.remove(name) else { return };
         self.revision += 1;
         self.names.0 -= member.names.count();
         self.names.1 -= member.names.bytes();
-        self.removals.push(self.revision, member.name, (member.epoch, member.beat));
+        let Member { name, epoch, beat, signature, .. } = member;
+        self.removals.push(self.revision, Gone { name, epoch, beat, signature }, has_left);
     }
 
     /// Returns what changed after a revision; everything without one, or if the directory no longer remembers what was removed.

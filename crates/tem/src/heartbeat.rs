@@ -2,7 +2,10 @@
 
 use crate::{
     attachment::Attachment,
+    kind::Kind,
     limits::{MAX_NODE_NAME, MAX_TEXT},
+    name::DacName,
+    seal::{Content, Seal, SealKey, Sealed},
 };
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
@@ -17,9 +20,13 @@ pub struct Heartbeat {
     pub epoch: Epoch,
     /// Number of this heartbeat in the epoch; it grows.
     pub beat: u64,
+    /// What it is.
+    #[serde(default)]
+    pub kind: Kind,
     /// Address of page, API and doors: `http://HOST:PORT`, or `https://`.
     pub doors: String,
-    /// Address of the data channel: `HOST:PORT`, or `tls://HOST:PORT`.
+    /// Address of the data channel: `HOST:PORT`, or `tls://HOST:PORT`. A relay has none.
+    #[serde(default)]
     pub channel: String,
     /// Name and version.
     pub software: String,
@@ -33,6 +40,9 @@ pub struct Heartbeat {
     /// The names. They may be left out while their revision stays: the answer asks for them if they are needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<NodeNames>,
+    /// Shows other TEMs that the DAC itself has sent this. Without one, they may not believe it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<Seal>,
 }
 
 /// Whether a DAC works, as its own health reports it.
@@ -102,6 +112,17 @@ pub enum HeartbeatError {
 }
 
 impl Heartbeat {
+    /// Signs it.
+    pub fn seal(&mut self, name: &DacName, key: &SealKey) {
+        self.seal = key.seal(self.sealed(name));
+    }
+
+    /// What is signed of it.
+    pub(crate) fn sealed<'a>(&'a self, name: &'a DacName) -> Sealed<'a> {
+        let content = Content::Beat { kind: self.kind, doors: &self.doors, channel: &self.channel };
+        Sealed { name, epoch: self.epoch, beat: self.beat, content }
+    }
+
     /// Checks lengths and addresses: tools connect to these.
     ///
     /// # Errors
@@ -115,7 +136,8 @@ impl Heartbeat {
         if !authority.is_some_and(is_authority) {
             return Err(HeartbeatError::Doors);
         }
-        if !is_authority(self.channel.strip_prefix("tls://").unwrap_or(&self.channel)) {
+        let has_none = self.kind == Kind::Relay && self.channel.is_empty();
+        if !has_none && !is_authority(self.channel.strip_prefix("tls://").unwrap_or(&self.channel)) {
             return Err(HeartbeatError::Channel);
         }
         self.names.iter().flat_map(|names| names.online.iter().chain(&names.offline)).try_for_each(|name| {
@@ -132,6 +154,12 @@ fn check_length(what: &'static str, text: &str, most: usize) -> Result<(), Heart
         bytes if bytes > most => Err(HeartbeatError::TooLong { what, bytes, most }),
         _ => Ok(()),
     }
+}
+
+/// Whether this is the address of a page that tools can connect to.
+pub(crate) fn is_page(text: &str) -> bool {
+    let authority = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    text.len() <= MAX_TEXT && authority.is_some_and(is_authority)
 }
 
 /// Whether this is `HOST:PORT`, and nothing that a terminal or a URL would read otherwise.
@@ -151,6 +179,7 @@ mod tests {
         Heartbeat {
             epoch: Epoch(1),
             beat: 1,
+            kind: Kind::Dac,
             doors: doors.into(),
             channel: channel.into(),
             software: "test".into(),
@@ -158,6 +187,7 @@ mod tests {
             load: Load::default(),
             names_revision: 0,
             names: None,
+            seal: None,
         }
     }
 
@@ -185,6 +215,8 @@ mod tests {
         for channel in ["", "x", ":1", "x y:1", "http://x:1", "x\u{1b}:1"] {
             assert_eq!(heartbeat("http://x:1", channel).check(), Err(HeartbeatError::Channel), "{channel}");
         }
+        let relay = |channel| Heartbeat { kind: Kind::Relay, ..heartbeat("http://x:1", channel) }.check();
+        assert_eq!((relay(""), relay(":1")), (Ok(()), Err(HeartbeatError::Channel)));
     }
 
     #[test]

@@ -14,6 +14,11 @@ pub struct ObservedTime {
 }
 
 impl ObservedTime {
+    /// A time that has passed already: an observer can then say that something was long ago.
+    pub fn after(passed: Duration) -> Self {
+        Self { clock: None, passed }
+    }
+
     /// Reads the clock. A step backward counts as none, and a long step as [`LONGEST_STEP`].
     pub fn advance(&mut self, clock: Duration) {
         let before = self.clock.replace(clock).unwrap_or(clock);

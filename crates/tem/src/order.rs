@@ -40,7 +40,7 @@ impl DacView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::heartbeat::Health;
+    use crate::{heartbeat::Health, kind::Kind};
     use oasis_wire::quantity::Epoch;
     use std::collections::BTreeMap;
 
@@ -48,6 +48,7 @@ mod tests {
         DacView {
             name: name.parse().unwrap(),
             epoch: Epoch(1),
+            kind: Kind::Dac,
             doors: "http://x:1".into(),
             channel: "x:2".into(),
             software: "test".into(),
@@ -60,6 +61,7 @@ mod tests {
             offline_nodes: Vec::new(),
             left_out: 0,
             is_tem: false,
+            via: None,
         }
     }
 

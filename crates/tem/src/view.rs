@@ -4,6 +4,7 @@ use crate::{
     attachment::Attachment,
     directory::Counters,
     heartbeat::{Health, Load},
+    kind::Kind,
     member::{Liveness, Member},
     name::DacName,
 };
@@ -25,9 +26,24 @@ pub struct TemView {
     #[serde(default)]
     #[schema(value_type = Vec<String>)]
     pub removed: Vec<DacName>,
+    /// Other TEMs that exchange their lists with this one, or that list this DAC.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tems: Vec<TemEntry>,
     /// What was refused or left out; absent for callers that may not read everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
+}
+
+/// Another TEM.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TemEntry {
+    /// Address of its page.
+    pub doors: String,
+    /// `live` if it answers, or else `late`.
+    pub state: Liveness,
+    /// Why it does not answer; absent for callers that may not read everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// A DAC.
@@ -39,6 +55,9 @@ pub struct DacView {
     /// The life of its process.
     #[schema(value_type = String)]
     pub epoch: Epoch,
+    /// What it is: a `relay` has no nodes of its own.
+    #[serde(default)]
+    pub kind: Kind,
     /// Address of page, API and doors.
     pub doors: String,
     /// Address of the data channel.
@@ -66,6 +85,9 @@ pub struct DacView {
     /// Whether this DAC has answered: its host is that of the request.
     #[serde(default)]
     pub is_tem: bool,
+    /// The peer that has reported its last heartbeat; absent if that came to this TEM itself, and for callers that may not read everything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
 }
 
 impl DacView {
@@ -74,6 +96,7 @@ impl DacView {
         Self {
             name: member.name().clone(),
             epoch: member.epoch(),
+            kind: member.kind(),
             doors: member.doors().into(),
             channel: member.channel().into(),
             software: member.software().into(),
@@ -86,6 +109,7 @@ impl DacView {
             offline_nodes: member.offline().to_vec(),
             left_out: member.left_out(),
             is_tem: false,
+            via: member.via().map(str::to_owned),
         }
     }
 }

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 use oasis_tem::{
-    Accepted, Attachment, Beaten, DacName, Directory, FORGET_AFTER, HEARTBEAT, Health, Heartbeat, LATE_AFTER,
-    Limits, Liveness, Load, NodeNames, Refusal,
+    Accepted, Attachment, Beaten, DacName, Directory, FORGET_AFTER, HEARTBEAT, Health, Heartbeat, Kind,
+    LATE_AFTER, Limits, Liveness, Load, NodeNames, Refusal,
 };
 use oasis_wire::quantity::Epoch;
 use proptest::{collection::vec, prelude::*};
@@ -21,6 +21,7 @@ fn heartbeat(epoch: u64, beat: u64, nodes: &[&str]) -> Heartbeat {
     Heartbeat {
         epoch: Epoch(epoch),
         beat,
+        kind: Kind::Dac,
         doors: format!("http://192.0.2.{}:7070", epoch % 250),
         channel: "192.0.2.1:7071".into(),
         software: "test".into(),
@@ -28,6 +29,7 @@ fn heartbeat(epoch: u64, beat: u64, nodes: &[&str]) -> Heartbeat {
         load: Load::default(),
         names_revision: 1,
         names: Some(NodeNames { online, ..NodeNames::default() }),
+        seal: None,
     }
 }
 
@@ -146,8 +148,8 @@ fn a_live_holder_keeps_its_name_and_a_late_one_loses_it() {
 fn a_dac_that_has_left_is_not_brought_back_by_its_own_heartbeats() {
     let mut tem = Observer::new(Limits::default());
     tem.beat("a", heartbeat(1, 1, &["plant"])).unwrap();
-    assert!(!tem.directory.leave(&name("a"), Epoch(2), 9, tem.clock), "another process has the name");
-    assert!(tem.directory.leave(&name("a"), Epoch(1), 9, tem.clock));
+    assert!(!tem.directory.leave(&name("a"), (Epoch(2), 9), None, tem.clock), "another process has the name");
+    assert!(tem.directory.leave(&name("a"), (Epoch(1), 9), None, tem.clock));
     assert!(matches!(tem.beat("a", heartbeat(1, 8, &["plant"])), Err(Refusal::Old { .. })));
     assert_eq!(tem.beat("a", heartbeat(2, 1, &[])), Ok(Beaten::Joined), "the next process need not wait");
 }
@@ -237,7 +239,7 @@ proptest! {
                     None
                 }
                 Event::Leave { dac, epoch, beat } => {
-                    directory.leave(&name(&format!("dac-{dac}")), Epoch(epoch), beat, clock);
+                    directory.leave(&name(&format!("dac-{dac}")), (Epoch(epoch), beat), None, clock);
                     None
                 }
                 Event::Beat { dac, epoch, beat, nodes } => {

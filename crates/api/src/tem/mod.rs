@@ -1,9 +1,12 @@
 //! The TEM over HTTP: DACs send heartbeats, and tools ask which DACs there are.
 
+pub mod beats;
+pub mod exchange;
+mod others;
 mod report;
 mod service;
 
-pub use report::Reporter;
+pub use report::{Registrant, Reporter};
 pub use service::Tem;
 
 use crate::Api;
@@ -15,7 +18,9 @@ use axum::{
 };
 use oasis_access::{Event, Target, Verb};
 use oasis_doors::{Problem, permissions::Caller};
-use oasis_tem::{Beaten, DacName, Heartbeat, MAX_HEARTBEAT_BYTES, MovedNode, Refusal, TemView, order};
+use oasis_tem::{
+    Beaten, DacName, Heartbeat, Kind, MAX_HEARTBEAT_BYTES, MovedNode, Refusal, Signature, TemView, order,
+};
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -27,7 +32,7 @@ const FOREIGN: &str = "pages of other sites may not list DACs (doors.allowed_ori
 pub struct TemFilter {
     /// `position` of the answer before: only what changed since.
     after: Option<String>,
-    /// All DACs in the order in which this node tries them.
+    /// All DACs, without relays, in the order in which this node tries them.
     node: Option<String>,
     /// `name` (the default), or `load`: the least loaded DAC first.
     #[serde(default)]
@@ -61,7 +66,11 @@ pub async fn list(
             let detail = format!("{} may not read the node {node:?}", caller.principal());
             return Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", detail));
         }
-        Some(node) => order::for_node(&mut view.dacs, node),
+        Some(node) => {
+            // No node connects to a relay.
+            view.dacs.retain(|dac| dac.kind == Kind::Dac);
+            order::for_node(&mut view.dacs, node);
+        }
         None => {}
     }
     // Before loads are left out.
@@ -77,6 +86,7 @@ pub async fn list(
 /// Leaves out what the caller may not know of.
 fn reduce(view: &mut TemView, caller: &Caller, epoch: Epoch, has_node: bool) {
     view.counters = None;
+    view.tems.iter_mut().for_each(|tem| tem.problem = None);
     // Revisions count changes of others, and the next answer has everything anyway.
     view.position = format!("{epoch}:0");
     for dac in &mut view.dacs {
@@ -84,7 +94,7 @@ fn reduce(view: &mut TemView, caller: &Caller, epoch: Epoch, has_node: bool) {
         dac.attached.retain(|node, _| caller.sees_node(node));
         dac.offline_nodes.retain(|node| caller.sees_node(node));
         // Both count nodes of others.
-        (dac.load, dac.left_out) = (None, 0);
+        (dac.load, dac.left_out, dac.via) = (None, 0, None);
     }
     view.dacs.retain(|dac| has_node || !dac.nodes.is_empty() || !dac.offline_nodes.is_empty());
 }
@@ -133,6 +143,9 @@ pub struct Departure {
     epoch: Epoch,
     /// A number greater than that of all its heartbeats.
     beat: u64,
+    /// Signature of the DAC, base64url, so that peers of this TEM remove it too.
+    #[param(value_type = Option<String>)]
+    signature: Option<Signature>,
 }
 
 /// Removes a DAC that ends. Its own heartbeats that are still under way do not bring it back.
@@ -147,8 +160,8 @@ pub async fn leave(
 ) -> Result<StatusCode, Problem> {
     api.doors.admit(&headers, FOREIGN)?;
     let name = permitted(&caller, &name)?;
-    let Query(Departure { epoch, beat }) = super::understood(query)?;
-    if !api.tem.leave(&name, epoch, beat) {
+    let Query(Departure { epoch, beat, signature }) = super::understood(query)?;
+    if !api.tem.leave(&name, (epoch, beat), signature) {
         let detail = format!("no DAC of this epoch has the name {name}");
         return Err(Problem::new(StatusCode::NOT_FOUND, "unknown_dac", detail));
     }
@@ -177,6 +190,7 @@ fn problem(refusal: &Refusal) -> Problem {
         Refusal::Old { .. } => (StatusCode::CONFLICT, "old_heartbeat"),
         Refusal::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad_heartbeat"),
         Refusal::NameTaken { .. } => (StatusCode::CONFLICT, "name_taken"),
+        Refusal::Unknown(_) => (StatusCode::CONFLICT, "unknown_dac"),
         Refusal::Full(_) => (StatusCode::SERVICE_UNAVAILABLE, "tem_full"),
     };
     Problem::new(status, code, refusal.to_string())

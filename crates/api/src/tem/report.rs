@@ -2,7 +2,10 @@
 
 use crate::Api;
 use oasis_dac::{Moment, Registry, SOFTWARE};
-use oasis_tem::{Attachment, Heartbeat, Load, MAX_HEARTBEAT_BYTES, MovedNode, NodeNames};
+use oasis_tem::{
+    Attachment, Beat, Content, DacName, Heartbeat, Kind, Line, Load, MAX_HEARTBEAT_BYTES, MovedNode,
+    NodeNames, SealKey, Sealed,
+};
 use std::{
     sync::{
         Arc,
@@ -19,13 +22,36 @@ const NAMES_BYTES: usize = MAX_HEARTBEAT_BYTES - 16 * 1024;
 /// JSON of a connection, without the name of its node.
 const ATTACHMENT_BYTES: usize = 100;
 
-/// Makes the heartbeats of a DAC. Clones number them together, so that a task that starts again continues.
+/// What all heartbeats of a DAC have in common, whichever TEM they go to: TEMs that exchange their lists compare the numbers.
+#[derive(Debug)]
+pub struct Registrant {
+    name: DacName,
+    kind: Kind,
+    key: Option<SealKey>,
+    beat: AtomicU64,
+}
+
+impl Registrant {
+    /// A DAC or relay under this name. Without a key, TEMs that do not hear it themselves may not believe others.
+    pub fn new(name: DacName, kind: Kind, key: Option<SealKey>) -> Self {
+        Self { name, kind, key, beat: AtomicU64::new(0) }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &DacName {
+        &self.name
+    }
+}
+
+/// Makes the heartbeats of a DAC for one TEM.
 #[derive(Debug, Clone)]
 pub struct Reporter {
     api: Api,
+    registrant: Arc<Registrant>,
     doors: String,
     channel: String,
-    beat: Arc<AtomicU64>,
+    /// The last heartbeat on the stream.
+    last: Option<Heartbeat>,
     /// Version of the registry of which `names` are.
     version: Option<u64>,
     names: NodeNames,
@@ -48,14 +74,15 @@ struct Counted {
 
 impl Reporter {
     /// For a DAC that tools reach at `doors`, and nodes at `channel`.
-    pub fn new(api: Api, doors: String, channel: String) -> Self {
+    pub fn new(api: Api, registrant: Arc<Registrant>, doors: String, channel: String) -> Self {
         let counted = Counted { since: None, received: 0, instances: 0, per_second: 0 };
         let (version, sent) = (None, None);
         Self {
             api,
+            registrant,
             doors,
             channel,
-            beat: Arc::default(),
+            last: None,
             version,
             names: NodeNames::default(),
             names_revision: 0,
@@ -67,7 +94,7 @@ impl Reporter {
 
     /// Returns the next heartbeat. It has names only if they changed, or [`Self::set_sent`] said that the TEM needs them.
     pub fn heartbeat(&mut self) -> Heartbeat {
-        let beat = self.beat.fetch_add(1, Ordering::Relaxed) + 1;
+        let beat = self.registrant.beat.fetch_add(1, Ordering::Relaxed) + 1;
         self.update_names();
         let names = (self.sent != Some(self.names_revision)).then(|| self.names.clone());
         self.counted.update(&self.api.doors.dac.registry);
@@ -78,9 +105,10 @@ impl Reporter {
             readers: (websockets + self.api.doors.readers().values().sum::<usize>()) as u64,
             samples_per_second: self.counted.per_second,
         };
-        Heartbeat {
+        let mut heartbeat = Heartbeat {
             epoch: self.api.doors.dac.epoch(),
             beat,
+            kind: self.registrant.kind,
             doors: self.doors.clone(),
             channel: self.channel.clone(),
             software: SOFTWARE.into(),
@@ -88,7 +116,35 @@ impl Reporter {
             load,
             names_revision: self.names_revision,
             names,
+            seal: None,
+        };
+        if let Some(key) = &self.registrant.key {
+            heartbeat.seal(&self.registrant.name, key);
         }
+        heartbeat
+    }
+
+    /// Returns the next message of a stream: a whole heartbeat, or only its number if little else has changed.
+    pub fn line(&mut self) -> Line {
+        let heartbeat = self.heartbeat();
+        let as_before = |last: &Heartbeat| {
+            heartbeat.names.is_none()
+                && (last.health, last.names_revision) == (heartbeat.health, heartbeat.names_revision)
+        };
+        let Some(last) = self.last.as_ref().filter(|last| as_before(last)) else {
+            self.last = Some(Heartbeat { names: None, ..heartbeat.clone() });
+            return Line::Heartbeat(Box::new(heartbeat));
+        };
+        let load = (last.load != heartbeat.load).then_some(heartbeat.load);
+        let signature = heartbeat.seal.map(|seal| seal.signature);
+        let beat = Beat { beat: heartbeat.beat, signature, load };
+        self.last = Some(heartbeat);
+        Line::Beat(beat)
+    }
+
+    /// A new stream begins with a whole heartbeat.
+    pub fn begin_stream(&mut self) {
+        self.last = None;
     }
 
     /// Handles the nodes that have made a later connection to another DAC: they are not shown as connected here any more.
@@ -105,11 +161,16 @@ impl Reporter {
     }
 
     /// Returns the query that removes this DAC from a list.
-    pub fn departure(&self) -> [(&'static str, String); 2] {
-        [
-            ("epoch", self.api.doors.dac.epoch().to_string()),
-            ("beat", (self.beat.load(Ordering::Relaxed) + 1).to_string()),
-        ]
+    pub fn departure(&self) -> Vec<(&'static str, String)> {
+        let Registrant { name, key, beat, .. } = &*self.registrant;
+        let (epoch, beat) = (self.api.doors.dac.epoch(), beat.load(Ordering::Relaxed) + 1);
+        let sealed = Sealed { name, epoch, beat, content: Content::Leave };
+        let seal = key.as_ref().and_then(|key| key.seal(sealed));
+        let signature = seal.and_then(|seal| serde_json::to_value(seal.signature).ok());
+        let signature = signature.and_then(|text| Some(("signature", text.as_str()?.to_owned())));
+        let mut query = vec![("epoch", epoch.to_string()), ("beat", beat.to_string())];
+        query.extend(signature);
+        query
     }
 
     fn update_names(&mut self) {

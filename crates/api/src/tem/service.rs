@@ -1,11 +1,15 @@
 //! The directory of this process, with its clock and its lock.
 
+use super::others::Others;
 use axum::http::StatusCode;
 use oasis_doors::Problem;
-use oasis_tem::{Accepted, Changes, DacName, DacView, Directory, Heartbeat, Limits, Refusal, TemView};
+use oasis_tem::{
+    Accepted, Beat, Changes, DacName, DacView, Directory, Heartbeat, Identity, Limits, Peer, PeerError,
+    Refusal, Report, Signature, TemView, peer,
+};
 use oasis_wire::quantity::Epoch;
 use std::{
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -17,8 +21,10 @@ pub struct Tem {
     began: Instant,
     /// The DAC of this process, if it has one.
     own: OnceLock<DacName>,
-    /// Why this DAC is not listed in the TEM that it was told to use.
-    problem: Mutex<Option<String>>,
+    /// This TEM, as it names itself to others.
+    identity: OnceLock<Identity>,
+    /// Its peers, and the TEMs that list the DAC of this process.
+    others: Mutex<Others>,
 }
 
 impl Default for Tem {
@@ -27,7 +33,8 @@ impl Default for Tem {
             directory: Mutex::new(Directory::new(Limits::default())),
             began: Instant::now(),
             own: OnceLock::new(),
-            problem: Mutex::default(),
+            identity: OnceLock::new(),
+            others: Mutex::default(),
         }
     }
 }
@@ -50,9 +57,75 @@ impl Tem {
         self.directory().beat(name, heartbeat, self.clock())
     }
 
+    /// Takes a heartbeat of which only the number has changed.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub(super) fn beat_again(&self, name: &DacName, epoch: Epoch, beat: Beat) -> Result<Accepted, Refusal> {
+        self.directory().beat_again(name, epoch, beat, self.clock())
+    }
+
     /// Removes a DAC that ends. Returns whether it was there.
-    pub(super) fn leave(&self, name: &DacName, epoch: Epoch, beat: u64) -> bool {
-        self.directory().leave(name, epoch, beat, self.clock())
+    pub(super) fn leave(&self, name: &DacName, last: (Epoch, u64), signature: Option<Signature>) -> bool {
+        self.directory().leave(name, last, signature, self.clock())
+    }
+
+    /// Sets how this TEM names itself to others. Later calls change nothing.
+    pub fn set_identity(&self, identity: Identity) {
+        let _ = self.identity.set(identity);
+    }
+
+    /// How this TEM names itself to others.
+    pub(super) fn identity(&self, tem: Epoch) -> Identity {
+        self.identity.get().cloned().unwrap_or(Identity { tem, doors: String::new() })
+    }
+
+    /// Makes the next report to a peer.
+    pub fn request(&self, peer: &mut Peer) -> Report {
+        peer.request(&self.directory())
+    }
+
+    /// Takes the answer of a peer.
+    ///
+    /// # Errors
+    /// If it is this TEM itself, or another peer under a second address.
+    pub fn take_answer(&self, peer: &mut Peer, answer: Report) -> Result<(), String> {
+        let tem = answer.tem;
+        if let Some(other) = self.others().same(peer.address(), tem) {
+            peer.on_failure(self.clock());
+            return Err(format!(
+                "it is the TEM at {other}, which is a peer already: name it once (--peer, tem.peers)"
+            ));
+        }
+        peer.on_answer(answer, &mut self.directory(), self.clock()).map_err(|error| error.to_string())?;
+        self.others().set_tem(peer.address(), tem);
+        Ok(())
+    }
+
+    /// Says that a peer has not answered.
+    pub fn take_failure(&self, peer: &mut Peer) {
+        peer.on_failure(self.clock());
+    }
+
+    /// Time until the next report to a peer is due.
+    pub fn pause(&self, peer: &Peer) -> Duration {
+        peer.pause(self.clock())
+    }
+
+    /// Answers the report of a peer, as far as it `may` name DACs.
+    ///
+    /// # Errors
+    /// If it is this TEM itself, or its address is none.
+    pub(super) fn answer(
+        &self,
+        report: Report,
+        identity: &Identity,
+        (via, may): (&Arc<str>, impl Fn(&DacName) -> bool),
+    ) -> Result<Report, PeerError> {
+        let (doors, tem) = (report.doors.clone(), report.tem);
+        let answer = peer::answer(report, identity, &mut self.directory(), (via, may), self.clock())?;
+        self.others().hear(&doors, tem);
+        Ok(answer)
     }
 
     /// Lets members become late. To be called four times a second.
@@ -60,14 +133,14 @@ impl Tem {
         self.directory().advance(self.clock());
     }
 
-    /// Reports why this DAC is not listed in its TEM, or that it is.
-    pub fn set_problem(&self, problem: Option<String>) {
-        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = problem;
+    /// Reports why another TEM is of no use, or that it is.
+    pub fn set_problem(&self, tem: &str, problem: Option<String>) {
+        self.others().set_problem(tem, problem);
     }
 
-    /// Why this DAC is not listed in its TEM.
-    pub(crate) fn problem(&self) -> Option<String> {
-        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Why other TEMs are of no use.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        self.others().problems()
     }
 
     /// Returns what changed after a position `EPOCH:REVISION`; everything without one, or after one of another process.
@@ -86,17 +159,24 @@ impl Tem {
             let view = DacView::new(member, now);
             DacView { is_tem: own == Some(&view.name), ..view }
         };
-        Ok(TemView {
+        let view = TemView {
             position: format!("{epoch}:{revision}"),
             complete,
             dacs: members.into_iter().map(dac).collect(),
             removed: removed.into_iter().cloned().collect(),
+            tems: Vec::new(),
             counters: Some(counters),
-        })
+        };
+        drop(directory);
+        Ok(TemView { tems: self.others().list(), ..view })
     }
 
     fn clock(&self) -> Duration {
         self.began.elapsed()
+    }
+
+    fn others(&self) -> MutexGuard<'_, Others> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn directory(&self) -> MutexGuard<'_, Directory> {

@@ -58,8 +58,8 @@ impl Config {
         if let Some(ca) = addresses.node_ca {
             config.tls.node_ca = ca;
         }
-        if let Some(tem) = addresses.tem {
-            config.tem.url = tem.to_string();
+        if !addresses.tem.is_empty() {
+            config.tem.url = addresses.tem.iter().map(ToString::to_string).collect();
         }
         if let Some(name) = addresses.dac_name {
             config.tem.name = name.to_string();
@@ -69,8 +69,8 @@ impl Config {
 
     /// Leaves what a TEM without a DAC has: page, API and accounts.
     pub fn switch_off_all_but_the_page(&mut self) {
-        let Self { memory_bytes, insecure, tls, doors, access, relay, log, .. } = std::mem::take(self);
-        *self = Self { memory_bytes, insecure, tls, doors, access, relay, log, ..Self::default() };
+        let Self { memory_bytes, insecure, tls, doors, access, tem, relay, log, .. } = std::mem::take(self);
+        *self = Self { memory_bytes, insecure, tls, doors, access, tem, relay, log, ..Self::default() };
     }
 
     /// Applies the flags of a node.

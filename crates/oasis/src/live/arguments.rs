@@ -27,6 +27,9 @@ pub struct Up {
     pub addresses: Addresses,
     #[command(flatten)]
     pub probes: Probes,
+    /// Announce the TEM of this DAC in the local network, so that `--tem mdns:` finds it.
+    #[arg(long, env = "OASIS_MDNS")]
+    pub mdns: bool,
 }
 
 #[derive(Debug, Args)]
@@ -76,6 +79,12 @@ pub struct Tem {
     pub common: Common,
     #[command(flatten)]
     pub page: PageAddress,
+    /// Another TEM to exchange the list of DACs with: http://HOST:PORT of its page, or https://. May be repeated [default: none].
+    #[arg(long = "peer", value_name = "URL", env = "OASIS_PEER", value_delimiter = ',')]
+    pub peers: Vec<DacAddress>,
+    /// Announce this TEM in the local network, so that `--tem mdns:` finds it.
+    #[arg(long, env = "OASIS_MDNS")]
+    pub mdns: bool,
 }
 
 #[derive(Debug, Args)]
@@ -87,9 +96,12 @@ pub struct Relay {
     /// A DAC to relay: http://HOST:PORT of its page, or https://; may be given several times.
     #[arg(long = "upstream", value_name = "URL", env = "OASIS_UPSTREAM", value_delimiter = ',')]
     pub upstreams: Vec<DacAddress>,
-    /// TEM whose DACs are all relayed: http://HOST:PORT of its page, or https://.
-    #[arg(long, value_name = "URL", env = "OASIS_TEM")]
-    pub tem: Option<DacAddress>,
+    /// TEM whose DACs are all relayed, and that lists this relay: http://HOST:PORT of its page, or https://. May be repeated.
+    #[arg(long, value_name = "URL", env = "OASIS_TEM", value_delimiter = ',')]
+    pub tem: Vec<DacAddress>,
+    /// Name of this relay in the TEM [default: the host's name with -relay].
+    #[arg(long, value_name = "NAME", env = "OASIS_DAC_NAME")]
+    pub dac_name: Option<DacName>,
     /// CA of their certificates, with https:// [default: those that this system trusts].
     #[arg(long, value_name = "FILE", env = "OASIS_CA")]
     pub ca: Option<PathBuf>,
@@ -142,9 +154,9 @@ pub struct Addresses {
     /// Folder of a CA (oasis ca init): the DAC enrolls nodes with it, and requires a certificate of it [default: none].
     #[arg(long, value_name = "DIR", env = "OASIS_CA_DIR")]
     pub ca_dir: Option<PathBuf>,
-    /// TEM that lists this DAC, so that tools find it by name: http://HOST:PORT of its page, or https:// [default: only the DAC's own].
-    #[arg(long, value_name = "URL", env = "OASIS_TEM")]
-    pub tem: Option<DacAddress>,
+    /// TEM that lists this DAC, so that tools find it by name: http://HOST:PORT of its page, or https://. May be repeated: each of them lists it [default: only the DAC's own].
+    #[arg(long, value_name = "URL", env = "OASIS_TEM", value_delimiter = ',')]
+    pub tem: Vec<DacAddress>,
     /// Name of this DAC in the TEM [default: the host's name].
     #[arg(long, value_name = "NAME", env = "OASIS_DAC_NAME")]
     pub dac_name: Option<DacName>,

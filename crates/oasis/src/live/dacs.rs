@@ -7,7 +7,8 @@ use oasis_tem::{DacView, Health};
 use std::io::{self, Write};
 
 /// Column headings.
-const HEAD: [&str; 8] = ["DAC", "STATE", "HEALTH", "NODES", "READERS", "SAMPLES/S", "HEARD", "ADDRESS"];
+const HEAD: [&str; 9] =
+    ["DAC", "KIND", "STATE", "HEALTH", "NODES", "READERS", "SAMPLES/S", "HEARD", "ADDRESS"];
 
 /// Prints all DACs.
 pub fn run(tem: &Server, format: Format) -> anyhow::Result<()> {
@@ -31,7 +32,7 @@ fn print(dacs: &[DacView], format: Format) -> io::Result<()> {
     super::list::table(&mut out, &HEAD, &rows)
 }
 
-fn row(dac: &DacView) -> [String; 8] {
+fn row(dac: &DacView) -> [String; 9] {
     let health = match dac.health {
         Health::Ok => "ok",
         Health::Degraded => "degraded",
@@ -41,6 +42,7 @@ fn row(dac: &DacView) -> [String; 8] {
     let nodes = dac.load.map_or(dac.nodes.len() as u64, |load| load.nodes);
     let cells = [
         dac.name.to_string(),
+        dac.kind.as_str().into(),
         if dac.is_live() { "live" } else { "late" }.into(),
         health.into(),
         nodes.to_string(),

@@ -2,9 +2,11 @@
 
 mod accounts;
 pub mod annotation;
+mod announcement;
 pub mod api;
 pub mod arguments;
 mod audit;
+mod beat_stream;
 mod client;
 pub mod command;
 pub mod dac_address;
@@ -16,6 +18,7 @@ mod list;
 pub mod locate;
 pub mod node;
 mod own_node;
+mod peers;
 pub mod probe_choice;
 mod registration;
 mod relay;

@@ -1,20 +1,21 @@
-//! Lists a DAC: in the TEM of its own process, and in the one that it was told to use.
+//! Lists a DAC: in the TEM of its own process, and in those that it was told to use.
 
 use super::{
     api::{Api, Refused},
+    beat_stream::BeatStream,
     dac_address::{DacAddress, Server},
-    token,
+    host_token, token,
 };
 use anyhow::{Context, anyhow, bail};
-use oasis_api::{Reporter, Tem};
-use oasis_dac::config::TemConfig;
+use oasis_api::{Registrant, Reporter, Tem};
+use oasis_dac::config::{TemConfig, UrlList};
 use oasis_health::Health;
 use oasis_probe::host_name;
-use oasis_tem::{DacName, HEARTBEAT, MovedNode};
+use oasis_tem::{DacName, HEARTBEAT, Kind, MovedNode, SealKey};
 use serde_json::{Value, json};
 use std::{
     net::{SocketAddr, ToSocketAddrs, UdpSocket},
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
@@ -28,23 +29,49 @@ use ureq::http::Method;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Longest pause after failures: a TEM that is back has all DACs soon.
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// Pause before a stream is tried again at a TEM that has none, such as an older one.
+const NO_STREAM: Duration = Duration::from_secs(60);
+/// Most TEMs that list a DAC.
+const MOST_TEMS: usize = 16;
 
-/// Returns the name of a DAC: as configured, or that of the host with `-` for what a name cannot have.
+/// Returns the name of a DAC or relay: as configured, or that of the host with `-` for what a name cannot have.
 ///
 /// # Errors
 /// If the configured name cannot be one.
-pub fn name(config: &TemConfig) -> anyhow::Result<DacName> {
+pub fn name(config: &TemConfig, kind: Kind) -> anyhow::Result<DacName> {
     if !config.name.is_empty() {
         return config.name.parse().context("in tem.name");
     }
     let plain =
         |letter: char| if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '-' };
-    let host: String = host_name().chars().map(plain).take(64).collect();
-    Ok(host.parse().or_else(|_| "dac".parse())?)
+    let host: String = host_name().chars().map(plain).take(58).collect();
+    // The DAC of the same host has its name.
+    let name = match kind {
+        Kind::Dac => host,
+        Kind::Relay => format!("{host}-relay"),
+    };
+    Ok(name.parse().or_else(|_| kind.as_str().parse())?)
+}
+
+/// Returns what the heartbeats of a DAC have in common. With a token, its key is the same after a restart.
+///
+/// # Errors
+/// If the system has no random numbers.
+pub fn registrant(config: &TemConfig, name: DacName, kind: Kind) -> anyhow::Result<Arc<Registrant>> {
+    let token = match path(&config.token_file) {
+        Some(file) => token::from_file(&file).map(Some),
+        None => token::authorization(),
+    };
+    // Why there is none, the first heartbeat says.
+    let key = match token.ok().flatten() {
+        Some(token) => SealKey::of_secret(token.as_bytes(), &name)?,
+        None => SealKey::random()?,
+    };
+    Ok(Arc::new(Registrant::new(name, kind, Some(key))))
 }
 
 /// Keeps a DAC in the TEM of its process, and lets silent members become late.
-pub async fn keep_own(tem: Arc<Tem>, mut own: Option<(DacName, Reporter)>) {
+pub async fn keep_own(tem: Arc<Tem>, mut own: Option<(Arc<Registrant>, Reporter)>) {
     // Twice in a heartbeat: a directory wants to see the time four times a second.
     let mut ticks = tokio::time::interval(HEARTBEAT / 2);
     let mut is_beat = false;
@@ -52,8 +79,8 @@ pub async fn keep_own(tem: Arc<Tem>, mut own: Option<(DacName, Reporter)>) {
         ticks.tick().await;
         tem.advance();
         is_beat = !is_beat;
-        if let Some((name, reporter)) = own.as_mut().filter(|_| is_beat) {
-            match tem.beat_own(name, reporter.heartbeat()) {
+        if let Some((registrant, reporter)) = own.as_mut().filter(|_| is_beat) {
+            match tem.beat_own(registrant.name(), reporter.heartbeat()) {
                 Ok(accepted) => {
                     reporter.set_sent(!accepted.wants_names);
                     reporter.take_moved(&accepted.moved);
@@ -64,47 +91,43 @@ pub async fn keep_own(tem: Arc<Tem>, mut own: Option<(DacName, Reporter)>) {
     }
 }
 
-/// A TEM that a DAC registers at.
-#[derive(Debug)]
-pub struct Registration {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
-}
-
-/// What the thread needs.
-struct Registrar {
-    server: Server,
-    token_file: Option<std::path::PathBuf>,
-    name: DacName,
-    reporter: Reporter,
-    tem: Arc<Tem>,
-    /// None before the first request, and after a failure: token and authority are then read again.
-    api: Option<Api>,
-    problem: Option<String>,
-    /// Whether the TEM has accepted a heartbeat.
-    was_listed: bool,
-}
-
 /// Parses `tem.url`, and refuses to send a token in the clear.
 ///
 /// # Errors
-/// If it is no address, or has no TLS beyond this host.
-pub fn remote(config: &TemConfig, insecure: bool) -> anyhow::Result<Option<Server>> {
-    if config.url.is_empty() {
-        return Ok(None);
+/// If one is no address, has no TLS beyond this host, or there are too many.
+pub fn remotes(config: &TemConfig, insecure: bool) -> anyhow::Result<Vec<Server>> {
+    let remotes = usable(&config.url, &config.ca, "tem.url (--tem)", insecure)?;
+    if remotes.len() > MOST_TEMS {
+        bail!("{} TEMs are named: use at most {MOST_TEMS} (--tem, tem.url)", remotes.len());
     }
-    let url: DacAddress =
-        config.url.parse().map_err(|why: String| anyhow!(why)).context("in tem.url (--tem)")?;
-    if !url.is_encrypted && !url.is_loopback() && !insecure {
-        bail!(
-            "refusing to register at the TEM {url} without TLS: everybody on the way could read the token and change the list. \
-             Use https:// (tem.url, --tem), or a TEM on this host. --insecure insists"
-        );
-    }
-    Ok(Some(Server { url, ca: path(&config.ca) }))
+    Ok(remotes)
 }
 
-fn path(path: &Path) -> Option<std::path::PathBuf> {
+/// Parses addresses of TEMs to which a token may be sent.
+///
+/// # Errors
+/// If one is no address, or has no TLS beyond this host.
+pub fn usable(urls: &UrlList, ca: &Path, setting: &str, insecure: bool) -> anyhow::Result<Vec<Server>> {
+    let mut servers: Vec<Server> = Vec::new();
+    for text in urls.iter() {
+        let url: DacAddress =
+            text.parse().map_err(|why: String| anyhow!(why)).with_context(|| format!("in {setting}"))?;
+        if !url.is_encrypted && !url.is_loopback() && !insecure {
+            bail!(
+                "refusing to register at the TEM {url} without TLS: everybody on the way could read the token and change the list. \
+                 Use https:// ({setting}), or a TEM on this host. --insecure insists"
+            );
+        }
+        if servers.iter().any(|known| known.url.page() == url.page()) {
+            tracing::warn!(tem = %url, "this TEM is named twice in {setting}: the second name is ignored");
+            continue;
+        }
+        servers.push(Server { url, ca: path(ca) });
+    }
+    Ok(servers)
+}
+
+fn path(path: &Path) -> Option<PathBuf> {
     (!path.as_os_str().is_empty()).then(|| path.to_owned())
 }
 
@@ -131,42 +154,75 @@ fn source(tem: &DacAddress) -> Option<std::net::IpAddr> {
     socket.local_addr().ok().map(|address| address.ip())
 }
 
-impl Registration {
-    /// Registers, again and again, on a thread of its own: a TEM that hangs must delay nothing.
+/// The TEMs that a DAC registers at.
+#[derive(Debug, Default)]
+pub struct Registrations(Vec<Registration>);
+
+#[derive(Debug)]
+struct Registration {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+/// What a thread needs.
+struct Registrar {
+    server: Server,
+    token_file: Option<PathBuf>,
+    registrant: Arc<Registrant>,
+    reporter: Reporter,
+    tem: Arc<Tem>,
+    /// None before the first request, and after a failure: token and authority are then read again.
+    api: Option<Api>,
+    /// Heartbeats go here, if the TEM has streams, and by requests otherwise.
+    stream: Option<BeatStream>,
+    /// When a stream is tried next.
+    stream_due: Instant,
+    problem: Option<String>,
+    /// Whether the TEM has accepted a heartbeat.
+    was_listed: bool,
+}
+
+impl Registrations {
+    /// Registers at one more TEM, again and again, on a thread of its own: a TEM that hangs must delay nothing.
     ///
     /// # Errors
     /// If the thread cannot be started.
     pub fn start(
+        &mut self,
         server: Server,
         config: &TemConfig,
-        (name, reporter): (DacName, Reporter),
-        tem: Arc<Tem>,
-        health: &Health,
-    ) -> anyhow::Result<Self> {
-        let token_file = path(&config.token_file);
+        (registrant, reporter): (Arc<Registrant>, Reporter),
+        (tem, health): (Arc<Tem>, &Health),
+    ) -> anyhow::Result<()> {
+        let pulse = health.watch(&format!("registration at the TEM {}", server.url));
         let registrar = Registrar {
             server,
-            token_file,
-            name,
+            token_file: path(&config.token_file),
+            registrant,
             reporter,
             tem,
             api: None,
+            stream: None,
+            stream_due: Instant::now(),
             problem: None,
             was_listed: false,
         };
         let (stop, stopped) = mpsc::channel();
-        let pulse = health.watch("registration at the TEM");
         let thread = thread::Builder::new().name("oasis-tem".into()).spawn(move || {
             let _pulse = pulse;
             registrar.run(&stopped);
         })?;
-        Ok(Self { stop, thread })
+        self.0.push(Registration { stop, thread });
+        Ok(())
     }
 
-    /// Removes the DAC from the list, and ends. Blocks for the time of two requests at most.
+    /// Removes the DAC from all lists, and ends. Blocks for the time of two requests at most.
     pub fn stop(self) {
-        let _ = self.stop.send(());
-        let _ = self.thread.join();
+        // All of them first: they take their leave at the same time.
+        for registration in &self.0 {
+            let _ = registration.stop.send(());
+        }
+        self.0.into_iter().for_each(|registration| drop(registration.thread.join()));
     }
 }
 
@@ -186,6 +242,8 @@ impl Registrar {
             }
             failures = if self.problem.is_some() { (failures + 1).min(8) } else { 0 };
         }
+        // Heartbeats that are under way there arrive before the last request.
+        self.stream = None;
         if self.was_listed
             && let Err(error) = self.leave()
         {
@@ -195,26 +253,93 @@ impl Registrar {
 
     /// Sends a heartbeat. Returns whether the TEM wants the names of nodes at once.
     fn beat(&mut self) -> anyhow::Result<bool> {
+        if let Some(wants_names) = self.send_on_stream() {
+            return Ok(wants_names);
+        }
         let sent = self.send();
         if sent.is_err() {
             // The TEM may have forgotten all, and token or authority may have changed.
             self.api = None;
             self.reporter.set_sent(false);
+        } else {
+            self.open_stream();
         }
         let problem = sent.as_ref().err().map(|error| {
-            format!("this DAC is not listed as {} in the TEM at {}: {error:#}", self.name, self.server.url)
+            let (name, tem) = (self.registrant.name(), &self.server.url);
+            format!("this DAC is not listed as {name} in the TEM at {tem}: {error:#}")
         });
-        if problem != self.problem {
-            match &problem {
-                Some(problem) => tracing::warn!("{problem}; trying again"),
-                None => {
-                    tracing::info!(name = %self.name, tem = %self.server.url, "this DAC is listed in the TEM")
-                }
-            }
-            self.tem.set_problem(problem.clone());
-            self.problem = problem;
+        if problem != self.problem || !self.was_listed {
+            self.report(problem);
         }
         sent
+    }
+
+    fn report(&mut self, problem: Option<String>) {
+        match &problem {
+            Some(problem) if self.problem.as_ref() == Some(problem) => {}
+            Some(problem) => tracing::warn!("{problem}; trying again"),
+            None => {
+                let name = self.registrant.name();
+                tracing::info!(%name, tem = %self.server.url, "this DAC is listed in the TEM")
+            }
+        }
+        self.was_listed |= problem.is_none();
+        self.tem.set_problem(&self.server.url.page(), problem.clone());
+        self.problem = problem;
+    }
+
+    /// Sends a heartbeat on the stream; none if there is none any more.
+    fn send_on_stream(&mut self) -> Option<bool> {
+        let stream = self.stream.as_mut()?;
+        let line = self.reporter.line();
+        self.reporter.set_sent(true);
+        match stream.send(&line) {
+            Ok(answers) => {
+                let wants_names = answers.iter().any(|answer| answer.wants_names);
+                if wants_names {
+                    self.reporter.set_sent(false);
+                }
+                answers.iter().for_each(|answer| self.reporter.take_moved(&answer.moved));
+                Some(wants_names)
+            }
+            Err(error) => {
+                tracing::debug!("the stream of heartbeats to {} has ended: {error:#}", self.server.url);
+                self.stream = None;
+                self.reporter.set_sent(false);
+                None
+            }
+        }
+    }
+
+    /// A TEM without streams, or a proxy that knows none, takes requests.
+    fn open_stream(&mut self) {
+        if Instant::now() < self.stream_due {
+            return;
+        }
+        let authorization = match &self.token_file {
+            Some(file) => token::from_file(file).map(Some),
+            None => token::authorization(),
+        };
+        let url = &self.server.url;
+        let opened = authorization.and_then(|token| {
+            let name = self.registrant.name();
+            let open = |token: Option<&str>| BeatStream::open(&self.server, name, token, PATIENCE);
+            // The TEM may be of the same user, as for requests.
+            open(token.as_deref()).or_else(|error| match (&token, host_token::find(url, None)?) {
+                (None, Some(token)) => open(Some(&token)),
+                _ => Err(error),
+            })
+        });
+        match opened {
+            Ok(stream) => {
+                self.reporter.begin_stream();
+                self.stream = Some(stream);
+            }
+            Err(error) => {
+                tracing::debug!("{error:#}; heartbeats go by requests");
+                self.stream_due = Instant::now() + NO_STREAM;
+            }
+        }
     }
 
     fn send(&mut self) -> anyhow::Result<bool> {
@@ -223,7 +348,6 @@ impl Registrar {
         let answer = self.request(Method::PUT, &[], Some(&body))?;
         let wants_names = answer["wants_names"] == true;
         self.reporter.set_sent(!wants_names);
-        self.was_listed = true;
         // A TEM of an earlier version does not say that.
         let moved = answer.get("moved").cloned().unwrap_or_else(|| json!([]));
         self.reporter.take_moved(&serde_json::from_value::<Vec<MovedNode>>(moved)?);
@@ -260,7 +384,7 @@ impl Registrar {
         };
         let query: Vec<_> = query.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
-        let answer = api.send(method, &format!("/tem/dacs/{}{query}", self.name), body);
+        let answer = api.send(method, &format!("/tem/dacs/{}{query}", self.registrant.name()), body);
         self.api = Some(api);
         answer
     }
@@ -273,22 +397,27 @@ mod tests {
     #[test]
     fn a_name_is_that_of_the_host_or_as_configured() {
         let config = |name: &str| TemConfig { name: name.into(), ..TemConfig::default() };
-        assert_eq!(name(&config("hall-1")).unwrap().as_str(), "hall-1");
-        assert!(name(&config("hall 1")).is_err());
-        assert!(!name(&config("")).unwrap().as_str().is_empty());
+        assert_eq!(name(&config("hall-1"), Kind::Relay).unwrap().as_str(), "hall-1");
+        assert!(name(&config("hall 1"), Kind::Dac).is_err());
+        assert!(!name(&config(""), Kind::Dac).unwrap().as_str().is_empty());
+        assert!(name(&config(""), Kind::Relay).unwrap().as_str().ends_with("-relay"));
     }
 
     #[test]
     fn a_token_leaves_this_host_by_tls_alone() {
-        let config = |url: &str| TemConfig { url: url.into(), ..TemConfig::default() };
-        assert!(remote(&config(""), false).unwrap().is_none());
+        let config = |url: &str| TemConfig { url: url.split(',').collect(), ..TemConfig::default() };
+        assert!(remotes(&config(""), false).unwrap().is_empty());
         for url in ["http://127.0.0.1:7070", "http://localhost:7070", "https://tem.example.org:7070"] {
-            assert!(remote(&config(url), false).unwrap().is_some(), "{url}");
+            assert_eq!(remotes(&config(url), false).unwrap().len(), 1, "{url}");
         }
-        let refused = remote(&config("http://192.0.2.1:7070"), false).unwrap_err().to_string();
+        let refused = remotes(&config("http://192.0.2.1:7070"), false).unwrap_err().to_string();
         assert!(refused.contains("without TLS") && refused.contains("--insecure"), "{refused}");
-        assert!(remote(&config("http://192.0.2.1:7070"), true).unwrap().is_some());
-        assert!(remote(&config("192.0.2.1:7071"), false).is_err());
+        assert_eq!(remotes(&config("http://192.0.2.1:7070"), true).unwrap().len(), 1);
+        assert!(remotes(&config("192.0.2.1:7071"), false).is_err());
+        let twice = "http://127.0.0.1:7070,http://127.0.0.1:7070/,http://127.0.0.1:7071";
+        assert_eq!(remotes(&config(twice), false).unwrap().len(), 2);
+        let many: Vec<_> = (1..=17).map(|port| format!("http://127.0.0.1:{port}")).collect();
+        assert!(remotes(&config(&many.join(",")), false).unwrap_err().to_string().contains("at most 16"));
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! `oasis up`, `oasis dac`, `oasis node`, `oasis tem`: DAC, node and TEM in one process or several.
 
 use super::{
-    accounts, arguments,
+    accounts,
+    announcement::{Announced, Announcement},
+    arguments,
     dac_address::Server,
     encryption::{self, DATAGRAMS},
     node::{
         dacs::NodeDacs,
         state::{Named, NodeState},
     },
-    own_node,
-    registration::{self, Registration},
+    own_node, peers,
+    registration::{self, Registrations},
     relay::Relays,
     revive::{beat, revive},
     systemd,
@@ -17,11 +19,11 @@ use super::{
 use crate::config::Config;
 use anyhow::Context;
 use oasis_access::{Access, Moment};
-use oasis_api::{Api, Reporter, Tem};
+use oasis_api::{Api, Registrant, Reporter, Tem};
 use oasis_archive::Archive;
 use oasis_dac::{
     Dac,
-    config::{RelayConfig, TemConfig},
+    config::{RelayConfig, TemConfig, UrlList},
     ingest::Security,
     listener::{self, descriptors},
 };
@@ -31,7 +33,7 @@ use oasis_health::{Health, Watchdog};
 use oasis_oidc::OpenId;
 use oasis_probe::Node;
 use oasis_store::ArchiveConfig;
-use oasis_tem::DacName;
+use oasis_tem::{Identity, Kind};
 use oasis_tls::ServerTls;
 use serde_json::{Value, json};
 use std::{io::Write, net::SocketAddr, sync::Arc, time::Duration};
@@ -56,8 +58,9 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Everything in one process.
 pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     let mut stop = Stop::listen()?;
-    let config =
+    let mut config =
         Config::load(&arguments.common)?.with_addresses(arguments.addresses).with_probes(arguments.probes)?;
+    config.tem.mdns |= arguments.mdns;
     let mut section = config.node.clone();
     let dac = RunningDac::start(config, Parts::Dac).await?;
     // The same channel as for a remote node, so that samples always take the same path.
@@ -86,24 +89,39 @@ pub async fn dac(arguments: arguments::Dac) -> anyhow::Result<()> {
 /// A TEM without a DAC.
 pub async fn tem(arguments: arguments::Tem) -> anyhow::Result<()> {
     let stop = Stop::listen()?;
-    let config = Config::load(&arguments.common)?.with_page(arguments.page);
+    let mut config = Config::load(&arguments.common)?.with_page(arguments.page);
+    if !arguments.peers.is_empty() {
+        config.tem.peers = arguments.peers.iter().map(ToString::to_string).collect();
+    }
+    config.tem.mdns |= arguments.mdns;
     run(&arguments.common, RunningDac::start(config, Parts::Tem).await?, stop).await
 }
 
 /// A DAC without nodes of its own.
 pub async fn relay(arguments: arguments::Relay) -> anyhow::Result<()> {
     let stop = Stop::listen()?;
-    let arguments::Relay { common, page, upstreams, tem, ca, token_file } = arguments;
+    let arguments::Relay { common, page, upstreams, tem, dac_name, ca, token_file } = arguments;
     let mut config = Config::load(&common)?.with_page(page);
+    if let Some(name) = dac_name {
+        config.tem.name = name.to_string();
+    }
     let relay = &mut config.relay;
     if !upstreams.is_empty() {
         relay.upstreams = upstreams.iter().map(ToString::to_string).collect();
     }
-    if let Some(tem) = tem {
-        relay.tem = tem.to_string();
+    let tems: UrlList = tem.iter().map(ToString::to_string).collect();
+    if !tems.is_empty() {
+        relay.tem = tems.clone();
     }
     relay.ca = ca.unwrap_or_else(|| relay.ca.clone());
     relay.token_file = token_file.unwrap_or_else(|| relay.token_file.clone());
+    let section = &mut config.tem;
+    if !tems.is_empty() || section.url.is_empty() {
+        // The TEM whose DACs are relayed lists the relay too.
+        section.url = relay.tem.clone();
+        section.ca.clone_from(&relay.ca);
+        section.token_file.clone_from(&relay.token_file);
+    }
     if relay.upstreams.is_empty() && relay.tem.is_empty() {
         anyhow::bail!("nothing to relay: name a DAC (--upstream URL), or a TEM that knows them (--tem URL)");
     }
@@ -182,7 +200,8 @@ struct RunningDac {
     dac: Arc<Dac>,
     own_node: Option<Node>,
     access: Arc<Access>,
-    registration: Option<Registration>,
+    registrations: Registrations,
+    announcement: Option<Announcement>,
     _watchdog: Watchdog,
 }
 
@@ -195,6 +214,19 @@ enum Parts {
     Tem,
     /// The nodes of other DACs.
     Relay,
+}
+
+impl Parts {
+    /// How TEMs list it; a TEM itself is in no list.
+    fn registrant(self, config: &TemConfig) -> anyhow::Result<Option<Arc<Registrant>>> {
+        let kind = match self {
+            Self::Dac => Kind::Dac,
+            Self::Relay => Kind::Relay,
+            Self::Tem => return Ok(None),
+        };
+        let name = registration::name(config, kind)?;
+        registration::registrant(config, name, kind).map(Some)
+    }
 }
 
 /// The sockets for nodes.
@@ -253,8 +285,15 @@ impl RunningDac {
         let enrollment = enrollment.transpose()?.flatten();
         // Invalid settings of a handler or of the TEM end the start before anything is written.
         let handlers = config.handlers()?;
-        let listing = channel_address.map(|_| registration::name(&config.tem)).transpose()?;
-        let remote_tem = registration::remote(&config.tem, config.insecure)?;
+        let listing = parts.registrant(&config.tem)?;
+        let tems = match listing {
+            Some(_) => registration::remotes(&config.tem, config.insecure)?,
+            None => Vec::new(),
+        };
+        let peers = match parts {
+            Parts::Tem => peers::servers(&config.tem, config.insecure)?,
+            Parts::Dac | Parts::Relay => Vec::new(),
+        };
         let relays = Relays::new(&config.relay, config.insecure)?;
         let openid = OpenId::new(config.access.oidc.clone()).context("in the section [access.oidc]")?;
         let permissions = accounts::open(&config.access, doors_address.port())?;
@@ -298,14 +337,19 @@ impl RunningDac {
             dac,
             own_node: None,
             access,
-            registration: None,
+            registrations: Registrations::default(),
+            announcement: None,
             _watchdog: watchdog,
         };
         if let Some(channel) = channel {
             running.take_samples(channel, security)?;
         }
         relays.start(&running.dac);
-        running.registration = running.list(listing, &api, own_tem, (&config.tem, remote_tem, names))?;
+        running.list(listing, &api, &own_tem, (&config.tem, tems, &names))?;
+        let identity = running.identity(&config.tem, &names);
+        own_tem.set_identity(identity.clone());
+        running.announce(&config.tem, &identity)?;
+        running.exchange(peers, &own_tem, &config.tem, &identity)?;
         running.start_own_node(&config.own_node)?;
         Ok(running)
     }
@@ -319,31 +363,94 @@ impl RunningDac {
         Ok(())
     }
 
-    /// Lists the DAC in its own TEM, and in another one if it has one.
+    /// Lists the DAC in its own TEM, and in others if it has any.
     fn list(
-        &self,
-        name: Option<DacName>,
+        &mut self,
+        registrant: Option<Arc<Registrant>>,
         api: &Api,
-        own_tem: Arc<Tem>,
-        (config, remote, names): (&TemConfig, Option<Server>, Vec<String>),
-    ) -> anyhow::Result<Option<Registration>> {
-        let reporter = |host: Option<&str>, tem: Option<&Server>| {
-            let (http, channel) = (&self.http, &self.channel);
-            let (http, channel) =
-                (registration::advertised(http, host, tem), registration::advertised(channel, host, tem));
+        own_tem: &Arc<Tem>,
+        (config, remotes, names): (&TemConfig, Vec<Server>, &[String]),
+    ) -> anyhow::Result<()> {
+        let reporter = |registrant: &Arc<Registrant>, host: Option<&str>, tem: Option<&Server>| {
+            let at = |listen: &str| match listen {
+                "" => String::new(),
+                listen => registration::advertised(listen, host, tem),
+            };
+            let (http, channel) = (at(&self.http), at(&self.channel));
             let (s, tls) = if self.tls.is_some() { ("s", "tls://") } else { ("", "") };
-            Reporter::new(api.clone(), format!("http{s}://{http}"), format!("{tls}{channel}"))
+            let channel = if channel.is_empty() { channel } else { format!("{tls}{channel}") };
+            Reporter::new(api.clone(), registrant.clone(), format!("http{s}://{http}"), channel)
         };
-        let own = name.clone().map(|name| (name, reporter(None, None)));
+        let own = registrant.clone().map(|registrant| {
+            let reporter = reporter(&registrant, None, None);
+            (registrant, reporter)
+        });
         let (tem, health) = (own_tem.clone(), self.dac.health.clone());
         tokio::spawn(revive(health, "tem", move || registration::keep_own(tem.clone(), own.clone())));
-        let Some((name, remote)) = name.zip(remote) else { return Ok(None) };
-        let is_anywhere = self.http.parse().is_ok_and(|address: SocketAddr| address.ip().is_unspecified());
+        let host = self.known_host(config, names);
+        let mut registrations = Registrations::default();
+        for (registrant, remote) in
+            registrant.iter().flat_map(|one| remotes.iter().map(move |tem| (one, tem)))
+        {
+            let listed = (registrant.clone(), reporter(registrant, host, Some(remote)));
+            registrations.start(remote.clone(), config, listed, (own_tem.clone(), &self.dac.health))?;
+        }
+        self.registrations = registrations;
+        Ok(())
+    }
+
+    /// The host that others reach this process at, if the settings say so.
+    fn known_host<'a>(&self, config: &'a TemConfig, names: &'a [String]) -> Option<&'a str> {
         // A certificate rarely has the address of its host.
-        let certified = names.first().filter(|_| self.tls.is_some() && is_anywhere);
-        let configured = Some(config.host.as_str()).filter(|host| !host.is_empty());
-        let reporter = reporter(configured.or(certified.map(String::as_str)), Some(&remote));
-        Registration::start(remote, config, (name, reporter), own_tem, &self.dac.health).map(Some)
+        let certified = names.first().filter(|_| self.tls.is_some() && self.is_anywhere());
+        Some(config.host.as_str()).filter(|host| !host.is_empty()).or(certified.map(String::as_str))
+    }
+
+    /// Whether it listens on all addresses of this host.
+    fn is_anywhere(&self) -> bool {
+        self.http.parse().is_ok_and(|address: SocketAddr| address.ip().is_unspecified())
+    }
+
+    /// How the TEM of this process names itself to others.
+    fn identity(&self, config: &TemConfig, names: &[String]) -> Identity {
+        let host = self.known_host(config, names);
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let doors = match host.is_some() || !self.is_anywhere() {
+            true => format!("{scheme}://{}", registration::advertised(&self.http, host, None)),
+            false => String::new(),
+        };
+        Identity { tem: self.dac.epoch(), doors }
+    }
+
+    /// Announces the TEM in the local network, if it shall. A host without multicast is no reason to fail.
+    fn announce(&mut self, config: &TemConfig, identity: &Identity) -> anyhow::Result<()> {
+        if !config.mdns {
+            return Ok(());
+        }
+        let name = registration::name(config, Kind::Dac)?.to_string();
+        let (doors, is_encrypted) = (identity.doors.clone(), self.tls.is_some());
+        let announced = Announced { name, listen: self.http.parse()?, doors, is_encrypted };
+        announced.check()?;
+        match announced.announce() {
+            Ok(announcement) => {
+                tracing::info!(name = %announced.name, "this TEM is announced in the local network");
+                self.announcement = Some(announcement);
+            }
+            Err(error) => tracing::warn!("this TEM is not announced in the local network: {error:#}"),
+        }
+        Ok(())
+    }
+
+    /// Exchanges the list with other TEMs.
+    fn exchange(
+        &self,
+        peers: Vec<Server>,
+        tem: &Arc<Tem>,
+        config: &TemConfig,
+        identity: &Identity,
+    ) -> anyhow::Result<()> {
+        let token_file = Some(config.token_file.clone()).filter(|file| !file.as_os_str().is_empty());
+        peers::start(peers, token_file, identity, (tem, &self.dac.health))
     }
 
     fn start_own_node(&mut self, name: &str) -> anyhow::Result<()> {
@@ -378,10 +485,12 @@ impl RunningDac {
     }
 
     async fn stop(self) -> anyhow::Result<()> {
-        if let Some(registration) = self.registration {
-            // Before nodes and readers are sent away: they look for another DAC. A TEM that hangs does not delay the end.
-            let farewell = tokio::task::spawn_blocking(move || registration.stop());
-            let _ = tokio::time::timeout(FAREWELL, farewell).await;
+        // Before nodes and readers are sent away: they look for another DAC. A TEM that hangs does not delay the end.
+        let registrations = self.registrations;
+        let farewell = tokio::task::spawn_blocking(move || registrations.stop());
+        let _ = tokio::time::timeout(FAREWELL, farewell).await;
+        if let Some(announcement) = self.announcement {
+            tokio::task::spawn_blocking(move || announcement.end()).await?;
         }
         if let Some(node) = self.own_node {
             tokio::task::spawn_blocking(move || node.shutdown()).await?;

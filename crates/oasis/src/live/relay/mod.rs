@@ -22,7 +22,7 @@ use upstream::Upstream;
 #[derive(Debug, Default)]
 pub struct Relays {
     upstreams: Vec<Server>,
-    tem: Option<Server>,
+    tems: Vec<Server>,
     token_file: Option<PathBuf>,
 }
 
@@ -49,20 +49,20 @@ impl Relays {
             .iter()
             .map(|text| server(text, "relay.upstreams (--upstream)"))
             .collect::<Result<_, _>>()?;
-        let tem = Some(config.tem.as_str()).filter(|text| !text.is_empty());
-        let tem = tem.map(|text| server(text, "relay.tem (--tem)")).transpose()?;
-        Ok(Self { upstreams, tem, token_file: path(&config.token_file) })
+        let tems =
+            config.tem.iter().map(|text| server(text, "relay.tem (--tem)")).collect::<Result<_, _>>()?;
+        Ok(Self { upstreams, tems, token_file: path(&config.token_file) })
     }
 
     /// Relays them as long as the DAC lives.
     pub fn start(self, dac: &Arc<Dac>) {
-        let Self { upstreams, tem, token_file } = self;
+        let Self { upstreams, tems, token_file } = self;
         let relay = Relay { dac: dac.clone(), token_file, places: Places::default() };
         for server in upstreams {
             Upstream::new(&relay, authority(&server.url), server).start();
         }
-        if let Some(tem) = tem {
-            tem::start(relay, tem);
+        if !tems.is_empty() {
+            tem::start(relay, tems);
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Relays every DAC that a TEM lists.
+//! Relays every DAC that a TEM lists, but no relay: its nodes are those of other DACs.
 
 use super::{Relay, upstream::Upstream};
 use crate::live::{dac_address::Server, revive::revive, tem_list::TemList};
+use oasis_tem::{DacView, Kind};
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -28,23 +29,23 @@ impl Drop for Running {
     }
 }
 
-/// Asks the TEM again and again. What it said last goes on while it does not answer.
-pub fn start(relay: Relay, tem: Server) {
+/// Asks the TEMs again and again, each if those before do not answer. What was said last goes on while none does.
+pub fn start(relay: Relay, tems: Vec<Server>) {
     let health = relay.dac.health.clone();
     tokio::spawn(async move {
-        revive(health, "relay by TEM", || follow(relay.clone(), tem.clone())).await;
+        revive(health, "relay by TEM", || follow(relay.clone(), tems.clone())).await;
     });
 }
 
-async fn follow(relay: Relay, tem: Server) {
+async fn follow(relay: Relay, tems: Vec<Server>) {
     let mut site = Site { relay, running: BTreeMap::new(), failed: BTreeSet::new() };
     let mut problem = None;
     let mut ticks = interval(ASK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let asked = tem.clone();
-        let list = tokio::task::spawn_blocking(move || TemList::ask(&asked)).await;
+        let asked = tems.clone();
+        let list = tokio::task::spawn_blocking(move || ask(&asked)).await;
         let now = match list.map_err(anyhow::Error::from).and_then(|list| list) {
             Ok(list) => site.update(&list),
             Err(error) => Some(format!("{error:#}")),
@@ -55,6 +56,20 @@ async fn follow(relay: Relay, tem: Server) {
             problem = now;
         }
     }
+}
+
+/// The list of the first TEM that answers and knows a DAC; else of one that answers.
+fn ask(tems: &[Server]) -> anyhow::Result<TemList> {
+    let mut best = Err(anyhow::anyhow!("no TEM is named"));
+    for tem in tems {
+        match TemList::ask(tem) {
+            Ok(list) if !list.dacs().is_empty() => return Ok(list),
+            Ok(list) => best = Ok(list),
+            Err(error) if best.is_err() => best = Err(error),
+            Err(_) => {}
+        }
+    }
+    best
 }
 
 /// The DACs of a TEM.
@@ -69,7 +84,8 @@ impl Site {
     /// Relays the DACs of a list, and no others. Returns what is wrong with the list.
     fn update(&mut self, list: &TemList) -> Option<String> {
         let dac = self.relay.dac.clone();
-        let others = list.dacs().iter().filter(|other| other.epoch != dac.epoch());
+        let is_relayed = |other: &&DacView| other.kind == Kind::Dac && other.epoch != dac.epoch();
+        let others = list.dacs().iter().filter(is_relayed);
         let mut wanted: BTreeMap<String, Server> = BTreeMap::new();
         let mut failed = BTreeSet::new();
         for other in others {

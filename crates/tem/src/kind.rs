@@ -1,0 +1,28 @@
+//! What a member is.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What a member is.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = DacKind)]
+pub enum Kind {
+    /// Nodes connect to it.
+    #[default]
+    Dac,
+    /// It has no nodes of its own, and serves those of DACs to readers.
+    Relay,
+}
+
+impl Kind {
+    /// The word that is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Dac => "dac",
+            Self::Relay => "relay",
+        }
+    }
+}

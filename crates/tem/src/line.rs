@@ -1,0 +1,32 @@
+//! What a DAC sends on its stream of heartbeats.
+
+use crate::{
+    heartbeat::{Heartbeat, Load},
+    seal::Signature,
+};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A message on a stream of heartbeats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Line {
+    /// Only the number has changed, and perhaps the load.
+    Beat(Beat),
+    /// Something else has changed too.
+    Heartbeat(Box<Heartbeat>),
+}
+
+/// A heartbeat of which only the number has changed, and perhaps the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Beat {
+    /// Its number.
+    pub beat: u64,
+    /// Signature of the DAC, if it signs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub signature: Option<Signature>,
+    /// What the DAC does, if that has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
+}

@@ -261,8 +261,6 @@ impl Registrar {
             // The TEM may have forgotten all, and token or authority may have changed.
             self.api = None;
             self.reporter.set_sent(false);
-        } else {
-            self.open_stream();
         }
         let problem = sent.as_ref().err().map(|error| {
             let (name, tem) = (self.registrant.name(), &self.server.url);
@@ -270,6 +268,9 @@ impl Registrar {
         });
         if problem != self.problem || !self.was_listed {
             self.report(problem);
+        }
+        if sent.is_ok() {
+            self.open_stream();
         }
         sent
     }

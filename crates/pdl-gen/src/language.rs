@@ -1,7 +1,7 @@
 //! The target languages.
 
-use crate::{c, cpp, json_schema, python, rust, typescript};
-use oasis_pdl::Model;
+use crate::{c, cpp, idl, json_schema, python, rust, typescript};
+use oasis_pdl::{Diagnostic, Model};
 
 /// A target of `oasis pdl compile`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub enum Language {
     C,
     /// For the headers in `sdk/cpp`.
     Cpp,
+    /// For the IDL compiler of a DDS.
+    Idl,
     /// The schemas that travel with registration.
     Json,
     /// For the package in `sdk/python`.
@@ -22,9 +24,10 @@ pub enum Language {
 
 impl Language {
     /// All of them, by the names they have on the command line.
-    pub const ALL: [(&'static str, Self); 6] = [
+    pub const ALL: [(&'static str, Self); 7] = [
         ("c", Self::C),
         ("cpp", Self::Cpp),
+        ("idl", Self::Idl),
         ("json", Self::Json),
         ("python", Self::Python),
         ("rust", Self::Rust),
@@ -36,10 +39,19 @@ impl Language {
         match self {
             Self::C => format!("{stem}.h"),
             Self::Cpp => format!("{stem}.hpp"),
+            Self::Idl => format!("{stem}.idl"),
             Self::Json => format!("{stem}.json"),
             Self::Python => format!("{}.py", python::module_name(stem)),
             Self::Rust => format!("{stem}.rs"),
             Self::TypeScript => format!("{stem}.ts"),
+        }
+    }
+
+    /// Returns a diagnostic for each declaration that the language cannot express.
+    pub fn check(self, model: &Model) -> Vec<Diagnostic> {
+        match self {
+            Self::Idl => idl::check(model),
+            Self::C | Self::Cpp | Self::Json | Self::Python | Self::Rust | Self::TypeScript => Vec::new(),
         }
     }
 
@@ -48,6 +60,7 @@ impl Language {
         match self {
             Self::C => c::generate(model, from),
             Self::Cpp => cpp::generate(model, from),
+            Self::Idl => idl::generate(model, from),
             Self::Json => json_schema::generate(model),
             Self::Python => python::generate(model, from),
             Self::Rust => rust::generate(model, from),

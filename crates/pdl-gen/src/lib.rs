@@ -18,6 +18,7 @@
 pub mod build;
 pub mod c;
 pub mod cpp;
+pub mod idl;
 pub mod json_schema;
 mod language;
 mod names;

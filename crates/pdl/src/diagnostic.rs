@@ -38,6 +38,8 @@ pub enum Code {
     LimitOutOfRange,
     UnknownEnumerator,
     RateOutOfRange,
+    /// Only of `oasis pdl compile --lang idl`.
+    NotInIdl,
 }
 
 impl Code {

@@ -1,13 +1,19 @@
 //! `oasis pdl compile`
 
 use super::arguments::{Compile, MessageFormat};
-use super::{read, replace::replace};
+use super::{explain, read, replace::replace};
 use anyhow::Context;
 use std::{fs, process::ExitCode};
 
 pub fn run(arguments: &Compile) -> anyhow::Result<ExitCode> {
-    let report = read(&arguments.input);
+    let mut report = read(&arguments.input);
     if !report.is_ok() {
+        return Ok(ExitCode::FAILURE);
+    }
+    report.diagnostics =
+        arguments.languages.iter().flat_map(|language| language.check(&report.model)).collect();
+    if !report.is_ok() {
+        explain(&report, arguments.input.message_format);
         return Ok(ExitCode::FAILURE);
     }
     let stem = arguments.input.files.first().and_then(|file| file.file_stem()).unwrap_or_default();

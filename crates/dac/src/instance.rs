@@ -40,6 +40,8 @@ pub struct Instance {
     /// Demand of its readers, including those of derived streams.
     pub demand: Arc<Demand>,
     retired: AtomicBool,
+    /// Whether the archive reads its log, and will to the end.
+    followed: AtomicBool,
     /// Which samples of the base it contains; `every` for an instance without a base.
     pub delivery: Delivery,
     /// The instance that a derived stream is derived from.
@@ -73,6 +75,7 @@ impl Instance {
             ledger: Mutex::default(),
             demand: Demand::new(topic, range, steer),
             retired: AtomicBool::new(false),
+            followed: AtomicBool::new(false),
             delivery: Delivery::Every,
             base: None,
             upstream: Mutex::default(),
@@ -101,6 +104,7 @@ impl Instance {
             ledger: Mutex::default(),
             demand: base.demand.clone(),
             retired: AtomicBool::new(false),
+            followed: AtomicBool::new(false),
             delivery,
             base: Some(base.clone()),
             upstream: Mutex::default(),
@@ -131,6 +135,16 @@ impl Instance {
     /// name.
     pub fn is_retired(&self) -> bool {
         self.retired.load(Ordering::Acquire)
+    }
+
+    /// Returns whether the archive reads its log.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.followed.load(Ordering::Acquire)
+    }
+
+    /// Records that the archive reads its log.
+    pub(crate) fn follow(&self) {
+        self.followed.store(true, Ordering::Release);
     }
 
     /// Connects a relayed instance with its upstream.

@@ -168,6 +168,8 @@ struct StoredOfRun {
     loss_before: u64,
     /// The causes of gaps up to this number are listed.
     listed: u64,
+    /// Samples after the first number, up to the second, are in a topic that was replaced: the archive may not have them yet.
+    replaced: Option<(u64, u64)>,
 }
 
 /// The node's own counters for the present run.
@@ -219,6 +221,14 @@ impl Ledger {
         }
     }
 
+    /// Records that the archive has stored, or declared lost, samples up to this number of a topic that this one has replaced.
+    pub(crate) fn note_stored_of_replaced(&mut self, run: Uuid, sequence: u64) {
+        let Some(stored) = self.stored_of(run) else { return };
+        stored.sequence = stored.sequence.max(sequence);
+        stored.replaced = stored.replaced.map(|(before, last)| (before.max(sequence), last));
+        stored.replaced = stored.replaced.filter(|(before, last)| before < last);
+    }
+
     /// Records that the archive has listed the causes of all gaps of a run up to a sequence number.
     pub fn note_listed(&mut self, run: Option<Uuid>, sequence: u64) {
         if let Some(stored) = run.and_then(|run| self.stored_of(run)) {
@@ -236,10 +246,11 @@ impl Ledger {
     /// Returns up to which sequence number of the present run samples are stored or declared lost, and whether some after
     /// `since` are lost. The log ends at `end`.
     pub fn stored(&self, end: Offset, since: u64) -> (u64, bool) {
-        let Stored { offset, of_run: StoredOfRun { sequence, loss_before, listed } } = self.stored;
+        let Stored { offset, of_run: StoredOfRun { sequence, loss_before, listed, replaced } } = self.stored;
         // What was lost on the way after the last batch, or instead of it, has no offset, and is in no file.
         let lost = if offset >= end { listed.min(self.last_sequence) } else { 0 };
-        (sequence.max(self.stored_before).max(lost), loss_before > since)
+        let before = replaced.map_or(u64::MAX, |(stored, _)| stored);
+        (sequence.max(lost).min(before), loss_before > since)
     }
 
     /// Records the node's counts of samples taken, the last number sent, and drops before the next batch. A report before the first batch of a run covers gaps that another DAC has

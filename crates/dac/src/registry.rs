@@ -85,6 +85,8 @@ struct Inner {
     /// or are gone.
     remembered: VecDeque<TopicId>,
     evicted: Evicted,
+    /// Whether there is an archive, which follows the instances.
+    has_archive: bool,
 }
 
 impl Registry {
@@ -144,6 +146,13 @@ impl Registry {
         let mut instances = self.instances();
         instances.retain(|instance| !instance.is_relayed());
         instances
+    }
+
+    /// Returns the same for the archive, which will read each of them to its end, also if another topic replaces it.
+    pub fn follow_home_instances(&self) -> Vec<Arc<Instance>> {
+        let inner = self.lock();
+        let home = inner.instances.values().filter(|instance| !instance.is_relayed());
+        home.inspect(|instance| instance.follow()).cloned().collect()
     }
 
     /// Returns an instance by topic.
@@ -259,15 +268,21 @@ impl Registry {
         }
     }
 
-    /// Assigns the instance its topic: the previous one if its type is unchanged, otherwise a new one.
+    /// Assigns the instance its topic: the previous one if its type is unchanged, otherwise a new one. Refuses a session that another
+    /// connection of the node has replaced, here or at another DAC.
     pub(crate) fn register(
         &self,
-        node: &NodeIdentity,
+        (node, session): (&NodeIdentity, u64),
         announced: RegisteredInstance,
         probe_type: &Arc<ProbeType>,
         now: Nanos,
     ) -> Result<Arc<Instance>, Failure> {
         let mut inner = self.lock();
+        let link = inner.nodes.get(&node.name).and_then(|known| known.link.as_ref());
+        if link.is_none_or(|link| link.session != session) {
+            let message = format!("node {:?} has made a later connection", node.name);
+            return Err(Failure::new("node_moved", message));
+        }
         let key = (Arc::<str>::from(node.name.as_str()), Arc::<str>::from(announced.name.as_str()));
         let known = inner.by_name.get(&key).and_then(|topic| inner.instances.get(topic)).cloned();
         let instance = match known {

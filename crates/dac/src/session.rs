@@ -509,7 +509,8 @@ impl NodeSession {
                 return Err(Failure::new("type_missing", message));
             };
             let name = announced.name.clone();
-            let instance = self.dac.registry.register(node, announced, probe_type, now.wall)?;
+            let instance =
+                self.dac.registry.register((node, self.number), announced, probe_type, now.wall)?;
             topics.push(TopicAssignment { instance: name, topic: instance.topic });
             if let Some(samples) = &mut self.unsafe_samples {
                 // An earlier connection of this run may have brought them.
@@ -590,6 +591,11 @@ fn append(
     if ledger.run() != Some(run) {
         let message = format!("another run of the node has registered {:?} meanwhile", instance.name);
         return Err(Failure::new("run_replaced", message));
+    }
+    // What this DAC has of the run was remembered when the topic was replaced: it must not become more.
+    if instance.is_retired() {
+        let message = format!("a later connection of the node has replaced the topic of {:?}", instance.name);
+        return Err(Failure::new("node_moved", message));
     }
     match ledger.batch(first, header.count.into(), dropped, now) {
         Verdict::New => instance.log.append_without_wake(bytes.to_vec(), header.count, |batch, offset| {

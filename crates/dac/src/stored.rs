@@ -27,13 +27,15 @@ pub struct StoredInstance {
     pub last_time: u64,
 }
 
-/// What the archive contains of an instance in one run of its node.
+/// What is known of an instance in one run of its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredRun {
     /// The run.
     pub run: Uuid,
-    /// Sequence number of the newest archived sample.
+    /// Sequence number of the newest sample that was received.
     pub last_sequence: u64,
+    /// Up to this number samples are archived, or declared lost.
+    pub stored: u64,
     /// The last sequence number that was taken, as far as it is known; 0 if it is not.
     pub taken: u64,
 }

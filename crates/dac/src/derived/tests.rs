@@ -1,8 +1,9 @@
 //! Derived streams compared with plain lists, and their lifetime.
 
 use super::*;
-use crate::{Config, Dac, Options, Overflow, now};
+use crate::{Config, Dac, Link, Options, Overflow, now};
 use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
+use oasis_tls::Peer;
 use oasis_wire::{
     batch::{Batch, Encoder, Fields, Sample, stamp},
     quantity::{Epoch, Hertz, Nanos, Offset, Position},
@@ -10,6 +11,7 @@ use oasis_wire::{
     value::{RowWriter, Value},
 };
 use proptest::prelude::*;
+use tokio::sync::mpsc;
 use uuid::Uuid;
 
 const PERIOD: u64 = 100_000_000;
@@ -261,7 +263,11 @@ fn instance(dac: &Dac, name: &str) -> Arc<Instance> {
         kind: ProbeKind::Pushed,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
-    dac.registry.register(&node, announced, &tank(), now()).unwrap()
+    let (session, outbound) = (dac.next_session(), mpsc::channel(1).0);
+    let peer = Arc::new(Peer::Anonymous);
+    let link = Link { session, attach: None, address: None, peer, outbound, accepts_commands: false };
+    dac.registry.connect(node.clone(), None, link, now().into()).unwrap();
+    dac.registry.register((&node, session), announced, &tank(), now()).unwrap()
 }
 
 fn append(instance: &Instance, times_ms: &[u64]) {

@@ -45,7 +45,15 @@ impl Inner {
     /// Remembers the runs of an instance that is removed, of [`KEPT`] instances at most: samples that its node sends again are recognized.
     /// Returns whether there are any.
     pub(super) fn keep_runs(&mut self, instance: &Instance) -> bool {
-        let runs = instance.ledger().known_runs();
+        // What the archive has never seen of a topic, it never will: the node sends that again.
+        let is_unseen = self.has_archive && !instance.is_followed();
+        let ledger = instance.ledger();
+        let mut runs = if is_unseen { ledger.runs_before() } else { ledger.known_runs() };
+        let (stored, _) = ledger.stored(instance.log.next(), 0);
+        for known in runs.iter_mut().filter(|known| Some(known.run) == ledger.run()) {
+            known.stored = stored.min(known.last_sequence);
+        }
+        drop(ledger);
         let has_runs = !runs.is_empty();
         if has_runs && self.stored.len() < KEPT {
             self.stored.insert((instance.node.clone(), instance.name.clone()), runs.into());

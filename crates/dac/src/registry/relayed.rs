@@ -76,11 +76,12 @@ impl Registry {
             }
             known => {
                 if let Some(old) = &known {
+                    // First: a session of the node that still reads must not append what is not remembered.
+                    inner.remove(old);
                     if !old.is_relayed() {
                         // The node may come back, and send again what this DAC has.
                         inner.keep_runs(old);
                     }
-                    inner.remove(old);
                 }
                 let start = known.map_or(inner.first_offset, |old| old.log.next());
                 self.add(&mut inner, key, announced, probe_type, start).map_err(RelayError::Refused)?
@@ -98,13 +99,40 @@ impl Registry {
         Ok(instance)
     }
 
+    /// Takes note of what the archive has stored, or declared lost, of an instance that another topic has replaced since, or none.
+    pub fn note_stored_of_replaced(&self, replaced: &Instance) {
+        let mut inner = self.lock();
+        let end = replaced.log.next();
+        let ledger = replaced.ledger();
+        let (run, (sequence, _)) = (ledger.run(), ledger.stored(end, 0));
+        drop(ledger);
+        let Some(run) = run else { return };
+        let key: Names = (replaced.node.clone(), replaced.name.clone());
+        let remembered = inner.stored.get_mut(&key).into_iter().flat_map(|runs| runs.iter_mut());
+        for known in remembered.filter(|known| known.run == run) {
+            known.stored = known.stored.max(sequence.min(known.last_sequence));
+        }
+        let present = inner.by_name.get(&key).and_then(|topic| inner.instances.get(topic));
+        if let Some(present) = present.filter(|present| !present.is_relayed()) {
+            present.ledger().note_stored_of_replaced(run, sequence);
+        }
+    }
+
     /// Removes a relayed instance, or a relayed node with all of them.
     pub(crate) fn end_relay_of(&self, upstream: u64, node: &str, instance: Option<&str>) {
         let mut inner = self.lock();
         if !inner.relays(upstream, node) {
             return;
         }
+        let is_own = |known: &&Arc<Instance>| {
+            !known.is_relayed() && instance.is_none_or(|wanted| wanted == &*known.name)
+        };
+        // The upstream has not listed these yet, or not again: what this DAC has of them stays known.
+        let own: Vec<_> = inner.instances_of(node).filter(is_own).cloned().collect();
         inner.forget(node, instance);
+        for instance in &own {
+            inner.keep_runs(instance);
+        }
         drop(inner);
         self.notify_watchers();
     }

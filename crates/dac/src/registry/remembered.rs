@@ -28,6 +28,7 @@ impl Registry {
         let by_name = nodes.iter().map(|node| (node.name.as_str(), node)).collect();
         stored.sort_by(|a, b| b.last_time.cmp(&a.last_time).then_with(|| a.instance.cmp(&b.instance)));
         let mut inner = self.lock();
+        inner.has_archive = true;
         let mut remembered = RestoreCounts::default();
         for stored in stored {
             if self.restore_one(&mut inner, &by_name, &stored) {

@@ -2,7 +2,7 @@
 
 use super::*;
 use oasis_dac::{Hop, RelayedNode, Upstream};
-use oasis_wire::quantity::Epoch;
+use oasis_wire::quantity::{Epoch, Offset};
 
 fn attaching(attach: u64) -> NodeMessage {
     let NodeMessage::Hello { protocol, node, secret, .. } = hello("a", 1) else {
@@ -83,6 +83,115 @@ fn a_run_that_began_at_another_dac_is_explained_although_the_node_was_here_befor
     assert_eq!(gaps(&dac, topic), [(1, 7, Cause::OtherDac)]);
 }
 
+/// The node is at another DAC now, which this one relays, perhaps without its instances yet.
+fn relayed(dac: &Arc<Dac>, with_instances: bool) -> Upstream {
+    let NodeMessage::Hello { node: identity, .. } = hello("a", 1) else { unreachable!("it is a hello") };
+    let NodeMessage::Register { instances, .. } = register(vec![beat()], &["beat"]) else {
+        unreachable!("it is one")
+    };
+    let (upstream, _events) = Upstream::new(dac);
+    let home = Hop { dac: "other".into(), epoch: Epoch(9), clock_offset_ns: None, round_trip_ns: None };
+    let (since, path) = (Nanos(2), vec![home]);
+    let run = Some(identity.run);
+    let node = RelayedNode { identity, is_online: true, attach: Some(2), since, is_replay: false, path };
+    upstream.node(node).unwrap();
+    if with_instances {
+        upstream.instance("a", instances[0].clone(), &Arc::new(beat()), run).unwrap();
+    }
+    upstream
+}
+
+#[test]
+fn a_session_whose_topic_a_relayed_one_has_replaced_appends_nothing() {
+    let dac = dac();
+    let (mut peer, topic) = joined(&dac, 1).unwrap();
+    let before = dac.registry.instance(topic).unwrap();
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    let upstream = relayed(&dac, true);
+    // What was under way when the node left.
+    assert_eq!(peer.send(&batch(topic, 4, 2, 0)).unwrap_err().code, "node_moved");
+    assert_eq!(before.log.next().0, 3);
+    peer.session.close(Nanos(3));
+    drop(upstream);
+    let (mut peer, topic) = joined(&dac, 3).unwrap();
+    counters(&mut peer, topic, 0, Drops::default());
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    peer.send(&batch(topic, 4, 2, 0)).unwrap();
+    let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
+    assert_eq!((ledger.duplicates, ledger.received, ledger.last_sequence), (3, 2, 5));
+}
+
+#[test]
+fn a_connection_that_registers_after_its_node_has_left_gets_no_topics() {
+    let dac = dac();
+    let mut late = Peer::new(&dac);
+    late.say(&attaching(1), 0).unwrap();
+    let _upstream = relayed(&dac, true);
+    assert_eq!(late.say(&register(vec![beat()], &["beat"]), 0).unwrap_err().code, "node_moved");
+    assert!(dac.registry.find("a", "beat").unwrap().is_relayed());
+}
+
+#[test]
+fn a_relayed_node_that_goes_before_its_instances_came_leaves_what_this_dac_has() {
+    let dac = dac();
+    let (mut peer, topic) = joined(&dac, 1).unwrap();
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    peer.session.close(Nanos(1));
+    relayed(&dac, false).remove("a", None);
+    let (mut peer, topic) = joined(&dac, 3).unwrap();
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    let ledger = dac.registry.instance(topic).unwrap().ledger().clone();
+    assert_eq!((ledger.duplicates, ledger.received), (3, 0));
+}
+
+/// Numbers that are safe, of the messages of a session.
+fn safe(answers: &[DacMessage]) -> Vec<u64> {
+    let numbers = answers.iter().filter_map(|answer| match answer {
+        DacMessage::Safe { topics, .. } => Some(topics.iter().map(|(_, sequence)| *sequence)),
+        _ => None,
+    });
+    numbers.flatten().collect()
+}
+
+#[test]
+fn received_samples_of_a_topic_that_was_replaced_are_safe_when_the_archive_has_them() {
+    let dac = dac();
+    dac.keeping.set_archive(Some(Arc::new(|_, _| true)));
+    let (mut peer, topic) = joined(&dac, 1).unwrap();
+    let before = dac.registry.instance(topic).unwrap();
+    dac.registry.follow_home_instances();
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    peer.session.close(Nanos(1));
+    drop(relayed(&dac, true));
+    let mut peer = Peer::new(&dac);
+    peer.say(&attaching(3), 0).unwrap();
+    peer.say(&NodeMessage::KeepUntilSafe, 0).unwrap();
+    assert_eq!(safe(&peer.say(&register(vec![beat()], &["beat"]), 0).unwrap()), [0; 0]);
+    let run = Uuid::from_u128(1);
+    for stored in [2, 3] {
+        before.ledger().note_stored(Offset(stored), Some((run, stored)), false);
+        dac.registry.note_stored_of_replaced(&before);
+        let mut out = Vec::new();
+        peer.session.tell_safe(Nanos(2), &mut out);
+        assert_eq!(safe(&out), [stored]);
+    }
+}
+
+#[test]
+fn samples_of_a_topic_that_no_archive_has_seen_are_taken_again() {
+    let dac = dac();
+    dac.keeping.set_archive(Some(Arc::new(|_, _| true)));
+    dac.registry.restore(&[], Vec::new());
+    // It comes and goes between two looks of the archive.
+    let (mut peer, topic) = joined(&dac, 1).unwrap();
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    peer.session.close(Nanos(1));
+    drop(relayed(&dac, true));
+    let (mut peer, topic) = joined(&dac, 3).unwrap();
+    peer.send(&batch(topic, 1, 3, 0)).unwrap();
+    assert_eq!(dac.registry.instance(topic).unwrap().ledger().received, 3);
+}
+
 #[test]
 fn a_dac_that_relayed_its_node_meanwhile_knows_what_it_has() {
     let dac = dac();
@@ -90,17 +199,7 @@ fn a_dac_that_relayed_its_node_meanwhile_knows_what_it_has() {
     peer.send(&batch(topic, 1, 3, 0)).unwrap();
     peer.session.close(Nanos(1));
     // The node is at another DAC, which ends before anything that it has received there is safe.
-    let NodeMessage::Hello { node: identity, .. } = hello("a", 1) else { unreachable!("it is a hello") };
-    let NodeMessage::Register { instances, .. } = register(vec![beat()], &["beat"]) else {
-        unreachable!("it is one")
-    };
-    let (upstream, _events) = Upstream::new(&dac);
-    let home = Hop { dac: "other".into(), epoch: Epoch(9), clock_offset_ns: None, round_trip_ns: None };
-    let (since, path) = (Nanos(2), vec![home]);
-    let run = Some(identity.run);
-    let node = RelayedNode { identity, is_online: true, attach: Some(2), since, is_replay: false, path };
-    upstream.node(node).unwrap();
-    upstream.instance("a", instances[0].clone(), &Arc::new(beat()), run).unwrap();
+    let upstream = relayed(&dac, true);
     drop(upstream);
 
     let (mut peer, topic) = joined(&dac, 3).unwrap();

@@ -311,7 +311,7 @@ impl Writer {
         });
         let known: std::collections::HashSet<_> =
             self.tracked.iter().map(|tracked| tracked.instance.topic).collect();
-        for instance in self.dac.registry.home_instances() {
+        for instance in self.dac.registry.follow_home_instances() {
             let rule = self.config.rule_for(&instance.node, &instance.name);
             if let (Some(rule), false) = (rule, known.contains(&instance.topic)) {
                 instance.log.add_reader(wake.clone());

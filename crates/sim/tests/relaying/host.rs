@@ -1,0 +1,187 @@
+//! A DAC with its archive, and what it relays of the other one.
+
+use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
+use oasis_dac::{
+    Config, Dac, Hop, Instance, Moment, RelayedNode, StoredInstance, StoredNode, StoredRun, Upstream,
+    UpstreamEvents,
+};
+use oasis_wire::{
+    batch::Header,
+    loss::Cause,
+    quantity::{Nanos, Offset},
+    schema::ProbeType,
+};
+use std::{collections::BTreeSet, sync::Arc};
+use uuid::Uuid;
+
+pub const INSTANCES: usize = 2;
+pub const RUN: Uuid = Uuid::from_u128(7);
+pub const NODE: &str = "plant";
+
+pub fn name(instance: usize) -> String {
+    format!("it {instance}")
+}
+
+pub fn number(instance: &Instance) -> usize {
+    instance.name[3..].parse().unwrap()
+}
+
+pub fn announced(instance: usize, probe_type: &ProbeType) -> RegisteredInstance {
+    RegisteredInstance {
+        name: name(instance),
+        probe_type: probe_type.uuid,
+        kind: ProbeKind::Pushed,
+        demand: None,
+        state: InstanceState { hertz: None, enabled: true, recorder: None },
+    }
+}
+
+/// A topic log that the archive reads.
+struct Tracked {
+    instance: Arc<Instance>,
+    next: Offset,
+}
+
+pub struct Host {
+    pub dac: Arc<Dac>,
+    /// Nodes of the other DAC.
+    upstream: (Upstream, UpstreamEvents),
+    tracked: Vec<Tracked>,
+    pub stored: [BTreeSet<u64>; INSTANCES],
+    /// Numbers that the archive declares dropped by the node.
+    pub declared: [BTreeSet<u64>; INSTANCES],
+}
+
+impl Host {
+    pub fn new() -> Self {
+        let dac = started();
+        let upstream = Upstream::new(&dac);
+        let (tracked, stored, declared) = Default::default();
+        Self { dac, upstream, tracked, stored, declared }
+    }
+
+    /// `kill -9`, and a start with what the archive has.
+    pub fn restart(&mut self, probe_type: &Arc<ProbeType>, now: Moment) {
+        self.dac = started();
+        self.upstream = Upstream::new(&self.dac);
+        self.tracked.clear();
+        let stored = self.stored.iter().enumerate().filter_map(|(instance, stored)| {
+            let &last_sequence = stored.last()?;
+            let run = StoredRun { run: RUN, last_sequence, stored: last_sequence, taken: 0 };
+            Some(StoredInstance {
+                node: NODE.into(),
+                instance: name(instance).into(),
+                probe_type: probe_type.clone(),
+                kind: ProbeKind::Pushed,
+                run: RUN,
+                runs: vec![run],
+                last_time: 1,
+            })
+        });
+        let node = StoredNode {
+            name: NODE.into(),
+            uuid: Uuid::nil(),
+            host: "h".into(),
+            software: "test".into(),
+            last_seen: now.wall,
+            run: Some(RUN),
+            owner: None,
+            former: Vec::new(),
+        };
+        self.dac.registry.restore(&[node], stored.collect());
+    }
+
+    /// The archive stores what some topics have received.
+    pub fn commit(&mut self, mut stores: impl FnMut() -> bool) {
+        for instance in self.dac.registry.follow_home_instances() {
+            if !self.tracked.iter().any(|tracked| tracked.instance.topic == instance.topic) {
+                let next = instance.log.start();
+                self.tracked.push(Tracked { instance, next });
+            }
+        }
+        for Tracked { instance, next } in &mut self.tracked {
+            // In order: the rest has to wait for another commit.
+            if !stores() {
+                break;
+            }
+            let at = number(instance);
+            let mut last = None;
+            for segment in instance.log.read(*next, usize::MAX).segments {
+                let header = Header::parse(segment.batch()).unwrap();
+                for sequence in header.first_sequence..header.first_sequence + u64::from(header.count) {
+                    assert!(self.stored[at].insert(sequence), "{sequence} of {at} is stored twice");
+                    last = Some((RUN, sequence));
+                }
+                *next = segment.end();
+            }
+            let mut ledger = instance.ledger();
+            let dropped = ledger.gaps.iter().filter(|gap| gap.cause == Cause::RingFull);
+            self.declared[at].extend(dropped.flat_map(|gap| gap.from_sequence..=gap.to_sequence));
+            let (run, last_sequence) = (ledger.run(), ledger.last_sequence);
+            ledger.note_stored(*next, last, false);
+            ledger.note_listed(run, last_sequence);
+            drop(ledger);
+            if instance.is_retired() {
+                self.dac.registry.note_stored_of_replaced(instance);
+            }
+        }
+        self.tracked.retain(|tracked| {
+            !(tracked.instance.is_retired() && tracked.next >= tracked.instance.log.next())
+        });
+    }
+
+    /// Learns of the node from the other DAC: the node, and perhaps its instances.
+    pub fn relay(&self, other: &Self, keeps_attach: bool, with_instances: bool) {
+        let Some(node) = other.dac.registry.node(NODE) else { return };
+        let hop = Hop {
+            dac: "other".into(),
+            epoch: other.dac.epoch(),
+            clock_offset_ns: Some(0),
+            round_trip_ns: Some(0),
+        };
+        let relayed = RelayedNode {
+            identity: (*node.identity).clone(),
+            is_online: node.is_online(),
+            attach: node.attach.filter(|_| keeps_attach),
+            since: node.since,
+            is_replay: false,
+            path: node.path().iter().cloned().chain([hop]).collect(),
+        };
+        let (upstream, _) = &self.upstream;
+        if upstream.node(relayed).is_err() || !with_instances {
+            return;
+        }
+        for instance in other.dac.registry.instances() {
+            let at = number(&instance);
+            let run = instance.ledger().run();
+            // Refused if the node is known from elsewhere by now.
+            let _ = upstream.instance(NODE, announced(at, &instance.probe_type), &instance.probe_type, run);
+        }
+    }
+
+    /// The other DAC does not list the node any more.
+    pub fn end_relay(&self) {
+        self.upstream.0.remove(NODE, None);
+    }
+
+    pub fn lose_upstream(&self) {
+        self.upstream.0.lost();
+    }
+
+    /// The epoch of the DAC that the node is connected to, as far as this one knows.
+    pub fn home(&self) -> Option<oasis_wire::quantity::Epoch> {
+        let node = self.dac.registry.node(NODE).filter(oasis_dac::Node::is_online)?;
+        Some(node.path().first().map_or(self.dac.epoch(), |hop| hop.epoch))
+    }
+}
+
+fn started() -> Arc<Dac> {
+    let dac = Dac::new(Config::default());
+    dac.keeping.set_archive(Some(Arc::new(|_, _| true)));
+    dac.registry.restore(&[], Vec::new());
+    dac
+}
+
+pub fn moment(seconds: u64) -> Moment {
+    Nanos(1_000_000_000_000 + seconds * 1_000_000_000).into()
+}

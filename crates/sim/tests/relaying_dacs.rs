@@ -1,0 +1,60 @@
+//! DACs that relay each other and take over each other's nodes, step by step, from a seed: the sessions, registries and ledgers of two real
+//! DACs, and the spool of a node. Connections that the node has given up still deliver what is on them.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+#[path = "relaying/host.rs"]
+mod host;
+#[path = "relaying/world.rs"]
+mod world;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use world::{Counts, Planted, World};
+
+const SEEDS: u64 = 1_000;
+const STEPS: usize = 250;
+
+fn run(seed: u64, planted: Option<Planted>) -> Result<Counts, String> {
+    let mut world = World::new(seed, planted);
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        (0..STEPS).for_each(|_| world.step());
+        world.settle();
+        world.judge()
+    }));
+    result.map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a text").to_owned()
+    })
+}
+
+#[test]
+fn every_sample_is_stored_once_in_an_archive_whoever_is_killed_and_whoever_relays() {
+    let mut sum = Counts::default();
+    for seed in 0..SEEDS {
+        match run(seed, None) {
+            Ok(counts) => sum.add(&counts),
+            Err(message) => panic!("seed {seed}: {message}"),
+        }
+    }
+    println!("{SEEDS} seeds: {sum}");
+    assert!(sum.kills > 0 && sum.late_batches > 0 && sum.takeovers > 0, "{sum}");
+}
+
+/// Runs seeds until one fails. Returns how many that took.
+fn found_after(planted: Planted) -> u64 {
+    // The panics are expected.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let found = (0..SEEDS).find_map(|seed| Some((seed, run(seed, Some(planted)).err()?)));
+    std::panic::set_hook(hook);
+    let Some((seed, message)) = found else { panic!("{planted:?} is not found in {SEEDS} seeds") };
+    println!("mutant {planted:?}: found after {} seeds: {message}", seed + 1);
+    seed + 1
+}
+
+#[test]
+fn mutants_of_failover_are_found() {
+    for planted in [Planted::ReceivedTakenForSafe, Planted::AttachIgnored, Planted::StoredBeforeTheArchive] {
+        assert!(found_after(planted) <= SEEDS);
+    }
+}

@@ -187,6 +187,9 @@ faults: page postgresql fault-tools ## Run the fault lab, 15 minutes, long fault
 failover: page ## Kill DACs of a node with two, 1,000 times, 10 minutes: docs/evidence/failover.md
 	OASIS_FAILOVER_KILLS=1000 OASIS_FAILOVER_RESTARTS=200 cargo test --locked -p oasis --test end_to_end -- failover --nocapture
 
+mutants: ## Show that planted bugs of failover, relays and liveness are found: docs/evidence/failover.md
+	cargo test --locked -p oasis-sim -p oasis-relay -p oasis-tem --tests -- mutant --nocapture
+
 faults-full: page postgresql fault-tools ## Run the fault lab unscaled: hours, 1,000 kills
 	cargo build --release --locked -p oasis -p oasis-lab
 	./target/release/oasis-lab faults --scale 1 $(FAULTS)

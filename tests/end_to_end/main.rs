@@ -36,6 +36,7 @@ mod pdl_lsp;
 mod pdl_tools;
 mod postgresql;
 mod postgresql_refusals;
+mod postgresql_shared;
 mod postgresql_tls;
 mod ready_made;
 mod recipes;

@@ -346,7 +346,7 @@ fn samples_evicted_before_the_database_was_there_come_from_the_archive_or_are_co
     postgres.kill();
     let archive = folder.path().join("archive");
     let dac = Oasis::dac(&["--config", &config, "--archive", archive.to_str().unwrap()]);
-    let without = Oasis::dac(&["--config", &config]);
+    let without = Oasis::dac(&["--config", &config, "--dac-name", "without"]);
     let nodes = [&dac, &without].map(|dac| Oasis::node(dac.channel(), &["--probe", "processor@300"]));
     let evicted = |ledger: &Value| ledger["log"]["evicted"].as_u64() > Some(100);
     let [_, at_least] = [&dac, &without]

@@ -22,7 +22,7 @@ mod versions;
 use crate::{index::FileIndex, plausible::TimeWindow, series::Series};
 use oasis_channel::ProbeKind;
 use oasis_wire::{
-    quantity::{Nanos, Offset},
+    quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -143,6 +143,18 @@ impl Catalogue {
         let mut statement = self.0.prepare_cached("SELECT node, name FROM instance ORDER BY node, name")?;
         let names = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(names.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The epochs of all samples, oldest first.
+    pub fn epochs(&self) -> Result<Vec<Epoch>> {
+        let mut statement =
+            self.0.prepare_cached("SELECT epoch FROM series GROUP BY epoch ORDER BY min(id)")?;
+        let mut rows = statement.query([])?;
+        let mut epochs = Vec::new();
+        while let Some(row) = rows.next()? {
+            epochs.push(parsed(&row.get::<_, String>(0)?, "epoch")?);
+        }
+        Ok(epochs)
     }
 
     /// All types, oldest first.

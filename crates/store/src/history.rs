@@ -14,7 +14,10 @@ use crate::{
     store::{ReadError, Store},
     test_runs::TestRuns,
 };
-use oasis_wire::{quantity::Position, schema::ProbeType};
+use oasis_wire::{
+    quantity::{Epoch, Position},
+    schema::ProbeType,
+};
 use std::{
     ops::Range,
     path::Path,
@@ -65,6 +68,14 @@ impl History {
     /// If the catalogue cannot be read.
     pub fn instances(&self) -> Result<Vec<(String, String)>, ReadError> {
         self.0.instances()
+    }
+
+    /// Returns the epochs of all stored samples, oldest first.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn epochs(&self) -> Result<Vec<Epoch>, ReadError> {
+        self.0.epochs()
     }
 
     /// Returns the least and greatest time of each instance's stored samples or roll-ups, nanoseconds on its node's clock.

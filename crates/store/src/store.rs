@@ -214,6 +214,19 @@ impl Store {
         Ok(names.into_iter().collect())
     }
 
+    /// Returns the epochs of all stored samples, oldest first.
+    pub fn epochs(&self) -> Result<Vec<Epoch>, ReadError> {
+        // Files first: one that is sealed in between is then seen twice, and not never.
+        let open: Vec<_> = self.open_from(0).iter().map(|file| file.header.epoch).collect();
+        let mut epochs = self.catalogue().epochs()?;
+        for epoch in open {
+            if !epochs.contains(&epoch) {
+                epochs.push(epoch);
+            }
+        }
+        Ok(epochs)
+    }
+
     /// Deletes rows of the catalogue that neither a segment file nor a roll-up needs.
     ///
     /// # Errors

@@ -17,6 +17,8 @@ pub struct PostgresqlConfig {
     pub accept_any_certificate: bool,
     /// Schema of the tables, created if it does not exist.
     pub schema: String,
+    /// Name of this DAC in the database, which no other DAC has that writes to the schema. Empty: the DAC's name.
+    pub writer: String,
     /// How long a sample waits for others at most, in milliseconds, during normal operation: one transaction contains
     /// all samples of that time.
     pub commit_ms: u64,
@@ -30,6 +32,7 @@ impl Default for PostgresqlConfig {
             ca_file: String::new(),
             accept_any_certificate: false,
             schema: "oasis".into(),
+            writer: String::new(),
             commit_ms: 200,
         }
     }

@@ -2,23 +2,25 @@
 
 use crate::{
     copy::CopyData,
+    layout::{self, LAYOUT_LOCK},
+    positions::{Positions, put_positions},
     recent::LruCache,
     refusal::{Refusal, Why},
     round::Load,
-    tables::{Shape, qualified, quoted},
+    tables::{Shape, qualified},
     tls::Target,
+    writer::Writer,
 };
 use futures_util::SinkExt;
 use jiff::{Timestamp, ToSpan, civil::Date, tz::TimeZone};
-use oasis_wire::quantity::{Offset, Position};
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeSet, HashSet},
     ops::Range,
     pin::pin,
     sync::Arc,
     time::Duration,
 };
-use tokio_postgres::{Client, Error, Transaction, error::SqlState};
+use tokio_postgres::{Client, Error, GenericClient, Transaction, error::SqlState};
 
 /// Most partitions of one table; rows of other days go to the default partition.
 const MAX_PARTITIONS: usize = 4_000;
@@ -26,6 +28,8 @@ const MAX_PARTITIONS: usize = 4_000;
 const TABLES: usize = 256;
 /// Timeout of a transaction, after which the connection is closed.
 const HANGS: Duration = Duration::from_secs(30);
+/// Times that a transaction is tried if the database ends it in favor of another DAC's.
+const TRIES: usize = 8;
 /// Years whose days get their own partition: others are clock errors.
 const YEARS: std::ops::RangeInclusive<i16> = 2000..=2199;
 
@@ -38,6 +42,18 @@ pub enum Failure {
     /// Timeout.
     #[error("no answer within {} s", .0.as_secs())]
     Timeout(Duration),
+    /// Another DAC writes under this name.
+    #[error(
+        "another DAC writes to the database as {name:?} (process {process}, since {since}): give each DAC a name of its own (postgresql.writer, --dac-name or tem.name)"
+    )]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// Its process, 0 if the database does not know it yet.
+        process: i64,
+        /// When it connected.
+        since: String,
+    },
 }
 
 /// Returns the error with its causes: its own text alone is not specific enough.
@@ -54,7 +70,7 @@ impl Failure {
     pub fn refusal(self) -> Result<Why, Self> {
         match &self {
             Self::Sql(error) => Why::of(error).ok_or(self),
-            Self::Timeout(_) => Err(self),
+            Self::Timeout(_) | Self::NameTaken { .. } => Err(self),
         }
     }
 
@@ -73,8 +89,9 @@ impl Failure {
 /// A connection.
 #[derive(Debug)]
 pub struct Database {
-    client: Client,
-    schema: String,
+    pub(crate) client: Client,
+    pub(crate) schema: String,
+    pub(crate) writer: Writer,
     tables: LruCache<Table>,
 }
 
@@ -95,9 +112,6 @@ pub struct Piece<'a> {
     pub rows: &'a CopyData,
     pub range: Range<usize>,
 }
-
-/// Positions of instances, by node and name.
-pub type Positions = [(String, String, Position)];
 
 /// Result of a round.
 #[derive(Debug, Default)]
@@ -120,46 +134,25 @@ pub fn day(nanoseconds: u64) -> Option<Date> {
 }
 
 impl Database {
-    /// Connects, and creates what all tables need.
+    /// Connects as a writer, and creates what all tables need.
     ///
     /// # Errors
-    /// If the database is unreachable, or refuses.
-    pub async fn connect(target: &Target, schema: &str) -> Result<Self, Failure> {
+    /// If the database is unreachable, or refuses, or if another DAC has the writer's name.
+    pub async fn connect(target: &Target, schema: &str, writer: Writer) -> Result<Self, Failure> {
         let (client, connection) = target.address.connect(target.tls.clone()).await?;
         // Its end is reported to the user of the client.
         tokio::spawn(connection);
-        let schema = schema.to_owned();
-        let (tables, positions) = (qualified(&schema, "oasis_table"), qualified(&schema, "oasis_position"));
         client
-            .batch_execute(&format!(
+            .batch_execute(
                 "SET client_min_messages = warning; SET application_name = 'oasis'; SET timezone = 'UTC';
-                 SET statement_timeout = '25s';
-                 CREATE SCHEMA IF NOT EXISTS {};
-                 CREATE TABLE IF NOT EXISTS {tables} (name text PRIMARY KEY, description text NOT NULL);
-                 CREATE TABLE IF NOT EXISTS {positions} (node text, instance text, epoch text NOT NULL, next numeric(20) NOT NULL,
-                     PRIMARY KEY (node, instance));",
-                quoted(&schema)
-            ))
+                 SET statement_timeout = '25s'; SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 5;
+                 SET tcp_keepalives_count = 3; SET tcp_user_timeout = '20s';
+                 SET idle_in_transaction_session_timeout = '15s';",
+            )
             .await?;
-        Ok(Self { client, schema, tables: LruCache::new(TABLES) })
-    }
-
-    /// Returns the position of each instance's next sample, by node and instance.
-    ///
-    /// # Errors
-    /// If it cannot be read.
-    pub async fn positions(&self) -> Result<HashMap<(String, String), Position>, Failure> {
-        let sql = format!(
-            "SELECT node, instance, epoch, next::text FROM {}",
-            qualified(&self.schema, "oasis_position")
-        );
-        let rows = self.client.query(&sql, &[]).await?;
-        let position = |row: &tokio_postgres::Row| {
-            let (epoch, next): (&str, &str) = (row.get(2), row.get(3));
-            let at = Position { epoch: epoch.parse().ok()?, offset: Offset(next.parse().ok()?) };
-            Some(((row.get(0), row.get(1)), at))
-        };
-        Ok(rows.iter().filter_map(position).collect())
+        layout::create(&client, schema).await?;
+        writer.take_name(&client, schema).await?;
+        Ok(Self { client, schema: schema.to_owned(), writer, tables: LruCache::new(TABLES) })
     }
 
     /// Returns the name of the table for samples of this shape, which is created if it does not exist.
@@ -170,24 +163,11 @@ impl Database {
         if let Some(known) = self.tables.find(|known| known.description == shape.description) {
             return Ok(known.name.clone());
         }
-        let list = qualified(&self.schema, "oasis_table");
-        let sql = format!(
-            "SELECT name, to_regclass(format('%I.%I', $2::text, name)) IS NOT NULL FROM {list}
-             WHERE description = $1 ORDER BY name LIMIT 1"
-        );
         let description = &*shape.description;
-        let known = self.client.query_opt(&sql, &[&description, &self.schema]).await?;
-        let (name, is_there) = match &known {
-            Some(row) => (row.get(0), row.get(1)),
-            None => (self.free_name(&shape.wanted_name).await?, false),
+        let name = match find_table(&self.client, &self.schema, description).await? {
+            Some((name, true)) => name,
+            _ => self.create_table(shape).await?,
         };
-        if !is_there {
-            let transaction = self.client.transaction().await?;
-            transaction.batch_execute(&shape.create(&self.schema, &name)).await?;
-            let sql = format!("INSERT INTO {list} VALUES ($1, $2) ON CONFLICT DO NOTHING");
-            transaction.execute(&sql, &[&name, &description]).await?;
-            transaction.commit().await?;
-        }
         let sql = "SELECT child.relname FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
                    WHERE inhparent = ($1::text)::regclass";
         let partitions = self.client.query(sql, &[&qualified(&self.schema, &name)]).await?;
@@ -196,13 +176,33 @@ impl Database {
         Ok(name)
     }
 
-    async fn free_name(&self, wanted: &str) -> Result<String, Failure> {
-        let sql = format!(
-            "SELECT name FROM {} WHERE starts_with(name, $1)",
-            qualified(&self.schema, "oasis_table")
-        );
-        let taken = self.client.query(&sql, &[&wanted]).await?;
-        Ok(oasis_format::table::Names::new(taken.iter().map(|row| row.get(0))).unique(wanted))
+    /// Creates a table, unless another DAC has created it meanwhile. Returns its name.
+    async fn create_table(&mut self, shape: &Shape) -> Result<String, Failure> {
+        let mut tries = 1;
+        loop {
+            match self.try_to_create_table(shape).await {
+                Err(Failure::Sql(error)) if tries < TRIES && layout::is_race(error.code()) => tries += 1,
+                other => return other,
+            }
+        }
+    }
+
+    async fn try_to_create_table(&mut self, shape: &Shape) -> Result<String, Failure> {
+        let description = &*shape.description;
+        let transaction = self.client.transaction().await?;
+        transaction.batch_execute(&format!("SELECT pg_advisory_xact_lock({LAYOUT_LOCK})")).await?;
+        let (name, is_there) = match find_table(&transaction, &self.schema, description).await? {
+            Some(known) => known,
+            None => (free_name(&transaction, &self.schema, &shape.wanted_name).await?, false),
+        };
+        if !is_there {
+            transaction.batch_execute(&shape.create(&self.schema, &name)).await?;
+            let list = qualified(&self.schema, "oasis_table");
+            let sql = format!("INSERT INTO {list} VALUES ($1, $2) ON CONFLICT DO NOTHING");
+            transaction.execute(&sql, &[&name, &description]).await?;
+        }
+        transaction.commit().await?;
+        Ok(name)
     }
 
     /// Removes the table from the cache: somebody may have dropped it.
@@ -239,12 +239,19 @@ impl Database {
     /// # Errors
     /// If the write failed.
     pub async fn transact(&mut self, pieces: &[Piece<'_>], positions: &Positions) -> Result<u64, Failure> {
-        match self.try_to_write(pieces, positions, false).await {
-            // Some rows exist already: after a restart without an archive, nodes repeat unacknowledged samples.
-            Err(Failure::Sql(error)) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
-                self.try_to_write(pieces, positions, true).await
+        let (mut some_are_known, mut tries) = (false, 1);
+        loop {
+            match self.try_to_write(pieces, positions, some_are_known).await {
+                // Some rows exist already: nodes repeat samples that are not safe, also to another DAC.
+                Err(Failure::Sql(error))
+                    if !some_are_known && error.code() == Some(&SqlState::UNIQUE_VIOLATION) =>
+                {
+                    some_are_known = true;
+                }
+                // Two DACs write the same samples in another order.
+                Err(Failure::Sql(error)) if tries < TRIES && layout::is_collision(error.code()) => tries += 1,
+                other => return other,
             }
-            other => other,
         }
     }
 
@@ -289,16 +296,7 @@ impl Database {
                 }
             };
         }
-        let sql = format!(
-            "INSERT INTO {} VALUES ($1, $2, $3, $4::text::numeric)
-             ON CONFLICT (node, instance) DO UPDATE SET epoch = excluded.epoch, next = excluded.next",
-            qualified(&schema, "oasis_position")
-        );
-        let statement = transaction.prepare(&sql).await?;
-        for (node, instance, at) in positions {
-            let (epoch, next) = (at.epoch.to_string(), at.offset.0.to_string());
-            transaction.execute(&statement, &[node, instance, &epoch, &next]).await?;
-        }
+        put_positions(&transaction, (&schema, &self.writer.name), positions).await?;
         transaction.commit().await?;
         Ok(written)
     }
@@ -315,14 +313,15 @@ impl Database {
                 continue;
             }
             let sql = format!(
-                "CREATE TABLE IF NOT EXISTS {} PARTITION OF {} FOR VALUES FROM ('{day} 00:00:00+00') TO ('{} 00:00:00+00')",
+                "SELECT pg_advisory_xact_lock({LAYOUT_LOCK});
+                 CREATE TABLE IF NOT EXISTS {} PARTITION OF {} FOR VALUES FROM ('{day} 00:00:00+00') TO ('{} 00:00:00+00')",
                 qualified(&self.schema, &name),
                 qualified(&self.schema, table),
                 day.saturating_add(1.day())
             );
-            if let Err(error) = self.client.batch_execute(&sql).await {
+            if let Err(failure) = layout::change(&self.client, &sql).await {
                 // The default partition already has rows of that day, or another partition covers it.
-                let why = Failure::from(error).refusal()?;
+                let why = failure.refusal()?;
                 tracing::warn!(
                     partition = name,
                     detail = why.detail,
@@ -350,4 +349,25 @@ async fn copy(to: &Transaction<'_>, table: &str, piece: &Piece<'_>) -> Result<u6
         sink.send(bytes).await?;
     }
     sink.finish().await
+}
+
+/// Returns the table of a shape, and whether it exists.
+async fn find_table(
+    client: &impl GenericClient,
+    schema: &str,
+    description: &str,
+) -> Result<Option<(String, bool)>, Error> {
+    let sql = format!(
+        "SELECT name, to_regclass(format('%I.%I', $2::text, name)) IS NOT NULL FROM {}
+         WHERE description = $1 ORDER BY name LIMIT 1",
+        qualified(schema, "oasis_table")
+    );
+    let known = client.query_opt(&sql, &[&description, &schema]).await?;
+    Ok(known.map(|row| (row.get(0), row.get(1))))
+}
+
+async fn free_name(client: &impl GenericClient, schema: &str, wanted: &str) -> Result<String, Error> {
+    let sql = format!("SELECT name FROM {} WHERE starts_with(name, $1)", qualified(schema, "oasis_table"));
+    let taken = client.query(&sql, &[&wanted]).await?;
+    Ok(oasis_format::table::Names::new(taken.iter().map(|row| row.get(0))).unique(wanted))
 }

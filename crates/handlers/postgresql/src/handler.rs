@@ -2,16 +2,18 @@
 
 use crate::{
     config::PostgresqlConfig,
-    database::{Database, Failure, clean},
+    database::{Database, Failure, clean, in_time},
+    positions::GapRow,
     round::{ROUND_BYTES, Rounds},
     source::Source,
     starts::{Names, Starts},
     state::{Condition, SharedState, State},
-    tls::{BadTarget, Target},
+    tls::{BadTarget, MAX_WRITER, Target},
+    writer::Writer,
 };
 use oasis_dac::{Dac, Instance, Signal, now};
 use oasis_handler::{ConfiguredHandler, Context, Handler, StoredSamples};
-use oasis_wire::quantity::{Position, TopicId};
+use oasis_wire::quantity::{Epoch, Position, TopicId};
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -26,6 +28,10 @@ const RETRY: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_secs(1);
 /// Timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(10);
+/// Name of a DAC that has none.
+const UNNAMED: &str = "dac";
+/// Gaps written at once.
+const GAPS: usize = 10_000;
 /// Timeout of the last rounds at shutdown.
 const LAST_CALL: Duration = Duration::from_secs(3);
 
@@ -45,6 +51,9 @@ impl ConfiguredHandler for Postgresql {
             return Ok(None);
         }
         let target = Target::new(&config)?;
+        if config.writer.len() > MAX_WRITER || config.writer.contains(char::is_control) {
+            return Err(BadTarget::Writer(config.writer));
+        }
         Ok(Some(Self { config, target, shared: Arc::default() }))
     }
 }
@@ -134,11 +143,13 @@ impl Work {
 
     /// Writes through one connection until it breaks, or the DAC shuts down.
     async fn session(&mut self) -> Result<(), Failure> {
-        let connecting = tokio::time::timeout(CONNECT, Database::connect(&self.target, &self.config.schema));
+        let writer = Writer { name: self.name().to_owned(), epoch: self.dac.epoch() };
+        let connecting = Database::connect(&self.target, &self.config.schema, writer);
+        let connecting = tokio::time::timeout(CONNECT, connecting);
         let mut database = connecting.await.map_err(|_| Failure::Timeout(CONNECT))??;
-        // Samples that were read but not written are read again.
-        self.sources.clear();
-        let stopped = database.positions().await?;
+        // Samples that were read but not written are read again. Topics that were replaced are in no list any more.
+        self.sources.retain(|_, source| source.instance.is_retired());
+        let stopped = database.positions(&self.epochs()).await?;
         let pause = Duration::from_millis(self.config.commit_ms);
         loop {
             let is_last = *self.ended.borrow();
@@ -163,6 +174,20 @@ impl Work {
         }
     }
 
+    fn name(&self) -> &str {
+        if self.config.writer.is_empty() { UNNAMED } else { &self.config.writer }
+    }
+
+    /// Returns the epochs whose positions are of this DAC, whatever its name was.
+    fn epochs(&self) -> Vec<Epoch> {
+        let stored = self.archive.as_ref().map(|archive| archive.history().epochs());
+        let stored = stored.transpose().unwrap_or_else(|error| {
+            tracing::warn!(%error, "cannot read the archive for PostgreSQL");
+            None
+        });
+        stored.unwrap_or_default().into_iter().chain([self.dac.epoch()]).collect()
+    }
+
     fn follow_instances(&mut self, stopped: &HashMap<Names, Position>) {
         let instances = self.dac.registry.home_instances();
         self.remove_absent(&instances);
@@ -183,7 +208,8 @@ impl Work {
                 Some((_, false, _)) => continue,
                 Some((topic, true, at)) => {
                     self.sources.remove(&topic);
-                    Some(at)
+                    // Offsets between the topics are of samples that another DAC has written: they came through a relay.
+                    Some(Position { offset: at.offset.max(instance.log.start()), ..at })
                 }
                 None => None,
             };
@@ -221,6 +247,7 @@ impl Work {
 
     /// Writes some of the new samples. Returns whether there are more.
     async fn round(&mut self, database: &mut Database) -> Result<bool, Failure> {
+        self.write_gaps(database).await?;
         let round = self.rounds.gather(&mut self.sources, self.archive.as_ref()).await;
         if round.positions.is_empty() {
             return Ok(false);
@@ -244,6 +271,30 @@ impl Work {
         self.shared.refuse(round.refusals);
         self.shared.refuse(written.refusals);
         Ok(round.has_more)
+    }
+
+    /// Writes the causes of gaps that the ledgers have noticed.
+    async fn write_gaps(&mut self, database: &mut Database) -> Result<(), Failure> {
+        let mut gaps: Vec<GapRow> = Vec::new();
+        let mut seen = Vec::new();
+        for (topic, source) in &self.sources {
+            let (new, listed) = if gaps.len() < GAPS { source.new_gaps() } else { break };
+            if new.is_empty() {
+                continue;
+            }
+            let (node, name) = (clean(&source.instance.node), clean(&source.instance.name));
+            gaps.extend(new.into_iter().map(|gap| (node.clone(), name.clone(), gap)));
+            seen.push((*topic, listed));
+        }
+        if let Err(failure) = in_time(database.put_gaps(&gaps)).await {
+            failure.refusal_of_text()?;
+        }
+        for (topic, listed) in seen {
+            if let Some(source) = self.sources.get_mut(&topic) {
+                source.gaps_listed = listed;
+            }
+        }
+        Ok(())
     }
 
     /// Updates the lag.

@@ -7,7 +7,7 @@
 //!
 //! In the order of a sample: `source` reads the next samples of an instance. `tables` maps its type to a table,
 //! `copy` encodes its rows, and a `round` collects rows for one transaction. `database` writes them over a
-//! connection that `tls` encrypts. `narrowing` writes the rest if some rows are refused. `handler` repeats
+//! connection that `tls` encrypts, under the name of a `writer`; `positions` has where it goes on, and `layout` its own tables. `narrowing` writes the rest if some rows are refused. `handler` repeats
 //! this.
 //!
 //! ```
@@ -33,7 +33,9 @@ mod config;
 mod copy;
 mod database;
 mod handler;
+mod layout;
 mod narrowing;
+mod positions;
 mod recent;
 mod refusal;
 mod round;
@@ -44,6 +46,7 @@ mod tables;
 #[cfg(test)]
 mod test_dac;
 mod tls;
+mod writer;
 
 pub use config::PostgresqlConfig;
 pub use handler::Postgresql;

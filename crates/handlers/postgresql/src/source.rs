@@ -1,6 +1,6 @@
 //! Reads the next samples of an instance: from its topic log, or from the archive if the log has evicted them.
 
-use oasis_dac::{Instance, Wake};
+use oasis_dac::{Gap, Instance, Wake};
 use oasis_handler::{InstanceLog, StoredSamples};
 use oasis_history::{Batch, NextStep, Piece, Reader, Start};
 use oasis_store::ReadError;
@@ -17,6 +17,8 @@ pub struct Source {
     reader: Reader,
     /// Position of the next sample.
     at: Position,
+    /// Gaps of its ledger that are in the database, or were forgotten before.
+    pub gaps_listed: u64,
     wake: Arc<dyn Wake>,
 }
 
@@ -44,7 +46,7 @@ impl Source {
             .with_archive(archive.map(|archive| archive.history()))
             .with_log(Arc::new(InstanceLog(instance.clone())));
         log.add_reader(wake.clone());
-        Self { instance, reader, at, wake }
+        Self { instance, reader, at, gaps_listed: 0, wake }
     }
 
     /// Returns the position of the next sample.
@@ -64,6 +66,15 @@ impl Source {
         let log = &self.instance.log;
         let from = if self.at.epoch == log.epoch() { self.at.offset } else { Offset(0) };
         log.read(from, 1).segments.first().map(|segment| segment.arrived())
+    }
+
+    /// Returns the gaps that are not in the database yet, and what [`Source::gaps_listed`] is once they are.
+    pub fn new_gaps(&self) -> (Vec<Gap>, u64) {
+        let ledger = self.instance.ledger();
+        let all = ledger.gaps_forgotten + ledger.gaps.len() as u64;
+        let new = usize::try_from(all.saturating_sub(self.gaps_listed)).unwrap_or(usize::MAX);
+        let listed = ledger.gaps.len().saturating_sub(new);
+        (ledger.gaps.range(listed..).cloned().collect(), all)
     }
 
     /// Returns whether it has read all of a retired topic.

@@ -14,6 +14,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// Longest password that is read, bytes.
 const LONGEST_PASSWORD: u64 = 4_096;
 
+/// Longest name of a writer, in bytes.
+pub const MAX_WRITER: usize = 256;
+
 /// Why the connection settings are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum BadTarget {
@@ -48,6 +51,9 @@ pub enum BadTarget {
         /// What is wrong with it.
         why: String,
     },
+    /// The name cannot be one.
+    #[error("postgresql.writer is {0:?}: use 1 to {MAX_WRITER} bytes without control characters")]
+    Writer(String),
     /// Error of the TLS library.
     #[error("cannot set up TLS: {0}")]
     Tls(#[from] Error),

@@ -284,6 +284,9 @@ impl RunningDac {
         let enrollment = channel_address.map(|address| encryption::enrollment(&config.tls, address.port()));
         let enrollment = enrollment.transpose()?.flatten();
         // Invalid settings of a handler or of the TEM end the start before anything is written.
+        if config.postgresql.writer.is_empty() {
+            config.postgresql.writer = registration::name(&config.tem)?.to_string();
+        }
         let handlers = config.handlers()?;
         let listing = parts.registrant(&config.tem)?;
         let tems = match listing {

@@ -38,6 +38,7 @@ mod postgresql;
 mod postgresql_refusals;
 mod postgresql_shared;
 mod postgresql_tls;
+mod previous_release;
 mod ready_made;
 mod recipes;
 mod recorder;

@@ -17,6 +17,7 @@ mod demand;
 mod eisa_client;
 mod failover;
 mod file_spool;
+mod followed_accounts;
 mod forget;
 mod harness;
 mod invisible;

@@ -3,6 +3,7 @@
 use crate::{
     config::AccessConfig,
     document::{Document, LOCAL},
+    follow::{Follower, Numbered},
     gate::Gate,
     host::Host,
     last_use::LastUses,
@@ -75,6 +76,9 @@ pub struct Access {
     /// Checked in place of a password that does not exist; made before the first sign-in, because that takes a while.
     decoy: OnceLock<StoredPassword>,
     cost: HashCost,
+    /// None if the accounts are kept here.
+    pub(crate) follower: Option<Follower>,
+    pub(crate) numbered: Numbered,
 }
 
 /// Why a principal has no rights any more.
@@ -89,6 +93,9 @@ pub enum Ended {
     /// Revoked, or never made.
     #[error("the token is unknown or was revoked")]
     TokenUnknown,
+    /// The DAC follows another one, and has heard nothing of it for too long.
+    #[error("the accounts of this DAC are a copy that was not renewed for too long: see its health")]
+    Outdated,
 }
 
 impl Access {
@@ -106,6 +113,7 @@ impl Access {
         cost: HashCost,
     ) -> Result<Self, StoreError> {
         let store = Store::open(directory)?;
+        let follower = Follower::open(&store, config)?;
         let (document, seen) = store.read_marked()?;
         let (nodes, seen_nodes_file) = store.read_nodes_marked()?;
         let last_uses = Mutex::new(LastUses::read(directory));
@@ -113,7 +121,7 @@ impl Access {
         let (nodes, seen_nodes_file) = (ArcSwap::from_pointee(nodes), Mutex::new(seen_nodes_file));
         let (store, seen) = (Some(store), Mutex::new(seen));
         let base = Self::with_document(document, config, cost);
-        Ok(Self { store, seen, last_uses, nodes, seen_nodes_file, seen_nodes, ..base })
+        Ok(Self { store, seen, last_uses, nodes, seen_nodes_file, seen_nodes, follower, ..base })
     }
 
     /// Makes accounts that are in no folder and end with the process: at first there are none.
@@ -141,6 +149,8 @@ impl Access {
             gate: Gate::new(HASHING, WAITING),
             decoy: OnceLock::new(),
             cost,
+            follower: None,
+            numbered: Numbered::default(),
         }
     }
 
@@ -239,10 +249,11 @@ impl Access {
             (_, Some(everything)) => everything,
             (_, None) => &policy.stranger,
         };
+        let is_trusted = kind == Kind::Local || self.strangers.is_some() || self.is_trusted(Moment::now());
         Principal {
             kind,
             name: "".into(),
-            rights: rights.clone(),
+            rights: if is_trusted { rights.clone() } else { Arc::default() },
             credential: Credential::None,
             is_embedded: false,
             generation,
@@ -259,6 +270,9 @@ impl Access {
         let (id, shown) = token::parse(text).ok_or(Ended::TokenUnknown)?;
         if id == TokenId::HOST {
             return self.host_token(&shown, now);
+        }
+        if !self.is_trusted(now) {
+            return Err(Ended::Outdated);
         }
         if !self.policy().tokens.contains_key(&id) {
             self.look_for_new(now);
@@ -310,6 +324,9 @@ impl Access {
         let session = self.sessions().touch(&cookie, now.steady).ok_or(Ended::Session)?;
         if session.user.as_str() == LOCAL {
             return Ok(of_host(&policy, Credential::Session(cookie), generation, now));
+        }
+        if !self.is_trusted(now) {
+            return Err(Ended::Outdated);
         }
         let account = policy.users.get(&session.user).filter(|account| account.stamp == session.stamp);
         let Some(account) = account else {
@@ -402,6 +419,7 @@ impl Access {
                 let generation = self.generation();
                 of_host(&self.policy(), Credential::Host, generation, now)
             }
+            Credential::Token(_) if !self.is_trusted(now) => return Err(Ended::Outdated),
             Credential::Token(id) => {
                 let generation = self.generation();
                 let policy = self.policy();

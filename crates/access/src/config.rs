@@ -22,6 +22,14 @@ pub struct AccessConfig {
     pub audit_bytes: u64,
     /// Longest that a file of the audit log is kept after its last record, in days; 0 for no limit.
     pub audit_days: u64,
+    /// Addresses of the DAC that keeps the accounts; empty if this one keeps its own.
+    pub follow: Vec<String>,
+    /// CA of the certificate of that DAC.
+    pub follow_ca: PathBuf,
+    /// File with a token of the role `follower`.
+    pub follow_token_file: PathBuf,
+    /// Longest that a copy of the accounts is trusted without being confirmed, in seconds.
+    pub follow_max_age_seconds: u64,
     /// A provider of identity.
     pub oidc: OidcConfig,
 }
@@ -47,6 +55,10 @@ impl Default for AccessConfig {
             session_seconds: 24 * 3_600,
             audit_bytes: 1 << 30,
             audit_days: 400,
+            follow: Vec::new(),
+            follow_ca: PathBuf::new(),
+            follow_token_file: PathBuf::new(),
+            follow_max_age_seconds: 24 * 3_600,
             oidc: OidcConfig::default(),
         }
     }

@@ -53,6 +53,7 @@ mod token;
 // Who is there.
 mod access;
 mod config;
+mod follow;
 mod gate;
 mod host;
 mod moment;
@@ -75,6 +76,7 @@ pub use audit::{
 pub use config::{AccessConfig, LocalAccess};
 pub use decide::{Verdict, decide};
 pub use document::{ChangeError, Document, LOCAL, NewToken, Role, STRANGER, Token, User, Vouched};
+pub use follow::{AccountsCopy, CopyError, CopyState, FollowError, MOST_COPY_BYTES, Position, PositionError};
 pub use host::{LINK_SECONDS, host_token_file};
 pub use last_use::read as read_last_uses;
 pub use moment::Moment;

@@ -99,6 +99,15 @@ impl StoredPassword {
         is_match && is_bounded
     }
 
+    /// Whether one check costs much more than one of a password that was set here: nobody else may choose such a cost.
+    pub(crate) fn is_costly(&self) -> bool {
+        let HashCost { memory_kib, passes } = HashCost::default();
+        let params = PasswordHash::new(&self.0).ok().and_then(|hash| Params::try_from(&hash).ok());
+        params.is_none_or(|params| {
+            params.m_cost() > 4 * memory_kib || params.t_cost() > 4 * passes || params.p_cost() > 4
+        })
+    }
+
     /// Returns the PHC string.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -92,6 +92,9 @@ impl Access {
         address: IpAddr,
         now: Moment,
     ) -> Result<(), SignInError> {
+        if !self.is_trusted(now) {
+            return Err(StoreError::Outdated.into());
+        }
         let name = name.get(..LONGEST_NAME.min(name.len())).unwrap_or_default();
         let attempt = self.throttle.count(name, address, now.steady).map_err(SignInError::Slow)?;
         let Some(pass) = self.gate.enter() else {
@@ -147,6 +150,9 @@ impl Access {
     /// # Errors
     /// [`SignInError::Wrong`] if there is no such user.
     pub fn start_session(&self, name: &str, now: Moment) -> Result<SignedIn, SignInError> {
+        if !self.is_trusted(now) {
+            return Err(StoreError::Outdated.into());
+        }
         let generation = self.generation();
         let policy = self.policy();
         let (user, account) = policy.users.get_key_value(name).ok_or(SignInError::Wrong)?;

@@ -88,6 +88,32 @@ pub enum StoreError {
         /// The lock file.
         path: PathBuf,
     },
+    /// The accounts are a copy.
+    #[error("the accounts of this DAC are a copy: change them at {from}")]
+    Follows {
+        /// Where the copy is from.
+        from: String,
+    },
+    /// There are accounts where a copy would be.
+    #[error("{path} has accounts that are no copy: name another folder (access.directory), or move access.toml, nodes.toml and access.lock away", path = .path.display())]
+    NotACopy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A copy, and nothing that it is renewed from.
+    #[error("the accounts in {path} are a copy of those of {from}: follow it (access.follow), or remove copy.toml there to keep the accounts here from now on", path = .path.display())]
+    CopyWithoutSource {
+        /// The folder.
+        path: PathBuf,
+        /// Where the copy is from.
+        from: String,
+    },
+    /// A copy that is not trusted any more.
+    #[error("the accounts of this DAC are a copy that was not renewed for too long: see its health")]
+    Outdated,
+    /// Nothing to follow.
+    #[error("the accounts are in memory: start the DAC with a folder for them (--access DIR)")]
+    InMemory,
     /// The change itself was refused.
     #[error(transparent)]
     Change(#[from] ChangeError),
@@ -211,11 +237,17 @@ impl Store {
         change: impl FnOnce(&mut Document) -> Result<T, ChangeError>,
     ) -> Result<T, StoreError> {
         let lock = self.lock()?;
+        self.check_own()?;
         let mut document = self.read()?;
         let result = change(&mut document)?;
         document.check()?;
-        self.write(&lock, FILE, LARGEST, ABOUT, &document)?;
+        self.write_accounts(&lock, &document)?;
         Ok(result)
+    }
+
+    /// Replaces the accounts.
+    pub(crate) fn write_accounts(&self, lock: &File, document: &Document) -> Result<(), StoreError> {
+        self.write(lock, FILE, LARGEST, ABOUT, document)
     }
 
     /// Replaces a file by another content, below lines about it. Only with the lock, and not with more bytes than can be read again.

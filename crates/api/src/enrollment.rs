@@ -88,6 +88,9 @@ pub async fn enroll(
         );
         return Err(Problem::new(StatusCode::FORBIDDEN, "enroll_forbidden", detail));
     }
+    if let Some(copy) = api.doors.permissions.access.copy_state(Moment::now()) {
+        return Err(refused(&StoreError::Follows { from: copy.source }));
+    }
     let Some(enrollment) = api.enrollment.clone() else {
         let detail =
             "this DAC has no CA: start it with --ca-dir DIR (tls.ca_directory), the folder of oasis ca init";
@@ -190,6 +193,10 @@ fn refused(error: &StoreError) -> Problem {
         }
         StoreError::Node(error @ (NodeChangeError::Enrolled { .. } | NodeChangeError::RevokedKey { .. })) => {
             Problem::new(StatusCode::CONFLICT, "node_enrolled", error.to_string())
+        }
+        StoreError::Follows { from } => {
+            let detail = format!("this DAC has a copy of the accounts: enroll the node at {from}");
+            Problem::new(StatusCode::CONFLICT, "accounts_copied", detail)
         }
         StoreError::Node(error @ NodeChangeError::Name) => unusable(error.to_string()),
         error => failed(error.to_string()),

@@ -2,6 +2,7 @@
 
 use crate::Api;
 use axum::{Extension, Json, extract::State, http::StatusCode};
+use oasis_access::{CopyState, Moment};
 use oasis_dac::now;
 use oasis_doors::permissions::Caller;
 use oasis_health::FindingKind;
@@ -88,11 +89,13 @@ impl Api {
         let ending = dac.is_releasing().then(|| Reason { part: "dac".into(), reason: "the DAC ends".into() });
         let handlers = self.handlers.problems().into_iter();
         let files = self.doors.permissions.problems();
+        let (distrusted, unconfirmed) = self.copied_accounts();
         let reasons: Vec<_> = findings
             .into_iter()
             .map(|finding| Reason { part: finding.thread.to_string(), reason: finding.to_string() })
             .chain(handlers.map(|(name, reason)| Reason { part: name.into(), reason }))
             .chain(files.map(|(part, reason)| Reason { part: part.into(), reason }))
+            .chain(distrusted)
             .chain(ending)
             .collect();
         let status = match reasons.is_empty() {
@@ -113,7 +116,32 @@ impl Api {
         let unlisted = unlisted.map(|reason| Reason { part: "tem".into(), reason });
         let upstreams = dac.upstreams.list().into_iter();
         let upstreams = upstreams.map(|reason| Reason { part: "relay".into(), reason });
-        let warnings = warnings.chain(nodes).chain(limited).chain(unlisted).chain(upstreams).collect();
+        let warnings = warnings
+            .chain(nodes)
+            .chain(limited)
+            .chain(unlisted)
+            .chain(upstreams)
+            .chain(unconfirmed)
+            .collect();
         Health { status, software: oasis_dac::SOFTWARE, dac_time: now().0, reasons, warnings }
+    }
+
+    /// What is wrong with accounts that are a copy: a reason if they are not in force, else a warning if they are not renewed.
+    fn copied_accounts(&self) -> (Option<Reason>, Option<Reason>) {
+        let Some(copy) = self.doors.permissions.access.copy_state(Moment::now()) else { return (None, None) };
+        let CopyState { source, confirmed, problem, is_trusted } = copy;
+        let problem = problem.unwrap_or_default();
+        let reason = match (confirmed, is_trusted) {
+            (None, _) => format!("no copy of the accounts of {source} yet: nobody can sign in ({problem})"),
+            (Some(at), false) => format!(
+                "the copy of the accounts of {source} was last confirmed at {at}, too long ago (access.follow_max_age_seconds): nobody can sign in ({problem})"
+            ),
+            (Some(_), true) if problem.is_empty() => return (None, None),
+            (Some(at), true) => {
+                format!("the copy of the accounts of {source} was last confirmed at {at}: {problem}")
+            }
+        };
+        let reason = Some(Reason { part: "accounts".into(), reason });
+        if is_trusted { (None, reason) } else { (reason, None) }
     }
 }

@@ -63,6 +63,7 @@ const ADMINISTRATION: &[Verb] = &[Verb::Administration];
 const PAST: &[Verb] = &[Verb::ReadPast];
 const ENROLL: &[Verb] = &[Verb::Enroll];
 const REGISTER: &[Verb] = &[Verb::Register];
+const FOLLOW: &[Verb] = &[Verb::Follow];
 const RUNS: &[Verb] = &[Verb::Runs];
 const SQL: &[Verb] = &[Verb::Sql];
 const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
@@ -85,6 +86,7 @@ const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
         session::make_link,
         tickets::make,
         session::change_password,
+        accounts::copy::copy,
         accounts::users::list,
         accounts::users::add,
         accounts::users::set,
@@ -248,6 +250,7 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .post("/api/v1/sign-in-links", Nothing, session::make_link)
         .post("/api/v1/tickets", Somewhere(READ), tickets::make)
         .put("/api/v1/session/password", Nothing, session::change_password)
+        .get("/api/v1/accounts/copy", Everywhere(FOLLOW), accounts::copy::copy)
         .get("/api/v1/users", Everywhere(ADMINISTRATION), accounts::users::list)
         .post("/api/v1/users", Everywhere(ADMINISTRATION), accounts::users::add)
         .patch("/api/v1/users/{name}", Everywhere(ADMINISTRATION), accounts::users::set)

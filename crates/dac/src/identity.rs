@@ -47,7 +47,7 @@ pub struct RefusedNode {
 }
 
 /// Codes of refusals that concern the identity of a node.
-const CODES: [&str; 9] = [
+const CODES: [&str; 10] = [
     "name_not_certified",
     "key_in_use",
     "key_wrong",
@@ -56,6 +56,7 @@ const CODES: [&str; 9] = [
     "certificate_expired",
     "certificate_unnamed",
     "certificate_refused",
+    "accounts_outdated",
     "tls_required",
 ];
 

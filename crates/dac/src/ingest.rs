@@ -32,8 +32,8 @@ const READ_SIZE: usize = 64 * 1024;
 const HANDSHAKE_LINES: u32 = 5;
 const HANDSHAKE_PERIOD: Duration = Duration::from_secs(60);
 
-/// How often the certificate of a connected node is looked at: a revoked one is noticed by the guard within a second more.
-const LOOK: Duration = Duration::from_secs(1);
+/// How often the certificate of a connected node is looked at: a revoked one is refused everywhere within 2 s.
+const LOOK: Duration = Duration::from_millis(500);
 /// How often old samples are evicted.
 const EXPIRY: Duration = Duration::from_secs(1);
 /// How often silent topics give memory back if the active ones need it.

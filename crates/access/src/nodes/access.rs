@@ -3,6 +3,7 @@
 use super::{Enrolled, NodeRefusal, NodeRegister, ShownCertificate};
 use crate::{
     access::Access,
+    moment::Moment,
     secret::Digest,
     store::{Store, StoreError},
 };
@@ -20,6 +21,9 @@ impl Access {
     /// # Errors
     /// Why it is refused.
     pub fn check_node(&self, shown: ShownCertificate<'_>) -> Result<(), NodeRefusal> {
+        if !self.is_trusted(Moment::now()) {
+            return Err(NodeRefusal::Outdated);
+        }
         self.nodes.load().check(shown)
     }
 

@@ -82,6 +82,9 @@ pub enum NodeRefusal {
         "the node was enrolled with another key at {0}: use that one, or revoke it (oasis node revoke) and enroll again"
     )]
     AnotherKey(Time),
+    /// Nobody knows whether it was revoked meanwhile.
+    #[error("this DAC has a copy of the accounts that was not renewed for too long: see its health")]
+    Outdated,
 }
 
 /// Why nodes cannot be as they would be.
@@ -154,7 +157,7 @@ impl NodeRegister {
     /// # Errors
     /// If the key was revoked; if the name has another key that is neither revoked nor expired, or cannot be one.
     pub fn check_new(&self, name: &str, key: Digest, now: Nanos) -> Result<(), NodeChangeError> {
-        if name.is_empty() || name.len() > LONGEST_NAME || name.contains(char::is_control) {
+        if !is_node_name(name) {
             return Err(NodeChangeError::Name);
         }
         let Some(node) = self.nodes.get(name) else { return Ok(()) };
@@ -187,7 +190,7 @@ impl NodeRegister {
     /// # Errors
     /// If the name cannot be one, or there are too many nodes.
     pub fn revoke(&mut self, name: &str, now: Nanos) -> Result<usize, NodeChangeError> {
-        if name.is_empty() || name.len() > LONGEST_NAME || name.contains(char::is_control) {
+        if !is_node_name(name) {
             return Err(NodeChangeError::Name);
         }
         // Whole seconds, as in the file and in certificates.
@@ -213,6 +216,28 @@ impl NodeRegister {
         }
         if self.nodes.len() > MOST_NODES { Err(NodeChangeError::TooMany) } else { Ok(()) }
     }
+
+    /// The same, and checks each name and the number of certificates: for a register from another process.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub(crate) fn validate_strictly(&self) -> Result<(), NodeChangeError> {
+        self.validate()?;
+        for (name, node) in &self.nodes {
+            let is_text = |by: &str| by.len() <= LONGEST_NAME && !by.contains(char::is_control);
+            if !is_node_name(name) || !node.certificates.iter().all(|known| is_text(&known.by)) {
+                return Err(NodeChangeError::Name);
+            }
+            if node.certificates.len() > MOST_CERTIFICATES {
+                return Err(NodeChangeError::TooMany);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_node_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= LONGEST_NAME && !name.contains(char::is_control)
 }
 
 impl EnrolledNode {

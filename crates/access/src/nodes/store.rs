@@ -2,7 +2,7 @@
 
 use super::register::{NodeChangeError, NodeRegister};
 use crate::store::{Fingerprint, Store, StoreError};
-use std::path::PathBuf;
+use std::{fs::File, path::PathBuf};
 
 /// Name of the file.
 pub const NODES_FILE: &str = "nodes.toml";
@@ -49,11 +49,17 @@ impl Store {
         change: impl FnOnce(&mut NodeRegister) -> Result<T, NodeChangeError>,
     ) -> Result<T, StoreError> {
         let lock = self.lock()?;
+        self.check_own()?;
         let mut nodes = self.read_nodes()?;
         let result = change(&mut nodes)?;
         nodes.validate()?;
-        self.write(&lock, NODES_FILE, LARGEST, ABOUT, &nodes)?;
+        self.write_nodes(&lock, &nodes)?;
         Ok(result)
+    }
+
+    /// Replaces the nodes.
+    pub(crate) fn write_nodes(&self, lock: &File, nodes: &NodeRegister) -> Result<(), StoreError> {
+        self.write(lock, NODES_FILE, LARGEST, ABOUT, nodes)
     }
 }
 

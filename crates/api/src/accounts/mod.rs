@@ -1,5 +1,6 @@
 //! Users, tokens and roles over HTTP, for administrators; each change is recorded before and after.
 
+pub mod copy;
 pub mod roles;
 pub mod tokens;
 pub mod users;
@@ -49,6 +50,7 @@ fn refused(error: &StoreError) -> Problem {
         StoreError::Change(ChangeError::Exists { .. } | ChangeError::RoleInUse { .. }) => {
             (StatusCode::CONFLICT, "account_conflict")
         }
+        StoreError::Follows { .. } => (StatusCode::CONFLICT, "accounts_copied"),
         StoreError::Change(ChangeError::Random(_)) => (StatusCode::INTERNAL_SERVER_ERROR, "accounts"),
         StoreError::Change(_) => (StatusCode::UNPROCESSABLE_ENTITY, "bad_account"),
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "accounts"),

@@ -29,6 +29,7 @@ const PAST: &[&str] = &["read-past"];
 const ADMINISTRATION: &[&str] = &["administration"];
 const ENROLL: &[&str] = &["enroll"];
 const REGISTER: &[&str] = &["register"];
+const FOLLOW: &[&str] = &["follow"];
 const LAYOUTS: &[&str] = &["layouts"];
 const SQL: &[&str] = &["sql"];
 const RUNS: &[&str] = &["runs"];
@@ -61,6 +62,7 @@ pub const ROUTES: &[Expected] = &[
     nothing("PUT /api/v1/session/password"),
     nothing("POST /api/v1/sign-in-links"),
     somewhere("POST /api/v1/tickets", READ),
+    everywhere("GET /api/v1/accounts/copy", FOLLOW),
     everywhere("GET /api/v1/users", ADMINISTRATION),
     everywhere("POST /api/v1/users", ADMINISTRATION),
     everywhere("PATCH /api/v1/users/{name}", ADMINISTRATION),

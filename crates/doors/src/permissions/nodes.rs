@@ -25,6 +25,7 @@ impl NodeGuard for Permissions {
             let code = match refusal {
                 oasis_access::NodeRefusal::Revoked(_) => "certificate_revoked",
                 oasis_access::NodeRefusal::AnotherKey(_) => "key_wrong",
+                oasis_access::NodeRefusal::Outdated => "accounts_outdated",
             };
             Failure::new(code, refusal.to_string())
         })

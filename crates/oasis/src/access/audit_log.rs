@@ -1,5 +1,7 @@
 //! `oasis audit-log`: shows and verifies the audit log.
 
+#[cfg(feature = "live")]
+use super::merged_log::{self, Dacs};
 use super::{
     folder::{AccessFolder, Folder},
     unless_pipe_is_closed,
@@ -34,8 +36,9 @@ enum Verb {
     #[command(after_help = "Examples:
   oasis audit-log show -n 20
   oasis audit-log show --from -1d --principal person:ada
-  oasis audit-log show --action command: --target plant-7/ --format json | jq .arguments")]
-    Show(Filter),
+  oasis audit-log show --action command: --target plant-7/ --format json | jq .arguments
+  oasis audit-log show --tem https://tem.example.org:7070 --from -1d        the logs of all DACs as one")]
+    Show(Show),
     /// Check that no record was changed, removed, reordered or cut off; exits with status 1 if one was.
     #[command(after_help = "Examples:
   oasis audit-log verify
@@ -48,32 +51,47 @@ enum Verb {
 }
 
 #[derive(Debug, Args)]
-struct Filter {
+struct Show {
+    #[command(flatten)]
+    filter: Filter,
+    #[cfg(feature = "live")]
+    #[command(flatten)]
+    dacs: Dacs,
+}
+
+#[derive(Debug, Default, Args)]
+pub(super) struct Filter {
     /// Only records of this time or later.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    from: Option<String>,
+    pub(super) from: Option<String>,
     /// Only records before this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    to: Option<String>,
+    pub(super) to: Option<String>,
     /// Only records of this principal, such as person:ada.
     #[arg(long)]
-    principal: Option<String>,
+    pub(super) principal: Option<String>,
     /// Only actions that begin with this, such as command: or user:add.
     #[arg(long)]
-    action: Option<String>,
+    pub(super) action: Option<String>,
     /// Only targets that begin with this, such as plant-7/.
     #[arg(long)]
-    target: Option<String>,
+    pub(super) target: Option<String>,
     /// Only the newest N of them.
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_NEWEST))]
-    newest: Option<u64>,
+    pub(super) newest: Option<u64>,
     /// Output format.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    pub(super) format: Format,
 }
 
 /// Runs a subcommand.
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    #[cfg(feature = "live")]
+    if let Verb::Show(Show { filter, dacs }) = &arguments.verb
+        && dacs.are_named()
+    {
+        return unless_pipe_is_closed(merged_log::show(dacs, filter)).map(|()| ExitCode::SUCCESS);
+    }
     let folder = arguments.folder.find()?;
     if !folder.audit_path().exists() {
         bail!(
@@ -82,7 +100,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         );
     }
     match &arguments.verb {
-        Verb::Show(filter) => unless_pipe_is_closed(show(&folder, filter)).map(|()| ExitCode::SUCCESS),
+        Verb::Show(Show { filter, .. }) => {
+            unless_pipe_is_closed(show(&folder, filter)).map(|()| ExitCode::SUCCESS)
+        }
         Verb::Verify { head } => check(&folder, *head),
     }
 }
@@ -136,7 +156,7 @@ fn print(out: &mut impl Write, record: &Record, format: Format) -> io::Result<()
 }
 
 /// Number, time, who from where, what to what with which arguments, and the result.
-fn line(record: &Record) -> String {
+pub(super) fn line(record: &Record) -> String {
     let Record { seq, time, principal, address, action, target, arguments, result, of, .. } = record;
     let mut line = format!("{seq} {time} {principal}");
     if !address.is_empty() {

@@ -3,6 +3,8 @@
 pub mod audit_log;
 pub mod folder;
 #[cfg(feature = "live")]
+mod merged_log;
+#[cfg(feature = "live")]
 pub mod node;
 mod password;
 mod recorded;

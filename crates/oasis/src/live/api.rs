@@ -4,7 +4,8 @@ use crate::live::{
     dac_address::{DacAddress, Server},
     host_token, token, trust,
 };
-use anyhow::bail;
+use anyhow::{Context, bail};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::{cell::OnceCell, error::Error, fmt, io::Cursor, time::Duration};
 use ureq::{
@@ -68,6 +69,27 @@ impl Api {
             request = request.header("authorization", authorization);
         }
         understand(request.call().map_err(|error| self.failed(error))?)
+    }
+
+    /// A document of at most so many bytes.
+    pub fn get_bounded<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &[(&str, &str)],
+        most: u64,
+    ) -> anyhow::Result<T> {
+        let mut request = self.agent.get(format!("{}{path}", self.base)).query_pairs(query.iter().copied());
+        if let Some(authorization) = self.authorization()? {
+            request = request.header("authorization", authorization);
+        }
+        let mut answer = request.call().map_err(|error| self.failed(error))?;
+        if !answer.status().is_success() {
+            understand(answer)?;
+            bail!("an answer without a document");
+        }
+        let text = answer.body_mut().with_config().limit(most).read_to_string();
+        let text = text.with_context(|| format!("an answer of more than {most} bytes, or none"))?;
+        Ok(serde_json::from_str(&text)?)
     }
 
     /// Sends a change; returns null without a response body.

@@ -12,6 +12,7 @@ pub mod command;
 pub mod dac_address;
 mod dacs;
 mod encryption;
+mod follow;
 mod handlers;
 mod host_token;
 mod list;

@@ -6,6 +6,7 @@ use super::{
     arguments,
     dac_address::Server,
     encryption::{self, DATAGRAMS},
+    follow::Sources,
     node::{
         dacs::NodeDacs,
         state::{Named, NodeState},
@@ -299,6 +300,7 @@ impl RunningDac {
         };
         let relays = Relays::new(&config.relay, config.insecure)?;
         let openid = OpenId::new(config.access.oidc.clone()).context("in the section [access.oidc]")?;
+        let sources = Sources::new(&config.access, doors_address, config.insecure)?;
         let permissions = accounts::open(&config.access, doors_address.port())?;
         let access = permissions.access.clone();
         let dac = Dac::new(oasis_dac::Config {
@@ -348,6 +350,9 @@ impl RunningDac {
             running.take_samples(channel, security)?;
         }
         relays.start(&running.dac);
+        if let Some(sources) = sources {
+            sources.start(running.access.clone(), &running.dac.health)?;
+        }
         running.list(listing, &api, &own_tem, (&config.tem, tems, &names))?;
         let identity = running.identity(&config.tem, &names);
         own_tem.set_identity(identity.clone());

@@ -286,7 +286,8 @@ impl RunningDac {
         let enrollment = enrollment.transpose()?.flatten();
         // Invalid settings of a handler or of the TEM end the start before anything is written.
         if config.postgresql.writer.is_empty() {
-            config.postgresql.writer = registration::name(&config.tem)?.to_string();
+            let kind = if parts == Parts::Relay { Kind::Relay } else { Kind::Dac };
+            config.postgresql.writer = registration::name(&config.tem, kind)?.to_string();
         }
         let handlers = config.handlers()?;
         let listing = parts.registrant(&config.tem)?;

@@ -67,8 +67,6 @@ struct KnownNode {
     entry: NodeEntry,
     /// What the upstream measures of it.
     measured: (Option<i64>, Option<u64>),
-    /// Topics of its instances at the upstream.
-    topics: BTreeSet<u32>,
     /// Why it is not listed here.
     refused: Option<RelayError>,
 }
@@ -108,7 +106,10 @@ pub struct Mirror {
     /// Hashes of schemas that are not what they should be, or for which there is no room: they are not asked for again.
     refused_schemas: BTreeSet<String>,
     nodes: BTreeMap<String, KnownNode>,
+    /// By topic at the upstream. An entry that changed comes after those that did not: a node may come after its instances.
     instances: BTreeMap<u32, KnownInstance>,
+    /// The topics of each node's instances.
+    topics: BTreeMap<String, BTreeSet<u32>>,
     /// What a new picture has not had yet.
     unseen: Option<Unseen>,
     /// The upstream was started again: nodes that it does not know yet may still come.
@@ -133,6 +134,7 @@ impl Mirror {
             refused_schemas: BTreeSet::new(),
             nodes: BTreeMap::new(),
             instances: BTreeMap::new(),
+            topics: BTreeMap::new(),
             unseen: None,
             is_new_life: false,
             needs: BTreeSet::new(),
@@ -201,13 +203,12 @@ impl Mirror {
         }
         if self.epoch.replace(epoch).is_some_and(|before| before != epoch) {
             // Another process, whose topics have other numbers.
-            (self.position, self.instances, self.unseen) = (None, BTreeMap::new(), None);
+            (self.position, self.unseen) = (None, None);
+            self.instances.clear();
+            self.topics.clear();
             self.refused_schemas.clear();
             self.is_new_life = true;
-            for node in self.nodes.values_mut() {
-                node.topics.clear();
-                node.entry.online = false;
-            }
+            self.nodes.values_mut().for_each(|node| node.entry.online = false);
         }
         self.clock = Clock::default();
         Ok(())
@@ -240,7 +241,7 @@ impl Mirror {
                 nodes: self.nodes.keys().cloned().collect(),
                 instances: instances.map(|known| (known.entry.node, known.entry.instance)).collect(),
             });
-            self.nodes.values_mut().for_each(|node| node.topics.clear());
+            self.topics.clear();
         }
         delta.removed.instances.iter().for_each(|topic| self.remove_instance(*topic));
         delta.removed.nodes.iter().for_each(|name| self.remove_node(name));
@@ -279,8 +280,7 @@ impl Mirror {
                 known.entry = entry;
             }
             None => {
-                let (measured, topics, refused) = ((None, None), BTreeSet::new(), None);
-                self.nodes.insert(name.clone(), KnownNode { entry, measured, topics, refused });
+                self.nodes.insert(name.clone(), KnownNode { entry, measured: (None, None), refused: None });
             }
         }
         self.list(&name);
@@ -293,9 +293,8 @@ impl Mirror {
         let was_refused = known.refused.take();
         match self.upstream.node(relayed(&known.entry, hop, offset)) {
             Ok(()) => {
-                let missing: Vec<u32> = known.topics.iter().copied().collect();
                 self.note_measured(name);
-                missing.into_iter().for_each(|topic| self.list_instance(topic));
+                self.topics_of(name).into_iter().for_each(|topic| self.list_instance(topic));
             }
             Err(error) => {
                 let is_usual = matches!(error, RelayError::Elsewhere(_) | RelayError::Loop(_));
@@ -310,6 +309,10 @@ impl Mirror {
         }
     }
 
+    fn topics_of(&self, node: &str) -> Vec<u32> {
+        self.topics.get(node).into_iter().flatten().copied().collect()
+    }
+
     fn hop(&self) -> Option<Hop> {
         let (clock_offset_ns, round_trip_ns) = self.clock.offset().unzip();
         Some(Hop { dac: self.name.clone(), epoch: self.epoch?, clock_offset_ns, round_trip_ns })
@@ -318,15 +321,15 @@ impl Mirror {
     fn instance(&mut self, entry: InstanceEntry, schema: String) {
         let topic = entry.id;
         let is_one_too_many = !self.instances.contains_key(&topic) && self.instances.len() >= INSTANCES;
-        if is_one_too_many || entry.instance.len() > NAME || schema.len() > HASH {
+        let is_too_long = entry.node.len().max(entry.instance.len()) > NAME || schema.len() > HASH;
+        if is_one_too_many || is_too_long {
             self.left_out += 1;
             return;
         }
         if let Some(unseen) = &mut self.unseen {
             unseen.instances.remove(&(entry.node.clone(), entry.instance.clone()));
         }
-        let Some(node) = self.nodes.get_mut(&entry.node) else { return };
-        node.topics.insert(topic);
+        self.topics.entry(entry.node.clone()).or_default().insert(topic);
         if !self.schemas.contains_key(&schema) && !self.refused_schemas.contains(&schema) {
             self.needs.insert(Need::Schema(schema.clone()));
         }
@@ -362,18 +365,25 @@ impl Mirror {
     fn remove_instance(&mut self, topic: u32) {
         let Some(known) = self.instances.remove(&topic) else { return };
         let InstanceEntry { node, instance, .. } = &known.entry;
-        let Some(its) = self.nodes.get_mut(node) else { return };
-        its.topics.remove(&topic);
+        let Some(its) = self.topics.get_mut(node) else { return };
+        its.remove(&topic);
         // Another topic may have its name: the node came back with another type.
-        let names = its.topics.iter().filter_map(|topic| self.instances.get(topic));
-        if !names.map(|known| &known.entry.instance).any(|name| name == instance) {
+        let names = its.iter().filter_map(|topic| self.instances.get(topic));
+        let is_gone = !names.map(|known| &known.entry.instance).any(|name| name == instance);
+        if its.is_empty() {
+            self.topics.remove(node);
+        }
+        if is_gone {
             self.upstream.remove(node, Some(instance));
         }
     }
 
     fn remove_node(&mut self, name: &str) {
-        let Some(known) = self.nodes.remove(name) else { return };
-        known.topics.iter().for_each(|topic| drop(self.instances.remove(topic)));
+        let topics = self.topics.remove(name).unwrap_or_default();
+        topics.iter().for_each(|topic| drop(self.instances.remove(topic)));
+        if self.nodes.remove(name).is_none() {
+            return;
+        }
         self.upstream.remove(name, None);
     }
 
@@ -464,11 +474,10 @@ impl Mirror {
 
     /// A ledger has come.
     pub fn ledger(&mut self, node: &str, instance: &str, ledger: UpstreamLedger) {
-        let Some(its) = self.nodes.get(node) else { return };
+        let Some(its) = self.topics.get(node) else { return };
         let is_it =
             |topic: &&u32| self.instances.get(topic).is_some_and(|known| known.entry.instance == instance);
-        let Some(known) = its.topics.iter().find(is_it).and_then(|topic| self.instances.get_mut(topic))
-        else {
+        let Some(known) = its.iter().find(is_it).and_then(|topic| self.instances.get_mut(topic)) else {
             return;
         };
         if let Some(listed) = &known.listed {

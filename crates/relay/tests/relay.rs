@@ -11,6 +11,7 @@ use oasis_wire::{
     schema::ProbeType,
     value::RowWriter,
 };
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -442,4 +443,41 @@ fn the_mutant_that_drops_a_gap_is_found() {
         "mutant relay drops gaps: found after {} seeds: {unannounced} samples are unannounced",
         seed + 1
     );
+}
+
+proptest! {
+    /// A node that changed after its instances comes after them, maybe in a later message.
+    #[test]
+    fn every_instance_is_listed_in_whatever_order_nodes_and_instances_come(
+        order in Just((0_u32..12).collect::<Vec<_>>()).prop_shuffle(),
+        length in 1_usize..6,
+        is_schema_first in any::<bool>(),
+    ) {
+        let mut relay = Relay::new();
+        let fetch = |relay: &mut Relay| {
+            if let Some(Need::Schema(hash)) = relay.mirror.take_need() {
+                relay.mirror.schema(&hash, tank());
+            }
+        };
+        // Three nodes with three instances each.
+        for (page, numbers) in order.chunks(length).enumerate() {
+            let nodes = numbers.iter().filter(|number| *number % 4 == 0).map(|number| node(&format!("plant {}", number / 4), RUN, true));
+            let instances = numbers.iter().filter(|number| *number % 4 != 0).map(|number| {
+                let mut entry = instance(*number, RUN);
+                entry["node"] = format!("plant {}", number / 4).into();
+                entry["instance"] = format!("tank {number}").into();
+                entry
+            });
+            let from = if page == 0 { 0 } else { 1 };
+            let mut picture = delta(from, nodes.collect(), instances.collect());
+            picture["more"] = ((page + 1) * length < order.len()).into();
+            relay.take(picture);
+            if is_schema_first {
+                fetch(&mut relay);
+            }
+        }
+        fetch(&mut relay);
+        let (nodes, instances) = (relay.dac.registry.nodes().len(), relay.dac.registry.instances().len());
+        prop_assert_eq!((nodes, instances, relay.mirror.left_out()), (3, 9, 0));
+    }
 }

@@ -29,8 +29,13 @@ export class PlainNode {
 
   private constructor(private readonly socket: Socket) {}
 
-  /** Starts a node and registers all its instances. */
-  static async start(dac: string, name: string, instances: readonly PlainInstance[]): Promise<PlainNode> {
+  /** Starts a node, registers all its instances, and pings now and then. */
+  static async start(
+    dac: string,
+    name: string,
+    instances: readonly PlainInstance[],
+    pingMs = PING_MS,
+  ): Promise<PlainNode> {
     const [host, port] = dac.split(':');
     const socket = connect(Number(port), host);
     await once(socket, 'connect');
@@ -64,7 +69,7 @@ export class PlainNode {
     const ping = () =>
       node.say({ op: 'ping', node_time: Date.now() * 1e6, clock_offset_ns: 500_000, round_trip_ns: 500_000 });
     ping();
-    node.pinging = setInterval(ping, PING_MS);
+    node.pinging = setInterval(ping, pingMs);
     return node;
   }
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { useSize } from '../panels/use_size.ts';
-import { type TreeRow, treeRows } from '../state/tree.ts';
+import { keyOfRow, type TreeRow, treeRows } from '../state/tree.ts';
 import { TreeGone, TreeInstance, TreeNodeHead } from './tree_node.tsx';
 
 /** Heights of rows in rem, equal to those of the style sheet. */
@@ -34,7 +34,7 @@ export function TreeList() {
     >
       <ul class="tree-rows" style={{ height: `${total}px` }} onKeyDown={move}>
         {rows.slice(first, last).map((row, index) => (
-          <li key={row.key} class="tree-row" style={{ top: `${tops[first + index]}px` }}>
+          <li key={keyOfRow(row)} class="tree-row" style={{ top: `${tops[first + index]}px` }}>
             <Row row={row} />
           </li>
         ))}

@@ -6,16 +6,27 @@ import { filter, registry } from './store.ts';
 
 /** A line of the list of instances. */
 export type TreeRow =
-  | { readonly kind: 'node'; readonly key: string; readonly node: NodeEntry; readonly count: number }
+  | { readonly kind: 'node'; readonly node: NodeEntry; readonly count: number }
   | {
       readonly kind: 'instance';
-      readonly key: string;
       readonly entry: InstanceEntry;
       /** The metric that the filter has found, if the names of the instance do not match without it. */
       readonly metric: string | undefined;
     }
   /** Expands the nodes that have been offline for long. */
-  | { readonly kind: 'gone'; readonly key: string; readonly nodes: number; readonly isOpen: boolean };
+  | { readonly kind: 'gone'; readonly nodes: number; readonly isOpen: boolean };
+
+/** Returns a text that no other row has. Only visible rows need one. */
+export function keyOfRow(row: TreeRow): string {
+  switch (row.kind) {
+    case 'node':
+      return `n ${row.node.name}`;
+    case 'instance':
+      return `i ${row.entry.id} ${row.entry.instance}`;
+    case 'gone':
+      return 'gone';
+  }
+}
 
 /**
  * Nodes, each with its instances, of those that the filter lets through: first what is there, then what was until a moment ago. What has
@@ -32,13 +43,8 @@ export const treeRows = computed<readonly TreeRow[]>(() => {
   const ownOf = ({ name }: NodeEntry) => byNode.get(name) ?? [];
   const wanted = nodes.filter((node) => words.length === 0 || ownOf(node).length > 0);
   const rowsOf = (node: NodeEntry): TreeRow[] => [
-    { kind: 'node', key: `n ${node.name}`, node, count: ownOf(node).length },
-    ...ownOf(node).map(({ entry, metric }) => ({
-      kind: 'instance' as const,
-      key: `i ${entry.id} ${entry.instance}`,
-      entry,
-      metric,
-    })),
+    { kind: 'node', node, count: ownOf(node).length },
+    ...ownOf(node).map(({ entry, metric }) => ({ kind: 'instance' as const, entry, metric })),
   ];
   const online = wanted.filter(({ state }) => state === 'online');
   const missed = wanted.filter((node) => node.state !== 'online' && !isGone(node));
@@ -46,11 +52,7 @@ export const treeRows = computed<readonly TreeRow[]>(() => {
   const rows = [...online, ...missed].flatMap(rowsOf);
   if (gone.length === 0) return rows;
   const isOpen = words.length > 0 || (isGoneListOpen.value ?? rows.length === 0);
-  return [
-    ...rows,
-    { kind: 'gone', key: 'gone', nodes: gone.length, isOpen },
-    ...(isOpen ? gone.flatMap(rowsOf) : []),
-  ];
+  return [...rows, { kind: 'gone', nodes: gone.length, isOpen }, ...(isOpen ? gone.flatMap(rowsOf) : [])];
 });
 
 interface Found {

@@ -257,8 +257,7 @@ function parseDelta(fields: Fields): RegistryDelta {
     more: fields.more === true,
     nodes: listOf(fields.nodes).map(parseNode),
     instances: listOf(fields.instances).map((instance) => {
-      const type = types[number(instance.type)] ?? {};
-      return parseFacts({ ...instance, type: type.type, uuid: type.uuid, version: type.version });
+      return parseFacts(instance, types[number(instance.type)] ?? {});
     }),
     goneNodes: valuesOf(removed.nodes).map(text),
     goneInstances: valuesOf(removed.instances).map(number),
@@ -306,7 +305,7 @@ function parseOverhead(fields: unknown): OverheadEntry | null {
 }
 
 function parseInstance(fields: Fields): InstanceEntry {
-  const facts = parseFacts(fields);
+  const facts = parseFacts(fields, fields);
   return {
     ...facts,
     state: text(fields.state),
@@ -315,14 +314,15 @@ function parseInstance(fields: Fields): InstanceEntry {
   };
 }
 
-function parseFacts(fields: Fields): InstanceFacts {
+/** `type`: what has name, UUID and version of the probe type. */
+function parseFacts(fields: Fields, type: Fields): InstanceFacts {
   return {
     id: number(fields.id),
     node: text(fields.node),
     instance: text(fields.instance),
-    type: text(fields.type),
-    uuid: text(fields.uuid),
-    version: text(fields.version),
+    type: text(type.type),
+    uuid: text(type.uuid),
+    version: text(type.version),
     enabled: fields.enabled !== false,
     hertz: optionalNumber(fields.hertz) ?? null,
     demand: parseDemand(fields.demand),

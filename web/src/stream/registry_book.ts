@@ -73,11 +73,23 @@ export class RegistryBook {
     if (!facts) return undefined;
     const node = this.nodes.get(facts.node);
     const lowered = this.statistics.get(facts.node)?.overhead?.lowered[facts.instance];
+    // Field by field: there may be 20,000, and to spread an object takes several times as long.
     return {
-      ...facts,
+      id: facts.id,
+      node: facts.node,
+      instance: facts.instance,
+      type: facts.type,
+      uuid: facts.uuid,
+      version: facts.version,
       state: node?.online && node.run === facts.run ? 'online' : 'offline',
+      enabled: facts.enabled,
+      hertz: facts.hertz,
       pace: facts.recorder || facts.hertz === null ? null : (lowered ?? facts.hertz),
+      demand: facts.demand,
+      kind: facts.kind,
+      recorder: facts.recorder,
       replay: node?.replay ?? false,
+      run: facts.run,
     };
   }
 
@@ -99,9 +111,20 @@ export class RegistryBook {
   private nodeEntry(name: string): NodeEntry | undefined {
     const facts = this.nodes.get(name);
     if (!facts) return undefined;
-    const { online, ...rest } = facts;
     const statistics = this.statistics.get(name) ?? UNKNOWN;
-    return { ...rest, state: online ? 'online' : 'offline', ...statistics };
+    return {
+      name: facts.name,
+      host: facts.host,
+      software: facts.software,
+      state: facts.online ? 'online' : 'offline',
+      since: facts.since,
+      run: facts.run,
+      replay: facts.replay,
+      path: facts.path,
+      clock_offset_ns: statistics.clock_offset_ns,
+      round_trip_ns: statistics.round_trip_ns,
+      overhead: statistics.overhead,
+    };
   }
 
   private forget(): void {

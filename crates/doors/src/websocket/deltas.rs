@@ -30,6 +30,8 @@ pub struct Deltas {
     pub(super) turn: VecDeque<usize>,
     /// Bytes of the longest one since the last rest.
     pub(super) longest: usize,
+    /// Time that the messages since then have taken.
+    pub(super) worked: Duration,
     /// When the next ones may be sent.
     pub(super) not_before: Option<Instant>,
     /// Whether a client waits for one.

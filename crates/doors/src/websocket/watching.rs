@@ -17,14 +17,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Bytes of pictures or changes for one client in a second.
-const RATE: u64 = 4 * 1024 * 1024;
+/// Bytes of pictures for one client in a second.
+const PICTURE_RATE: u64 = 4 * 1024 * 1024;
+/// Bytes of changes for one client in a second: a picture of 10,000 nodes takes a fraction of a second.
+const DELTA_RATE: u64 = 32 * 1024 * 1024;
 /// Time between two rounds.
 const PERIOD: Duration = Duration::from_secs(1);
 /// Bytes of statistics for one client in a second.
 const STATISTICS_RATE: u64 = 256 * 1024;
 /// Messages of changes, or of statistics, that are made in one turn.
 const MADE: usize = 2;
+/// Messages of changes that are written in one turn.
+const WRITTEN: usize = 16;
 
 impl Shard {
     /// The registry has changed: all watching clients need another picture, or the changes.
@@ -109,7 +113,7 @@ impl Shard {
             return;
         }
         let Some((version, frame)) = self.picture.present(&self.around.dac.registry) else { return };
-        let rest = Duration::from_nanos((frame.len() as u64).saturating_mul(1_000_000_000 / RATE));
+        let rest = Duration::from_nanos((frame.len() as u64).saturating_mul(1_000_000_000 / PICTURE_RATE));
         self.picture.not_before = Some(Instant::now() + rest);
         // The registry may have changed since the first page.
         self.picture.is_due = version != self.around.dac.registry.version();
@@ -135,19 +139,21 @@ impl Shard {
 }
 
 impl Shard {
-    /// Sends a message to each client that lags and has taken the one before, a few of them in a turn; after the last of them comes a rest.
+    /// Sends a message to each client that lags and has taken the one before, a few of them in a turn. After the last of them comes a rest as long as the work:
+    /// changes take half of the shard's time at most.
     fn send_deltas(&mut self) {
         let now = Instant::now();
         if self.deltas.turn.is_empty() {
             self.deltas.turn = self.clients_that_lag();
-            self.deltas.longest = 0;
+            (self.deltas.longest, self.deltas.worked) = (0, Duration::ZERO);
             if self.deltas.turn.is_empty() {
                 self.deltas.is_due = false;
                 return;
             }
         }
-        let mut made = 0;
+        let (mut made, mut written) = (0, 0);
         while made < MADE
+            && written < WRITTEN
             && let Some(key) = self.deltas.turn.pop_front()
         {
             let revision = self.around.dac.registry.revision();
@@ -160,15 +166,18 @@ impl Shard {
                 Some(caller) => (deltas::visible_to(&caller, &self.around.dac, *reader), true),
             };
             made += usize::from(is_new);
+            written += 1;
             self.deltas.longest = self.deltas.longest.max(message.frame.as_ref().map_or(0, Bytes::len));
             let said = self.send_delta(key, message);
             self.settle(key, said);
         }
+        let ended = Instant::now();
+        self.deltas.worked += ended.saturating_duration_since(now);
         if self.deltas.turn.is_empty() {
             // Whether a client still lags is found out after the rest.
             let longest = self.deltas.longest as u64;
-            let rest = Duration::from_nanos(longest.saturating_mul(1_000_000_000 / RATE));
-            self.deltas.not_before = Some(now + rest);
+            let sent = Duration::from_nanos(longest.saturating_mul(1_000_000_000 / DELTA_RATE));
+            self.deltas.not_before = Some(ended + sent.max(self.deltas.worked));
         }
     }
 

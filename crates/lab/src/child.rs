@@ -90,7 +90,8 @@ impl Child {
 fn places(line: &str) -> Option<Vec<String>> {
     if let Ok(ready) = serde_json::from_str::<serde_json::Value>(line) {
         let http = ready["http"].as_str()?.trim_start_matches("http://");
-        return Some(vec![http.to_owned()]);
+        let channel = ready["channel"].as_str();
+        return Some([http].into_iter().chain(channel).map(str::to_owned).collect());
     }
     let mut words = line.split_ascii_whitespace().map(str::to_owned);
     (words.next()? == "ready").then(|| words.collect())

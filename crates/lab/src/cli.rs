@@ -8,7 +8,7 @@ use crate::{
     experiments::{
         EXPERIMENTS,
         frizelle::{self, PushServer},
-        mueller, oasis2013, windcomm,
+        million, mueller, oasis2013, windcomm,
     },
     faults::{Faults, SourceSettings},
     node,
@@ -134,6 +134,12 @@ enum Verb {
     /// A simulated anemometer with a WebSocket server that does nothing else.
     #[command(hide = true)]
     BareWind(windcomm::BareServer),
+    /// Clients of a relay.
+    #[command(hide = true)]
+    HoldLoad {
+        /// What they do, as JSON.
+        orders: million::Orders,
+    },
     /// Clients of a server that answers pings.
     #[command(hide = true)]
     PingLoad {
@@ -231,6 +237,7 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         Verb::PushServe { server, listen, cores } => return server.serve(listen, cores),
         Verb::PushLoad { orders } => return orders.run(),
         Verb::PingLoad { orders } => return orders.run(),
+        Verb::HoldLoad { orders } => return orders.run(),
         Verb::Daemon(daemon) => return daemon.run(),
         Verb::Sensor(sensor) => return sensor.run(),
         Verb::BareWind(server) => return server.run(),

@@ -81,7 +81,15 @@ pub fn resident(pid: u32) -> anyhow::Result<u64> {
     status(pid, "VmRSS:")
 }
 
-/// Of that, what is no file's (`RssAnon`), bytes: the process shares it with no other.
+/// Memory in use, with pages that several processes use divided by their number (`Pss`), bytes.
+pub fn proportional(pid: u32) -> anyhow::Result<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).context("the process has ended")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
+    let kib: Option<u64> = line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
+    Ok(kib.context("no Pss in /proc/PID/smaps_rollup")? * 1024)
+}
+
+/// Of the memory in use, what is no file's (`RssAnon`), bytes: the process shares it with no other.
 pub fn private(pid: u32) -> anyhow::Result<u64> {
     status(pid, "RssAnon:")
 }

@@ -43,6 +43,8 @@ pub struct Received {
     pub sequence: u32,
     /// Samples missing in the numbers.
     pub lost: u64,
+    /// Samples received again.
+    pub twice: u64,
     /// Whether ages count.
     pub is_watched: bool,
 }
@@ -80,6 +82,7 @@ impl Member {
             messages: 0,
             sequence: 0,
             lost: 0,
+            twice: 0,
             is_watched: true,
         };
         let stream = Stream::client(TcpStream::from_std(socket.into()), way.tls)?;
@@ -125,11 +128,22 @@ impl Member {
 
     /// Reads received bytes; returns how many.
     pub fn read(&mut self, buffer: &mut [u8], tally: &mut Tally) -> anyhow::Result<u64> {
+        self.read_each(buffer, tally, |_, _| {})
+    }
+
+    /// The same; each new sample goes to the function too, with its number and its age in nanoseconds.
+    pub fn read_each(
+        &mut self,
+        buffer: &mut [u8],
+        tally: &mut Tally,
+        mut each: impl FnMut(u32, u64),
+    ) -> anyhow::Result<u64> {
         let mut bytes = 0;
         loop {
             let received = &mut self.received;
-            let taken =
-                self.stream.read(buffer, |bytes| received.take(bytes, tally).map_err(io::Error::other));
+            let taken = self
+                .stream
+                .read(buffer, |bytes| received.take(bytes, tally, &mut each).map_err(io::Error::other));
             let length = match taken {
                 Ok(0) => bail!("server closed a subscriber's connection"),
                 Ok(length) => length,
@@ -146,15 +160,25 @@ impl Member {
 }
 
 impl Received {
-    fn take(&mut self, bytes: &[u8], tally: &mut Tally) -> anyhow::Result<()> {
+    /// Whether the handshake is done.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    fn take(
+        &mut self,
+        bytes: &[u8],
+        tally: &mut Tally,
+        each: &mut impl FnMut(u32, u64),
+    ) -> anyhow::Result<()> {
         if self.inbound.is_empty() {
-            let taken = self.parse(bytes, tally)?;
+            let taken = self.parse(bytes, tally, each)?;
             self.inbound.extend_from_slice(bytes.get(taken..).unwrap_or_default());
             return Ok(());
         }
         let mut held = mem::take(&mut self.inbound);
         held.extend_from_slice(bytes);
-        let taken = self.parse(&held, tally)?;
+        let taken = self.parse(&held, tally, each)?;
         held.drain(..taken);
         if !held.is_empty() {
             self.inbound = held;
@@ -163,7 +187,12 @@ impl Received {
     }
 
     /// Parses frames; returns the number of consumed bytes.
-    fn parse(&mut self, bytes: &[u8], tally: &mut Tally) -> anyhow::Result<usize> {
+    fn parse(
+        &mut self,
+        bytes: &[u8],
+        tally: &mut Tally,
+        each: &mut impl FnMut(u32, u64),
+    ) -> anyhow::Result<usize> {
         let start = if self.is_open { 0 } else { self.welcome(bytes, tally)? };
         if !self.is_open {
             return Ok(0);
@@ -177,13 +206,17 @@ impl Received {
             let stamp = Stamp::read(message).map(|stamp| (stamp, stamp.sequence));
             if let Some((stamp, last)) = stamp.or_else(|| Stamp::of_batch(message)) {
                 tally.samples += u64::from(last - stamp.sequence) + 1;
-                let next = mem::replace(&mut self.sequence, last).wrapping_add(1);
+                let newest = self.sequence.max(last);
+                let next = mem::replace(&mut self.sequence, newest).wrapping_add(1);
+                let age = now.saturating_sub(stamp.time);
                 // The first sample can have any number; samples before it are not lost.
                 if next > 1 {
                     self.lost += u64::from(stamp.sequence.saturating_sub(next));
+                    self.twice += u64::from((last + 1).min(next).saturating_sub(stamp.sequence));
                 }
+                (stamp.sequence.max(next)..=last).for_each(|sequence| each(sequence, age));
                 if self.is_watched {
-                    tally.age(now.saturating_sub(stamp.time));
+                    tally.age(age);
                 }
             }
         }

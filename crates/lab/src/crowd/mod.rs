@@ -8,12 +8,11 @@ mod text;
 
 pub use dialect::Dialect;
 pub use frames::Frames;
-pub use member::Way;
+pub use member::{Member, Way};
 pub use tally::Tally;
 pub use text::{TextCrowd, TextDoor};
 
 use anyhow::{Context, bail};
-use member::Member;
 use mio::{Events, Interest, Poll, Token};
 use std::{
     io,

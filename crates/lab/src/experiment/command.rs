@@ -37,6 +37,7 @@ pub struct List {}
   oasis lab run mueller --quick                                 workers beside engine.io and SocketCluster
   oasis lab run windcomm --set BROWSER=firefox                  WebSocket, polls and streams over a slow way
   oasis lab run oasis-2013 --set TEST=bytes                     AJAX beside WebSockets: bytes on the wire
+  oasis lab run million --set WATCHERS=20000,100000             how many WebSockets relays hold, and in how much memory
   oasis lab run oasis-2013 --plan million                       how many samples a second one tab takes
   oasis lab run --resume lab-runs/frizelle-paper-20261123-220000")]
 pub struct Run {

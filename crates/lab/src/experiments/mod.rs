@@ -8,6 +8,7 @@ mod devtools;
 mod fleet;
 pub mod frizelle;
 mod live;
+pub mod million;
 mod monitor;
 pub mod mueller;
 pub mod oasis2013;
@@ -19,4 +20,4 @@ use crate::experiment::Method;
 
 /// Every experiment.
 pub const EXPERIMENTS: &[&dyn Method] =
-    &[&frizelle::Frizelle, &mueller::Mueller, &oasis2013::Oasis2013, &windcomm::WindComm];
+    &[&frizelle::Frizelle, &million::Million, &mueller::Mueller, &oasis2013::Oasis2013, &windcomm::WindComm];

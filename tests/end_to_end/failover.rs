@@ -1,5 +1,7 @@
 //! A node with several DACs: it goes to the next one when it loses one, and the archives of all DACs together have each sample.
 
+mod watcher;
+
 use crate::harness::{Oasis, eventually, eventually_shown, get, oasis};
 use oasis_history::{SampleOrMissing, Samples};
 use oasis_store::{History, Missing};

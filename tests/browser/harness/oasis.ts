@@ -63,6 +63,11 @@ export class Oasis {
     return Oasis.start(['node', '--dac', channel, ...args]);
   }
 
+  /** A node that finds its DAC by a TEM. */
+  static nodeByTem(tem: string, ...args: string[]): Promise<Oasis> {
+    return Oasis.start(['node', '--tem', tem, ...args]);
+  }
+
   get url(): string {
     return this.ready.http ?? fail('this process serves no page');
   }

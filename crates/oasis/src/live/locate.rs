@@ -12,11 +12,11 @@ use oasis_tem::{DacName, DacView};
 use std::{env, path::PathBuf};
 
 /// The flags that name a DAC, or a TEM that knows where it is.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Located {
-    /// Address of the DAC: http://HOST:PORT of its page, or ws://HOST:PORT/ws; https:// or wss:// if it has a certificate [env: OASIS_URL] [default: http://127.0.0.1:7070].
-    #[arg(long, value_name = "URL", global = true)]
-    url: Option<DacAddress>,
+    /// Address of the DAC: http://HOST:PORT of its page, or ws://HOST:PORT/ws; https:// or wss:// if it has a certificate. `oasis tail` takes several DACs or relays, and goes on at another one when it loses one [env: OASIS_URL] [default: http://127.0.0.1:7070].
+    #[arg(long, value_name = "URL", global = true, num_args = 1)]
+    url: Vec<DacAddress>,
     /// CA of the DAC's certificate, with https:// or wss:// [default: those that this system trusts].
     #[arg(long, value_name = "FILE", env = "OASIS_CA", global = true)]
     ca: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub type NamedServer = (Option<DacName>, Server);
 impl Located {
     /// Through a TEM.
     pub fn through(tem: Server, dac_name: Option<DacName>) -> Self {
-        Self { url: None, ca: tem.ca, tem: Some(tem.url), dac_name }
+        Self { url: Vec::new(), ca: tem.ca, tem: Some(tem.url), dac_name }
     }
 
     /// Returns the TEM to ask, or the DAC itself. A flag wins over the environment, and an address there over a TEM.
@@ -43,8 +43,10 @@ impl Located {
         if let Some(tem) = &self.tem {
             return Ok(Choice::Tem(server(tem.clone())));
         }
-        if let Some(url) = &self.url {
-            return Ok(Choice::Dac(server(url.clone())));
+        match &self.url[..] {
+            [] => {}
+            [url] => return Ok(Choice::Dac(server(url.clone()))),
+            _ => bail!("--url is given several times: this command talks to one DAC"),
         }
         match (variable("OASIS_URL")?, variable("OASIS_TEM")?) {
             (None, Some(tem)) => Ok(Choice::Tem(server(tem))),
@@ -78,6 +80,36 @@ impl Located {
         };
         warn_if_late(found);
         list.server(found)
+    }
+
+    /// Returns the DACs that a follower of these instances may follow, best first: those that are named, or those that the TEM lists.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn alternatives(&self, targets: &[&Target]) -> anyhow::Result<Vec<Server>> {
+        if self.tem.is_none() && self.url.len() > 1 {
+            let server = |url: &DacAddress| Server { url: url.clone(), ca: self.ca.clone() };
+            return Ok(self.url.iter().map(server).collect());
+        }
+        let tem = match self.choice()? {
+            Choice::Tem(tem) if self.dac_name.is_none() => tem,
+            _ => return Ok(vec![self.server(targets)?]),
+        };
+        let list = TemList::fetch(&tem)?;
+        let holder = match targets {
+            [] => list.only()?,
+            targets => list.holder_of_all(targets)?,
+        };
+        let mut servers = vec![list.server(holder)?];
+        let others = list.dacs().iter().filter(|dac| dac.name != holder.name && dac.is_live());
+        // One that cannot be reached from here is of no use.
+        servers.extend(others.filter_map(|dac| list.server(dac).ok()));
+        Ok(servers)
+    }
+
+    /// Whether a TEM lists the DACs.
+    pub fn is_by_tem(&self) -> bool {
+        self.tem.is_some() || matches!(self.choice(), Ok(Choice::Tem(_)))
     }
 
     /// Returns all DACs that can be asked.

@@ -216,8 +216,8 @@ bench-spool: page ## Measure the file spool while the DAC is down for half a min
 	cargo test --locked -p oasis --test end_to_end -- file_spool::half_a_minute --ignored --nocapture
 	cargo bench --locked -p oasis-probe --bench spool
 
-bench-fanout: page ## Measure the doors beside other servers, 5 minutes: docs/evidence/fanout.md
-	cargo build --release --locked -p oasis-lab
+bench-fanout: page ## Measure the doors beside other servers, 7 minutes: docs/evidence/fanout.md
+	cargo build --release --locked -p oasis -p oasis-lab
 	./target/release/oasis-lab --write docs/evidence/fanout.md all
 
 bench-tls: page ## Measure TLS at the doors beside other servers, 4 minutes: docs/evidence/tls-measured.md
@@ -262,6 +262,14 @@ bench-probes: page valgrind ## Measure probes in a process, 2 minutes: docs/evid
 	./target/release/oasis-lab --write docs/evidence/probes-measured.md probes
 
 # Ten of the minutes watch its heap: BENCH_MINUTES.
+bench-relay: page ## Measure a relay beside its DAC, 3 minutes: docs/evidence/fanout.md
+	cargo build --release --locked -p oasis -p oasis-lab
+	./target/release/oasis-lab relay
+
+lab-million: page ## Hold 1,000,000 WebSockets at relays, 20 minutes: docs/evidence/lab.md
+	cargo build --release --locked -p oasis -p oasis-lab
+	./target/release/oasis-lab run million --plan million $(LAB)
+
 bench-page: page browser ## Measure the page in a real browser, 15 minutes: docs/evidence/performance.md
 	cargo build --release --locked -p oasis -p oasis-lab
 	OASIS_BIN=$(CURDIR)/target/release/oasis OASIS_LAB_BIN=$(CURDIR)/target/release/oasis-lab npm run bench --workspace tests/browser

@@ -15,7 +15,7 @@ use crate::{
     outlets::OutletKind,
     overhead::Overhead,
     report,
-    scenarios::{Archive, Doors, Fanout, Flush, Idle, Latency, Probes, Slow, Tls},
+    scenarios::{Archive, Doors, Fanout, Flush, Idle, Latency, Probes, Relay, Slow, Tls},
     servers::{
         DacSettings, Server,
         archive::{self, ArchiveArguments},
@@ -58,7 +58,7 @@ enum Verb {
     Probes(Probes),
     /// Cost of the archive for subscribers, its throughput, and the speed of reading history. Takes ten minutes, and disk space for the largest size.
     Archive(Archive),
-    /// All measurements below with defaults, in about four minutes.
+    /// All measurements below with defaults, in about six minutes.
     All,
     /// Cost of a delivery for bursts of several sizes, for each server.
     Fanout(Fanout),
@@ -68,6 +68,8 @@ enum Verb {
     Idle(Idle),
     /// The doors side by side: WebSocket, server-sent events, streaming, long poll, poll.
     Doors(Doors),
+    /// What a relay costs and adds: deliveries by processor time, and the age of samples, beside a DAC.
+    Relay(Relay),
     /// Effect of stopped readers on others.
     Slow(Slow),
     /// What TLS costs, beside other servers with it: deliveries, handshakes, memory, and the age of samples with and without sign-in.
@@ -258,12 +260,13 @@ fn measure(verb: Verb) -> anyhow::Result<Vec<String>> {
         Verb::Latency(latency) => Ok(vec![latency.run()?]),
         Verb::Idle(idle) => Ok(vec![idle.run()?]),
         Verb::Doors(doors) => Ok(vec![doors.run()?]),
+        Verb::Relay(relay) => Ok(vec![relay.run()?]),
         Verb::Slow(slow) => Ok(vec![slow.run()?]),
         Verb::Tls(tls) => tls.run(),
         Verb::Probes(probes) => probes.run(),
         Verb::Archive(archive) => archive.run(),
         // Runs each scenario with the defaults of its flags.
-        _ => ["fanout", "latency", "slow", "idle"]
+        _ => ["fanout", "latency", "relay", "slow", "idle"]
             .into_iter()
             .map(|verb| measure(Cli::try_parse_from(["oasis-lab", verb])?.verb))
             .collect::<anyhow::Result<Vec<_>>>()

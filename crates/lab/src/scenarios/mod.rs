@@ -6,6 +6,7 @@ mod fanout;
 mod idle;
 mod latency;
 mod probes;
+mod relay;
 mod slow;
 mod tls;
 
@@ -15,6 +16,7 @@ pub use fanout::Fanout;
 pub use idle::Idle;
 pub use latency::Latency;
 pub use probes::{Flush, Probes};
+pub use relay::Relay;
 pub use slow::Slow;
 pub use tls::Tls;
 

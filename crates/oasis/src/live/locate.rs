@@ -107,9 +107,9 @@ impl Located {
         Ok(servers)
     }
 
-    /// Whether a TEM lists the DACs.
-    pub fn is_by_tem(&self) -> bool {
-        self.tem.is_some() || matches!(self.choice(), Ok(Choice::Tem(_)))
+    /// Whether a TEM lists the DACs, and none of them is named.
+    pub fn lists_several(&self) -> bool {
+        self.dac_name.is_none() && matches!(self.choice(), Ok(Choice::Tem(_)))
     }
 
     /// Returns all DACs that can be asked.

@@ -109,11 +109,14 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Connects to the first DAC that answers.
+/// Connects to the first DAC that answers; of a TEM, to the one that has the instances.
 async fn connect_to_any(route: &mut Route) -> anyhow::Result<Client> {
     let mut servers = route.others_first();
     // In the order in which they were named.
     servers.sort_by_key(|(number, _)| *number);
+    if route.is_by_tem() {
+        servers.truncate(1);
+    }
     let mut first_error = None;
     for (number, server) in servers {
         match Client::connect(&server).await {

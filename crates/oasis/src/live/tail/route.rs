@@ -34,12 +34,17 @@ impl Route {
 
     /// Whether there is another DAC than the one that is followed, or a TEM that may list one.
     pub fn has_others(&self) -> bool {
-        self.servers.len() > 1 || self.located.lists_several()
+        self.servers.len() > 1 || self.is_by_tem()
+    }
+
+    /// Whether a TEM lists the DACs.
+    pub fn is_by_tem(&self) -> bool {
+        self.located.lists_several()
     }
 
     /// Asks the TEM again, if there is one.
     pub async fn refresh(&mut self) {
-        if !self.located.lists_several() {
+        if !self.is_by_tem() {
             return;
         }
         let (located, targets) = (self.located.clone(), self.targets.clone());

@@ -184,8 +184,11 @@ fn yields_to(known: &Node, relayed: &Node) -> bool {
     {
         return known < relayed;
     }
+    // The same connection, known in two ways: the shorter one stays, or the two would take turns.
+    let is_same_connection = is_same_run && known.attach.is_some() && known.attach == relayed.attach;
     match (known.is_online(), relayed.is_online()) {
         (false, true) => true,
+        (true, true) if is_same_connection => relayed.path().len() < known.path().len(),
         (true, true) => known.relayed.is_some() && known.since < relayed.since,
         (_, false) => false,
     }

@@ -263,3 +263,33 @@ async fn a_dac_that_ends_asks_nodes_to_leave_and_takes_no_others() {
     peer.session.close(Nanos(1));
     ends.await.unwrap();
 }
+
+#[test]
+fn a_connection_that_is_known_in_two_ways_stays_with_the_shorter_one() {
+    let dac = dac();
+    let NodeMessage::Hello { node: identity, .. } = hello("a", 1) else { unreachable!("it is a hello") };
+    let hop = |epoch| Hop {
+        dac: format!("hall-{epoch}"),
+        epoch: Epoch(epoch),
+        clock_offset_ns: None,
+        round_trip_ns: None,
+    };
+    let node = |hops: &[u64], since| RelayedNode {
+        identity: identity.clone(),
+        is_online: true,
+        attach: Some(2),
+        since: Nanos(since),
+        is_replay: false,
+        path: hops.iter().copied().map(hop).collect(),
+    };
+    let (through_another, _events) = Upstream::new(&dac);
+    let (home, _events) = Upstream::new(&dac);
+    through_another.node(node(&[9, 8], 1)).unwrap();
+    home.node(node(&[9], 1)).unwrap();
+    // Clocks are measured again and again, so this changes all the time.
+    through_another.node(node(&[9, 8], 5)).unwrap_err();
+    assert!(home.lists("a"));
+    home.lost();
+    through_another.node(node(&[9, 8], 6)).unwrap();
+    assert!(through_another.lists("a"));
+}

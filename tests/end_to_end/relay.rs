@@ -1,9 +1,9 @@
 //! Relays: readers of any DAC see the nodes of another one, with every loss and every age.
 
 use crate::harness::{
-    Incoming, Native, Oasis, PlainNode, eventually_shown, get, ledger, oasis,
+    Incoming, Native, Oasis, PlainNode, eventually, eventually_shown, get, instance, ledger, oasis,
     plain_node::{beat, identity, pushed},
-    small_log,
+    post, small_log,
 };
 use oasis_channel::{Counters, Drops, NodeMessage};
 use oasis_wire::batch::{Encoder, Fields};
@@ -337,4 +337,39 @@ fn a_reader_resumes_at_another_dac_by_run_and_number() {
     let wrong =
         client.ask(json!({"op": "subscribe", "node": "plant", "instance": "heartbeat", "resume": "x@1"}));
     assert!(wrong["message"].as_str().unwrap().contains("RUN@SEQUENCE"), "{wrong}");
+}
+
+#[test]
+fn a_command_that_comes_twice_is_executed_once() {
+    let dac = Oasis::dac(&[]);
+    let relay = Relay::of(&[&dac]);
+    let _node = Oasis::node(dac.channel(), &["--probe", "processor"]);
+    ledger(&dac, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
+    eventually("the node at the relay", || instance(&relay, "plant", "processor"));
+    let named = |number: u8, what: &str| {
+        let uuid = format!("6f2c1e0a-5d0c-4a53-9d0e-2b1f6c0f7a{number:02}");
+        json!({"node": "plant", "instance": "processor", "command": what, "uuid": uuid})
+    };
+    assert_eq!(post(&dac, "/api/v1/commands", &named(0, "disable")).0, 200);
+    let taken = || instance(&dac, "plant", "processor").unwrap()["ledger"]["received"].as_u64().unwrap();
+    let before = ledger(&dac, "plant", "processor", "all taken samples", |ledger| {
+        ledger["node"]["taken"] == ledger["received"]
+    })["received"]
+        .as_u64()
+        .unwrap();
+    // Once through the relay and once without it: the node knows it.
+    for at in [&*relay, &dac, &dac] {
+        assert_eq!(post(at, "/api/v1/commands", &named(1, "sample-now")).0, 200);
+    }
+    assert_eq!(post(&dac, "/api/v1/commands", &named(2, "sample-now")).0, 200);
+    eventually("two samples", || (taken() >= before + 2).then_some(()));
+    let (status, problem) = post(&dac, "/api/v1/commands", &named(1, "enable"));
+    assert_eq!((status, taken()), (409, before + 2), "{problem}");
+    assert!(problem["detail"].as_str().unwrap().contains("names another command"), "{problem}");
+    let mut wrong = named(3, "enable");
+    wrong["uuid"] = json!("7");
+    let (status, problem) = post(&dac, "/api/v1/commands", &wrong);
+    assert_eq!(status, 422, "{problem}");
+    let journal = get(&relay, "/api/v1/commands");
+    assert_eq!(journal["commands"][0]["uuid"], named(1, "")["uuid"], "{journal}");
 }

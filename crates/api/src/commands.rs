@@ -2,7 +2,7 @@
 
 use axum::{Extension, Json, body::Bytes, extract::State, http::HeaderMap};
 use oasis_channel::InstanceState;
-use oasis_dac::{ProbeRequest, commands::JournalEntry};
+use oasis_dac::{NamedRequest, commands::JournalEntry};
 use oasis_doors::{Doors, Problem, permissions::Caller};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -13,10 +13,10 @@ pub struct CommandRequest {
     node: String,
     /// Instance name.
     instance: String,
-    /// `{"command": "hertz", "hertz": 10}`, `{"command": "demand", "min": 1, "max": 100}`, `{"command": "deadband", "metric": "temperature", "deadband": 0.5}`, or `demand-off`, `enable`, `disable`, `sample-now`, `trigger`.
+    /// A UUID of the client's choice in `uuid`, if it may repeat the command: the node executes it at most once. And `{"command": "hertz", "hertz": 10}`, `{"command": "demand", "min": 1, "max": 100}`, `{"command": "deadband", "metric": "temperature", "deadband": 0.5}`, or `demand-off`, `enable`, `disable`, `sample-now`, `trigger`.
     #[serde(flatten)]
     #[schema(value_type = Object)]
-    wish: ProbeRequest,
+    wish: NamedRequest,
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -131,6 +131,9 @@ pub enum DacMessage {
     Command {
         /// Repeated in `result`.
         id: u64,
+        /// Names the command on its whole way: a node executes it at most once. An older DAC names none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        uuid: Option<Uuid>,
         /// Instance name.
         instance: String,
         /// What to do.
@@ -412,14 +415,21 @@ mod tests {
 
     #[test]
     fn a_command_is_flattened_beside_its_id() {
-        let message = DacMessage::Command {
-            id: 7,
-            instance: "processor".into(),
-            command: Command::Hertz { hertz: Hertz::new(10.0).unwrap() },
-        };
-        let json = serde_json::to_string(&message).unwrap();
-        assert_eq!(json, r#"{"op":"command","id":7,"instance":"processor","command":"hertz","hertz":10.0}"#);
-        assert_eq!(serde_json::from_str::<DacMessage>(&json).unwrap(), message);
+        let uuid = Uuid::from_u128(0xc0);
+        for (uuid, named) in [(None, ""), (Some(uuid), r#""uuid":"00000000-0000-0000-0000-0000000000c0","#)] {
+            let message = DacMessage::Command {
+                id: 7,
+                uuid,
+                instance: "processor".into(),
+                command: Command::Hertz { hertz: Hertz::new(10.0).unwrap() },
+            };
+            let json = serde_json::to_string(&message).unwrap();
+            let expected = format!(
+                r#"{{"op":"command","id":7,{named}"instance":"processor","command":"hertz","hertz":10.0}}"#
+            );
+            assert_eq!(json, expected);
+            assert_eq!(serde_json::from_str::<DacMessage>(&json).unwrap(), message);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::{
     instance::Instance,
     registry::Registry,
-    request::{CommandError, ForwardedCommand, ProbeRequest, TIMEOUT},
+    request::{CommandError, ForwardedCommand, NamedRequest, ProbeRequest, TIMEOUT},
 };
 use oasis_channel::{Command, DacMessage, Failure, InstanceState, Outcome, ProbeKind};
 use oasis_wire::quantity::{DemandRange, Nanos};
@@ -13,10 +13,13 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
+use uuid::Uuid;
 
 /// Timeout of an answer through another DAC, which waits for its node itself.
 const FORWARD_TIMEOUT: Duration = Duration::from_secs(6);
+/// Time in which a relay learns where a node has moved to.
+const MOVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Entries kept in the journal.
 const JOURNAL: usize = 1_000;
 
@@ -25,6 +28,8 @@ const JOURNAL: usize = 1_000;
 pub struct JournalEntry {
     /// Its number.
     pub id: u64,
+    /// Names it on its whole way, through relays too.
+    pub uuid: Uuid,
     /// When it was sent.
     pub time: Nanos,
     /// Who sent it: the door and the peer's address.
@@ -65,25 +70,50 @@ impl CommandBus {
     /// Executes a client's request. Setting a rate ends demand until a client enables it again. `who` goes into the
     /// journal.
     ///
+    /// If the node of a relayed instance has moved, the request goes to its new DAC, once. It has the same UUID there.
+    ///
     /// # Errors
     /// [`CommandError`] says why it failed; demand is then unchanged.
     pub async fn execute(
         &self,
         registry: &Registry,
         target: (&str, &str),
-        request: ProbeRequest,
+        request: impl Into<NamedRequest>,
         who: &str,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
-        if let Some(relay) = registry.forwards_to(target.0) {
-            return self.forward(registry, relay, target, request, who, now).await;
+        let request = request.into();
+        let Some(relay) = registry.forwards_to(target.0) else {
+            return self.execute_here(registry, target, request, who, now).await;
+        };
+        let changes = registry.watch();
+        let first = self.forward(registry, relay.clone(), target, request.clone(), who, now).await;
+        if !matches!(first, Err(CommandError::NodeMoved(_))) {
+            return first;
         }
+        let moved = tokio::time::timeout(MOVE_TIMEOUT, other_way(registry, target.0, relay, changes)).await;
+        match moved {
+            Err(_) => first,
+            Ok(None) => self.execute_here(registry, target, request, who, now).await,
+            Ok(Some(relay)) => self.forward(registry, Some(relay), target, request, who, now).await,
+        }
+    }
+
+    /// Executes a request for a node that is not relayed.
+    async fn execute_here(
+        &self,
+        registry: &Registry,
+        target: (&str, &str),
+        NamedRequest { uuid, request }: NamedRequest,
+        who: &str,
+        now: Nanos,
+    ) -> Result<InstanceState, CommandError> {
         let command = match request {
             ProbeRequest::Hertz { hertz } => {
                 let found = registry.find(target.0, target.1);
                 // Before the command, so that demand sets no other rate after it.
                 let range = found.as_ref().and_then(|instance| instance.demand.set_range(None));
-                let sent = self.send(registry, target, Command::Hertz { hertz }, who, now).await;
+                let sent = self.send(registry, target, (uuid, Command::Hertz { hertz }), who, now).await;
                 if let (Some(instance), Some(range)) = (found, range) {
                     if sent.is_err() && instance.demand.state().is_none() {
                         instance.demand.set_range(Some(range));
@@ -92,8 +122,10 @@ impl CommandBus {
                 }
                 return sent;
             }
-            ProbeRequest::Demand(range) => return self.set_demand(registry, target, Some(range), who, now),
-            ProbeRequest::DemandOff => return self.set_demand(registry, target, None, who, now),
+            ProbeRequest::Demand(range) => {
+                return self.set_demand(registry, target, (uuid, Some(range)), who, now);
+            }
+            ProbeRequest::DemandOff => return self.set_demand(registry, target, (uuid, None), who, now),
             ProbeRequest::Enable => Command::Enable,
             ProbeRequest::Disable => Command::Disable,
             ProbeRequest::SampleNow => Command::SampleNow,
@@ -104,7 +136,7 @@ impl CommandBus {
                 Command::Deadband { metric, deadband }
             }
         };
-        self.send(registry, target, command, who, now).await
+        self.send(registry, target, (uuid, command), who, now).await
     }
 
     /// Sends a request to the DAC that a relayed node is connected to.
@@ -113,7 +145,7 @@ impl CommandBus {
         registry: &Registry,
         relay: Option<mpsc::Sender<ForwardedCommand>>,
         (node, name): (&str, &str),
-        request: ProbeRequest,
+        request: NamedRequest,
         who: &str,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
@@ -132,7 +164,7 @@ impl CommandBus {
             Err(error) => Err(error),
             Ok(()) => match tokio::time::timeout(FORWARD_TIMEOUT, answered).await {
                 Err(_) => Err(CommandError::Timeout(node.into())),
-                Ok(Err(_)) => Err(offline()),
+                Ok(Err(_)) => Err(CommandError::Unknown(node.into())),
                 Ok(Ok(result)) => result,
             },
         };
@@ -148,13 +180,13 @@ impl CommandBus {
         &self,
         registry: &Registry,
         (node, name): (&str, &str),
-        range: Option<DemandRange>,
+        (uuid, range): (Uuid, Option<DemandRange>),
         who: &str,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
         let instance = find(registry, (node, name))?;
-        let id =
-            self.add_entry(&instance, range.map_or(ProbeRequest::DemandOff, ProbeRequest::Demand), who, now);
+        let request = range.map_or(ProbeRequest::DemandOff, ProbeRequest::Demand);
+        let id = self.add_entry(&instance, NamedRequest { uuid, request }, who, now);
         if instance.kind != ProbeKind::Periodic {
             let message = format!("{name:?} is not a periodic probe: it cannot follow demand");
             let refused = CommandError::Refused(Failure::new("not_periodic", message));
@@ -167,12 +199,12 @@ impl CommandBus {
         Ok(instance.state())
     }
 
-    /// Sends a command and waits for the node's answer. `who` goes into the journal.
+    /// Sends a command under its UUID, and waits for the node's answer. `who` goes into the journal.
     pub async fn send(
         &self,
         registry: &Registry,
         (node, instance): (&str, &str),
-        command: Command,
+        (uuid, command): (Uuid, Command),
         who: &str,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
@@ -183,12 +215,14 @@ impl CommandBus {
         };
         let link = registry.link(node);
         let (answer, answered) = oneshot::channel();
-        let id = self.add_entry(&found, command.clone().into(), who, now);
+        let request = NamedRequest { uuid, request: command.clone().into() };
+        let id = self.add_entry(&found, request, who, now);
         let result = match link {
             None => Err(offline()),
             Some(link) => {
                 self.lock().pending.insert(id, Pending { instance: found, session: link.session, answer });
-                let message = DacMessage::Command { id, instance: instance.into(), command };
+                let message =
+                    DacMessage::Command { id, uuid: Some(uuid), instance: instance.into(), command };
                 match link.outbound.try_send(message) {
                     Err(tokio::sync::mpsc::error::TrySendError::Full(_)) => {
                         Err(CommandError::Busy(node.into()))
@@ -196,7 +230,7 @@ impl CommandBus {
                     Err(tokio::sync::mpsc::error::TrySendError::Closed(_)) => Err(offline()),
                     Ok(()) => match tokio::time::timeout(TIMEOUT, answered).await {
                         Err(_) => Err(CommandError::Timeout(node.into())),
-                        Ok(Err(_)) => Err(offline()),
+                        Ok(Err(_)) => Err(CommandError::Unknown(node.into())),
                         Ok(Ok(Outcome::Done(state))) => Ok(state),
                         Ok(Ok(Outcome::Failed(failure))) => Err(CommandError::Refused(failure)),
                     },
@@ -239,12 +273,12 @@ impl CommandBus {
         let _ = pending.answer.send(outcome);
     }
 
-    /// Handles the end of a session: its callers learn at once that the node is offline.
+    /// Handles the end of a session: its callers learn at once that no answer will come.
     pub(crate) fn session_ended(&self, session: u64) {
         self.lock().pending.retain(|_, pending| pending.session != session);
     }
 
-    fn add_entry(&self, instance: &Instance, command: ProbeRequest, who: &str, time: Nanos) -> u64 {
+    fn add_entry(&self, instance: &Instance, named: NamedRequest, who: &str, time: Nanos) -> u64 {
         let mut inner = self.lock();
         inner.last_id += 1;
         let id = inner.last_id;
@@ -253,11 +287,12 @@ impl CommandBus {
         }
         inner.journal.push_back(JournalEntry {
             id,
+            uuid: named.uuid,
             time,
             who: who.into(),
             node: instance.node.as_ref().into(),
             instance: instance.name.as_ref().into(),
-            command,
+            command: named.request,
             outcome: "pending".into(),
         });
         id
@@ -284,6 +319,27 @@ fn has_metric(instance: &Instance, metric: &str) -> Result<(), CommandError> {
     let known: Vec<_> = instance.probe_type.metrics.iter().map(|known| known.name.as_str()).collect();
     let message = format!("{:?} has no metric {metric:?}: it has {}", instance.name, known.join(", "));
     Err(CommandError::Refused(Failure::new("deadband_invalid", message)))
+}
+
+/// Waits until a node that has moved is reached in another way than through `relay`: through the returned relay, or here.
+async fn other_way(
+    registry: &Registry,
+    node: &str,
+    relay: Option<mpsc::Sender<ForwardedCommand>>,
+    mut changes: watch::Receiver<u64>,
+) -> Option<mpsc::Sender<ForwardedCommand>> {
+    loop {
+        match registry.forwards_to(node) {
+            None => return None,
+            Some(Some(other)) if relay.as_ref().is_none_or(|relay| !relay.same_channel(&other)) => {
+                return Some(other);
+            }
+            Some(_) => {}
+        }
+        if changes.changed().await.is_err() {
+            return None;
+        }
+    }
 }
 
 fn find(registry: &Registry, (node, instance): (&str, &str)) -> Result<Arc<Instance>, CommandError> {

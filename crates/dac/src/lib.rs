@@ -118,7 +118,7 @@ pub use relayed::{
     ForwardedQuestion, Hop, MOST_HOPS, PastMessage, PastQuestion, PastStart, Question, RelayError,
     UpstreamProblems,
 };
-pub use request::{CommandError, ForwardedCommand, ProbeRequest};
+pub use request::{CommandError, ForwardedCommand, NamedRequest, ProbeRequest};
 pub use run_owner::RunOwner;
 pub use schema_hash::{SchemaHash, SchemaHashError};
 pub use segment::{Pieces, Segment};

@@ -5,6 +5,7 @@ use oasis_wire::quantity::{DemandRange, Hertz};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tokio::sync::oneshot;
+use uuid::Uuid;
 
 /// Timeout of a node's answer.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
@@ -32,6 +33,11 @@ pub enum CommandError {
     /// The node refused the command.
     #[error("{}", .0.message)]
     Refused(Failure),
+    /// The connection ended after the command was sent. The node may have executed it; nobody sends it again.
+    #[error(
+        "connection to node {0:?} ended after the command was sent: check whether the node executed it, or repeat it with its UUID"
+    )]
+    Unknown(String),
     /// No answer in time. The node may still execute it.
     #[error("node {0:?} did not answer within {limit} s", limit = TIMEOUT.as_secs())]
     Timeout(String),
@@ -46,6 +52,7 @@ impl CommandError {
             Self::NodeMoved(_) => "node_moved",
             Self::Busy(_) => "busy",
             Self::Refused(_) => "refused",
+            Self::Unknown(_) => "unknown",
             Self::Timeout(_) => "timeout",
         }
     }
@@ -82,6 +89,23 @@ pub enum ProbeRequest {
     DemandOff,
 }
 
+/// A request with the UUID that names it on its whole way. A node executes a command of one UUID at most once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NamedRequest {
+    /// Chosen by a client that may repeat the request, at this DAC or another; otherwise by the DAC.
+    #[serde(default = "Uuid::new_v4")]
+    pub uuid: Uuid,
+    /// The request.
+    #[serde(flatten)]
+    pub request: ProbeRequest,
+}
+
+impl From<ProbeRequest> for NamedRequest {
+    fn from(request: ProbeRequest) -> Self {
+        Self { uuid: Uuid::new_v4(), request }
+    }
+}
+
 impl From<Command> for ProbeRequest {
     fn from(command: Command) -> Self {
         match command {
@@ -103,7 +127,7 @@ pub struct ForwardedCommand {
     /// Instance name.
     pub instance: String,
     /// The request, demand included: the home of the node decides about it.
-    pub request: ProbeRequest,
+    pub request: NamedRequest,
     /// Takes the outcome.
     pub answer: oneshot::Sender<Result<InstanceState, CommandError>>,
 }

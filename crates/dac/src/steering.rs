@@ -16,6 +16,7 @@ use tokio::{
     sync::mpsc,
     time::{Instant, timeout, timeout_at},
 };
+use uuid::Uuid;
 
 /// Who sent the command, for the command journal: this word instead of an address.
 const WHO: &str = "demand";
@@ -64,7 +65,9 @@ async fn set(dac: &Weak<Dac>, instance: &Arc<Instance>, hertz: Hertz) {
         let Some(dac) = dac.upgrade() else { return };
         if dac.registry.link(&instance.node).is_some() {
             let target = (&*instance.node, &*instance.name);
-            dac.commands.send(&dac.registry, target, Command::Hertz { hertz }, WHO, now()).await
+            dac.commands
+                .send(&dac.registry, target, (Uuid::new_v4(), Command::Hertz { hertz }), WHO, now())
+                .await
         } else {
             Err(CommandError::NodeOffline(instance.node.as_ref().into()))
         }
@@ -79,6 +82,7 @@ async fn set(dac: &Weak<Dac>, instance: &Arc<Instance>, hertz: Hertz) {
         | Err(
             CommandError::NodeOffline(_)
             | CommandError::NodeMoved(_)
+            | CommandError::Unknown(_)
             | CommandError::Refused(_)
             | CommandError::UnknownInstance { .. },
         ) => instance.demand.changed().await,

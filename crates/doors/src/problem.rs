@@ -89,7 +89,7 @@ impl From<CommandError> for Problem {
                 StatusCode::CONFLICT
             }
             CommandError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
-            CommandError::Timeout(_) => StatusCode::GATEWAY_TIMEOUT,
+            CommandError::Timeout(_) | CommandError::Unknown(_) => StatusCode::GATEWAY_TIMEOUT,
         };
         Self::new(status, error.code(), error.to_string())
     }

@@ -1,7 +1,8 @@
 //! The node's collector thread: calls the periodic probes, drains the rings, encodes batches, executes commands.
 
 use crate::{
-    bell::Bell, instance::Instance, outbox::Outbox, overhead::OverheadWatch, spool::NewBatch, survive,
+    bell::Bell, executed::Executed, instance::Instance, outbox::Outbox, overhead::OverheadWatch,
+    spool::NewBatch, survive,
 };
 use oasis_channel::{Command, Failure, NodeMessage, Outcome};
 use std::{
@@ -12,6 +13,7 @@ use std::{
     },
     time::Instant,
 };
+use uuid::Uuid;
 
 /// A message from another thread to the collector.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub enum Order {
     Command {
         /// Its id.
         id: u64,
+        /// Under which it is executed at most once.
+        uuid: Option<Uuid>,
         /// Instance name.
         instance: String,
         /// What to do.
@@ -37,6 +41,7 @@ pub enum Order {
 struct Collector<'a> {
     instances: Vec<Instance>,
     batches: Vec<NewBatch>,
+    executed: Executed,
     watch: OverheadWatch,
     orders: &'a Receiver<Order>,
     bell: &'a Bell,
@@ -52,7 +57,8 @@ pub fn run(
     outbox: &Arc<Outbox>,
 ) {
     let watch = OverheadWatch::new(overhead_budget, outbox.cpu.clone(), instances.len(), Instant::now());
-    let mut collector = Collector { instances, batches: Vec::new(), watch, orders, bell, outbox };
+    let (batches, executed) = Default::default();
+    let mut collector = Collector { instances, batches, executed, watch, orders, bell, outbox };
     while survive::turn("collect samples", || collector.turn()) != Some(ControlFlow::Break(())) {}
     survive::turn("collect the last samples", || collector.finish());
 }
@@ -76,8 +82,8 @@ impl Collector<'_> {
         let wake = wakes.min().map_or(due, |wake| wake.min(due));
         match self.orders.recv_timeout(wake.saturating_duration_since(Instant::now())) {
             Err(RecvTimeoutError::Timeout) => {}
-            Ok(Order::Command { id, instance, command }) => {
-                let outcome = obey(&mut self.instances, &instance, &command, &mut self.batches);
+            Ok(Order::Command { id, uuid, instance, command }) => {
+                let outcome = self.obey(uuid, &instance, command);
                 self.deliver();
                 self.outbox.say(NodeMessage::Result { id, outcome });
             }
@@ -86,6 +92,30 @@ impl Collector<'_> {
             Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
+    }
+
+    /// Executes a command, unless it was executed before.
+    fn obey(&mut self, uuid: Option<Uuid>, name: &str, command: Command) -> Outcome {
+        let Some(instance) = self.instances.iter_mut().find(|instance| instance.name == name) else {
+            return Outcome::Failed(Failure::new(
+                "unknown_instance",
+                format!("this node has no instance {name:?}"),
+            ));
+        };
+        if let Some(outcome) = uuid.and_then(|uuid| self.executed.outcome(uuid, instance.index, &command)) {
+            tracing::info!(instance = name, %command, "command repeated: not executed again");
+            return outcome;
+        }
+        tracing::info!(instance = name, %command, "command");
+        match instance.command(&command, Instant::now(), &mut self.batches) {
+            Ok(state) => {
+                if let Some(uuid) = uuid {
+                    self.executed.remember(uuid, instance.index, command, state);
+                }
+                Outcome::Done(state)
+            }
+            Err(failure) => Outcome::Failed(failure),
+        }
     }
 
     fn finish(&mut self) {
@@ -100,19 +130,5 @@ impl Collector<'_> {
             }
             self.batches.drain(..).for_each(|batch| held.spool.push(batch));
         });
-    }
-}
-
-fn obey(instances: &mut [Instance], name: &str, command: &Command, batches: &mut Vec<NewBatch>) -> Outcome {
-    let Some(instance) = instances.iter_mut().find(|instance| instance.name == name) else {
-        return Outcome::Failed(Failure::new(
-            "unknown_instance",
-            format!("this node has no instance {name:?}"),
-        ));
-    };
-    tracing::info!(instance = name, %command, "command");
-    match instance.command(command, Instant::now(), batches) {
-        Ok(state) => Outcome::Done(state),
-        Err(failure) => Outcome::Failed(failure),
     }
 }

@@ -57,6 +57,7 @@ mod clock;
 mod collector;
 mod cpu_time;
 mod deadband;
+mod executed;
 mod file_spool;
 mod flight_recorder;
 mod governor;

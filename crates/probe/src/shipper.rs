@@ -278,10 +278,10 @@ fn listen(
             DacMessage::Pong { node_time, dac_time } => {
                 clock.lock().unwrap_or_else(PoisonError::into_inner).exchange(node_time, dac_time, now_ns());
             }
-            DacMessage::Command { id, instance, command } => match orders {
+            DacMessage::Command { id, uuid, instance, command } => match orders {
                 CommandHandling::Pass(orders) => {
                     // The collector outlives its connections; an error means that the node has ended.
-                    let _ = orders.send(Order::Command { id, instance, command });
+                    let _ = orders.send(Order::Command { id, uuid, instance, command });
                 }
                 CommandHandling::Refuse => {
                     let failure = Failure::new(

@@ -45,6 +45,7 @@ pub fn refused(command: &ForwardedCommand, code: &str, message: String) -> Comma
         "node_moved" => CommandError::NodeMoved(node),
         "busy" => CommandError::Busy(node),
         "timeout" => CommandError::Timeout(node),
+        "unknown" => CommandError::Unknown(node),
         code => CommandError::Refused(Failure::new(code, message)),
     }
 }

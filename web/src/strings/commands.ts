@@ -59,6 +59,7 @@ const words = {
       timeout: 'the node did not answer in 5 s',
       node_offline: 'the node is offline',
       node_moved: 'the node is connected to another DAC',
+      unknown: 'the connection to the node ended: it may have executed the command',
       refused: 'the node refused',
       unknown_instance: 'the DAC does not know this instance',
     };

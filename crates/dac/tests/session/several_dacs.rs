@@ -1,7 +1,7 @@
 //! A node with several DACs: it comes, leaves, and comes back.
 
 use super::*;
-use oasis_dac::{Hop, RelayedNode, Upstream};
+use oasis_dac::{CommandError, Hop, NamedRequest, RelayedNode, Upstream};
 use oasis_wire::quantity::{Epoch, Offset};
 
 fn attaching(attach: u64) -> NodeMessage {
@@ -292,4 +292,69 @@ fn a_connection_that_is_known_in_two_ways_stays_with_the_shorter_one() {
     home.lost();
     through_another.node(node(&[9, 8], 6)).unwrap();
     assert!(through_another.lists("a"));
+}
+
+/// Lists node `a` with its instance as nodes of another DAC.
+fn relay(upstream: &Upstream, attach: u64) {
+    let NodeMessage::Hello { node: identity, .. } = hello("a", 1) else { unreachable!("it is a hello") };
+    let NodeMessage::Register { instances, .. } = register(vec![beat()], &["beat"]) else {
+        unreachable!("it is one")
+    };
+    let run = Some(identity.run);
+    let node = RelayedNode {
+        identity,
+        is_online: true,
+        attach: Some(attach),
+        since: Nanos(attach),
+        is_replay: false,
+        path: Vec::new(),
+    };
+    upstream.node(node).unwrap();
+    upstream.instance("a", instances[0].clone(), &Arc::new(beat()), run).unwrap();
+}
+
+#[tokio::test]
+async fn a_command_follows_its_node_once_with_the_same_uuid() {
+    let dac = dac();
+    let (stale, mut to_stale) = Upstream::new(&dac);
+    relay(&stale, 1);
+    let command = NamedRequest { uuid: Uuid::from_u128(7), request: ProbeRequest::Enable };
+    let execute = |command| dac.commands.execute(&dac.registry, ("a", "beat"), command, "test", Nanos(0));
+    let (home, mut to_home) = Upstream::new(&dac);
+    let upstreams = async {
+        let first = to_stale.commands.recv().await.unwrap();
+        first.answer.send(Err(CommandError::NodeMoved("a".into()))).unwrap();
+        relay(&home, 2);
+        let second = to_home.commands.recv().await.unwrap();
+        second.answer.send(Err(CommandError::NodeMoved("a".into()))).unwrap();
+        (first.request, second.request)
+    };
+    let (outcome, (first, second)) = tokio::join!(execute(command.clone()), upstreams);
+    assert_eq!(outcome.unwrap_err().code(), "node_moved", "it is not sent a third time");
+    assert_eq!((&first, &second), (&command, &command));
+    assert!(to_stale.commands.try_recv().is_err() && to_home.commands.try_recv().is_err());
+}
+
+#[tokio::test]
+async fn a_command_whose_connection_ends_has_an_unknown_outcome_and_is_not_sent_again() {
+    let dac = dac();
+    let (mut peer, _) = joined(&dac, 1).unwrap();
+    let execute =
+        || dac.commands.execute(&dac.registry, ("a", "beat"), ProbeRequest::Enable, "test", Nanos(0));
+    let ends = async {
+        let sent = peer.commands.recv().await.unwrap();
+        assert!(matches!(sent, DacMessage::Command { uuid: Some(_), .. }), "{sent:?}");
+        peer.session.close(Nanos(1));
+    };
+    assert_eq!(tokio::join!(execute(), ends).0.unwrap_err().code(), "unknown");
+    let (mut peer, _) = joined(&dac, 2).unwrap();
+    assert!(peer.commands.try_recv().is_err());
+    peer.session.close(Nanos(2));
+
+    let (upstream, mut events) = Upstream::new(&dac);
+    relay(&upstream, 3);
+    // The connection to the upstream ends with all that waits for an answer.
+    let ends = async { drop(events.commands.recv().await.unwrap()) };
+    assert_eq!(tokio::join!(execute(), ends).0.unwrap_err().code(), "unknown");
+    assert_eq!(dac.commands.journal().last().unwrap().outcome, "unknown");
 }

@@ -4,7 +4,7 @@ use super::{Caller, NotRecorded, Outcome, Permissions, refusal::Refusal};
 use crate::problem::Problem;
 use oasis_access::Verb;
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, Dac, ProbeRequest, now};
+use oasis_dac::{CommandError, Dac, NamedRequest, ProbeRequest, now};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -70,9 +70,9 @@ impl Permissions {
         caller: &Caller,
         door: &str,
         (node, instance): (String, String),
-        wish: ProbeRequest,
+        wish: NamedRequest,
     ) -> Result<InstanceState, CommandFailure> {
-        let verb = verb_of(&wish);
+        let verb = verb_of(&wish.request);
         let target = format!("{node}/{instance}");
         let arguments = arguments(&wish);
         if let Err(refusal) = caller.ask(verb, &node, &instance) {
@@ -89,7 +89,7 @@ impl Permissions {
 }
 
 /// What a command carries besides its name.
-fn arguments(wish: &ProbeRequest) -> Value {
+fn arguments(wish: &NamedRequest) -> Value {
     match serde_json::to_value(wish) {
         Ok(Value::Object(mut fields)) => {
             fields.remove("command");
@@ -126,9 +126,10 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_what_a_command_says_besides_its_name() {
-        let hertz: ProbeRequest = serde_json::from_str(r#"{"command":"hertz","hertz":2}"#).unwrap();
-        assert_eq!(arguments(&hertz), json!({"hertz": 2.0}));
-        assert_eq!(arguments(&ProbeRequest::Enable), Value::Null);
+    fn arguments_are_the_uuid_and_what_a_command_says_besides_its_name() {
+        let uuid = "0d9cdd2c-1111-4222-8333-000000000001";
+        let text = format!(r#"{{"uuid":"{uuid}","command":"hertz","hertz":2}}"#);
+        let hertz: NamedRequest = serde_json::from_str(&text).unwrap();
+        assert_eq!(arguments(&hertz), json!({"uuid": uuid, "hertz": 2.0}));
     }
 }

@@ -81,7 +81,7 @@ impl Shard {
             return self.unanswerable(key, "busy");
         }
         client.commands += 1;
-        self.send_command(key, 0, "websocket of 2012", target, wish);
+        self.send_command(key, 0, "websocket of 2012", target, wish.into());
     }
 
     /// The format has no errors: the client sees nothing happen, the operator sees a counter.

@@ -8,7 +8,7 @@ use crate::{
     view,
 };
 use oasis_channel::InstanceState;
-use oasis_dac::{Delivery, Options, Overflow, ProbeRequest, SchemaHash, Segment};
+use oasis_dac::{Delivery, NamedRequest, Options, Overflow, SchemaHash, Segment};
 use oasis_websocket::{Opcode, frame};
 use oasis_wire::{
     batch,
@@ -45,7 +45,7 @@ pub enum What {
         node: String,
         instance: String,
         #[serde(flatten)]
-        wish: ProbeRequest,
+        wish: NamedRequest,
     },
     Ping {
         client_time: f64,

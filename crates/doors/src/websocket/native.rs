@@ -20,7 +20,7 @@ use crate::{
 };
 use oasis_access::Verb;
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, Delivery, Instance, ProbeRequest, StartAt, now};
+use oasis_dac::{CommandError, Delivery, Instance, NamedRequest, StartAt, now};
 use oasis_websocket::Opcode;
 use oasis_wire::{
     loss::Cause,
@@ -251,7 +251,7 @@ impl Shard {
         key: usize,
         id: i64,
         target: (String, String),
-        wish: ProbeRequest,
+        wish: NamedRequest,
     ) -> Result<(), End> {
         let Some(client) = self.connections.get_mut(key).and_then(client) else { return Ok(()) };
         if client.commands >= COMMANDS {

@@ -22,7 +22,7 @@ use crate::{
     permissions::Permissions,
 };
 use mio::{Events, Interest, Poll, Token};
-use oasis_dac::{Admission, Dac, PeerLine, ProbeRequest, Seat};
+use oasis_dac::{Admission, Dac, NamedRequest, PeerLine, Seat};
 use oasis_websocket::{CloseCode, Message, Opcode, close};
 use oasis_wire::quantity::TopicId;
 use rustix::time::{ClockId, clock_gettime};
@@ -435,7 +435,7 @@ impl Shard {
         request: i64,
         who: &'static str,
         target: (String, String),
-        wish: ProbeRequest,
+        wish: NamedRequest,
     ) {
         let Some(connection) = self.connections.get(key) else { return };
         let (dac, inbox) = (self.around.dac.clone(), self.inbox.clone());

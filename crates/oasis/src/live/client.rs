@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use futures_util::{SinkExt, StreamExt};
 use rustls::pki_types::ServerName;
 use serde_json::{Value, json};
+use std::fmt;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
@@ -147,10 +148,7 @@ impl Client {
             match incoming {
                 Incoming::Control(message) if message["id"] == id => {
                     if message["op"] == "error" {
-                        bail!(
-                            "{}",
-                            message["message"].as_str().unwrap_or("the DAC refused without a reason")
-                        );
+                        return Err(Refused::new(&message).into());
                     }
                     return Ok(message);
                 }
@@ -172,6 +170,30 @@ impl Client {
         bail!("the DAC closed the connection without a response")
     }
 }
+
+/// The refusal of a request.
+#[derive(Debug)]
+pub struct Refused {
+    /// For programs.
+    pub code: String,
+    message: String,
+}
+
+impl Refused {
+    fn new(answer: &Value) -> Self {
+        let text = |field: &str| answer[field].as_str().map(str::to_owned);
+        let message = text("message").unwrap_or_else(|| "the DAC refused without a reason".into());
+        Self { code: text("code").unwrap_or_default(), message }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refused {}
 
 fn nobody(address: &DacAddress) -> String {
     format!("no DAC at {address}: is `oasis up` or `oasis dac` running?")

@@ -1,14 +1,18 @@
 //! `oasis command`
 
 use crate::{
-    live::{client::Client, locate::Located},
+    live::{
+        client::{Client, Refused},
+        locate::Located,
+    },
     target::Target,
 };
 use clap::{Args, Subcommand};
-use oasis_dac::ProbeRequest;
+use oasis_dac::{NamedRequest, ProbeRequest};
 use oasis_wire::quantity::{DemandRange, Hertz};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::str::FromStr;
+use uuid::Uuid;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -16,6 +20,9 @@ pub struct Arguments {
     pub target: Target,
     #[command(subcommand)]
     pub what: What,
+    /// Names the command, so that a node executes it at most once however often it is sent; random by default.
+    #[arg(long, value_name = "UUID")]
+    pub uuid: Option<Uuid>,
     #[command(flatten)]
     pub located: Located,
 }
@@ -87,16 +94,35 @@ impl TryFrom<What> for ProbeRequest {
     }
 }
 
+fn has_code(error: &anyhow::Error, code: &str) -> bool {
+    error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == code)
+}
+
+/// Sends a command to the DAC of the target. Returns the answer.
+async fn send(located: &Located, target: &Target, request: &NamedRequest) -> anyhow::Result<Value> {
+    let mut client = Client::connect(&located.server(&[target])?).await?;
+    let mut message = serde_json::to_value(request)?;
+    message["op"] = json!("command");
+    message["node"] = json!(target.node);
+    message["instance"] = json!(target.instance);
+    let id = client.request(message).await?;
+    client.answer(id).await
+}
+
 /// Sends one command and prints the state of the instance.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let wish = ProbeRequest::try_from(arguments.what)?;
-    let mut client = Client::connect(&arguments.located.server(&[&arguments.target])?).await?;
-    let mut message = serde_json::to_value(&wish)?;
-    message["op"] = json!("command");
-    message["node"] = json!(arguments.target.node);
-    message["instance"] = json!(arguments.target.instance);
-    let id = client.request(message).await?;
-    let done = client.answer(id).await?;
+    let request = NamedRequest { uuid: arguments.uuid.unwrap_or_else(Uuid::new_v4), request: wish.clone() };
+    let done = match send(&arguments.located, &arguments.target, &request).await {
+        // The node has not executed it: a TEM may know by now where the node is.
+        Err(error) if has_code(&error, "node_moved") => {
+            send(&arguments.located, &arguments.target, &request).await
+        }
+        Err(error) if has_code(&error, "unknown") => {
+            Err(error.context(format!("outcome unknown; repeat with --uuid {}", request.uuid)))
+        }
+        sent => sent,
+    }?;
     let state = if done["enabled"] == true { "enabled" } else { "disabled" };
     if let ProbeRequest::Demand(range) = wish {
         let (min, max) = (range.min(), range.max());

@@ -278,7 +278,7 @@ impl Recorder {
             memory.commands += 1;
             memory.commands
         };
-        let command = DacMessage::Command { id, instance: instance.into(), command };
+        let command = DacMessage::Command { id, uuid: None, instance: instance.into(), command };
         self.memory.0.lock().unwrap().say(command);
         self.wait("an answer", |memory| {
             memory.outcomes.iter().find(|(of, _)| *of == id).map(|(_, outcome)| outcome.clone())

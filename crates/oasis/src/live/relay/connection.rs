@@ -146,7 +146,11 @@ impl Connection {
                     self.message(kept, understood(message)?)?;
                 }
             }
+            // A command that waited for the connection for too long was given up.
             Some(command) = kept.events.commands.recv() => {
+                if command.answer.is_closed() {
+                    return Ok(());
+                }
                 let request = self.client.request(oasis_relay::command(&command)).await?;
                 self.commands.insert(request, command);
             }

@@ -57,6 +57,7 @@
 
 mod admission;
 mod audit;
+mod backlog;
 pub mod commands;
 pub mod config;
 mod cursor;
@@ -97,6 +98,7 @@ mod wake_flag;
 
 pub use admission::{Admission, AdmissionCounters, PeerLine};
 pub use audit::Audit;
+pub use backlog::Backlog;
 pub use commands::CommandBus;
 pub use cursor::{Cursor, StartAt};
 pub use delivery::{Delivery, DeliveryError, Options, Overflow, OverflowError};

@@ -4,7 +4,8 @@ use crate::permissions::Caller;
 use oasis_archive::Archive;
 use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
 use oasis_dac::{
-    Delivery, DemandState, DerivedStreams, Hop, Instance, Ledger, LogState, Node, Registry, SchemaHash,
+    Backlog, Delivery, DemandState, DerivedStreams, Hop, Instance, Ledger, LogState, Node, Registry,
+    SchemaHash,
 };
 use oasis_store::Account;
 use oasis_wire::{batch::Batch, loss::Cause, quantity::Epoch, schema::ProbeType, value};
@@ -71,6 +72,9 @@ pub struct NodeView {
     round_trip_ns: Option<u64>,
     /// Cost of the instrumentation on its host; null until the node has reported it.
     overhead: Option<OverheadView>,
+    /// What it has taken and this DAC has not received; absent if it is not connected here, and in a registry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backlog: Option<BacklogView>,
     /// Whether its samples were recorded before and are played back.
     replay: bool,
     /// Number of its instances.
@@ -79,6 +83,14 @@ pub struct NodeView {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<Object>)]
     path: Vec<Hop>,
+}
+
+/// Samples of a node that are neither received nor declared lost, by its last reports.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
+pub struct BacklogView {
+    samples: u64,
+    /// All of them were taken in so many seconds before now; null if that is unknown, or there are none.
+    within_s: Option<f64>,
 }
 
 /// Cost of the instrumentation on a node's host. Shares are of one core.
@@ -230,16 +242,32 @@ pub struct InstanceLedger {
     ledger: LedgerView,
 }
 
-/// The nodes that a caller may see, with the number of instances that it may see.
+/// The nodes that a caller may see, with the number of instances that it may see, and their backlog.
 pub fn nodes(registry: &Registry, caller: &Caller) -> Vec<NodeView> {
-    let mut counts: HashMap<Arc<str>, usize> = HashMap::new();
-    for instance in registry.instances().iter().filter(|known| caller.sees(&known.node, &known.name)) {
-        *counts.entry(instance.node.clone()).or_default() += 1;
+    let mut seen: HashMap<Arc<str>, Vec<Arc<Instance>>> = HashMap::new();
+    for instance in registry.instances() {
+        if caller.sees(&instance.node, &instance.name) {
+            seen.entry(instance.node.clone()).or_default().push(instance);
+        }
     }
-    let count = |name: &str| counts.get(name).copied().unwrap_or_default();
     let mut nodes = registry.nodes();
     nodes.retain(|known| caller.sees_node(&known.identity.name));
-    nodes.iter().map(|known| node(known, count(&known.identity.name))).collect()
+    let now = oasis_dac::now();
+    let view = |known: &Node| {
+        let instances = seen.get(known.identity.name.as_str()).map_or(&[][..], Vec::as_slice);
+        let backlog = Backlog::of(known).map(|mut backlog| {
+            instances.iter().for_each(|instance| backlog.add(known, instance, now));
+            BacklogView::from(backlog)
+        });
+        NodeView { backlog, ..node(known, instances.len()) }
+    };
+    nodes.iter().map(view).collect()
+}
+
+impl From<Backlog> for BacklogView {
+    fn from(Backlog { samples, within_ns }: Backlog) -> Self {
+        Self { samples, within_s: within_ns.map(|nanos| nanos as f64 / 1e9) }
+    }
 }
 
 /// The identity of a node over runs, if it was configured or recorded.
@@ -269,6 +297,7 @@ pub(crate) fn node(node: &Node, instances: usize) -> NodeView {
         clock_offset_ns: node.clock_offset_ns,
         round_trip_ns: node.round_trip_ns,
         overhead: node.overhead.as_deref().map(overhead),
+        backlog: None,
         replay: node.is_replay,
         instances,
         path: node.path().to_vec(),
@@ -407,4 +436,42 @@ fn latest(instance: &Instance) -> Option<SampleView> {
         state: batch.header().state,
         metrics: value::to_json(&instance.probe_type, &sample.values),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_plant::Plant;
+    use oasis_channel::{Counters, Drops, NodeMessage};
+    use oasis_dac::{Config, Dac};
+    use serde_json::{Value, json};
+
+    fn backlog(dac: &Dac) -> Option<Value> {
+        let nodes = serde_json::to_value(nodes(&dac.registry, &Caller::local())).unwrap();
+        nodes[0].get("backlog").cloned()
+    }
+
+    #[test]
+    fn a_node_has_a_backlog_until_what_it_has_taken_is_received() {
+        let dac = Dac::new(Config::default());
+        let mut plant = Plant::connect(&dac);
+        let topic = dac.registry.instances()[0].topic;
+        let counters = Counters { topic, taken: 10, sent: 3, dropped: Drops::default() };
+        plant.say(&NodeMessage::Counters { instances: vec![counters] });
+        assert_eq!(backlog(&dac), Some(json!({"samples": 10, "within_s": null})), "none has come");
+        plant.send(topic.0, 3);
+        assert_eq!(backlog(&dac), Some(json!({"samples": 7, "within_s": null})), "no clock is known");
+        plant.say(&NodeMessage::Ping {
+            node_time: 0,
+            clock_offset_ns: Some(0),
+            round_trip_ns: Some(0),
+            overhead: None,
+        });
+        let behind = backlog(&dac).unwrap();
+        assert!(behind["samples"] == 7 && behind["within_s"].as_f64() > Some(1e9), "taken in 1970: {behind}");
+        plant.send(topic.0, 7);
+        assert_eq!(backlog(&dac), Some(json!({"samples": 0, "within_s": null})));
+        plant.session.close(oasis_dac::now());
+        assert_eq!(backlog(&dac), None, "nobody knows what a node takes that is away");
+    }
 }

@@ -12,6 +12,9 @@ pub const DEFAULT_MAX_BODY: usize = 4 * 1024 * 1024;
 /// Most memory that an empty reader keeps, in bytes.
 const KEPT: usize = 256 * 1024;
 
+/// RFC 9112 4: how the answer of an HTTP server begins.
+const HTTP: &[u8; HEADER] = b"HTTP/";
+
 const KIND_BATCH: u8 = 1;
 const KIND_CONTROL: u8 = 2;
 
@@ -38,6 +41,12 @@ pub enum FrameError {
         /// The limit.
         max: usize,
     },
+    /// The peer is a server of another kind: the page of a DAC, for example.
+    #[error(
+        "what answers speaks HTTP: this is the port of a page; use that of the data channel (HOST:7071 by default), or name the page as a TEM \
+         (--tem http://HOST:PORT)"
+    )]
+    Http,
     /// This version does not know the kind.
     #[error("unknown frame kind {0:#04x}")]
     UnknownKind(u8),
@@ -49,6 +58,7 @@ impl FrameError {
         match self {
             Self::Empty => "frame_empty",
             Self::TooLong { .. } => "frame_too_long",
+            Self::Http => "frame_http",
             Self::UnknownKind(_) => "frame_kind",
         }
     }
@@ -117,7 +127,11 @@ impl Reader {
     #[allow(clippy::should_implement_trait, reason = "it lends from itself, which Iterator cannot")]
     pub fn next(&mut self) -> Result<Option<Frame<'_>>, FrameError> {
         let held = &self.buffer[self.start..];
-        let Some(&[a, b, c, d, kind]) = held.first_chunk::<HEADER>() else { return Ok(None) };
+        let Some(header) = held.first_chunk::<HEADER>() else { return Ok(None) };
+        if header == HTTP {
+            return Err(FrameError::Http);
+        }
+        let &[a, b, c, d, kind] = header;
         let length = u32::from_le_bytes([a, b, c, d]) as usize;
         // Refused before its body is buffered: a hostile length costs no memory.
         if length == 0 {
@@ -188,6 +202,8 @@ mod tests {
             Err(FrameError::TooLong { length: 0xffff_ffff, max: 11 })
         );
         assert_eq!(frames_of(&[&[2, 0, 0, 0, 9]], 10), Err(FrameError::UnknownKind(9)));
+        let page = frames_of(&[b"HT", b"TP/1.1 400 Bad Request\r\n\r\n"], 10).unwrap_err();
+        assert!(page.to_string().contains("port of a page") && page.to_string().contains("7071"), "{page}");
     }
 
     proptest! {

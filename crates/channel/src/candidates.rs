@@ -87,6 +87,10 @@ impl Candidates {
         if addresses.is_empty() {
             return;
         }
+        if self.known.is_empty() {
+            *self = Self::new(addresses);
+            return;
+        }
         let current = self.current().to_owned();
         let is_listed = addresses.contains(&current);
         // An unlisted one comes first, so that the next one is the first of the list.
@@ -166,6 +170,10 @@ mod tests {
 
     #[test]
     fn a_new_list_keeps_the_present_dac_and_what_happened() {
+        let mut none = candidates(&[]);
+        assert_eq!(turned(&mut none, Failed, Instant::now()), (String::new(), RoundOver));
+        none.replace(vec!["a".into()]);
+        assert_eq!(none.current(), "a");
         let (mut two, now) = (candidates(&["a", "b"]), Instant::now());
         two.turn(Refused, now);
         two.replace(vec!["c".into(), "a".into(), "a".into()]);

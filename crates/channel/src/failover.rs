@@ -3,11 +3,11 @@
 use crate::{Connector, Ended, Patience, Receiver, Sender, Turn, candidates::Candidates};
 use std::{
     io,
-    sync::{Arc, Mutex, PoisonError, mpsc},
-    time::Instant,
+    sync::{Arc, Condvar, Mutex, PoisonError, mpsc},
+    time::{Duration, Instant},
 };
 
-/// Where new addresses come from, for example from a TEM. Nobody waits for them.
+/// Where new addresses come from, for example from a TEM. A node that knows a DAC does not wait for them.
 #[derive(Debug)]
 pub struct DacUpdates {
     /// The newest list.
@@ -18,18 +18,50 @@ pub struct DacUpdates {
 
 /// The newest list of addresses in their order, until the node takes it.
 #[derive(Debug, Clone, Default)]
-pub struct NewestList(Arc<Mutex<Option<Vec<String>>>>);
+pub struct NewestList(Arc<(Mutex<News>, Condvar)>);
+
+#[derive(Debug, Default)]
+struct News {
+    addresses: Option<Vec<String>>,
+    /// Why there is no list.
+    problem: Option<String>,
+}
 
 impl NewestList {
     /// Replaces the list.
     pub fn set(&self, addresses: Vec<String>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(addresses);
+        self.change(|news| *news = News { addresses: Some(addresses), problem: None });
+    }
+
+    /// Says why there is no new list. The one before goes on.
+    pub fn set_problem(&self, problem: String) {
+        self.change(|news| news.problem = Some(problem));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut News)) {
+        let (news, changed) = &*self.0;
+        change(&mut news.lock().unwrap_or_else(PoisonError::into_inner));
+        changed.notify_all();
     }
 
     fn take(&self) -> Option<Vec<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).addresses.take()
+    }
+
+    /// Waits for the first list, or for the reason why there is none. The reason stays: who waits again waits for nothing.
+    fn wait(&self, timeout: Duration) -> Result<Vec<String>, String> {
+        let (news, changed) = &*self.0;
+        let news = news.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_silent = |news: &mut News| news.addresses.is_none() && news.problem.is_none();
+        let waited = changed.wait_timeout_while(news, timeout, is_silent);
+        let (mut news, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let silent = || "no TEM has answered yet".to_owned();
+        news.addresses.take().ok_or_else(|| news.problem.clone().unwrap_or_else(silent))
     }
 }
+
+/// Starts what keeps the list of addresses new.
+type StartUpdates = Box<dyn Fn() -> io::Result<DacUpdates> + Send>;
 
 /// Connects to one of several DACs, whose addresses are candidates.
 pub struct Failover<F> {
@@ -37,16 +69,18 @@ pub struct Failover<F> {
     /// Makes the connector to an address.
     connector_to: F,
     updates: Option<DacUpdates>,
-    /// That of the present address.
-    present: Box<dyn Connector>,
+    start_updates: Option<StartUpdates>,
+    /// That of the present address; none if no address is known.
+    present: Option<Box<dyn Connector>>,
 }
 
 impl<F: FnMut(&str, Patience) -> Box<dyn Connector> + Send> Failover<F> {
-    /// Creates a connector to the first of these addresses that works.
-    pub fn new(addresses: Vec<String>, mut connector_to: F) -> Self {
+    /// Creates a connector to the first of these addresses that works. Without addresses it needs updates.
+    pub fn new(addresses: Vec<String>, connector_to: F) -> Self {
         let candidates = Candidates::new(addresses);
-        let present = connector_to(candidates.current(), patience(&candidates));
-        Self { candidates, connector_to, updates: None, present }
+        let mut new = Self { candidates, connector_to, updates: None, start_updates: None, present: None };
+        new.renew();
+        new
     }
 
     /// Adds a source of new addresses.
@@ -55,11 +89,39 @@ impl<F: FnMut(&str, Patience) -> Box<dyn Connector> + Send> Failover<F> {
         Self { updates: Some(updates), ..self }
     }
 
+    /// Adds a source of new addresses that is started at the first attempt to connect.
+    #[must_use]
+    pub fn following(self, start: impl Fn() -> io::Result<DacUpdates> + Send + 'static) -> Self {
+        Self { start_updates: Some(Box::new(start)), ..self }
+    }
+
+    fn renew(&mut self) {
+        let address = self.candidates.current();
+        let patience = patience(&self.candidates);
+        self.present = (!address.is_empty()).then(|| (self.connector_to)(address, patience));
+    }
+
     fn take_updates(&mut self) {
-        let Some(updates) = &self.updates else { return };
-        if let Some(newest) = updates.newest.take() {
+        if let Some(newest) = self.updates.as_ref().and_then(|updates| updates.newest.take()) {
             self.candidates.replace(newest);
         }
+    }
+
+    fn start_updates(&mut self) -> io::Result<()> {
+        if let Some(start) = self.start_updates.as_ref().filter(|_| self.updates.is_none()) {
+            self.updates = Some(start()?);
+        }
+        Ok(())
+    }
+
+    /// Waits for the first list of addresses.
+    fn meet_candidates(&mut self) -> io::Result<()> {
+        let nowhere = |why: String| io::Error::new(io::ErrorKind::NotFound, why);
+        let updates = self.updates.as_ref().ok_or_else(|| nowhere("no DAC is named".into()))?;
+        let first = updates.newest.wait(Patience::ONE_DAC.connect).map_err(nowhere)?;
+        self.candidates.replace(first);
+        self.renew();
+        Ok(())
     }
 }
 
@@ -70,15 +132,22 @@ fn patience(candidates: &Candidates) -> Patience {
 
 impl<F: FnMut(&str, Patience) -> Box<dyn Connector> + Send> Connector for Failover<F> {
     fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
-        self.present.connect()
+        self.start_updates()?;
+        if self.present.is_none() {
+            self.meet_candidates()?;
+        }
+        match &mut self.present {
+            Some(present) => present.connect(),
+            None => Err(io::Error::new(io::ErrorKind::NotFound, "no DAC is named")),
+        }
     }
 
     fn target(&self) -> String {
-        self.present.target()
+        self.present.as_ref().map_or_else(|| "TEM".into(), |present| present.target())
     }
 
     fn patience(&self) -> Patience {
-        self.present.patience()
+        self.present.as_ref().map_or(Patience::ONE_DAC, |present| present.patience())
     }
 
     fn turn(&mut self, ended: &Ended) -> Turn {
@@ -88,7 +157,7 @@ impl<F: FnMut(&str, Patience) -> Box<dyn Connector> + Send> Connector for Failov
             let _ = updates.wanted.try_send(());
         }
         let turn = self.candidates.turn(*ended, Instant::now());
-        self.present = (self.connector_to)(self.candidates.current(), patience(&self.candidates));
+        self.renew();
         turn
     }
 }
@@ -136,5 +205,34 @@ mod tests {
         drop(asked);
         one.turn(&Ended::Failed);
         assert_eq!(one.target(), "tcp://127.0.0.1:1", "the last list goes on");
+    }
+
+    #[test]
+    fn without_an_address_the_first_list_is_waited_for_and_its_absence_has_a_reason() {
+        let newest = NewestList::default();
+        let (wanted, asked) = mpsc::sync_channel(1);
+        let wanted = Mutex::new(Some(wanted));
+        let start = {
+            let newest = newest.clone();
+            move || {
+                let wanted = wanted.lock().unwrap().take().ok_or(io::ErrorKind::OutOfMemory)?;
+                Ok(DacUpdates { newest: newest.clone(), wanted })
+            }
+        };
+        let mut node = Failover::new(Vec::new(), tcp).following(start);
+        assert_eq!((node.target().as_str(), asked.try_iter().count()), ("TEM", 0));
+        newest.set_problem("the TEM is away".into());
+        let error = node.connect().err().unwrap();
+        assert_eq!(
+            (error.to_string().as_str(), Ended::of_attempt(&error)),
+            ("the TEM is away", Ended::Failed)
+        );
+        assert_eq!((node.turn(&Ended::Failed), asked.try_iter().count()), (Turn::RoundOver, 1));
+        newest.set(vec!["127.0.0.1:1".into(), "127.0.0.1:2".into()]);
+        assert!(node.connect().is_err(), "nobody listens there");
+        assert_eq!((node.target().as_str(), node.patience()), ("tcp://127.0.0.1:1", Patience::SEVERAL_DACS));
+        newest.set_problem("the TEM is away again".into());
+        assert_eq!(node.turn(&Ended::Failed), Turn::Next);
+        assert_eq!(node.target(), "tcp://127.0.0.1:2", "the last list goes on");
     }
 }

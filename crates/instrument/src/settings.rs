@@ -7,10 +7,12 @@ use crate::{
     ChoiceError, ProbeChoice, ReadyMadeProbe,
     dac_addresses::{DacAddresses, TLS},
 };
+use oasis_client::{NodeDacs, TemAddress, TemAddressError, TemAddresses, Tems};
 use oasis_probe::{
     Connector, DEFAULT_DATAGRAM, Failover, NodeBuilder, NodeConfig, NodeError, Patience, RealTime,
     TcpConnector, TlsConnector, UdpConnector, host_name,
 };
+use oasis_tem::{DacName, DacNameError};
 use oasis_tls::{ClientFiles, TlsError};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -36,6 +38,12 @@ pub struct NodeSettings {
     /// Data channel of the DAC, `HOST:PORT`, or `tls://HOST:PORT` of one with certificates. With several, the node goes to the
     /// next one when it loses one.
     pub dac: DacAddresses,
+    /// Page of a TEM, `http://HOST:PORT` or `https://HOST:PORT`, or of several: they know the DACs, and `dac` is not used.
+    #[serde(skip_serializing_if = "TemAddresses::is_empty")]
+    pub tem: TemAddresses,
+    /// Name of the DAC to connect to first, as the TEM lists it. If absent, the one that has the node, or the first in the TEM's order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dac_name: Option<DacName>,
     /// Authorities of the DAC's certificate, with `tls://`; those of the system if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ca: Option<PathBuf>,
@@ -134,6 +142,12 @@ pub enum SettingsError {
         /// The valid values.
         wanted: &'static str,
     },
+    /// A text that names no TEM.
+    #[error(transparent)]
+    Tem(#[from] TemAddressError),
+    /// A text that names no DAC.
+    #[error(transparent)]
+    DacName(#[from] DacNameError),
     /// The settings of the encrypted channel cannot be used.
     #[error("in the settings of the data channel (node.dac, ca, certificate, key): {0}")]
     Tls(#[from] TlsError),
@@ -165,6 +179,8 @@ impl Default for NodeSettings {
             name: String::new(),
             uuid: bounds.uuid,
             dac: DEFAULT_DAC.into(),
+            tem: TemAddresses::default(),
+            dac_name: None,
             ca: None,
             certificate: None,
             key: None,
@@ -217,15 +233,22 @@ impl NodeSettings {
         Ok(file.node)
     }
 
-    /// Applies `OASIS_NODE_NAME`, `OASIS_NODE_UUID`, `OASIS_DAC`, `OASIS_CA`, `OASIS_CERTIFICATE`, `OASIS_KEY`, `OASIS_CHANNEL` and
-    /// `OASIS_SPOOL_DIRECTORY`. An empty variable has no effect.
+    /// Applies `OASIS_NODE_NAME`, `OASIS_NODE_UUID`, `OASIS_DAC`, `OASIS_TEM`, `OASIS_DAC_NAME`, `OASIS_CA`, `OASIS_CERTIFICATE`, `OASIS_KEY`,
+    /// `OASIS_CHANNEL` and `OASIS_SPOOL_DIRECTORY`. An empty variable has no effect. `OASIS_DAC` wins over `OASIS_TEM`.
     fn with_environment(
         mut self,
         variable: impl Fn(&'static str) -> Option<String>,
     ) -> Result<Self, SettingsError> {
         let variable = |name| variable(name).filter(|value| !value.is_empty());
         self.name = variable("OASIS_NODE_NAME").unwrap_or(self.name);
-        self.dac = variable("OASIS_DAC").map_or(self.dac, |addresses| addresses.as_str().into());
+        if let Some(addresses) = variable("OASIS_DAC") {
+            (self.dac, self.tem) = (addresses.as_str().into(), TemAddresses::default());
+        } else if let Some(addresses) = variable("OASIS_TEM") {
+            self.tem = addresses.parse()?;
+        }
+        if let Some(name) = variable("OASIS_DAC_NAME") {
+            self.dac_name = Some(name.parse()?);
+        }
         let file = |name| variable(name).map(PathBuf::from);
         self.ca = file("OASIS_CA").or(self.ca);
         self.certificate = file("OASIS_CERTIFICATE").or(self.certificate);
@@ -243,6 +266,34 @@ impl NodeSettings {
             self.uuid = Some(value.parse().map_err(invalid)?);
         }
         Ok(self)
+    }
+
+    /// Lets TEMs name the DACs: `http://HOST:PORT` of a page, or several with commas between them.
+    ///
+    /// ```
+    /// # use oasis_instrument::NodeSettings;
+    /// let settings = NodeSettings { name: "pump".into(), ..NodeSettings::default() }.with_tem("http://192.0.2.1:7000")?;
+    /// let node = settings.builder(oasis_instrument::PROBES)?;
+    /// let connector = settings.connector();
+    /// # Ok::<(), oasis_instrument::SettingsError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If one of them is no address.
+    pub fn with_tem(self, addresses: &str) -> Result<Self, SettingsError> {
+        let tem: TemAddresses = addresses.parse()?;
+        match tem.is_empty() {
+            true => Err(TemAddressError::Invalid(addresses.into()).into()),
+            false => Ok(Self { tem, ..self }),
+        }
+    }
+
+    /// Chooses the DAC to connect to first by its name in the TEM.
+    ///
+    /// # Errors
+    /// If it is no name of a DAC.
+    pub fn with_dac_name(self, name: &str) -> Result<Self, SettingsError> {
+        Ok(Self { dac_name: Some(name.parse()?), ..self })
     }
 
     /// Returns the configured name, or the host's name.
@@ -293,9 +344,20 @@ impl NodeSettings {
         Ok(builder)
     }
 
-    /// Returns the connector to the configured DACs.
+    /// Returns the connector to the configured DACs, or to those that the configured TEMs know. It asks these when the node has started, on a
+    /// thread of its own.
     pub fn connector(&self) -> Box<dyn Connector> {
-        Box::new(self.failover(&self.dac))
+        match self.node_dacs() {
+            Some(dacs) => Box::new(self.failover(&"".into()).following(move || dacs.clone().follow())),
+            None => Box::new(self.failover(&self.dac)),
+        }
+    }
+
+    /// Returns where the node looks for its DACs; none if no TEM is configured.
+    pub fn node_dacs(&self) -> Option<NodeDacs> {
+        let tems = Tems::new(self.tem.clone(), self.ca.clone());
+        let dacs = NodeDacs { tems, named: self.dac_name.clone(), node: self.name() };
+        Some(dacs).filter(|_| !self.tem.is_empty())
     }
 
     /// Returns the connector to another DAC, or to several, with commas between their addresses.
@@ -328,7 +390,11 @@ impl NodeSettings {
     /// Finds at the start what would otherwise fail at each attempt to connect.
     fn check_channel(&self) -> Result<(), SettingsError> {
         let files = self.client_files();
-        if !self.dac.iter().any(|address| address.starts_with(TLS)) {
+        let is_encrypted = match self.tem.is_empty() {
+            true => self.dac.iter().any(|address| address.starts_with(TLS)),
+            false => self.tem.iter().any(TemAddress::is_encrypted),
+        };
+        if !is_encrypted {
             // Variables such as OASIS_CA may be set for other programs; the file is for this one.
             return Ok(());
         }
@@ -419,6 +485,44 @@ mod tests {
         assert_eq!(connector.target(), "tls://f:6");
         assert_eq!(settings.connector_to("e:5").patience(), Patience::ONE_DAC);
         assert!(in_file("[node]\ndac = []\n").unwrap_err().to_string().contains("address"));
+    }
+
+    #[test]
+    fn tems_are_named_in_a_file_in_a_variable_and_by_a_program() {
+        let file = in_file(
+            "[node]\nname = \"pump\"\ntem = [\"http://a:1\", \"https://b:2\"]\ndac_name = \"hall-1\"\n",
+        )
+        .unwrap();
+        assert_eq!(file.connector().target(), "TEM");
+        let dacs = file.node_dacs().unwrap();
+        assert_eq!(
+            (dacs.node.as_str(), dacs.tems.addresses().to_string().as_str()),
+            ("pump", "http://a:1,https://b:2")
+        );
+        assert_eq!(dacs.named.unwrap().as_str(), "hall-1");
+        let with = |settings: &NodeSettings, variables: &[(&str, &str)]| {
+            let value = |name| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            };
+            settings.clone().with_environment(value).unwrap()
+        };
+        let other = with(&file, &[("OASIS_TEM", "http://c:3"), ("OASIS_DAC_NAME", "hall-2")]);
+        assert_eq!(
+            (other.tem.to_string(), other.dac_name.unwrap().to_string()),
+            ("http://c:3".into(), "hall-2".into())
+        );
+        let direct = with(&file, &[("OASIS_TEM", "http://c:3"), ("OASIS_DAC", "d:4")]);
+        assert_eq!(direct.connector().target(), "tcp://d:4", "an address wins over a TEM");
+        let program =
+            NodeSettings::default().with_tem("http://e:5").unwrap().with_dac_name("hall-3").unwrap();
+        assert_eq!(program.connector().target(), "TEM");
+        assert_eq!(program.connector_to("f:6").target(), "tcp://f:6");
+        for wrong in ["127.0.0.1:7071", "http://", "", ","] {
+            let refused = NodeSettings::default().with_tem(wrong).unwrap_err().to_string();
+            assert!(refused.contains("http://127.0.0.1:7000"), "{refused}");
+        }
+        let missing = NodeSettings { ca: Some("/nowhere/ca.pem".into()), ..file };
+        assert!(missing.builder(PROBES).err().unwrap().to_string().contains("/nowhere/ca.pem"));
     }
 
     #[test]

@@ -78,33 +78,9 @@ pub fn known(history: &History, targets: &[Target]) -> anyhow::Result<Vec<Target
     })
 }
 
-/// The address of a data channel, as typed.
-#[cfg(feature = "live")]
-pub fn data_channel(text: &str) -> Result<String, String> {
-    let is_address =
-        |(host, port): (&str, &str)| !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok();
-    let plain = text.strip_prefix("tls://").unwrap_or(text);
-    match plain.rsplit_once(':').is_some_and(is_address) {
-        true => Ok(text.into()),
-        false => Err("use HOST:PORT of the data channel, such as 127.0.0.1:7071, or tls://HOST:PORT, not the address of the page (http://) or the WebSocket (ws://)".into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[cfg(feature = "live")]
-    #[test]
-    fn a_data_channel_is_no_url() {
-        for address in ["127.0.0.1:7071", "dac.local:1", "[::1]:7071", "tls://dac.local:7071"] {
-            assert_eq!(data_channel(address).as_deref(), Ok(address));
-        }
-        for other in ["", "127.0.0.1", ":7071", "dac:port", "ws://127.0.0.1:7070/ws", "http://127.0.0.1:7070"]
-        {
-            assert!(data_channel(other).unwrap_err().contains("HOST:PORT"), "{other}");
-        }
-    }
 
     #[test]
     fn a_star_names_all_that_fit_each_once_and_in_order() {

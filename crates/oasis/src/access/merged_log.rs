@@ -2,17 +2,14 @@
 
 use super::audit_log::{Filter, line};
 use crate::{
-    live::{
-        api::Api,
-        dac_address::{DacAddress, Server},
-        locate::Located,
-    },
+    live::{api, locate::Located},
     output_format::Format,
     time_flag,
 };
 use anyhow::bail;
 use clap::Args;
 use oasis_access::Record;
+use oasis_client::{Api, DacAddress, Server, TemAddress};
 use oasis_format::visible::Visible;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -60,7 +57,8 @@ impl Dacs {
         let named = self.url.iter().map(|url| (url.page(), server(url)));
         let mut servers: Vec<_> = named.collect();
         if let Some(tem) = &self.tem {
-            let found = Located::through(server(tem), None).servers()?;
+            let tems = vec![TemAddress::Url(tem.clone())];
+            let found = Located::through(tems, self.ca.clone(), None).servers()?;
             let name = |name: Option<oasis_tem::DacName>, server: &Server| {
                 name.map_or_else(|| server.url.page(), |name| name.to_string())
             };
@@ -90,7 +88,7 @@ pub fn show(dacs: &Dacs, filter: &Filter) -> anyhow::Result<()> {
     let servers = dacs.servers()?;
     let mut logs = Vec::new();
     for (dac, server) in servers {
-        let api = Api::within(&server, Some(PATIENCE));
+        let api = api::within(&server, Some(PATIENCE));
         let mut log = Log { dac, api: None, waiting: VecDeque::new(), before: None, problem: None };
         match api {
             Ok(api) => log.api = Some(api),
@@ -180,7 +178,7 @@ fn page(api: &Api, filter: &Filter, before: Option<u64>) -> anyhow::Result<Page>
         ("target", filter.target.as_deref()),
     ];
     let query: Vec<_> = parameters.into_iter().filter_map(|(key, value)| Some((key, value?))).collect();
-    api.get_bounded("/audit-log", &query, MOST_BYTES)
+    Ok(api.get_bounded("/audit-log", &query, MOST_BYTES)?)
 }
 
 /// Takes the newest record of all logs. Each log keeps its own order, also if a clock was set.

@@ -1,7 +1,8 @@
 //! `oasis archive retention`: controls how a DAC evicts old samples.
 
-use crate::live::{api::Api, dac_address::Server};
+use crate::live::api;
 use clap::{Args, Subcommand};
+use oasis_client::Server;
 use std::io::{self, Write};
 use ureq::http::Method;
 
@@ -22,7 +23,7 @@ enum Act {
 
 /// Asks the DAC.
 pub fn run(Arguments { act: Act::Confirm(server) }: &Arguments) -> anyhow::Result<()> {
-    let answer = Api::at(server)?.send(Method::POST, "/archive/retention/confirm", None)?;
+    let answer = api::at(server)?.send(Method::POST, "/archive/retention/confirm", None)?;
     let is_confirmed = answer["status"] == "confirmed";
     let text = match answer["clock_jump"]["seconds"].as_i64() {
         _ if !is_confirmed => "the wall clock has not jumped: nothing to confirm".to_owned(),

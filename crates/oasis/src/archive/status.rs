@@ -1,11 +1,9 @@
 //! `oasis archive status`: the archive of a running DAC, and its warnings.
 
 use super::{count, size};
-use crate::{
-    live::{api::Api, dac_address::Server},
-    output_format::Format,
-};
+use crate::{live::api, output_format::Format};
 use clap::Args;
+use oasis_client::Server;
 use oasis_format::visible::Visible;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -21,7 +19,7 @@ pub struct Arguments {
 
 /// Asks the DAC, and prints its answer.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let archive = Api::at(&arguments.server)?.get("/archive", &[])?;
+    let archive = api::at(&arguments.server)?.get("/archive", &[])?;
     let mut out = io::stdout().lock();
     match arguments.format {
         Format::Json => writeln!(out, "{archive}")?,

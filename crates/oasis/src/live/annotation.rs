@@ -1,8 +1,9 @@
 //! `oasis annotation`: notes at a time or for a span.
 
-use crate::{broken_pipe::is_broken_pipe, live::api::Api, live::dac_address::Server, output_format::Format};
+use crate::{broken_pipe::is_broken_pipe, live::api, output_format::Format};
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use oasis_client::{Api, Server};
 use oasis_format::visible::Visible;
 use oasis_wire::time;
 use serde_json::{Value, json};
@@ -87,7 +88,7 @@ impl FromStr for About {
 
 /// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let api = Api::at(&arguments.server)?;
+    let api = api::at(&arguments.server)?;
     let printed = match arguments.verb {
         Verb::Add { text, about, time, until } => {
             let mut body =

@@ -1,16 +1,13 @@
 //! The flags of commands that talk to a DAC, or are one.
 
 use crate::{
-    live::{
-        dac_address::{DacAddress, Server},
-        locate::Located,
-        node,
-    },
+    live::{locate::Located, node},
     output_format::Format,
-    target::{self, Target},
+    target::Target,
 };
 use clap::{Args, Subcommand};
 use oasis_access::LocalAccess;
+use oasis_client::{DacAddress, Server, TemAddress, data_channel};
 use oasis_dac::{Delivery, Overflow};
 use oasis_doors::ShardChoice;
 use oasis_instrument::Channel;
@@ -50,13 +47,13 @@ pub struct Node {
     #[command(flatten)]
     pub probes: Probes,
     /// Data channel of the DAC; with tls:// in front if it has a certificate. May be repeated: the node goes to the next one when it loses one [default: 127.0.0.1:7071].
-    #[arg(long, value_name = "[tls://]HOST:PORT", env = "OASIS_DAC", value_delimiter = ',', value_parser = target::data_channel)]
+    #[arg(long, value_name = "[tls://]HOST:PORT", env = "OASIS_DAC", value_delimiter = ',', value_parser = data_channel)]
     pub dac: Vec<String>,
-    /// TEM that knows the DACs, if no --dac is given: the node connects to the one that has it, or else to one of the others, and goes to another one when it loses that. http://HOST:PORT of its page, or https://.
-    #[arg(long, value_name = "URL", env = "OASIS_TEM")]
-    pub tem: Option<DacAddress>,
+    /// TEM that knows the DACs, if no --dac is given: the node connects to the one that has it, or else to one of the others, and goes to another one when it loses that. http://HOST:PORT of its page, or https://. May be repeated: the first one that answers counts.
+    #[arg(long, value_name = "URL", env = "OASIS_TEM", value_delimiter = ',')]
+    pub tem: Vec<TemAddress>,
     /// Name of the DAC to connect to first, as the TEM lists it.
-    #[arg(long, value_name = "NAME", requires = "tem")]
+    #[arg(long, value_name = "NAME", env = "OASIS_DAC_NAME")]
     pub dac_name: Option<DacName>,
     /// Folder of the key and the certificate of `oasis node enroll` [default: ~/.local/state/oasis/node].
     #[arg(long, value_name = "DIR", env = "OASIS_NODE_STATE")]

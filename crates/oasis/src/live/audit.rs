@@ -1,6 +1,6 @@
 //! `oasis audit`: whether every generated sample is accounted for.
 
-use crate::{live::api::Api, live::arguments::Audit, output_format::Format};
+use crate::{live::api, live::arguments::Audit, output_format::Format};
 use anyhow::bail;
 use oasis_format::visible::Visible;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 /// Prints the account of instances whose names contain a text. Fails if a sample is undeclared.
 pub fn run(arguments: Audit) -> anyhow::Result<()> {
-    let report = Api::at(&arguments.server)?.get("/audit", &[])?;
+    let report = api::at(&arguments.server)?.get("/audit", &[])?;
     let wanted = arguments.text.unwrap_or_default();
     let all = report["instances"].as_array().into_iter().flatten();
     let found: Vec<&Value> = all.filter(|instance| name(instance).contains(&wanted)).collect();

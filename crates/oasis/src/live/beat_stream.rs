@@ -1,7 +1,7 @@
 //! A stream of heartbeats to a TEM: a WebSocket on which each heartbeat is a short message, and no request.
 
-use super::dac_address::Server;
 use anyhow::{Context, anyhow, bail};
+use oasis_client::Server;
 use oasis_tem::{DacName, Line, MovedNode};
 use rustls::{ClientConnection, StreamOwned, pki_types::ServerName};
 use serde::Deserialize;

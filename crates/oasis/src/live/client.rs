@@ -1,11 +1,9 @@
 //! A client of the native WebSocket protocol (`docs/reference/websocket.md`).
 
-use crate::live::{
-    dac_address::{DacAddress, Server},
-    host_token, token, trust,
-};
+use crate::live::host_token;
 use anyhow::{Context, bail};
 use futures_util::{SinkExt, StreamExt};
+use oasis_client::{DacAddress, Server, token, trust};
 use rustls::pki_types::ServerName;
 use serde_json::{Value, json};
 use std::fmt;

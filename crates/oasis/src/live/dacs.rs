@@ -1,7 +1,7 @@
 //! `oasis list --dacs`: the DACs that a TEM knows.
 
-use super::{dac_address::Server, tem_list::TemList};
 use crate::output_format::Format;
+use oasis_client::TemList;
 use oasis_format::visible::Visible;
 use oasis_tem::{DacView, Health};
 use std::io::{self, Write};
@@ -11,10 +11,9 @@ const HEAD: [&str; 9] =
     ["DAC", "KIND", "STATE", "HEALTH", "NODES", "READERS", "SAMPLES/S", "HEARD", "ADDRESS"];
 
 /// Prints all DACs.
-pub fn run(tem: &Server, format: Format) -> anyhow::Result<()> {
-    let list = TemList::fetch(tem)?;
+pub fn run(list: &TemList, format: Format) -> anyhow::Result<()> {
     if list.dacs().is_empty() {
-        eprintln!("no DAC has registered at {}: start one with --tem {0}", tem.url);
+        eprintln!("no DAC has registered at {}: start one with --tem {0}", list.tem().url);
     }
     match print(list.dacs(), format) {
         // `oasis list --dacs | head` is not an error.

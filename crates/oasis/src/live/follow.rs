@@ -1,12 +1,9 @@
 //! Follows the accounts of another DAC: asks for changes without end, on a thread of its own.
 
-use super::{
-    api::Api,
-    dac_address::{DacAddress, Server},
-    token,
-};
+use super::api;
 use anyhow::{Context, anyhow, bail};
 use oasis_access::{Access, AccessConfig, AccountsCopy, MOST_COPY_BYTES, Moment};
+use oasis_client::{Api, DacAddress, Server, token};
 use oasis_health::Health;
 use std::{
     net::SocketAddr,
@@ -147,7 +144,7 @@ impl Following {
             Some(api) => api,
             None => {
                 let token = token::from_file(&self.sources.token_file)?;
-                Api::within(server, Some(WAIT + PATIENCE))?.with_authorization(Some(token))
+                api::within(server, Some(WAIT + PATIENCE))?.with_authorization(Some(token))
             }
         };
         let after = self.access.copy_position().map(|position| position.to_string());

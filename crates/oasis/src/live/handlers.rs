@@ -1,10 +1,11 @@
 //! `oasis handlers`: lists and controls the handlers of a DAC.
 
 use crate::{
-    live::api::Api,
+    live::api,
     live::arguments::{Handlers, HandlersAct},
     output_format::Format,
 };
+use oasis_client::Api;
 use oasis_format::visible::Visible;
 use serde_json::Value;
 use std::io::{self, Write};
@@ -12,7 +13,7 @@ use ureq::http::Method;
 
 /// Lists them, or starts or stops one.
 pub fn run(arguments: Handlers) -> anyhow::Result<()> {
-    let api = Api::at(&arguments.server)?;
+    let api = api::at(&arguments.server)?;
     let handlers = match arguments.act {
         None => api.get("/handlers", &[])?["handlers"].as_array().cloned().unwrap_or_default(),
         Some(HandlersAct::Start { name }) => vec![switch(&api, &name, "start")?],
@@ -30,7 +31,7 @@ pub fn run(arguments: Handlers) -> anyhow::Result<()> {
 
 fn switch(api: &Api, name: &str, act: &str) -> anyhow::Result<Value> {
     let path = format!("/handlers/{}/{act}", encoded(name));
-    api.send(Method::POST, &path, None)
+    Ok(api.send(Method::POST, &path, None)?)
 }
 
 /// A name as a segment of a path (RFC 3986 2.3).

@@ -1,9 +1,9 @@
 //! The token of a DAC that is closed to other users of its host: commands of its own user find it in the access folder.
 
-use super::dac_address::DacAddress;
 use crate::config::Config;
 use anyhow::{Context, bail};
 use oasis_access::host_token_file;
+use oasis_client::{ClientError, DacAddress};
 use std::{
     env,
     fs::File,
@@ -14,6 +14,14 @@ use std::{
 
 /// Longest token that is read, bytes.
 const LONGEST: u64 = 4_096;
+
+/// The same for a client of the API, with the usual folder of accounts.
+///
+/// # Errors
+/// As [`find`].
+pub fn of(address: &DacAddress) -> Result<Option<String>, ClientError> {
+    find(address, None).map_err(|error| ClientError::HostToken(format!("{error:#}")))
+}
 
 /// Returns the value of `Authorization` for a DAC on this host, if its token is in the folder of accounts. The token is
 /// never sent elsewhere.

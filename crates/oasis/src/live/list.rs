@@ -1,7 +1,7 @@
 //! `oasis list`: the probe instances that a DAC knows, or all DACs of a TEM.
 
 use crate::{
-    live::{api::Api, arguments::List, dacs, locate::NamedServer},
+    live::{api, arguments::List, dacs, locate::NamedServer},
     output_format::Format,
 };
 use anyhow::bail;
@@ -15,7 +15,7 @@ const HEAD: [&str; 5] = ["INSTANCE", "TYPE", "KIND", "RATE", "STATE"];
 /// Prints instances whose names contain a text.
 pub fn run(arguments: List) -> anyhow::Result<()> {
     if arguments.dacs {
-        return dacs::run(&arguments.located.tem()?, arguments.format);
+        return dacs::run(&arguments.located.list()?, arguments.format);
     }
     let wanted = arguments.text.unwrap_or_default();
     let servers = arguments.located.servers()?;
@@ -42,11 +42,11 @@ pub fn run(arguments: List) -> anyhow::Result<()> {
 fn ask(servers: &[NamedServer], wanted: &str) -> anyhow::Result<(Vec<Value>, usize)> {
     let (mut found, mut failed) = (Vec::new(), 0);
     for (dac, server) in servers {
-        let mut answer = match (Api::at(server).and_then(|api| api.get("/instances", &[])), dac) {
+        let mut answer = match (api::at(server).and_then(|api| api.get("/instances", &[])), dac) {
             (Ok(answer), _) => answer,
-            (Err(error), None) => return Err(error),
+            (Err(error), None) => return Err(error.into()),
             (Err(error), Some(dac)) => {
-                eprintln!("{dac}: {error:#}");
+                eprintln!("{dac}: {error}");
                 failed += 1;
                 continue;
             }

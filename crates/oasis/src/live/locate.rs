@@ -1,15 +1,13 @@
 //! Which DAC a command talks to: one that is named by its address, or one that a TEM knows.
 
-use super::{
-    dac_address::{DEFAULT, DacAddress, Server},
-    tem_list::TemList,
-};
+use super::host_token;
 use crate::target::Target;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
+use oasis_client::{DEFAULT_URL, DacAddress, Server, TemAddress, TemAddresses, TemList, Tems};
 use oasis_format::visible::Visible;
 use oasis_tem::{DacName, DacView};
-use std::{env, path::PathBuf};
+use std::{env, fmt::Display, path::PathBuf, str::FromStr};
 
 /// The flags that name a DAC, or a TEM that knows where it is.
 #[derive(Debug, Clone, Default, Args)]
@@ -20,9 +18,9 @@ pub struct Located {
     /// CA of the DAC's certificate, with https:// or wss:// [default: those that this system trusts].
     #[arg(long, value_name = "FILE", env = "OASIS_CA", global = true)]
     ca: Option<PathBuf>,
-    /// Address of a TEM, which knows the DAC of each node: http://HOST:PORT of its page, or https:// [env: OASIS_TEM].
-    #[arg(long, value_name = "URL", global = true, conflicts_with = "url")]
-    tem: Option<DacAddress>,
+    /// Address of a TEM, which knows the DAC of each node: http://HOST:PORT of its page, or https://. May be repeated: the first one that answers counts [env: OASIS_TEM].
+    #[arg(long, value_name = "URL", global = true, value_delimiter = ',', conflicts_with = "url")]
+    tem: Vec<TemAddress>,
     /// Name of the DAC, as the TEM lists it [default: the one that has the node].
     #[arg(long, value_name = "NAME", global = true, conflicts_with = "url")]
     dac_name: Option<DacName>,
@@ -32,54 +30,58 @@ pub struct Located {
 pub type NamedServer = (Option<DacName>, Server);
 
 impl Located {
-    /// Through a TEM.
-    pub fn through(tem: Server, dac_name: Option<DacName>) -> Self {
-        Self { url: Vec::new(), ca: tem.ca, tem: Some(tem.url), dac_name }
+    /// Through TEMs.
+    pub fn through(tem: Vec<TemAddress>, ca: Option<PathBuf>, dac_name: Option<DacName>) -> Self {
+        Self { url: Vec::new(), ca, tem, dac_name }
     }
 
-    /// Returns the TEM to ask, or the DAC itself. A flag wins over the environment, and an address there over a TEM.
+    /// Returns the TEMs to ask, or the DAC itself. A flag wins over the environment, and an address there over a TEM.
     fn choice(&self) -> anyhow::Result<Choice> {
-        let server = |url| Server { url, ca: self.ca.clone() };
-        if let Some(tem) = &self.tem {
-            return Ok(Choice::Tem(server(tem.clone())));
+        let server = |url| Choice::Dac(Server { url, ca: self.ca.clone() });
+        let tems =
+            |addresses| Choice::Tems(Tems::new(addresses, self.ca.clone()).with_host_token(host_token::of));
+        if !self.tem.is_empty() {
+            return Ok(tems(TemAddresses::new(self.tem.clone())?));
         }
         match &self.url[..] {
             [] => {}
-            [url] => return Ok(Choice::Dac(server(url.clone()))),
+            [url] => return Ok(server(url.clone())),
             _ => bail!("--url is given several times: this command talks to one DAC"),
         }
-        match (variable("OASIS_URL")?, variable("OASIS_TEM")?) {
-            (None, Some(tem)) => Ok(Choice::Tem(server(tem))),
-            (Some(_), Some(tem)) if self.dac_name.is_some() => Ok(Choice::Tem(server(tem))),
+        let known: Option<TemAddresses> = variable("OASIS_TEM")?;
+        match (variable("OASIS_URL")?, known.filter(|known| !known.is_empty())) {
+            (None, Some(known)) => Ok(tems(known)),
+            (Some(_), Some(known)) if self.dac_name.is_some() => Ok(tems(known)),
             _ if self.dac_name.is_some() => {
                 bail!("--dac-name needs the TEM that knows this name: use --tem URL")
             }
-            (Some(url), _) => Ok(Choice::Dac(server(url))),
-            (None, None) => Ok(Choice::Dac(server(DEFAULT.parse().map_err(|why: String| anyhow!(why))?))),
+            (Some(url), _) => Ok(server(url)),
+            (None, None) => Ok(server(DEFAULT_URL.parse().map_err(|why: String| anyhow!(why))?)),
         }
     }
 
-    /// Returns the server that lists DACs: the TEM, or the DAC, which is one too.
-    pub fn tem(&self) -> anyhow::Result<Server> {
+    /// Returns what the TEMs list, or the DAC, which is a TEM too.
+    pub fn list(&self) -> anyhow::Result<TemList> {
         match self.choice()? {
-            Choice::Tem(server) | Choice::Dac(server) => Ok(server),
+            Choice::Tems(tems) => fetch(tems),
+            Choice::Dac(server) => fetch(Tems::from(server).with_host_token(host_token::of)),
         }
     }
 
     /// Returns the DAC that has these instances; without any, the DAC that is named, or the only one.
     pub fn server(&self, targets: &[&Target]) -> anyhow::Result<Server> {
-        let tem = match self.choice()? {
+        let tems = match self.choice()? {
             Choice::Dac(server) => return Ok(server),
-            Choice::Tem(server) => server,
+            Choice::Tems(tems) => tems,
         };
-        let list = TemList::fetch(&tem)?;
+        let list = fetch(tems)?;
         let found = match (&self.dac_name, targets) {
             (Some(name), _) => list.named(name)?,
             (None, []) => list.only()?,
-            (None, targets) => list.holder_of_all(targets)?,
+            (None, targets) => list.holder_of_all(targets.iter().map(|target| target.node.as_str()))?,
         };
         warn_if_late(found);
-        list.server(found)
+        Ok(list.server(found)?)
     }
 
     /// Returns the DACs that a follower of these instances may follow, best first: those that are named, or those that the TEM lists.
@@ -87,18 +89,18 @@ impl Located {
     /// # Errors
     /// If there is none.
     pub fn alternatives(&self, targets: &[&Target]) -> anyhow::Result<Vec<Server>> {
-        if self.tem.is_none() && self.url.len() > 1 {
+        if self.tem.is_empty() && self.url.len() > 1 {
             let server = |url: &DacAddress| Server { url: url.clone(), ca: self.ca.clone() };
             return Ok(self.url.iter().map(server).collect());
         }
-        let tem = match self.choice()? {
-            Choice::Tem(tem) if self.dac_name.is_none() => tem,
+        let tems = match self.choice()? {
+            Choice::Tems(tems) if self.dac_name.is_none() => tems,
             _ => return Ok(vec![self.server(targets)?]),
         };
-        let list = TemList::fetch(&tem)?;
+        let list = fetch(tems)?;
         let holder = match targets {
             [] => list.only()?,
-            targets => list.holder_of_all(targets)?,
+            targets => list.holder_of_all(targets.iter().map(|target| target.node.as_str()))?,
         };
         let mut servers = vec![list.server(holder)?];
         let others = list.dacs().iter().filter(|dac| dac.name != holder.name && dac.is_live());
@@ -109,16 +111,16 @@ impl Located {
 
     /// Whether a TEM lists the DACs, and none of them is named.
     pub fn lists_several(&self) -> bool {
-        self.dac_name.is_none() && matches!(self.choice(), Ok(Choice::Tem(_)))
+        self.dac_name.is_none() && matches!(self.choice(), Ok(Choice::Tems(_)))
     }
 
     /// Returns all DACs that can be asked.
     pub fn servers(&self) -> anyhow::Result<Vec<NamedServer>> {
-        let tem = match self.choice()? {
+        let tems = match self.choice()? {
             Choice::Dac(server) => return Ok(vec![(None, server)]),
-            Choice::Tem(server) => server,
+            Choice::Tems(tems) => tems,
         };
-        let list = TemList::fetch(&tem)?;
+        let list = fetch(tems)?;
         let chosen: Vec<&DacView> = match &self.dac_name {
             Some(name) => vec![list.named(name)?],
             None => list.dacs().iter().collect(),
@@ -130,13 +132,20 @@ impl Located {
 
 enum Choice {
     Dac(Server),
-    Tem(Server),
+    Tems(Tems),
 }
 
-fn variable(name: &str) -> anyhow::Result<Option<DacAddress>> {
+/// What the TEMs know. Says so if it is what they knew.
+fn fetch(mut tems: Tems) -> anyhow::Result<TemList> {
+    let found = tems.fetch(None)?;
+    found.remembered.iter().for_each(|remembered| eprintln!("{}", remembered.notice()));
+    Ok(found.list)
+}
+
+fn variable<T: FromStr<Err: Display>>(name: &str) -> anyhow::Result<Option<T>> {
     let value = env::var(name).ok().filter(|value| !value.is_empty());
     value
-        .map(|value| value.parse().map_err(|why: String| anyhow!(why)).with_context(|| format!("in {name}")))
+        .map(|value| value.parse().map_err(|why| anyhow!("{why}")).with_context(|| format!("in {name}")))
         .transpose()
 }
 

@@ -9,7 +9,6 @@ mod audit;
 mod beat_stream;
 mod client;
 pub mod command;
-pub mod dac_address;
 mod dacs;
 mod encryption;
 mod follow;
@@ -30,10 +29,7 @@ mod shards;
 mod sign_in_link;
 mod systemd;
 mod tail;
-mod tem_list;
 pub mod test_run;
-mod token;
-mod trust;
 
 use crate::cli::Verb;
 use anyhow::bail;

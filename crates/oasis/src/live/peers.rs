@@ -1,13 +1,9 @@
 //! Exchanges the list of a TEM with others.
 
-use super::{
-    api::{Api, Refused},
-    dac_address::Server,
-    registration::usable,
-    token,
-};
+use super::{api, registration::usable};
 use anyhow::{Context, bail};
 use oasis_api::Tem;
+use oasis_client::{Api, ClientError, Server, token};
 use oasis_dac::config::TemConfig;
 use oasis_health::Health;
 use oasis_tem::{Identity, Peer, Report};
@@ -111,7 +107,7 @@ impl Exchange {
     fn exchange(&mut self, report: &Report) -> Outcome {
         let answer = match self.ask(report) {
             Ok(answer) => answer,
-            Err(error) => match error.downcast_ref::<Refused>() {
+            Err(error) => match error.downcast_ref().and_then(ClientError::refusal) {
                 Some(refused) if refused.code == "own_peer" => return Outcome::Useless(refused.to_string()),
                 _ => return Outcome::Failed(error),
             },
@@ -127,7 +123,7 @@ impl Exchange {
             Some(api) => api,
             None => {
                 let token = self.token_file.as_deref().map(token::from_file).transpose()?;
-                Api::within(&self.server, Some(PATIENCE))?.with_authorization(token)
+                api::within(&self.server, Some(PATIENCE))?.with_authorization(token)
             }
         };
         let body = serde_json::to_value(report)?;

@@ -1,13 +1,9 @@
 //! Lists a DAC: in the TEM of its own process, and in those that it was told to use.
 
-use super::{
-    api::{Api, Refused},
-    beat_stream::BeatStream,
-    dac_address::{DacAddress, Server},
-    host_token, token,
-};
+use super::{api, beat_stream::BeatStream, host_token};
 use anyhow::{Context, anyhow, bail};
 use oasis_api::{Registrant, Reporter, Tem};
+use oasis_client::{Api, ClientError, DacAddress, Server, token};
 use oasis_dac::config::{TemConfig, UrlList};
 use oasis_health::Health;
 use oasis_probe::host_name;
@@ -322,7 +318,7 @@ impl Registrar {
             None => token::authorization(),
         };
         let url = &self.server.url;
-        let opened = authorization.and_then(|token| {
+        let opened = authorization.map_err(anyhow::Error::from).and_then(|token| {
             let name = self.registrant.name();
             let open = |token: Option<&str>| BeatStream::open(&self.server, name, token, PATIENCE);
             // The TEM may be of the same user, as for requests.
@@ -362,7 +358,10 @@ impl Registrar {
         match self.request(Method::DELETE, &departure, None) {
             // Somebody else has removed it.
             Err(error)
-                if error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == "unknown_dac") =>
+                if error
+                    .downcast_ref()
+                    .and_then(ClientError::refusal)
+                    .is_some_and(|refused| refused.code == "unknown_dac") =>
             {
                 Ok(())
             }
@@ -380,14 +379,14 @@ impl Registrar {
             Some(api) => api,
             None => {
                 let token = self.token_file.as_deref().map(token::from_file).transpose()?;
-                Api::within(&self.server, Some(PATIENCE))?.with_authorization(token)
+                api::within(&self.server, Some(PATIENCE))?.with_authorization(token)
             }
         };
         let query: Vec<_> = query.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
         let answer = api.send(method, &format!("/tem/dacs/{}{query}", self.registrant.name()), body);
         self.api = Some(api);
-        answer
+        Ok(answer?)
     }
 }
 

@@ -4,11 +4,11 @@ use super::{
     accounts,
     announcement::{Announced, Announcement},
     arguments,
-    dac_address::Server,
     encryption::{self, DATAGRAMS},
     follow::Sources,
+    host_token,
     node::{
-        dacs::NodeDacs,
+        dacs::find,
         state::{Named, NodeState},
     },
     own_node, peers,
@@ -22,6 +22,7 @@ use anyhow::Context;
 use oasis_access::{Access, Moment};
 use oasis_api::{Api, Registrant, Reporter, Tem};
 use oasis_archive::Archive;
+use oasis_client::{NodeDacs, Server, TemAddresses};
 use oasis_dac::{
     Dac,
     config::{RelayConfig, TemConfig, UrlList},
@@ -66,6 +67,7 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     let dac = RunningDac::start(config, Parts::Dac).await?;
     // The same channel as for a remote node, so that samples always take the same path.
     section.dac = dac.channel.as_str().into();
+    section.tem = TemAddresses::default();
     let connector = encryption::own_connector(&dac.channel, dac.tls.as_ref());
     let node = section.builder(oasis_probes::PROBES)?.start(connector)?;
     let mut facts = dac.facts()?;
@@ -142,17 +144,22 @@ pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     let mut section = Config::load(&arguments.common)?.with_probes(arguments.probes)?.node;
     let mut named = Named { state: arguments.state.is_some(), dac: !arguments.dac.is_empty() };
     let mut updates = None;
+    if !arguments.tem.is_empty() {
+        section.tem = TemAddresses::new(arguments.tem)?;
+    }
+    section.dac_name = arguments.dac_name.or(section.dac_name);
     if named.dac {
         section.dac = arguments.dac.iter().collect();
-    } else if let Some(tem) = arguments.tem {
-        let tem = Server { url: tem, ca: section.ca.clone() };
-        let dacs = NodeDacs { tem, named: arguments.dac_name, node: section.name() };
+    } else if let Some(dacs) = section.node_dacs() {
+        let dacs = NodeDacs { tems: dacs.tems.with_host_token(host_token::of), ..dacs };
         section.dac = tokio::select! {
-            found = dacs.find() => found?,
+            found = find(&dacs) => found?,
             () = stop.requested() => return Ok(()),
         };
         updates = Some(dacs.follow()?);
         named.dac = true;
+    } else if section.dac_name.is_some() && std::env::var_os("OASIS_DAC_NAME").is_none() {
+        anyhow::bail!("--dac-name needs the TEM that knows this name: use --tem URL");
     }
     if let Some(state) = NodeState::find(arguments.state.as_deref()) {
         state.apply(&mut section, named)?;

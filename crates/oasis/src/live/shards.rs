@@ -1,6 +1,6 @@
 //! `oasis shards`: the threads that write to WebSockets, and how many there are.
 
-use crate::{live::api::Api, live::arguments::Shards, output_format::Format};
+use crate::{live::api, live::arguments::Shards, output_format::Format};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use ureq::http::Method;
@@ -10,7 +10,7 @@ const HEAD: [&str; 8] = ["SHARD", "STATE", "CONNECTIONS", "CPU", "BYTES/S", "WAK
 
 /// Changes the number of shards if one is given, and shows them.
 pub fn run(arguments: Shards) -> anyhow::Result<()> {
-    let api = Api::at(&arguments.server)?;
+    let api = api::at(&arguments.server)?;
     let shards = match arguments.choice {
         None => api.get("/shards", &[])?,
         Some(choice) => api.send(Method::PUT, "/shards", Some(&json!({"shards": choice})))?,

@@ -1,6 +1,6 @@
 //! `oasis sign-in-link`: another link to the page of a DAC that is closed to other users of its host.
 
-use super::{api::Api, arguments::SignInLink, host_token, serve::link_to};
+use super::{api, arguments::SignInLink, host_token, serve::link_to};
 use crate::broken_pipe::is_broken_pipe;
 use anyhow::{Context, bail};
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub fn run(arguments: &SignInLink) -> anyhow::Result<()> {
              the same --access (OASIS_ACCESS) and the same user"
         );
     };
-    let made = Api::at(&arguments.server)?.with_authorization(Some(token)).send(
+    let made = api::at(&arguments.server)?.with_authorization(Some(token)).send(
         Method::POST,
         "/sign-in-links",
         None,

@@ -6,11 +6,11 @@ mod route;
 use crate::{
     live::arguments::Tail,
     live::client::{Client, Incoming},
-    live::dac_address::Server,
     output_format::Format,
     target::{self, Target},
 };
 use anyhow::{Context, anyhow, bail};
+use oasis_client::Server;
 use oasis_dac::{Delivery, now};
 use oasis_format::json_lines;
 use oasis_format::visible::Visible;

@@ -1,12 +1,11 @@
 //! The arguments of `oasis sql`.
 
 #[cfg(feature = "live")]
-use crate::live::{
-    dac_address::{DacAddress, Server},
-    locate::Located,
-};
+use crate::live::locate::Located;
 use crate::{archive_folder::ArchiveFolder, formats};
 use clap::Args;
+#[cfg(feature = "live")]
+use oasis_client::{DacAddress, Server, TemAddress};
 use oasis_format::Format;
 #[cfg(feature = "live")]
 use oasis_tem::DacName;
@@ -25,9 +24,9 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", env = "OASIS_CA")]
     ca: Option<PathBuf>,
     #[cfg(feature = "live")]
-    /// TEM that knows the running DACs: http://HOST:PORT of its page, or https://.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["archive", "config", "access", "stats", "url"])]
-    tem: Option<DacAddress>,
+    /// TEM that knows the running DACs: http://HOST:PORT of its page, or https://. May be repeated.
+    #[arg(long, value_name = "URL", value_delimiter = ',', conflicts_with_all = ["archive", "config", "access", "stats", "url"])]
+    tem: Vec<TemAddress>,
     #[cfg(feature = "live")]
     /// Name of the DAC that answers, as the TEM lists it [default: the only one].
     #[arg(long, value_name = "NAME", requires = "tem")]
@@ -49,9 +48,9 @@ pub struct Arguments {
 impl Arguments {
     /// The DAC that answers instead of a folder, if one is named.
     pub fn server(&self) -> anyhow::Result<Option<Server>> {
-        if let Some(tem) = &self.tem {
-            let tem = Server { url: tem.clone(), ca: self.ca.clone() };
-            return Located::through(tem, self.dac_name.clone()).server(&[]).map(Some);
+        if !self.tem.is_empty() {
+            let through = Located::through(self.tem.clone(), self.ca.clone(), self.dac_name.clone());
+            return through.server(&[]).map(Some);
         }
         Ok(self.url.clone().map(|url| Server { url, ca: self.ca.clone() }))
     }

@@ -1,11 +1,9 @@
 //! Queries that a running DAC answers.
 
 use super::{HELP, print_schema, print_tables, rows_of};
-use crate::{
-    broken_pipe::is_broken_pipe,
-    live::{api::Api, dac_address::Server},
-};
+use crate::{broken_pipe::is_broken_pipe, live::api};
 use anyhow::{Context, bail};
+use oasis_client::{Api, Server};
 use oasis_format::{Format, table::Cell};
 use oasis_query::TableInfo;
 use serde_json::{Value, json};
@@ -14,7 +12,7 @@ use ureq::http::Method;
 
 /// Answers one query, or a command that starts with a dot.
 pub fn run(server: &Server, query: &str, format: Option<&'static Format>) -> anyhow::Result<()> {
-    let api = Api::at(server)?;
+    let api = api::at(server)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let done = match query.strip_prefix('.') {
         Some(about) => print_about(&api, about, &mut out).and_then(|()| Ok(out.flush()?)),

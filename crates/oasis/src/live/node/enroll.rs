@@ -1,13 +1,10 @@
 //! `oasis node enroll`: makes the node's key, and gets a certificate for it from the DAC.
 
 use super::state::{Enrollment, NodeState};
-use crate::live::{
-    api::{Api, Refused},
-    dac_address::Server,
-    token,
-};
+use crate::live::api;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
+use oasis_client::{ClientError, Server, token};
 use oasis_probe::host_name;
 use oasis_tls::NodeKey;
 use serde_json::json;
@@ -47,7 +44,7 @@ pub fn run(arguments: &Enroll) -> anyhow::Result<()> {
     let key = key(&state)?;
     let token = arguments.token_file.as_deref().map(token::from_file).transpose()?;
     let request = json!({"name": name, "request": key.request(&name)?});
-    let api = Api::at(server)?.with_authorization(token);
+    let api = api::at(server)?.with_authorization(token);
     let sent = api.send(Method::POST, "/nodes/enroll", Some(&request));
     let answer = sent.map_err(|error| explained(error, &name))?;
     let text = |member: &str| {
@@ -80,18 +77,18 @@ pub fn run(arguments: &Enroll) -> anyhow::Result<()> {
 }
 
 /// What to do about a token that is missing or not good. The DAC does not know a used one from one that never was.
-fn explained(error: anyhow::Error, name: &str) -> anyhow::Error {
+fn explained(error: ClientError, name: &str) -> anyhow::Error {
     let remedy = |what| {
         anyhow!(
             "{what} on the DAC's host (oasis node token {name} --token-file FILE), and name its file here (--token-file)"
         )
     };
-    match error.downcast_ref::<Refused>().map(|refused| refused.code.as_str()) {
+    match error.refusal().map(|refused| refused.code.as_str()) {
         Some("sign_in_required") => remedy("the DAC asks for a token: make one"),
         Some("bad_token" | "token_used") => {
             remedy("the token has been used, has expired, or is not one of this DAC: make another one")
         }
-        _ => error,
+        _ => error.into(),
     }
 }
 

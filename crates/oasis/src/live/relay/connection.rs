@@ -7,11 +7,9 @@ use super::{
     upstream::Kept,
     way::{Way, understood},
 };
-use crate::live::{
-    client::{Client, Incoming},
-    dac_address::Server,
-};
+use crate::live::client::{Client, Incoming};
 use anyhow::{Context, anyhow};
+use oasis_client::Server;
 use oasis_dac::{ForwardedCommand, now};
 use oasis_relay::{Change, Message, Places};
 use oasis_wire::quantity::{Epoch, TopicId};

@@ -1,8 +1,8 @@
 //! Schemas and ledgers of an upstream, one at a time over HTTP.
 
 use super::way::Way;
-use crate::live::api::Api;
 use anyhow::Context;
+use oasis_client::Api;
 use oasis_dac::UpstreamLedger;
 use oasis_relay::{Mirror, Need};
 use oasis_wire::schema::ProbeType;

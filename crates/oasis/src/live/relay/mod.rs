@@ -8,8 +8,8 @@ mod tem;
 mod upstream;
 mod way;
 
-use super::dac_address::{DacAddress, Server};
 use anyhow::{Context, anyhow, bail};
+use oasis_client::{DacAddress, Server};
 use oasis_dac::{Dac, config::RelayConfig};
 use oasis_relay::Places;
 use std::{

@@ -1,8 +1,9 @@
 //! Asks an upstream about the past, each question on a connection of its own.
 
 use super::way::{Way, understood};
-use crate::live::{api::Refused, client::Incoming};
+use crate::live::client::Incoming;
 use anyhow::{Context, anyhow};
+use oasis_client::ClientError;
 use oasis_dac::{ForwardedQuestion, PastMessage, PastQuestion, Question};
 use oasis_relay::past;
 use std::sync::Arc;
@@ -76,9 +77,7 @@ impl Asker {
 fn stored(way: &Way, node: &str, instance: &str) -> anyhow::Result<Option<(u64, u64)>> {
     let query = [("node", node), ("instance", instance)];
     let answer = match way.api()?.get("/archive/instances", &query) {
-        Err(error) if error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == "no_archive") => {
-            return Ok(None);
-        }
+        Err(ClientError::Refused(refused)) if refused.code == "no_archive" => return Ok(None),
         answer => answer?,
     };
     let found = &answer["instances"][0];

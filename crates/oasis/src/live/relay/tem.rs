@@ -1,7 +1,8 @@
 //! Relays every DAC that a TEM lists, but no relay: its nodes are those of other DACs.
 
 use super::{Relay, upstream::Upstream};
-use crate::live::{dac_address::Server, revive::revive, tem_list::TemList};
+use crate::live::{host_token, revive::revive};
+use oasis_client::{Server, TemList, Tems};
 use oasis_tem::{DacView, Kind};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -40,13 +41,14 @@ pub fn start(relay: Relay, tems: Vec<Server>) {
 async fn follow(relay: Relay, tems: Vec<Server>) {
     let mut site = Site { relay, running: BTreeMap::new(), failed: BTreeSet::new() };
     let mut problem = None;
+    let tems = Tems::from(tems).with_host_token(host_token::of);
     let mut ticks = interval(ASK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let asked = tems.clone();
-        let list = tokio::task::spawn_blocking(move || ask(&asked)).await;
-        let now = match list.map_err(anyhow::Error::from).and_then(|list| list) {
+        let mut asked = tems.clone();
+        let list = tokio::task::spawn_blocking(move || asked.ask(None)).await;
+        let now = match list.map_err(anyhow::Error::from).and_then(|list| Ok(list?)) {
             Ok(list) => site.update(&list),
             Err(error) => Some(format!("{error:#}")),
         };
@@ -56,20 +58,6 @@ async fn follow(relay: Relay, tems: Vec<Server>) {
             problem = now;
         }
     }
-}
-
-/// The list of the first TEM that answers and knows a DAC; else of one that answers.
-fn ask(tems: &[Server]) -> anyhow::Result<TemList> {
-    let mut best = Err(anyhow::anyhow!("no TEM is named"));
-    for tem in tems {
-        match TemList::ask(tem) {
-            Ok(list) if !list.dacs().is_empty() => return Ok(list),
-            Ok(list) => best = Ok(list),
-            Err(error) if best.is_err() => best = Err(error),
-            Err(_) => {}
-        }
-    }
-    best
 }
 
 /// The DACs of a TEM.

@@ -1,8 +1,9 @@
 //! Keeps one upstream connected.
 
 use super::{Relay, connection::Connection};
-use crate::live::{dac_address::Server, revive::revive};
+use crate::live::revive::revive;
 use oasis_channel::Backoff;
+use oasis_client::Server;
 use oasis_dac::{Dac, Upstream as Handle, UpstreamEvents};
 use oasis_relay::{Change, Interest, Mirror, Places};
 use oasis_wire::quantity::TopicId;

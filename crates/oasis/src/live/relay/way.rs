@@ -1,7 +1,8 @@
 //! The way to an upstream, and its messages.
 
-use crate::live::{api::Api, client::Client, dac_address::Server, token};
+use crate::live::{api, client::Client};
 use anyhow::{Context, anyhow};
+use oasis_client::{Api, Server, token};
 use oasis_relay::Message;
 use serde_json::Value;
 use std::{
@@ -38,7 +39,7 @@ impl Way {
     /// The HTTP API there.
     pub fn api(&self) -> anyhow::Result<Api> {
         let token = self.token_file.as_deref().map(token::from_file).transpose()?;
-        Ok(Api::within(&self.server, Some(ANSWER))?.with_authorization(token))
+        Ok(api::within(&self.server, Some(ANSWER))?.with_authorization(token))
     }
 }
 

@@ -1,10 +1,8 @@
 //! The arguments of `oasis replay`.
 
-use crate::{
-    archive_folder::ArchiveFolder,
-    target::{self, Target},
-};
+use crate::{archive_folder::ArchiveFolder, target::Target};
 use clap::Args;
+use oasis_client::data_channel;
 use oasis_replay::Speed;
 use oasis_wire::time;
 use std::path::PathBuf;
@@ -19,7 +17,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub archive: ArchiveFolder,
     /// Data channel of the receiving DAC; with tls:// in front if it has a certificate.
-    #[arg(long, value_name = "[tls://]HOST:PORT", default_value = "127.0.0.1:7071", env = "OASIS_DAC", value_parser = target::data_channel)]
+    #[arg(long, value_name = "[tls://]HOST:PORT", default_value = "127.0.0.1:7071", env = "OASIS_DAC", value_parser = data_channel)]
     pub dac: String,
     /// CA of the DAC's certificate, with tls:// [default: those that this system trusts].
     #[arg(long, value_name = "FILE", env = "OASIS_CA")]

@@ -1,9 +1,7 @@
 //! The DACs that a follower may follow, one at a time.
 
-use crate::{
-    live::{dac_address::Server, locate::Located},
-    target::Target,
-};
+use crate::{live::locate::Located, target::Target};
+use oasis_client::Server;
 use std::time::Duration;
 use tokio::{task::spawn_blocking, time::timeout};
 

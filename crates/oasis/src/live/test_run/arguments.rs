@@ -1,7 +1,8 @@
 //! The arguments of `oasis run`.
 
-use crate::{live::dac_address::Server, output_format::Format};
+use crate::output_format::Format;
 use clap::{Args, Subcommand};
+use oasis_client::Server;
 
 #[derive(Debug, Args)]
 pub struct Arguments {

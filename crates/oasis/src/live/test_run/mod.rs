@@ -5,9 +5,10 @@ mod comparison;
 
 pub use arguments::Arguments;
 
-use crate::{live::api::Api, output_format::Format};
+use crate::{live::api, output_format::Format};
 use anyhow::{Context, bail};
 use arguments::{Description, Verb};
+use oasis_client::Api;
 use oasis_format::visible::Visible;
 use oasis_wire::time;
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ const PAGE: &str = "1000";
 
 /// Runs a subcommand.
 pub fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let api = Api::at(&arguments.server)?;
+    let api = api::at(&arguments.server)?;
     let printed = print(&act(&api, arguments.verb)?, arguments.format);
     match printed {
         // `oasis run list | head` is not an error.
@@ -37,17 +38,17 @@ enum Outcome {
 }
 
 fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
-    let change = |name: &str, body: Value| {
-        api.send(Method::PATCH, &path(&named(api, name)?)?, Some(&body)).map(Outcome::Run)
+    let change = |name: &str, body: Value| -> anyhow::Result<Outcome> {
+        Ok(Outcome::Run(api.send(Method::PATCH, &path(&named(api, name)?)?, Some(&body))?))
     };
     match verb {
         Verb::Start { name, description: Description { notes, tags }, pin } => {
             let body = json!({"name": name, "notes": notes.unwrap_or_default(), "tags": tags, "pinned": pin});
-            api.send(Method::POST, "/test-runs", Some(&body)).map(Outcome::Run)
+            Ok(Outcome::Run(api.send(Method::POST, "/test-runs", Some(&body))?))
         }
         Verb::Stop { name } => {
             let path = path(&named(api, &name)?)?;
-            api.send(Method::POST, &format!("{path}/stop"), None).map(Outcome::Run)
+            Ok(Outcome::Run(api.send(Method::POST, &format!("{path}/stop"), None)?))
         }
         Verb::List { tag } => {
             let runs = list(api, tag.as_deref())?;
@@ -60,7 +61,7 @@ fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
         }
         Verb::Show { name, only } => {
             let path = path(&named(api, &name)?)?;
-            api.get(&format!("{path}/comparison"), &only.query()).map(Outcome::Comparison)
+            Ok(Outcome::Comparison(api.get(&format!("{path}/comparison"), &only.query())?))
         }
         Verb::Edit { renamed: None, description: Description { notes: None, tags }, .. }
             if tags.is_empty() =>
@@ -89,7 +90,7 @@ fn act(api: &Api, verb: Verb) -> anyhow::Result<Outcome> {
             let with = named(api, &with)?["id"].to_string();
             let mut query = only.query();
             query.push(("with", &*with));
-            api.get(&format!("{path}/comparison"), &query).map(Outcome::Comparison)
+            Ok(Outcome::Comparison(api.get(&format!("{path}/comparison"), &query)?))
         }
     }
 }

@@ -1,12 +1,16 @@
 //! Whom clients of a DAC trust, and what went wrong between them.
 
+use crate::ClientError;
 use oasis_tls::{ClientFiles, explain};
 use rustls::AlertDescription;
 use std::{error::Error, sync::Arc};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 /// The settings of HTTP requests.
-pub fn for_http(files: &ClientFiles) -> anyhow::Result<TlsConfig> {
+///
+/// # Errors
+/// If the authorities cannot be read.
+pub fn for_http(files: &ClientFiles) -> Result<TlsConfig, ClientError> {
     let authorities = files.authorities()?;
     let authorities = authorities.iter().map(|certificate| Certificate::from_der(certificate).to_owned());
     let roots = RootCerts::Specific(Arc::new(authorities.collect()));

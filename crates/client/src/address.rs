@@ -1,28 +1,25 @@
-//! The address of a DAC on the command line.
+//! The address of a DAC or a TEM, as users write it.
 
-use clap::Args;
 use oasis_tls::ClientFiles;
 use std::{fmt, net::IpAddr, path::PathBuf, str::FromStr};
 
-/// The flag that names the DAC.
-#[derive(Debug, Clone, Args)]
+/// The DAC to talk to, and whom to trust. With the feature `clap`, the flags that name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct Server {
     /// Address of the DAC: http://HOST:PORT of its page, or ws://HOST:PORT/ws; https:// or wss:// if it has a certificate.
-    #[arg(
-        long,
-        value_name = "URL",
-        default_value = DEFAULT,
-        env = "OASIS_URL",
-        global = true
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "URL", default_value = DEFAULT_URL, env = "OASIS_URL", global = true)
     )]
     pub url: DacAddress,
     /// CA of the DAC's certificate, with https:// or wss:// [default: those that this system trusts].
-    #[arg(long, value_name = "FILE", env = "OASIS_CA", global = true)]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE", env = "OASIS_CA", global = true))]
     pub ca: Option<PathBuf>,
 }
 
 /// The address of a DAC that nobody names.
-pub const DEFAULT: &str = "http://127.0.0.1:7070";
+pub const DEFAULT_URL: &str = "http://127.0.0.1:7070";
 
 impl Server {
     /// Whom the command trusts.
@@ -117,6 +114,20 @@ fn is_authority(text: &str) -> bool {
     }
 }
 
+/// Parses the address of a data channel, `HOST:PORT` or `tls://HOST:PORT`. Returns it as typed.
+///
+/// # Errors
+/// Says what to write instead.
+pub fn data_channel(text: &str) -> Result<String, String> {
+    let is_address =
+        |(host, port): (&str, &str)| !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok();
+    let plain = text.strip_prefix("tls://").unwrap_or(text);
+    match plain.rsplit_once(':').is_some_and(is_address) {
+        true => Ok(text.into()),
+        false => Err("use HOST:PORT of the data channel, such as 127.0.0.1:7071, or tls://HOST:PORT, not the address of the page (http://) or the WebSocket (ws://)".into()),
+    }
+}
+
 fn remedy() -> String {
     "use http://HOST:PORT, the address of the DAC's page, such as http://127.0.0.1:7070, or ws://HOST:PORT/ws; with a certificate https:// or wss:// (--url, OASIS_URL)".into()
 }
@@ -154,6 +165,17 @@ mod tests {
         };
         assert_eq!(socket("https://[::1]:7070"), "::1 7070");
         assert_eq!((socket("wss://dac").as_str(), socket("ws://[::1]").as_str()), ("dac 443", "::1 80"));
+    }
+
+    #[test]
+    fn a_data_channel_is_no_url() {
+        for address in ["127.0.0.1:7071", "dac.local:1", "[::1]:7071", "tls://dac.local:7071"] {
+            assert_eq!(data_channel(address).as_deref(), Ok(address));
+        }
+        for other in ["", "127.0.0.1", ":7071", "dac:port", "ws://127.0.0.1:7070/ws", "http://127.0.0.1:7070"]
+        {
+            assert!(data_channel(other).unwrap_err().contains("HOST:PORT"), "{other}");
+        }
     }
 
     #[test]

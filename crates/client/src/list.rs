@@ -1,100 +1,46 @@
-//! The DACs that a TEM knows, for a command: asked for once, and remembered for the time when the TEM does not answer.
+//! The DACs that a TEM knows, and which of them has a node or is meant.
 
-use super::{
-    api::{Api, Refused},
-    dac_address::{DacAddress, Server},
-};
-use crate::target::{Target, data_channel};
-use anyhow::{Context, anyhow, bail};
-use oasis_tem::{DacName, DacView, TemView};
+use crate::{ClientError, DacAddress, Server, data_channel};
+use oasis_tem::{DacName, DacView, Kind, TemView};
 use oasis_wire::pattern;
-use serde_json::Value;
-use std::{
-    cmp::Ordering,
-    collections::BTreeSet,
-    env, fs,
-    io::{self, Write},
-    path::PathBuf,
-    time::{Duration, SystemTime},
-};
+use std::{cmp::Ordering, collections::BTreeSet};
 
-/// Time for an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// Names that a message suggests.
 const SUGGESTIONS: usize = 3;
 /// A name that is less similar is no typing error.
 const SIMILAR: f64 = 0.7;
 
 /// The DACs that a TEM knows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TemList {
     tem: Server,
     view: TemView,
 }
 
 impl TemList {
-    /// Asks a TEM, or remembers what it said last.
-    ///
-    /// # Errors
-    /// If it refuses, or does not answer and was never asked before.
-    pub fn fetch(tem: &Server) -> anyhow::Result<Self> {
-        Self::fetch_with(tem, &[])
+    /// What this TEM has answered.
+    pub(crate) fn new(tem: Server, view: TemView) -> Self {
+        Self { tem, view }
     }
 
-    /// The same, in the order in which a node of this name tries them: first where it is, then as the TEM orders them.
-    ///
-    /// # Errors
-    /// As [`Self::fetch`].
-    pub fn for_node(tem: &Server, node: &str) -> anyhow::Result<Self> {
-        let mut list = Self::fetch_with(tem, &[("node", node)])?;
-        list.prefer_holders(node);
-        Ok(list)
+    /// The TEM that has answered.
+    pub fn tem(&self) -> &Server {
+        &self.tem
+    }
+
+    pub(crate) fn view(&self) -> &TemView {
+        &self.view
     }
 
     /// Puts live DACs that have a node before the others, and late ones last.
-    fn prefer_holders(&mut self, node: &str) {
-        let is_elsewhere = |dac: &DacView| match has(dac, node) {
+    pub(crate) fn prefer_holders(&mut self, node: &str) {
+        let rank = |dac: &DacView| match has(dac, node) {
             _ if !dac.is_live() => 3,
             Some(true) => 0,
             Some(false) => 1,
             None => 2,
         };
-        self.view.dacs.sort_by_key(is_elsewhere);
-    }
-
-    /// Asks a TEM, for a process that keeps what it said last itself.
-    ///
-    /// # Errors
-    /// If it refuses, or does not answer.
-    pub fn ask(tem: &Server) -> anyhow::Result<Self> {
-        let answer = Api::within(tem, Some(PATIENCE))?.get("/tem", &[]);
-        Self::understood(tem, answer.with_context(|| format!("the TEM at {} does not answer", tem.url))?)
-    }
-
-    fn understood(tem: &Server, answer: Value) -> anyhow::Result<Self> {
-        let view = serde_json::from_value(answer)
-            .with_context(|| format!("{} has sent something else than a list of DACs", tem.url))?;
-        Ok(Self { tem: tem.clone(), view })
-    }
-
-    fn fetch_with(tem: &Server, query: &[(&str, &str)]) -> anyhow::Result<Self> {
-        let remembered = Memory::of(&tem.url, query);
-        let asked = Api::within(tem, Some(PATIENCE)).and_then(|api| api.get("/tem", query));
-        let answer = match asked {
-            Ok(answer) => {
-                remembered.iter().for_each(|memory| memory.write(&answer));
-                answer
-            }
-            Err(error) if error.downcast_ref::<Refused>().is_some() => return Err(error),
-            Err(error) => match remembered.as_ref().and_then(Memory::read) {
-                Some((answer, age)) => {
-                    eprintln!("the TEM at {} does not answer; using its list of {age} s ago", tem.url);
-                    answer
-                }
-                None => return Err(error).with_context(|| format!("the TEM at {} does not answer", tem.url)),
-            },
-        };
-        Self::understood(tem, answer)
+        self.view.dacs.sort_by_key(rank);
     }
 
     /// All DACs.
@@ -106,10 +52,11 @@ impl TemList {
     ///
     /// # Errors
     /// If there is none.
-    pub fn named(&self, name: &DacName) -> anyhow::Result<&DacView> {
+    pub fn named(&self, name: &DacName) -> Result<&DacView, ClientError> {
         let names = || self.view.dacs.iter().map(|dac| dac.name.as_str());
         self.view.dacs.iter().find(|dac| dac.name == *name).ok_or_else(|| {
-            anyhow!("the TEM at {} knows no DAC {name}{}", self.tem.url, meant(name.as_str(), names()))
+            let near = meant(name.as_str(), names());
+            ClientError::NoFit(format!("the TEM at {} knows no DAC {name}{near}", self.tem.url))
         })
     }
 
@@ -117,39 +64,65 @@ impl TemList {
     ///
     /// # Errors
     /// If there is none, or several.
-    pub fn only(&self) -> anyhow::Result<&DacView> {
+    pub fn only(&self) -> Result<&DacView, ClientError> {
         match &self.view.dacs[..] {
             [dac] => Ok(dac),
-            [] => bail!("the TEM at {} knows no DAC: start one with --tem {0}", self.tem.url),
-            several => {
-                let names: Vec<_> = several.iter().map(|dac| dac.name.as_str()).collect();
-                bail!("there are several DACs: name one with --dac-name ({})", names.join(", "))
-            }
+            [] => Err(ClientError::NoFit(format!(
+                "the TEM at {} knows no DAC: start one with --tem {0}",
+                self.tem.url
+            ))),
+            several => Err(ClientError::NoFit(format!(
+                "there are several DACs: name one with --dac-name ({})",
+                names(several.iter())
+            ))),
         }
     }
 
-    /// Returns the DAC that has the nodes of all these instances. A `*` in the name of a node matches any text.
+    /// The DACs that nodes connect to: a relay has none of its own.
+    pub(crate) fn for_nodes(&self) -> impl Iterator<Item = &DacView> {
+        self.view.dacs.iter().filter(|dac| dac.kind == Kind::Dac)
+    }
+
+    /// Whether a node can go somewhere.
+    ///
+    /// # Errors
+    /// If no DAC is live.
+    pub(crate) fn check_live(&self) -> Result<(), ClientError> {
+        if self.for_nodes().any(DacView::is_live) {
+            return Ok(());
+        }
+        let what = if self.for_nodes().next().is_none() { "no DAC" } else { "no DAC that is live" };
+        Err(ClientError::NoFit(format!(
+            "the TEM at {} knows {what}: start one with --tem {0} (oasis dac)",
+            self.tem.url
+        )))
+    }
+
+    /// Returns the DAC that has all these nodes. A `*` in the name of a node matches any text.
     ///
     /// # Errors
     /// If there is none, or if several DACs have them.
-    pub fn holder_of_all(&self, targets: &[&Target]) -> anyhow::Result<&DacView> {
+    pub fn holder_of_all<'a>(
+        &self,
+        nodes: impl IntoIterator<Item = &'a str>,
+    ) -> Result<&DacView, ClientError> {
         let mut found: Vec<&DacView> = Vec::new();
-        for target in targets {
-            found.extend(self.holders(&target.node)?);
+        for node in nodes {
+            found.extend(self.holders(node)?);
         }
         found.sort_by_key(|dac| &dac.name);
         found.dedup_by_key(|dac| &dac.name);
         match found[..] {
             [dac] => Ok(dac),
-            _ => {
-                let names: Vec<_> = found.iter().map(|dac| dac.name.as_str()).collect();
-                bail!("these instances are at several DACs: name one with --dac-name ({})", names.join(", "))
-            }
+            _ => Err(ClientError::NoFit(format!(
+                "these instances are at several DACs: name one with --dac-name ({})",
+                names(found.iter().copied())
+            ))),
         }
     }
 
     /// Returns the DAC of a node, or those of all nodes that match a pattern.
-    fn holders(&self, node: &str) -> anyhow::Result<Vec<&DacView>> {
+    fn holders(&self, node: &str) -> Result<Vec<&DacView>, ClientError> {
         if let Some(dac) = self.holder(node) {
             return Ok(vec![dac]);
         }
@@ -170,7 +143,8 @@ impl TemList {
             0 => String::new(),
             count => format!(". The TEM lacks the names of {count} nodes: name the DAC with --dac-name"),
         };
-        bail!("no DAC has a node {node:?}{}{beyond}", meant(node, names.into_iter()))
+        let near = meant(node, names.into_iter());
+        Err(ClientError::NoFit(format!("no DAC has a node {node:?}{near}{beyond}")))
     }
 
     /// The DAC of a node: that to which it is connected, and a live one if there is one. Of several, that of its last connection.
@@ -193,22 +167,22 @@ impl TemList {
     ///
     /// # Errors
     /// If its address is of no use here, or not safe.
-    pub fn server(&self, dac: &DacView) -> anyhow::Result<Server> {
+    pub fn server(&self, dac: &DacView) -> Result<Server, ClientError> {
         let tem = &self.tem.url;
         if dac.is_tem {
             return Ok(self.tem.clone());
         }
         // It comes from the network, and goes to a terminal in messages.
         let plain = Some(&dac.doors).filter(|text| text.bytes().all(|byte| byte.is_ascii_graphic()));
-        let url: DacAddress = plain
-            .and_then(|text| text.parse().ok())
-            .ok_or_else(|| anyhow!("the DAC {} has no usable address: {:?}", dac.name, dac.doors))?;
+        let url: DacAddress = plain.and_then(|text| text.parse().ok()).ok_or_else(|| {
+            unusable(format!("the DAC {} has no usable address: {:?}", dac.name, dac.doors))
+        })?;
         // Whoever can change the list could otherwise ask for tokens in the clear.
         if tem.is_encrypted && !url.is_encrypted {
-            bail!(
+            return Err(unusable(format!(
                 "the DAC {} at {url} has no TLS, and the TEM has: the token of this command would be sent in the clear",
                 dac.name
-            );
+            )));
         }
         self.check_reach(dac, url.is_loopback())?;
         Ok(Server { url, ca: self.tem.ca.clone() })
@@ -218,17 +192,20 @@ impl TemList {
     ///
     /// # Errors
     /// If its address is of no use here, or not safe.
-    pub fn channel(&self, dac: &DacView) -> anyhow::Result<String> {
+    pub fn channel(&self, dac: &DacView) -> Result<String, ClientError> {
         let is_plain = dac.channel.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_plain || data_channel(&dac.channel).is_err() {
-            bail!("the DAC {} has no usable data channel: {:?}", dac.name, dac.channel);
+            let what = format!("the DAC {} has no usable data channel: {:?}", dac.name, dac.channel);
+            return Err(unusable(what));
         }
         let (scheme, plain) = match dac.channel.strip_prefix("tls://") {
             Some(plain) => ("tls://", plain),
             None => ("", dac.channel.as_str()),
         };
         if self.tem.url.is_encrypted && scheme.is_empty() {
-            bail!("the data channel of the DAC {} at {plain} has no TLS, and the TEM has", dac.name);
+            let what =
+                format!("the data channel of the DAC {} at {plain} has no TLS, and the TEM has", dac.name);
+            return Err(unusable(what));
         }
         let port = plain.rsplit_once(':').map(|(_, port)| port).unwrap_or_default();
         if dac.is_tem {
@@ -242,16 +219,23 @@ impl TemList {
     }
 
     /// A loopback address means another host to the TEM than to this command.
-    fn check_reach(&self, dac: &DacView, is_loopback: bool) -> anyhow::Result<()> {
+    fn check_reach(&self, dac: &DacView, is_loopback: bool) -> Result<(), ClientError> {
         if is_loopback && !self.tem.url.is_loopback() {
-            bail!(
+            return Err(unusable(format!(
                 "the DAC {} is reached on its own host alone ({:?}): let it listen on another address (--listen, --channel-listen)",
-                dac.name,
-                dac.doors
-            );
+                dac.name, dac.doors
+            )));
         }
         Ok(())
     }
+}
+
+fn unusable(what: String) -> ClientError {
+    ClientError::Unusable(what)
+}
+
+fn names<'a>(dacs: impl Iterator<Item = &'a DacView>) -> String {
+    dacs.map(|dac| dac.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether a DAC has a node: `Some(true)` if that is connected.
@@ -276,54 +260,10 @@ fn meant<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// A file with the last answer of a TEM: `oasis/tem` in `$XDG_STATE_HOME` or `~/.local/state`.
-struct Memory {
-    file: PathBuf,
-}
-
-impl Memory {
-    /// None without a home, or for questions about one node.
-    fn of(tem: &DacAddress, query: &[(&str, &str)]) -> Option<Self> {
-        let variable = |name: &str| env::var(name).ok().map(PathBuf::from).filter(|path| path.is_absolute());
-        let state = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")))?;
-        let (host, port) = tem.socket();
-        // No part of an address may leave the folder.
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".:-_".contains(letter);
-        let (host, scheme) =
-            (host.replace(|letter| !is_plain(letter), "_"), if tem.is_encrypted { "https" } else { "http" });
-        query
-            .is_empty()
-            .then(|| Self { file: state.join("oasis/tem").join(format!("{scheme}-{host}-{port}.json")) })
-    }
-
-    /// Replaces the file. That it cannot be written is no reason to fail.
-    fn write(&self, answer: &Value) {
-        let written = || -> io::Result<()> {
-            let folder = self.file.parent().ok_or(io::ErrorKind::NotFound)?;
-            fs::create_dir_all(folder)?;
-            // Its mode lets only the owner read the names of nodes.
-            let mut file = tempfile::NamedTempFile::new_in(folder)?;
-            file.write_all(answer.to_string().as_bytes())?;
-            file.persist(&self.file)?;
-            Ok(())
-        };
-        if let Err(error) = written() {
-            tracing::debug!(%error, file = %self.file.display(), "the list of DACs is not remembered");
-        }
-    }
-
-    /// The answer, and its age in seconds.
-    fn read(&self) -> Option<(Value, u64)> {
-        let answer = serde_json::from_str(&fs::read_to_string(&self.file).ok()?).ok()?;
-        let written = fs::metadata(&self.file).and_then(|facts| facts.modified()).ok()?;
-        Some((answer, SystemTime::now().duration_since(written).unwrap_or_default().as_secs()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn list(tem: &str, dacs: Value) -> TemList {
         let view = json!({"position": "00000000000000aa:1", "complete": true, "dacs": dacs});
@@ -343,21 +283,20 @@ mod tests {
     }
 
     fn found(list: &TemList, targets: &[&str]) -> Result<String, String> {
-        let targets: Vec<Target> = targets.iter().map(|target| target.parse().unwrap()).collect();
-        let found = list.holder_of_all(&targets.iter().collect::<Vec<_>>());
+        let found = list.holder_of_all(targets.iter().copied());
         found.map(|dac| dac.name.to_string()).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_node_is_at_the_dac_to_which_it_is_connected() {
         let list = two();
-        assert_eq!(found(&list, &["plant-7/x"]).as_deref(), Ok("a"));
-        assert_eq!(found(&list, &["plant-*/x", "plant-8/y"]).as_deref(), Ok("a"));
-        assert_eq!(found(&list, &["mill/x"]).as_deref(), Ok("b"), "late, and nowhere else");
-        assert!(found(&list, &["plant-7/x", "oven/x"]).unwrap_err().contains("--dac-name (a, b)"));
-        let unknown = found(&list, &["plant7/x"]).unwrap_err();
+        assert_eq!(found(&list, &["plant-7"]).as_deref(), Ok("a"));
+        assert_eq!(found(&list, &["plant-*", "plant-8"]).as_deref(), Ok("a"));
+        assert_eq!(found(&list, &["mill"]).as_deref(), Ok("b"), "late, and nowhere else");
+        assert!(found(&list, &["plant-7", "oven"]).unwrap_err().contains("--dac-name (a, b)"));
+        let unknown = found(&list, &["plant7"]).unwrap_err();
         assert!(unknown.contains("did you mean \"plant-7\" or"), "{unknown}");
-        assert!(found(&list, &["zzz/x"]).unwrap_err().contains("oasis list --dacs"));
+        assert!(found(&list, &["zzz"]).unwrap_err().contains("oasis list --dacs"));
         assert!(list.only().unwrap_err().to_string().contains("--dac-name (a, b)"));
         assert!(list.named(&"c".parse().unwrap()).is_err());
     }

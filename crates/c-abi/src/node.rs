@@ -16,8 +16,9 @@ use std::{
 /// A node that has not started yet.
 pub struct NodeBuilder {
     pub node: oasis_probe::NodeBuilder,
-    /// The settings from its file.
-    settings: Option<NodeSettings>,
+    settings: NodeSettings,
+    /// Whether the settings say where the DACs are.
+    knows_dacs: bool,
 }
 
 /// A running node.
@@ -50,16 +51,17 @@ pub unsafe extern "C" fn oasis_node_builder_new(
         unsafe {
             let name = text(name, "name")?;
             let node = oasis_probe::NodeBuilder::new(name, NodeConfig::default());
-            put(builder, NodeBuilder { node, settings: None }, "builder")?;
+            let settings = NodeSettings { name: name.into(), ..NodeSettings::default() };
+            put(builder, NodeBuilder { node, settings, knows_dacs: false }, "builder")?;
         }
         Ok(Status::Ok)
     })
 }
 
 /// Creates a builder with the settings of section [node] of a configuration file (docs/reference/oasis.toml): name,
-/// UUID, DAC, limits, spool directory, and the ready-made probe heartbeat. If `file` is null, the environment variable
-/// OASIS_CONFIG names the file; without it the defaults apply. OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC, OASIS_CA,
-/// OASIS_CERTIFICATE, OASIS_KEY and OASIS_SPOOL_DIRECTORY override the file.
+/// UUID, DAC or TEM, limits, spool directory, and the ready-made probe heartbeat. If `file` is null, the environment
+/// variable OASIS_CONFIG names the file; without it the defaults apply. OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC,
+/// OASIS_TEM, OASIS_DAC_NAME, OASIS_CA, OASIS_CERTIFICATE, OASIS_KEY and OASIS_SPOOL_DIRECTORY override the file.
 ///
 /// # Safety
 /// `file` is null or ends with NUL; `builder` is writable.
@@ -74,7 +76,34 @@ pub unsafe extern "C" fn oasis_node_builder_from_file(
             let file = if file.is_null() { None } else { Some(Path::new(text(file, "file")?)) };
             let settings = NodeSettings::load(file)?;
             let node = settings.builder(oasis_instrument::PROBES)?;
-            put(builder, NodeBuilder { node, settings: Some(settings) }, "builder")?;
+            put(builder, NodeBuilder { node, settings, knows_dacs: true }, "builder")?;
+        }
+        Ok(Status::Ok)
+    })
+}
+
+/// Lets a TEM name the DACs (docs/guides/name-dacs.md): "http://192.0.2.1:7000", the address of its page, or several with
+/// commas between them. `dac_name` is the DAC to connect to first; if it is null, that is the one that has the node, or
+/// the first in the TEM's order. Call oasis_node_builder_start with null for `dac` then. The node asks the TEM on a thread
+/// of its own, and when it loses its DAC. While no TEM answers, the list known last goes on.
+///
+/// # Safety
+/// `builder` is from this library; `tem` ends with NUL; `dac_name` is null or ends with NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oasis_node_builder_tem(
+    builder: *mut NodeBuilder,
+    tem: *const c_char,
+    dac_name: *const c_char,
+) -> Status {
+    answer(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let builder = thing(builder, "builder")?;
+            let mut settings = builder.settings.clone().with_tem(text(tem, "tem")?)?;
+            if !dac_name.is_null() {
+                settings = settings.with_dac_name(text(dac_name, "dac_name")?)?;
+            }
+            (builder.settings, builder.knows_dacs) = (settings, true);
         }
         Ok(Status::Ok)
     })
@@ -172,8 +201,8 @@ pub unsafe extern "C" fn oasis_row_set_state(row: *mut Row<'_, '_>, state: u16) 
 
 /// Starts to sample, and connects to the data channel of the DAC at `dac`, for example "127.0.0.1:7071". With several,
 /// "192.0.2.7:7071,192.0.2.8:7071", the node goes to the next one when it loses one. If `dac` is null and the builder is
-/// from oasis_node_builder_from_file, the file names the DACs. While none can be reached, the node retries and keeps
-/// samples, within limits. Always consumes the builder.
+/// from oasis_node_builder_from_file, the file names the DACs, or else the TEM of oasis_node_builder_tem. While none can be
+/// reached, the node retries and keeps samples, within limits. Always consumes the builder.
 ///
 /// # Safety
 /// `builder` is from this library and not used afterwards; `dac` is null or ends with NUL; `node` is writable.
@@ -190,10 +219,9 @@ pub unsafe extern "C" fn oasis_node_builder_start(
         // SAFETY: created by a Box, and the caller promises not to use it again; the rest as promised.
         unsafe {
             let builder = Box::from_raw(builder);
-            let connector: Box<dyn Connector> = match &builder.settings {
-                Some(settings) if dac.is_null() => settings.connector(),
-                Some(settings) => settings.connector_to(text(dac, "dac")?),
-                None => NodeSettings::default().connector_to(text(dac, "dac")?),
+            let connector: Box<dyn Connector> = match builder.knows_dacs && dac.is_null() {
+                true => builder.settings.connector(),
+                false => builder.settings.connector_to(text(dac, "dac")?),
             };
             if node.is_null() {
                 return Err(Problem::Null("node"));

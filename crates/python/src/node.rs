@@ -56,13 +56,24 @@ impl<T> Exclusive<T> {
 impl NodeBuilder {
     /// Without a name or a file, the environment names the file; without that, the defaults apply.
     #[new]
-    #[pyo3(signature = (name = None, config = None))]
-    fn new(name: Option<String>, config: Option<PathBuf>) -> PyResult<Self> {
+    #[pyo3(signature = (name = None, config = None, tem = None, dac_name = None))]
+    fn new(
+        name: Option<String>,
+        config: Option<PathBuf>,
+        tem: Option<&str>,
+        dac_name: Option<&str>,
+    ) -> PyResult<Self> {
         let mut settings = match (&name, &config) {
             (Some(_), None) => NodeSettings::default(),
             _ => NodeSettings::load(config.as_deref()).map_err(misconfigured)?,
         };
         settings.name = name.unwrap_or(settings.name);
+        if let Some(addresses) = tem {
+            settings = settings.with_tem(addresses).map_err(misconfigured)?;
+        }
+        if let Some(name) = dac_name {
+            settings = settings.with_dac_name(name).map_err(misconfigured)?;
+        }
         let node = settings.builder(oasis_instrument::PROBES).map_err(misconfigured)?;
         Ok(Self { node: Exclusive::new(Some(node)), settings })
     }

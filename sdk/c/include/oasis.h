@@ -273,14 +273,25 @@ oasis_status oasis_node_builder_new(const char *name,
                                     oasis_node_builder **builder);
 
 // Creates a builder with the settings of section [node] of a configuration file (docs/reference/oasis.toml): name,
-// UUID, DAC, limits, spool directory, and the ready-made probe heartbeat. If `file` is null, the environment variable
-// OASIS_CONFIG names the file; without it the defaults apply. OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC, OASIS_CA,
-// OASIS_CERTIFICATE, OASIS_KEY and OASIS_SPOOL_DIRECTORY override the file.
+// UUID, DAC or TEM, limits, spool directory, and the ready-made probe heartbeat. If `file` is null, the environment
+// variable OASIS_CONFIG names the file; without it the defaults apply. OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC,
+// OASIS_TEM, OASIS_DAC_NAME, OASIS_CA, OASIS_CERTIFICATE, OASIS_KEY and OASIS_SPOOL_DIRECTORY override the file.
 //
 // # Safety
 // `file` is null or ends with NUL; `builder` is writable.
 oasis_status oasis_node_builder_from_file(const char *file,
                                           oasis_node_builder **builder);
+
+// Lets a TEM name the DACs (docs/guides/name-dacs.md): "http://192.0.2.1:7000", the address of its page, or several with
+// commas between them. `dac_name` is the DAC to connect to first; if it is null, that is the one that has the node, or
+// the first in the TEM's order. Call oasis_node_builder_start with null for `dac` then. The node asks the TEM on a thread
+// of its own, and when it loses its DAC. While no TEM answers, the list known last goes on.
+//
+// # Safety
+// `builder` is from this library; `tem` ends with NUL; `dac_name` is null or ends with NUL.
+oasis_status oasis_node_builder_tem(oasis_node_builder *builder,
+                                    const char *tem,
+                                    const char *dac_name);
 
 // Adds a probe that the application flushes with oasis_probe_flush. The ring between them has `ring_bytes` (at most
 // 1 GiB; a sample needs its row, rounded up to eight bytes, and 24 bytes). If it is full, the sample is dropped and
@@ -324,8 +335,8 @@ oasis_status oasis_row_set_state(oasis_row *row,
 
 // Starts to sample, and connects to the data channel of the DAC at `dac`, for example "127.0.0.1:7071". With several,
 // "192.0.2.7:7071,192.0.2.8:7071", the node goes to the next one when it loses one. If `dac` is null and the builder is
-// from oasis_node_builder_from_file, the file names the DACs. While none can be reached, the node retries and keeps
-// samples, within limits. Always consumes the builder.
+// from oasis_node_builder_from_file, the file names the DACs, or else the TEM of oasis_node_builder_tem. While none can be
+// reached, the node retries and keeps samples, within limits. Always consumes the builder.
 //
 // # Safety
 // `builder` is from this library and not used afterwards; `dac` is null or ends with NUL; `node` is writable.

@@ -108,7 +108,8 @@ public:
   /// Reads section [node] of a configuration file (docs/reference/oasis.toml). `heartbeat` is the
   /// only ready-made probe that C++ programs can choose; host probes run in `oasis node`. The default
   /// file is that of the environment variable OASIS_CONFIG. OASIS_NODE_NAME, OASIS_NODE_UUID,
-  /// OASIS_DAC, OASIS_CA, OASIS_CERTIFICATE, OASIS_KEY and OASIS_SPOOL_DIRECTORY override the file.
+  /// OASIS_DAC, OASIS_TEM, OASIS_DAC_NAME, OASIS_CA, OASIS_CERTIFICATE, OASIS_KEY and
+  /// OASIS_SPOOL_DIRECTORY override the file.
   static NodeBuilder from_file(const std::string &file = {}) {
     oasis_node_builder *builder = nullptr;
     detail::check(
@@ -183,12 +184,22 @@ public:
     return Logger(logger);
   }
 
+  /// Lets a TEM name the DACs: "http://192.0.2.1:7000", the address of its page, or several with
+  /// commas between them. `dac_name` is the DAC to connect to first, as the TEM lists it. Call
+  /// start() without a DAC then. The node asks the TEM on a thread of its own.
+  NodeBuilder &tem(const std::string &addresses, const std::string &dac_name = {}) {
+    detail::check(oasis_node_builder_tem(builder_.get(), addresses.c_str(),
+                                         dac_name.empty() ? nullptr : dac_name.c_str()));
+    is_configured_ = true;
+    return *this;
+  }
+
   /// Starts sampling and connects to the data channel of the DAC. With several, separated by
   /// commas, the node goes to the next one when it loses one. While none can be reached, it retries
   /// and keeps samples, within bounds. Afterwards the builder is empty.
   Node start(const std::string &dac) { return start_at(dac.c_str()); }
 
-  /// Connects to the DAC of the configuration file, or to 127.0.0.1:7071 without a file.
+  /// Connects to the DACs of the TEM or of the configuration file, or to 127.0.0.1:7071 without.
   Node start() { return start_at(is_configured_ ? nullptr : "127.0.0.1:7071"); }
 
 private:

@@ -4,7 +4,13 @@ import os
 from collections.abc import Callable, Sequence
 
 class NodeBuilder:
-    def __init__(self, name: str | None = None, config: str | os.PathLike[str] | None = None) -> None: ...
+    def __init__(
+        self,
+        name: str | None = None,
+        config: str | os.PathLike[str] | None = None,
+        tem: str | None = None,
+        dac_name: str | None = None,
+    ) -> None: ...
     def pushed(
         self,
         instance: str,

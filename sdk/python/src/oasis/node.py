@@ -112,12 +112,23 @@ class NodeBuilder:
     `config` is a configuration file. Its section [node] has the default name and all other settings (docs/reference/oasis.toml).
     `heartbeat` is the only ready-made probe that Python programs can choose; host probes run in `oasis node`.
     Without name and file, the environment variable OASIS_CONFIG names the file; without that variable, defaults apply.
-    OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC, OASIS_CA, OASIS_CERTIFICATE, OASIS_KEY and OASIS_SPOOL_DIRECTORY override the file.
-    Raises OSError for a file that cannot be read, ValueError for an invalid one.
+    OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC, OASIS_TEM, OASIS_DAC_NAME, OASIS_CA, OASIS_CERTIFICATE, OASIS_KEY and
+    OASIS_SPOOL_DIRECTORY override the file.
+    `tem` is the address of the page of a TEM, or several, which know the DACs (docs/guides/name-dacs.md): call `start()` without a DAC then.
+    `dac_name` is the DAC to connect to first.
+    Raises OSError for a file that cannot be read, ValueError for an invalid one and for a text that is no address of a TEM.
     """
 
-    def __init__(self, name: str | None = None, *, config: str | os.PathLike[str] | None = None) -> None:
-        self._native = _native.NodeBuilder(name, config)
+    def __init__(
+        self,
+        name: str | None = None,
+        *,
+        config: str | os.PathLike[str] | None = None,
+        tem: str | Sequence[str] | None = None,
+        dac_name: str | None = None,
+    ) -> None:
+        addresses = tem if tem is None or isinstance(tem, str) else ",".join(tem)
+        self._native = _native.NodeBuilder(name, config, addresses, dac_name)
 
     @property
     def native(self) -> _native.NodeBuilder:
@@ -222,7 +233,7 @@ class NodeBuilder:
         self._native.importance(instance, importance)
 
     def start(self, dac: str | None = None) -> Node:
-        """Start sampling and connect to the data channel of a DAC; the default is the configured DAC, else 127.0.0.1:7071.
+        """Start sampling and connect to the data channel of a DAC; the default is that of the TEM, the configured one, or 127.0.0.1:7071.
 
         With several, "192.0.2.7:7071,192.0.2.8:7071", the node goes to the next one when it loses one. While none can be
         reached, it retries and keeps samples, within bounds. Afterwards the builder is empty.

@@ -24,10 +24,7 @@ use std::{
     collections::BTreeMap,
     env, fs,
     path::{Path, PathBuf},
-    sync::{
-        LazyLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     thread,
 };
 
@@ -48,19 +45,10 @@ const OPTIONAL: [&str; 13] = [
     "declared",
 ];
 
-/// A recording of what runs now, so that recorder and players are tested between releases too.
-static TODAY: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().unwrap();
-    record::record(folder.path());
-    folder
-});
-
 /// All recordings: a folder each.
 fn releases() -> Vec<PathBuf> {
     let all = fs::read_dir(repository().join("vectors/conversations")).unwrap();
-    let mut releases: Vec<_> = all.map(|entry| entry.unwrap().path()).collect();
-    releases.push(TODAY.path().to_owned());
-    releases
+    all.map(|entry| entry.unwrap().path()).collect()
 }
 
 fn conversations(release: &Path, file: &str) -> Vec<Conversation> {
@@ -143,16 +131,11 @@ fn sent(conversation: &Conversation) -> Vec<(String, u64)> {
 
 #[test]
 fn record() {
-    let folder = TODAY.path();
-    if let Ok(release) = env::var("OASIS_RECORD") {
-        let to = repository().join("vectors/conversations").join(release);
-        fs::create_dir_all(&to).unwrap();
-        for (file, _) in FILES {
-            fs::copy(folder.join(file), to.join(file)).unwrap();
-        }
-    }
+    let Ok(release) = env::var("OASIS_RECORD") else { return };
+    let to = repository().join("vectors/conversations").join(release);
+    record::record(&to);
     for (file, _) in FILES {
-        assert!(!conversations(folder, file).is_empty(), "{file}");
+        assert!(!conversations(&to, file).is_empty(), "{file}");
     }
 }
 

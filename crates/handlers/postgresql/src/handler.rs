@@ -2,7 +2,8 @@
 
 use crate::{
     config::PostgresqlConfig,
-    database::{Database, Failure, clean, in_time},
+    database::{Database, clean, in_time},
+    failure::Failure,
     positions::GapRow,
     round::{ROUND_BYTES, Rounds},
     source::Source,

@@ -1,7 +1,7 @@
 //! Tables of the handler's own, and changes of the layout that several DACs may make at the same time.
 
 use crate::{
-    database::Failure,
+    failure::Failure,
     tables::{qualified, quoted},
 };
 use tokio_postgres::{Client, error::SqlState};

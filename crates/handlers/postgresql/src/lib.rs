@@ -32,6 +32,7 @@
 mod config;
 mod copy;
 mod database;
+mod failure;
 mod handler;
 mod layout;
 mod narrowing;

@@ -1,7 +1,8 @@
 //! Finds the rows that the database refuses, and writes the others: table by table, then by halves.
 
 use crate::{
-    database::{Database, Failure, Piece, RoundResult, in_time},
+    database::{Database, Piece, RoundResult, in_time},
+    failure::Failure,
     positions::Positions,
     refusal::{Refusal, Why},
     round::Load,

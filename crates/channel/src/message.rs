@@ -165,8 +165,17 @@ fn is_false(flag: &bool) -> bool {
 pub enum SafeWhen {
     /// Its archive stores them.
     Stored,
-    /// It has no archive: they are safe some seconds after they were received.
+    /// It has no archive, and NATS JetStream has a copy of them.
+    Copied,
+    /// It has neither: they are safe some seconds after they were received.
     Held,
+}
+
+impl SafeWhen {
+    /// Returns whether samples become safe by what the DAC does, and not by waiting.
+    pub fn is_awaited(self) -> bool {
+        self != Self::Held
+    }
 }
 
 /// Why samples are safe.
@@ -175,10 +184,14 @@ pub enum SafeWhen {
 pub enum SafeReason {
     /// The archive has them, synced to the disk.
     Stored,
-    /// The DAC has no archive, and received them 10 s ago.
+    /// NATS JetStream has acknowledged a copy of them.
+    Copied,
+    /// The DAC has neither archive nor copy, and received them 10 s ago.
     Held,
     /// The archive will not store them: no retention rule matches the instance, or it has declared some of them lost.
     NotStored,
+    /// They are not safe, and will not be: the copy to NATS JetStream has declared some of them lost.
+    NotCopied,
 }
 
 /// Port and token of the datagrams of one connection.

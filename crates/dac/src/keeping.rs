@@ -6,12 +6,15 @@ use oasis_wire::quantity::{Nanos, TopicId};
 use std::{
     collections::{BTreeMap, HashMap, VecDeque},
     fmt,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{
+        Arc, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 use tokio::sync::watch;
 use uuid::Uuid;
 
-/// Without an archive samples are safe this long after they were received: a node keeps what a DAC that is killed and
+/// Without archive and copy samples are safe this long after they were received: a node keeps what a DAC that is killed and
 /// started again would miss.
 const HELD: u64 = 10 * SECOND;
 /// Interval between looks at what is safe, besides those after each commit of the archive.
@@ -23,10 +26,12 @@ const SECOND: u64 = 1_000_000_000;
 /// Returns whether the archive stores an instance, by the names of node and instance.
 pub type Stores = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
 
-/// The DAC's archive, as far as nodes depend on it.
+/// The DAC's archive and copy, as far as nodes depend on them.
 pub struct Keeping {
     /// Absent if there is no archive, or if it was stopped. Locked to clone it.
     archive: RwLock<Option<Stores>>,
+    /// Whether all samples are copied to another host.
+    is_copied: AtomicBool,
     commits: watch::Sender<u64>,
 }
 
@@ -38,7 +43,7 @@ impl fmt::Debug for Keeping {
 
 impl Default for Keeping {
     fn default() -> Self {
-        Self { archive: RwLock::default(), commits: watch::Sender::new(0) }
+        Self { archive: RwLock::default(), is_copied: AtomicBool::new(false), commits: watch::Sender::new(0) }
     }
 }
 
@@ -49,14 +54,28 @@ impl Keeping {
         self.note_commit();
     }
 
-    /// Wakes the sessions that wait: the archive has [stored](crate::Ledger::note_stored) more samples.
+    /// Sets whether samples are copied to another host. While they are, and no archive stores them, nothing is safe before it is copied.
+    pub fn set_copied(&self, is_copied: bool) {
+        self.is_copied.store(is_copied, Ordering::Relaxed);
+        self.note_commit();
+    }
+
+    /// Wakes the sessions that wait: the archive has [stored](crate::Ledger::note_stored) more samples, or the copy has them.
     pub fn note_commit(&self) {
         self.commits.send_modify(|commits| *commits = commits.wrapping_add(1));
     }
 
     /// Returns what makes samples safe now.
     pub(crate) fn safe_when(&self) -> SafeWhen {
-        if self.archive().is_some() { SafeWhen::Stored } else { SafeWhen::Held }
+        match (self.archive().is_some(), self.is_copied()) {
+            (true, _) => SafeWhen::Stored,
+            (false, true) => SafeWhen::Copied,
+            (false, false) => SafeWhen::Held,
+        }
+    }
+
+    fn is_copied(&self) -> bool {
+        self.is_copied.load(Ordering::Relaxed)
     }
 
     /// Changes with each commit.
@@ -67,6 +86,25 @@ impl Keeping {
     fn archive(&self) -> Option<Stores> {
         self.archive.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// Returns up to which sequence number samples are safe, and why, from what archive and copy have: up to which number all samples are kept or
+/// declared lost, and whether some are lost. One of them suffices. If one has lost some, the other decides; what both have lost is given up
+/// once both have said so. `None` if there are neither.
+fn safe_by(stored: Option<(u64, bool)>, copied: Option<(u64, bool)>) -> Option<(u64, SafeReason)> {
+    use SafeReason::{Copied, NotCopied, NotStored, Stored};
+    Some(match (stored, copied) {
+        (None, None) => return None,
+        (Some((sequence, false)), None) => (sequence, Stored),
+        (Some((sequence, true)), None) => (sequence, NotStored),
+        (None, Some((sequence, false))) => (sequence, Copied),
+        (None, Some((sequence, true))) => (sequence, NotCopied),
+        (Some((stored, false)), Some((copied, false))) if copied > stored => (copied, Copied),
+        (Some((sequence, false)), Some(_)) => (sequence, Stored),
+        (Some((_, true)), Some((sequence, false))) => (sequence, Copied),
+        (Some((stored, true)), Some((copied, true))) if copied < stored => (copied, NotCopied),
+        (Some((stored, true)), Some((_, true))) => (stored, NotStored),
+    })
 }
 
 /// The samples of one session that its node keeps.
@@ -139,7 +177,7 @@ impl UnsafeSamples {
         out: &mut Vec<DacMessage>,
     ) {
         self.looked = now.steady;
-        let archive = keeping.archive();
+        let (archive, is_copied) = (keeping.archive(), keeping.is_copied());
         let mut safe: BTreeMap<SafeReason, Vec<(TopicId, u64)>> = BTreeMap::new();
         let told = &mut self.told;
         self.topics.retain(|&topic, received| {
@@ -149,14 +187,14 @@ impl UnsafeSamples {
             if ledger.run() != Some(run) {
                 return false;
             }
-            let (sequence, reason) = match &archive {
-                Some(stores) if stores(&instance.node, &instance.name) => {
-                    let (sequence, has_loss) = ledger.stored(instance.log.next(), *told);
-                    (sequence, if has_loss { SafeReason::NotStored } else { SafeReason::Stored })
-                }
-                Some(_) => (received.last, SafeReason::NotStored),
-                None => (received.held(now.steady), SafeReason::Held),
-            };
+            let end = instance.log.next();
+            let stored = archive.as_ref().map(|stores| match stores(&instance.node, &instance.name) {
+                true => ledger.stored(end, *told),
+                false => (received.last, true),
+            });
+            let copied = is_copied.then(|| ledger.copied(end, *told));
+            let (sequence, reason) =
+                safe_by(stored, copied).unwrap_or_else(|| (received.held(now.steady), SafeReason::Held));
             if sequence > *told {
                 *told = sequence;
                 safe.entry(reason).or_default().push((topic, sequence));

@@ -141,9 +141,12 @@ pub struct Ledger {
     /// Drops of the present run that gaps have been explained with.
     #[serde(skip)]
     attributed: Drops,
-    /// What the archive has of the present run.
+    /// What the archive has.
     #[serde(skip)]
-    stored: Stored,
+    stored: Kept,
+    /// What the copy outside of this host has.
+    #[serde(skip)]
+    copied: Kept,
     #[serde(skip)]
     room: GapRoom,
     /// When the newest batch of a relayed instance arrived at its upstream.
@@ -151,18 +154,27 @@ pub struct Ledger {
     arrived_upstream: Option<Nanos>,
 }
 
-/// What the archive has of an instance.
-#[derive(Debug, Clone, Copy, Default)]
-struct Stored {
-    /// All samples before this offset are stored, or declared lost.
-    offset: Offset,
-    of_run: StoredOfRun,
+/// Who keeps samples for longer than the topic log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeper {
+    /// The archive of this DAC.
+    Archive,
+    /// A copy outside of this host.
+    Copy,
 }
 
-/// What the archive has of a run.
+/// What the archive, or the copy, has of an instance.
 #[derive(Debug, Clone, Copy, Default)]
-struct StoredOfRun {
-    /// All samples up to this number are stored, or declared lost.
+struct Kept {
+    /// All samples before this offset are kept, or declared lost.
+    offset: Offset,
+    of_run: KeptOfRun,
+}
+
+/// What the archive, or the copy, has of a run.
+#[derive(Debug, Clone, Copy, Default)]
+struct KeptOfRun {
+    /// All samples up to this number are kept, or declared lost.
     sequence: u64,
     /// Samples before this number were declared lost. 0 if none were.
     loss_before: u64,
@@ -211,19 +223,25 @@ impl Ledger {
     /// Records that the archive has stored, or declared lost, all samples before an offset. The last of them has this number
     /// in the node's run.
     pub fn note_stored(&mut self, offset: Offset, last: Option<(Uuid, u64)>, has_loss: bool) {
-        self.stored.offset = self.stored.offset.max(offset);
+        self.note_kept(Keeper::Archive, offset, last, has_loss);
+    }
+
+    /// Records the same of a keeper.
+    pub fn note_kept(&mut self, by: Keeper, offset: Offset, last: Option<(Uuid, u64)>, has_loss: bool) {
+        let kept = self.kept_mut(by);
+        kept.offset = kept.offset.max(offset);
         let Some((run, sequence)) = last else { return };
-        if let Some(stored) = self.stored_of(run) {
-            stored.sequence = stored.sequence.max(sequence);
+        if let Some(kept) = self.kept_of(by, run) {
+            kept.sequence = kept.sequence.max(sequence);
             if has_loss {
-                stored.loss_before = stored.sequence;
+                kept.loss_before = kept.sequence;
             }
         }
     }
 
     /// Records that the archive has stored, or declared lost, samples up to this number of a topic that this one has replaced.
     pub(crate) fn note_stored_of_replaced(&mut self, run: Uuid, sequence: u64) {
-        let Some(stored) = self.stored_of(run) else { return };
+        let Some(stored) = self.kept_of(Keeper::Archive, run) else { return };
         stored.sequence = stored.sequence.max(sequence);
         stored.replaced = stored.replaced.map(|(before, last)| (before.max(sequence), last));
         stored.replaced = stored.replaced.filter(|(before, last)| before < last);
@@ -231,25 +249,50 @@ impl Ledger {
 
     /// Records that the archive has listed the causes of all gaps of a run up to a sequence number.
     pub fn note_listed(&mut self, run: Option<Uuid>, sequence: u64) {
-        if let Some(stored) = run.and_then(|run| self.stored_of(run)) {
-            stored.listed = stored.listed.max(sequence);
+        self.note_listed_by(Keeper::Archive, run, sequence);
+    }
+
+    /// Records the same of a keeper.
+    pub fn note_listed_by(&mut self, by: Keeper, run: Option<Uuid>, sequence: u64) {
+        if let Some(kept) = run.and_then(|run| self.kept_of(by, run)) {
+            kept.listed = kept.listed.max(sequence);
         }
     }
 
-    fn stored_of(&mut self, run: Uuid) -> Option<&mut StoredOfRun> {
-        match self.run == Some(run) {
-            true => Some(&mut self.stored.of_run),
-            false => self.ended_runs.get_mut(run).map(|ended| &mut ended.stored),
+    fn kept_mut(&mut self, by: Keeper) -> &mut Kept {
+        match by {
+            Keeper::Archive => &mut self.stored,
+            Keeper::Copy => &mut self.copied,
         }
+    }
+
+    fn kept_of(&mut self, by: Keeper, run: Uuid) -> Option<&mut KeptOfRun> {
+        if self.run == Some(run) {
+            return Some(&mut self.kept_mut(by).of_run);
+        }
+        let ended = self.ended_runs.get_mut(run)?;
+        Some(match by {
+            Keeper::Archive => &mut ended.stored,
+            Keeper::Copy => &mut ended.copied,
+        })
     }
 
     /// Returns up to which sequence number of the present run samples are stored or declared lost, and whether some after
     /// `since` are lost. The log ends at `end`.
     pub fn stored(&self, end: Offset, since: u64) -> (u64, bool) {
-        let Stored { offset, of_run: StoredOfRun { sequence, loss_before, listed, replaced } } = self.stored;
+        self.kept(self.stored, end, since)
+    }
+
+    /// Returns the same of the copy.
+    pub fn copied(&self, end: Offset, since: u64) -> (u64, bool) {
+        self.kept(self.copied, end, since)
+    }
+
+    fn kept(&self, Kept { offset, of_run }: Kept, end: Offset, since: u64) -> (u64, bool) {
+        let KeptOfRun { sequence, loss_before, listed, replaced } = of_run;
         // What was lost on the way after the last batch, or instead of it, has no offset, and is in no file.
         let lost = if offset >= end { listed.min(self.last_sequence) } else { 0 };
-        let before = replaced.map_or(u64::MAX, |(stored, _)| stored);
+        let before = replaced.map_or(u64::MAX, |(kept, _)| kept);
         (sequence.max(lost).min(before), loss_before > since)
     }
 

@@ -109,7 +109,7 @@ pub use encodings::EncodingId;
 pub use identity::{NodeGuard, RefusedNode, RefusedNodes};
 pub use instance::Instance;
 pub use keeping::{Keeping, Stores};
-pub use ledger::{CameAfterAll, Gap, GapRoom, Ledger, NodeCounters, UpstreamLedger, Verdict};
+pub use ledger::{CameAfterAll, Gap, GapRoom, Keeper, Ledger, NodeCounters, UpstreamLedger, Verdict};
 pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use log_limit::{LeftOut, LogLimit};
 pub use memory::{HeldMemory, MemoryAccount};

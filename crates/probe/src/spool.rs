@@ -479,13 +479,13 @@ impl Spool {
     /// the DAC stores.
     pub fn is_settled(&self) -> bool {
         let is_stored = !self.batches.has_sent() && self.waiting_in_file == 0;
-        self.batches.transit_bytes() == 0 && (is_stored || self.safe_when != Some(SafeWhen::Stored))
+        self.batches.transit_bytes() == 0 && (is_stored || !self.safe_when.is_some_and(SafeWhen::is_awaited))
     }
 
     /// Returns whether a node that ends has nothing to wait for: everything is received, and stored if the DAC stores.
     pub fn is_finished(&self) -> bool {
         let is_stored = self.batches.is_empty() && self.waiting_in_file == 0;
-        self.is_received() && (is_stored || self.safe_when != Some(SafeWhen::Stored))
+        self.is_received() && (is_stored || !self.safe_when.is_some_and(SafeWhen::is_awaited))
     }
 }
 

@@ -57,6 +57,10 @@ pub enum Cause {
     DiskError,
     /// `archive_retention`
     ArchiveRetention,
+    /// `copy_lag`
+    CopyLag,
+    /// `copy_refused`
+    CopyRefused,
     /// `damaged`
     Damaged,
     /// `read_error`
@@ -78,6 +82,8 @@ pub enum Place {
     Dac,
     /// In the archive.
     Archive,
+    /// In the copy to NATS JetStream; the topic log and the archive may have them.
+    Copy,
     /// On the way to one reader; other readers may have them.
     Reader,
     /// Unknown.
@@ -92,6 +98,7 @@ impl Place {
             Self::Channel => "channel",
             Self::Dac => "DAC",
             Self::Archive => "archive",
+            Self::Copy => "copy",
             Self::Reader => "reader",
             Self::Unknown => "unknown",
         }
@@ -127,11 +134,12 @@ const fn entry(
 }
 
 /// All causes, in the order in which a sample meets them.
-pub const TABLE: [Entry; 23] = {
+pub const TABLE: [Entry; 25] = {
     use Cause::{
-        ArchiveLag, ArchiveRetention, ArchiveStopped, BeforeEpoch, Damaged, DiskError, DiskFull,
-        EpochChanged, InvalidRow, KeptBack, Latest, LogRetention, Network, NodeDropped, NodeRestart,
-        NotRecorded, NotTaken, OtherDac, ReadError, RingFull, SpoolFull, Unexplained, Unreadable,
+        ArchiveLag, ArchiveRetention, ArchiveStopped, BeforeEpoch, CopyLag, CopyRefused, Damaged, DiskError,
+        DiskFull, EpochChanged, InvalidRow, KeptBack, Latest, LogRetention, Network, NodeDropped,
+        NodeRestart, NotRecorded, NotTaken, OtherDac, ReadError, RingFull, SpoolFull, Unexplained,
+        Unreadable,
     };
     [
         entry(RingFull, "ring_full", &["dropped_ring"], Place::Node, true, "the probe's ring was full"),
@@ -264,6 +272,22 @@ pub const TABLE: [Entry; 23] = {
             Place::Archive,
             true,
             "the archive evicted them by its retention rules",
+        ),
+        entry(
+            CopyLag,
+            "copy_lag",
+            &[],
+            Place::Copy,
+            true,
+            "the topic log evicted them before NATS JetStream had acknowledged a copy",
+        ),
+        entry(
+            CopyRefused,
+            "copy_refused",
+            &[],
+            Place::Copy,
+            true,
+            "NATS JetStream takes no message of this size",
         ),
         entry(
             Damaged,

@@ -21,6 +21,8 @@ export type Cause =
   | 'disk_full'
   | 'disk_error'
   | 'archive_retention'
+  | 'copy_lag'
+  | 'copy_refused'
   | 'damaged'
   | 'read_error'
   | 'not_recorded'
@@ -152,6 +154,18 @@ export const LOSS_CAUSES: readonly LossCause[] = [
     place: 'archive',
     isLoss: true,
     meaning: 'the archive evicted them by its retention rules',
+  },
+  {
+    cause: 'copy_lag',
+    place: 'copy',
+    isLoss: true,
+    meaning: 'the topic log evicted them before NATS JetStream had acknowledged a copy',
+  },
+  {
+    cause: 'copy_refused',
+    place: 'copy',
+    isLoss: true,
+    meaning: 'NATS JetStream takes no message of this size',
   },
   {
     cause: 'damaged',

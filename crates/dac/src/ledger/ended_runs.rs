@@ -3,7 +3,7 @@
 //! Samples of an ended run may still come: a new process sends the file spool of an earlier one, and another peer may have had the
 //! node's name for a while. Such a run continues with the account that it had.
 
-use super::{GAPS_KEPT, Gap, GapRoom, Ledger, NodeCounters, StoredOfRun};
+use super::{GAPS_KEPT, Gap, GapRoom, KeptOfRun, Ledger, NodeCounters};
 use crate::StoredRun;
 use oasis_channel::Drops;
 use oasis_wire::{loss::Cause, quantity::Nanos};
@@ -54,7 +54,8 @@ pub(super) struct EndedRun {
     pub has_baseline: bool,
     pub node: NodeCounters,
     pub attributed: Drops,
-    pub stored: StoredOfRun,
+    pub stored: KeptOfRun,
+    pub copied: KeptOfRun,
     /// Samples that were declared lost when the run ended.
     pub lost: u64,
 }
@@ -113,10 +114,10 @@ impl Ledger {
                 joined_late: true,
                 node: NodeCounters { taken, ..NodeCounters::default() },
                 // What was received and not stored is not safe.
-                stored: StoredOfRun {
+                stored: KeptOfRun {
                     sequence: stored,
                     replaced: (stored < last_sequence).then_some((stored, last_sequence)),
-                    ..StoredOfRun::default()
+                    ..KeptOfRun::default()
                 },
                 ..EndedRun::default()
             };
@@ -126,7 +127,7 @@ impl Ledger {
 
     /// Returns the known runs with samples, oldest first.
     pub fn known_runs(&self) -> Vec<StoredRun> {
-        let known = |run, last_sequence, stored: &StoredOfRun, node: &NodeCounters| StoredRun {
+        let known = |run, last_sequence, stored: &KeptOfRun, node: &NodeCounters| StoredRun {
             run,
             last_sequence,
             stored: stored.replaced.map_or(stored.sequence, |(stored, _)| stored),
@@ -209,6 +210,7 @@ impl Ledger {
             node: self.node,
             attributed: self.attributed,
             stored: self.stored.of_run,
+            copied: self.copied.of_run,
             lost,
         };
         self.settled_of_ended = self.settled_of_ended.saturating_add(ended.settled());
@@ -237,6 +239,7 @@ impl Ledger {
         self.node = begun.node;
         self.attributed = begun.attributed;
         self.stored.of_run = begun.stored;
+        self.copied.of_run = begun.copied;
     }
 
     /// Takes back the loss at the end of a run.

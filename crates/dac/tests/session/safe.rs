@@ -2,6 +2,7 @@
 
 use super::*;
 use oasis_channel::{SafeReason, SafeWhen};
+use oasis_dac::Keeper;
 use oasis_wire::quantity::Offset;
 
 /// A node that keeps its samples until they are safe.
@@ -136,4 +137,60 @@ fn the_welcome_says_what_makes_samples_safe_and_only_nodes_that_ask_hear_of_it()
         let answers = Peer::new(&dac).say(&hello(name, 1), 60 * SECOND).unwrap();
         assert!(matches!(&answers[..], [DacMessage::Welcome { safe: Some(safe), .. }] if *safe == when));
     }
+}
+
+/// The copy has what the log has, up to this number of run 1.
+fn copy(dac: &Dac, topic: TopicId, sequence: u64, has_loss: bool) {
+    let instance = dac.registry.instance(topic).unwrap();
+    let last = Some((Uuid::from_u128(1), sequence));
+    instance.ledger().note_kept(Keeper::Copy, Offset(sequence), last, has_loss);
+}
+
+#[test]
+fn without_an_archive_samples_are_safe_once_copied_and_not_by_time() {
+    let dac = dac();
+    dac.keeping.set_copied(true);
+    let (mut peer, topic, _) = keeping(&dac, 0);
+    peer.send_at(&batch(topic, 1, 3, 0), SECOND);
+    assert_eq!(peer.told(60 * SECOND), [], "the copy may be stalled");
+    copy(&dac, topic, 3, false);
+    assert_eq!(peer.told(61 * SECOND), safe(SafeReason::Copied, topic, 3));
+    peer.send_at(&batch(topic, 4, 2, 0), 62 * SECOND);
+    copy(&dac, topic, 5, true);
+    assert_eq!(peer.told(63 * SECOND), safe(SafeReason::NotCopied, topic, 5), "they are not called safe");
+}
+
+#[test]
+fn with_archive_and_copy_the_first_that_has_a_sample_makes_it_safe() {
+    let dac = dac();
+    dac.keeping.set_archive(Some(Arc::new(|_, _| true)));
+    dac.keeping.set_copied(true);
+    let (mut peer, topic, _) = keeping(&dac, 0);
+    peer.send_at(&batch(topic, 1, 3, 0), SECOND);
+    copy(&dac, topic, 3, false);
+    assert_eq!(peer.told(SECOND), safe(SafeReason::Copied, topic, 3), "a full disk need not stall the node");
+    peer.send_at(&batch(topic, 4, 1, 0), SECOND);
+    commit(&dac, topic, 4, false);
+    assert_eq!(peer.told(SECOND), safe(SafeReason::Stored, topic, 4), "nor need NATS");
+    peer.send_at(&batch(topic, 5, 1, 0), SECOND);
+    commit(&dac, topic, 5, true);
+    assert_eq!(peer.told(SECOND), [], "the archive has lost it, and the copy may still come");
+    copy(&dac, topic, 5, false);
+    assert_eq!(peer.told(SECOND), safe(SafeReason::Copied, topic, 5));
+    peer.send_at(&batch(topic, 6, 1, 0), SECOND);
+    commit(&dac, topic, 6, true);
+    copy(&dac, topic, 6, true);
+    assert_eq!(peer.told(SECOND), safe(SafeReason::NotStored, topic, 6), "nobody will ever have it");
+}
+
+#[test]
+fn a_sample_that_the_archive_does_not_want_waits_for_the_copy() {
+    let dac = dac();
+    dac.keeping.set_archive(Some(Arc::new(|_, _| false)));
+    dac.keeping.set_copied(true);
+    let (mut peer, topic, _) = keeping(&dac, 0);
+    peer.send_at(&batch(topic, 1, 3, 0), SECOND);
+    assert_eq!(peer.told(60 * SECOND), []);
+    copy(&dac, topic, 3, false);
+    assert_eq!(peer.told(60 * SECOND), safe(SafeReason::Copied, topic, 3));
 }

@@ -115,11 +115,12 @@ test: check-docs test-rust test-faults test-arrow test-web test-python notebook 
 test-rust: page postgresql promtool nginx ## Rust: unit, property and end-to-end tests with real processes
 	cargo test --workspace --locked
 
-# Arrow and Parquet take minutes to build.
-test-arrow: page python ## Rust: Arrow and Parquet, read back with pyarrow, polars and DuckDB
+# All optional features in one build: each takes minutes.
+OPTIONAL := oasis/arrow,oasis/nats
+test-arrow: page python nats-server ## Rust: optional features: Arrow and Parquet, read back by other programs; NATS
 	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement tests/end_to_end/recordings/requirements.txt
-	cargo test --locked --workspace --features oasis/arrow --test reference
-	cargo test --locked --workspace --features oasis/arrow --test end_to_end -- recordings
+	cargo test --locked --workspace --features $(OPTIONAL) --test reference
+	cargo test --locked --workspace --features $(OPTIONAL) --test end_to_end -- recordings nats::
 	cd sdk/python && ../../target/venv/bin/pytest --quiet tests/test_history.py
 
 test-faults: page fault-tools ## The fault lab: its fast scenarios, three minutes
@@ -189,6 +190,10 @@ failover: page ## Kill DACs of a node with two, 1,000 times, 10 minutes: docs/ev
 
 mutants: ## Show that planted bugs of failover, relays and liveness are found: docs/evidence/failover.md
 	cargo test --locked -p oasis-sim -p oasis-relay -p oasis-tem --tests -- mutant --nocapture
+
+# OASIS_NATS_SERVER=PATH takes another version of the server.
+failover-nats: page nats-server ## Kill DACs without archives, 1,000 times; NATS has each sample: docs/evidence/failover.md
+	OASIS_FAILOVER_KILLS=1000 cargo test --locked -p oasis --features nats --test end_to_end -- nats::failover --nocapture
 
 faults-full: page postgresql fault-tools ## Run the fault lab unscaled: hours, 1,000 kills
 	cargo build --release --locked -p oasis -p oasis-lab
@@ -289,6 +294,9 @@ cpp: ## Install CMake, pkg-config and spdlog for tests of C++
 
 postgresql: ## Install PostgreSQL; each test starts a server of its own
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { echo "installing postgresql"; $(call install,postgresql); }
+
+nats-server: ## Install Debian's nats-server, which tests start
+	@ls /usr/sbin/nats-server >/dev/null 2>&1 || { echo "installing nats-server"; $(call install,nats-server); }
 
 promtool: ## Install Debian's promtool if there is none (asks for root); it checks /metrics
 	@command -v promtool >/dev/null || { echo "installing prometheus"; $(call install,prometheus); }

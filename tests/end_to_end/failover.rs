@@ -133,13 +133,13 @@ fn start(folder: &TempDir, tem: &Oasis, number: usize, (listen, channel): (&str,
 }
 
 /// Whether the node is connected to this DAC itself.
-fn is_online(dac: &Oasis) -> bool {
+pub fn is_online(dac: &Oasis) -> bool {
     let node = &get(dac, "/api/v1/nodes")["nodes"][0];
     node["state"] == "online" && node["path"].is_null()
 }
 
 /// In one request: an instance that comes from a relay is another topic.
-fn received(dac: &Oasis) -> u64 {
+pub fn received(dac: &Oasis) -> u64 {
     let ledgers = get(dac, "/api/v1/ledger");
     let found = ledgers["instances"].as_array().unwrap().iter().find(|known| known["instance"] == INSTANCE);
     found.and_then(|known| known["ledger"]["received"].as_u64()).unwrap_or_default()
@@ -147,18 +147,18 @@ fn received(dac: &Oasis) -> u64 {
 
 /// What several archives have of the node.
 #[derive(Debug, Default)]
-struct Union {
+pub struct Union {
     /// Times by run and sequence number.
-    samples: HashMap<(Uuid, u64), u64>,
+    pub samples: HashMap<(Uuid, u64), u64>,
     /// Samples that more than one archive has.
     in_both: u64,
     /// Samples that one archive has twice, or that archives have with different times.
-    wrong: u64,
-    declared: Vec<Missing>,
+    pub wrong: u64,
+    pub declared: Vec<Missing>,
 }
 
 impl Union {
-    fn of(archives: &[PathBuf]) -> Self {
+    pub fn of(archives: &[PathBuf]) -> Self {
         let mut union = Self::default();
         archives.iter().for_each(|archive| union.add(archive));
         union
@@ -190,7 +190,7 @@ impl Union {
 
     /// The numbers that no archive has, and that no archive declares lost for a reason of their own: that they went to another DAC
     /// is no reason.
-    fn undeclared(&self) -> Vec<(Uuid, u64)> {
+    pub fn undeclared(&self) -> Vec<(Uuid, u64)> {
         let mut last: HashMap<Uuid, u64> = HashMap::new();
         for &(run, sequence) in self.samples.keys() {
             let last = last.entry(run).or_default();
@@ -210,7 +210,7 @@ impl Union {
             .collect()
     }
 
-    fn assert_whole(&self) {
+    pub fn assert_whole(&self) {
         let undeclared = self.undeclared();
         assert!(
             undeclared.is_empty(),
@@ -228,10 +228,10 @@ impl Union {
 }
 
 /// Numbers that look random and repeat with the seed (`SplitMix64`).
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -240,13 +240,13 @@ impl Random {
 }
 
 /// Percentiles of the times after which the node was at the other DAC.
-fn times(mut times: Vec<Duration>) -> String {
+pub fn times(mut times: Vec<Duration>) -> String {
     times.sort_unstable();
     let percent = |percent: usize| times[(times.len() - 1) * percent / 100].as_millis();
     format!("at the other DAC after p50 {} ms, p99 {} ms, most {} ms", percent(50), percent(99), percent(100))
 }
 
-fn number_in_environment(name: &str) -> Option<usize> {
+pub fn number_in_environment(name: &str) -> Option<usize> {
     env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 

@@ -27,6 +27,8 @@ mod logging;
 mod malformed;
 mod mdns;
 mod native_client;
+#[cfg(feature = "nats")]
+mod nats;
 mod node_identity;
 mod offline;
 mod openid;

@@ -7,6 +7,7 @@ use crate::{
 use std::{
     io::{self, IoSlice, Read, Write},
     net::{Shutdown, TcpStream, ToSocketAddrs},
+    os::unix::net::UnixStream,
 };
 
 /// Most bytes of one read.
@@ -57,6 +58,27 @@ impl TcpConnector {
             }
         }
         Err(failure)
+    }
+}
+
+/// Splits one end of a connection within this process into sender and receiver; another transport carries what comes out of the other end.
+///
+/// # Errors
+/// If the system refuses a descriptor or a timeout.
+pub fn halves_of_pair(
+    stream: UnixStream,
+    patience: Patience,
+) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
+    stream.set_write_timeout(Some(patience.silence))?;
+    stream.set_read_timeout(Some(patience.silence))?;
+    let read_half = stream.try_clone()?;
+    Ok(halves_of(stream, read_half))
+}
+
+impl Closing for UnixStream {
+    fn close(&mut self) {
+        // An error means that the peer has closed it already, which is equivalent.
+        let _ = self.shutdown(Shutdown::Both);
     }
 }
 

@@ -16,7 +16,7 @@ use oasis_wire::quantity::Nanos;
 use std::{io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     sync::mpsc,
     time::{Instant, timeout_at},
 };
@@ -108,6 +108,28 @@ pub async fn serve_with(dac: Arc<Dac>, listener: TcpListener, security: Security
             }
         }
     }
+}
+
+/// Serves a node that comes through another transport, which carries its stream to this end of a connection within this process. Returns at once.
+///
+/// # Errors
+/// If the DAC accepts no more nodes.
+pub fn serve_stream(
+    dac: &Arc<Dac>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    security: Security,
+) -> Result<(), Failure> {
+    let place = dac.gate.admit(&dac.admission, &stream, peer.ip()).map_err(|refusal| {
+        dac.gate.note_refused(&dac.admission, peer.ip(), refusal);
+        Failure::new(refusal.code(), refusal.to_string())
+    })?;
+    let dac = dac.clone();
+    tokio::spawn(async move {
+        connection(dac, Stream::Plain(stream), peer, security).await;
+        drop(place);
+    });
+    Ok(())
 }
 
 /// The message to a node that is refused.

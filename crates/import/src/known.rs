@@ -27,6 +27,11 @@ impl KnownSequences {
         Ok(known)
     }
 
+    /// Returns all numbers, as ranges of runs.
+    pub fn ranges(&self) -> impl Iterator<Item = (Uuid, Range<u64>)> {
+        self.0.iter().flat_map(|(run, known)| known.iter().map(|range| (*run, range)))
+    }
+
     /// Adds samples of a run. Returns the new ones, in order.
     pub fn add(&mut self, run: Uuid, sequences: Range<u64>) -> Vec<Range<u64>> {
         self.0.entry(run).or_default().add(sequences)

@@ -23,9 +23,9 @@ mod known;
 mod losses;
 mod notes;
 
+pub use known::KnownSequences;
 pub use losses::SourceError;
 
-use known::KnownSequences;
 use oasis_store::{
     AnnotationError, Finding, OpenError, ReadError, Series, TestRunError, WritableStore,
     catalogue::{CatalogueError, SealedFile},

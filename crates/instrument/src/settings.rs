@@ -7,6 +7,7 @@ use crate::{
     ChoiceError, ProbeChoice, ReadyMadeProbe,
     dac_addresses::{DacAddresses, TLS},
 };
+use oasis_channel::{Receiver, Sender};
 use oasis_client::{NodeDacs, TemAddress, TemAddressError, TemAddresses, Tems};
 use oasis_probe::{
     Connector, DEFAULT_DATAGRAM, Failover, NodeBuilder, NodeConfig, NodeError, Patience, RealTime,
@@ -100,6 +101,8 @@ pub enum Channel {
     Tcp,
     /// Datagrams. A lost one is counted and never sent again.
     Udp,
+    /// Messages of NATS, which know the way to the DAC. Only `oasis node` has it, not a node inside another program.
+    Nats,
 }
 
 impl FromStr for Channel {
@@ -108,7 +111,8 @@ impl FromStr for Channel {
         match text {
             "tcp" => Ok(Self::Tcp),
             "udp" => Ok(Self::Udp),
-            _ => Err("write tcp or udp"),
+            "nats" => Ok(Self::Nats),
+            _ => Err("write tcp, udp or nats"),
         }
     }
 }
@@ -311,7 +315,7 @@ impl NodeSettings {
             max_bytes_per_second: self.max_bytes_per_second,
             batch_samples: self.batch_samples,
             batch_bytes: match self.channel {
-                Channel::Tcp => bounds.batch_bytes,
+                Channel::Tcp | Channel::Nats => bounds.batch_bytes,
                 // Columns take less room than rows, except in a batch of few samples. A batch that exceeds a datagram goes by TCP.
                 Channel::Udp => self.datagram_bytes.saturating_sub(200),
             },
@@ -377,12 +381,14 @@ impl NodeSettings {
                 return match channel {
                     Channel::Tcp => Box::new(tls),
                     Channel::Udp => Box::new(UdpConnector::encrypted(tls, datagram_bytes)),
+                    Channel::Nats => Box::new(Elsewhere),
                 };
             }
             let tcp = TcpConnector::new(dac).with_patience(patience);
             match channel {
                 Channel::Tcp => Box::new(tcp),
                 Channel::Udp => Box::new(UdpConnector::plain(tcp, datagram_bytes)),
+                Channel::Nats => Box::new(Elsewhere),
             }
         })
     }
@@ -404,6 +410,20 @@ impl NodeSettings {
 
     fn client_files(&self) -> ClientFiles {
         ClientFiles { ca: self.ca.clone(), certificate: self.certificate.clone(), key: self.key.clone() }
+    }
+}
+
+/// The connector of a channel that this library does not have.
+struct Elsewhere;
+
+impl Connector for Elsewhere {
+    fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
+        let why = "the channel nats is for `oasis node`: write tcp or udp (node.channel, OASIS_CHANNEL)";
+        Err(io::Error::new(io::ErrorKind::InvalidInput, why))
+    }
+
+    fn target(&self) -> String {
+        "NATS".into()
     }
 }
 

@@ -16,6 +16,8 @@ mod import;
 mod lab;
 #[cfg(feature = "live")]
 mod live;
+#[cfg(feature = "nats")]
+mod nats;
 mod output_format;
 mod pdl;
 mod private_file;

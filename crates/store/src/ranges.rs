@@ -47,6 +47,11 @@ impl Ranges {
         self.0.range(..=wanted.start).next_back().is_some_and(|(_, to)| *to >= wanted.end)
     }
 
+    /// Returns the ranges, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Range<u64>> {
+        self.0.iter().map(|(from, to)| *from..*to)
+    }
+
     /// The range from the least to the greatest number; empty if there is none.
     pub fn span(&self) -> Range<u64> {
         let (first, last) = (self.0.first_key_value(), self.0.last_key_value());

@@ -48,6 +48,9 @@ impl Config {
         if let Some(directory) = addresses.archive {
             config.archive.directory = directory;
         }
+        if let Some(nats) = addresses.nats {
+            config.nats.url = nats;
+        }
         if let Some(name) = addresses.own_node {
             config.own_node = name;
         }

@@ -1,6 +1,7 @@
 //! The sections of the configuration file that commands without a DAC need.
 
 use oasis_access::AccessConfig;
+use oasis_nats::NatsConfig;
 use oasis_store::ArchiveConfig;
 use serde::Deserialize;
 
@@ -10,4 +11,5 @@ use serde::Deserialize;
 pub struct Config {
     pub access: AccessConfig,
     pub archive: ArchiveConfig,
+    pub nats: NatsConfig,
 }

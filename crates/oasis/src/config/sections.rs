@@ -74,4 +74,5 @@ macro_rules! sections {
 sections! {
     openmetrics: oasis_openmetrics::OpenMetrics,
     postgresql: oasis_postgresql::Postgresql,
+    nats: oasis_nats_copy::NatsCopy,
 }

@@ -4,11 +4,12 @@ mod arguments;
 
 pub use arguments::Arguments;
 
-use crate::progress::Progress;
+use crate::{config::Config, progress::Progress};
 use anyhow::{Context, bail};
 use oasis_format::visible::Visible;
 use oasis_format::{Reader, mcap::RecordedSeries};
 use oasis_import::{Import, ImportTotals};
+use oasis_nats::{NatsConfig, Target};
 use oasis_store::{ArchiveConfig, Series};
 use oasis_wire::quantity::Epoch;
 use std::{
@@ -20,34 +21,81 @@ use std::{
 /// Imports the files, and reports the results on standard error.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let config = arguments.archive.read_config()?;
+    if let Some(url) = &arguments.nats {
+        let settings = Config::read(arguments.archive.config_file().as_deref())?.nats;
+        return copies(NatsConfig { url: url.clone(), ..settings }, config, arguments.name.as_deref());
+    }
     for path in &arguments.files {
         let imported = one(path, arguments.name.as_deref(), &config)
             .with_context(|| format!("{}: nothing was imported", path.display()))?;
-        let known = match imported.known {
-            0 => String::new(),
-            known => format!(", {known} already stored"),
-        };
-        let causes = match imported.causes {
-            0 => String::new(),
-            1 => "; 1 gap has a cause".to_owned(),
-            causes => format!("; {causes} gaps have a cause"),
-        };
-        let notes = match (imported.test_runs, imported.annotations) {
-            (0, 0) => String::new(),
-            (runs, notes) => format!("; test runs: {runs}, annotations: {notes}"),
-        };
-        eprintln!("{}: {} samples imported{known}{causes}{notes}", path.display(), imported.samples);
-        if imported.notes_left_out > 0 {
-            eprintln!(
-                "{} test runs and annotations skipped: limit reached, or invalid name",
-                imported.notes_left_out
-            );
-        }
-        if imported.causes_forgotten > 0 {
-            eprintln!("limit of 100,000 causes of losses reached: {} deleted", imported.causes_forgotten);
-        }
+        report(&path.display().to_string(), &imported);
     }
     Ok(())
+}
+
+fn report(source: &str, imported: &ImportTotals) {
+    let known = match imported.known {
+        0 => String::new(),
+        known => format!(", {known} already stored"),
+    };
+    let causes = match imported.causes {
+        0 => String::new(),
+        1 => "; 1 gap has a cause".to_owned(),
+        causes => format!("; {causes} gaps have a cause"),
+    };
+    let notes = match (imported.test_runs, imported.annotations) {
+        (0, 0) => String::new(),
+        (runs, notes) => format!("; test runs: {runs}, annotations: {notes}"),
+    };
+    eprintln!("{}: {} samples imported{known}{causes}{notes}", source, imported.samples);
+    if imported.notes_left_out > 0 {
+        eprintln!(
+            "{} test runs and annotations skipped: limit reached, or invalid name",
+            imported.notes_left_out
+        );
+    }
+    if imported.causes_forgotten > 0 {
+        eprintln!("limit of 100,000 causes of losses reached: {} deleted", imported.causes_forgotten);
+    }
+}
+
+/// Imports the copies of NATS, and reports the result on standard error.
+fn copies(nats: NatsConfig, archive: ArchiveConfig, prefix: Option<&str>) -> anyhow::Result<()> {
+    check_prefix(prefix)?;
+    let target = Target::new(&nats)?.context("--nats is empty: write nats://HOST:PORT")?;
+    #[cfg(not(feature = "nats"))]
+    {
+        let _ = (target, archive);
+        bail!(oasis_nats::BadTarget::NotBuilt)
+    }
+    #[cfg(feature = "nats")]
+    {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let name =
+            |node: &str| prefix.map_or_else(|| node.into(), |prefix| of_recording(prefix, node).into());
+        let filled = runtime
+            .block_on(crate::nats::import(&target, archive, name))
+            .with_context(|| format!("{target}: nothing was imported"))?;
+        report(&target.to_string(), &filled.totals);
+        if filled.unreadable > 0 {
+            eprintln!(
+                "{target}: {} of {} messages skipped: {}",
+                filled.unreadable,
+                filled.copies,
+                Visible(&filled.why_unreadable)
+            );
+        }
+        Ok(())
+    }
+}
+
+fn check_prefix(name: Option<&str>) -> anyhow::Result<()> {
+    match name {
+        Some(name) if name.is_empty() || name.contains('/') => {
+            bail!("--name is {name:?}: a node name must not be empty or contain /")
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The kind of a file or folder.
@@ -59,10 +107,8 @@ enum Source {
 fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Result<ImportTotals> {
     // Before the archive is changed.
     let source = look(path)?;
+    check_prefix(name)?;
     let prefix = match name {
-        Some(name) if name.is_empty() || name.contains('/') => {
-            bail!("--name is {name:?}: a node name must not be empty or contain /")
-        }
         Some(name) => name.to_owned(),
         None => default_name(path)?,
     };

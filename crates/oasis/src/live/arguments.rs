@@ -52,9 +52,12 @@ pub struct Node {
     /// TEM that knows the DACs, if no --dac is given: the node connects to the one that has it, or else to one of the others, and goes to another one when it loses that. http://HOST:PORT of its page, or https://. May be repeated: the first one that answers counts.
     #[arg(long, value_name = "URL", env = "OASIS_TEM", value_delimiter = ',')]
     pub tem: Vec<TemAddress>,
-    /// Name of the DAC to connect to first, as the TEM lists it.
+    /// Name of the DAC to connect to first, as the TEM lists it; with --channel nats the only one [default: any].
     #[arg(long, value_name = "NAME", env = "OASIS_DAC_NAME")]
     pub dac_name: Option<DacName>,
+    /// NATS that leads to the DACs, with --channel nats: nats://HOST:PORT or tls://HOST:PORT, several with commas; credentials are in [nats] of the configuration.
+    #[arg(long, value_name = "URL", env = "OASIS_NATS")]
+    pub nats: Option<String>,
     /// Folder of the key and the certificate of `oasis node enroll` [default: ~/.local/state/oasis/node].
     #[arg(long, value_name = "DIR", env = "OASIS_NODE_STATE")]
     pub state: Option<PathBuf>,
@@ -139,6 +142,9 @@ pub struct Addresses {
     /// Folder of the archive, created if it does not exist [default: none; samples are kept in bounded memory].
     #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
     pub archive: Option<String>,
+    /// NATS JetStream that gets a copy of each sample: nats://HOST:PORT or tls://HOST:PORT, several with commas; credentials are in [nats] of the configuration [default: none].
+    #[arg(long, value_name = "URL", env = "OASIS_NATS")]
+    pub nats: Option<String>,
     /// Name of a node of the DAC itself, which reports what the DAC's threads do, such as 'dac' [default: none].
     #[arg(long, value_name = "NAME", env = "OASIS_OWN_NODE")]
     pub own_node: Option<String>,
@@ -181,7 +187,7 @@ pub struct Probes {
     /// Identity of the node across restarts [default: derived from host and name].
     #[arg(long, env = "OASIS_NODE_UUID")]
     pub uuid: Option<Uuid>,
-    /// Transport of samples to the DAC: tcp, or udp, which may lose samples but never waits [default: tcp].
+    /// Transport of samples to the DAC: tcp; udp, which may lose samples but never waits; or nats (`oasis node` only) [default: tcp].
     #[arg(long, env = "OASIS_CHANNEL")]
     pub channel: Option<Channel>,
     /// CA of the DAC's certificate, with tls:// [default: those that this system trusts].

@@ -29,7 +29,10 @@ mod shards;
 mod sign_in_link;
 mod systemd;
 mod tail;
+#[cfg(feature = "nats")]
+mod tem_in_nats;
 pub mod test_run;
+mod through_nats;
 
 use crate::cli::Verb;
 use anyhow::bail;

@@ -15,13 +15,14 @@ use super::{
     registration::{self, Registrations},
     relay::Relays,
     revive::{beat, revive},
-    systemd,
+    systemd, through_nats,
 };
 use crate::config::Config;
 use anyhow::Context;
 use oasis_access::{Access, Moment};
 use oasis_api::{Api, Registrant, Reporter, Tem};
 use oasis_archive::Archive;
+use oasis_channel::Connector;
 use oasis_client::{NodeDacs, Server, TemAddresses};
 use oasis_dac::{
     Dac,
@@ -32,6 +33,7 @@ use oasis_dac::{
 use oasis_doors::Doors;
 use oasis_handler::{Handler, StoredSamples, Supervisor};
 use oasis_health::{Health, Watchdog};
+use oasis_instrument::{Channel, NodeSettings};
 use oasis_oidc::OpenId;
 use oasis_probe::Node;
 use oasis_store::ArchiveConfig;
@@ -141,7 +143,13 @@ async fn run(common: &arguments::Common, dac: RunningDac, mut stop: Stop) -> any
 /// A node.
 pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     let mut stop = Stop::listen()?;
-    let mut section = Config::load(&arguments.common)?.with_probes(arguments.probes)?.node;
+    let config = Config::load(&arguments.common)?.with_probes(arguments.probes)?;
+    let (mut section, mut nats) = (config.node, config.nats);
+    if section.channel == Channel::Nats {
+        nats.url = arguments.nats.unwrap_or(nats.url);
+        let connector = through_nats::connector(&nats, arguments.dac_name.as_ref())?;
+        return run_node(&arguments.common, &section, connector, stop).await;
+    }
     let mut named = Named { state: arguments.state.is_some(), dac: !arguments.dac.is_empty() };
     let mut updates = None;
     if !arguments.tem.is_empty() {
@@ -168,12 +176,22 @@ pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     if let Some(updates) = updates {
         connector = connector.with_updates(updates);
     }
+    run_node(&arguments.common, &section, Box::new(connector), stop).await
+}
+
+async fn run_node(
+    common: &arguments::Common,
+    section: &NodeSettings,
+    connector: Box<dyn Connector>,
+    mut stop: Stop,
+) -> anyhow::Result<()> {
+    let dac = match section.channel {
+        Channel::Nats => connector.target(),
+        Channel::Tcp | Channel::Udp => section.dac.to_string(),
+    };
     let node = section.builder(oasis_probes::PROBES)?.start(connector)?;
     let _watchdog = systemd::watchdog(Health::default())?;
-    announce(
-        arguments.common.ready_json,
-        &[("node", section.name(), "node"), ("dac", section.dac.to_string(), "sends to")],
-    )?;
+    announce(common.ready_json, &[("node", section.name(), "node"), ("dac", dac, "sends to")])?;
     tokio::select! {
         () = stop.requested() => {}
         () = done(&node), if section.flushes.is_some() => {}
@@ -311,6 +329,7 @@ impl RunningDac {
         let sources = Sources::new(&config.access, doors_address, config.insecure)?;
         let permissions = accounts::open(&config.access, doors_address.port())?;
         let access = permissions.access.clone();
+        catch_up(&config).await?;
         let dac = Dac::new(oasis_dac::Config {
             memory_bytes: config.memory_bytes,
             log: config.log,
@@ -355,12 +374,19 @@ impl RunningDac {
             _watchdog: watchdog,
         };
         if let Some(channel) = channel {
-            running.take_samples(channel, security)?;
+            running.take_samples(channel, security.clone())?;
+            if let Some(listing) = &listing {
+                let name = listing.name().clone();
+                through_nats::accept(&config.nats, name, &running.dac, security)
+                    .context("in the section [nats]")?;
+            }
         }
         relays.start(&running.dac);
         if let Some(sources) = sources {
             sources.start(running.access.clone(), &running.dac.health)?;
         }
+        #[cfg(feature = "nats")]
+        running.share_tem((&config.nats, &config.tem), listing.as_ref(), &api, &own_tem)?;
         running.list(listing, &api, &own_tem, (&config.tem, tems, &names))?;
         let identity = running.identity(&config.tem, &names);
         own_tem.set_identity(identity.clone());
@@ -469,6 +495,26 @@ impl RunningDac {
         peers::start(peers, token_file, identity, (tem, &self.dac.health))
     }
 
+    /// Lists the DAC in NATS, and the DACs that are there in its own TEM, if that is configured.
+    #[cfg(feature = "nats")]
+    fn share_tem(
+        &self,
+        (nats, tem): (&oasis_nats::NatsConfig, &TemConfig),
+        registrant: Option<&Arc<Registrant>>,
+        api: &Api,
+        own_tem: &Arc<Tem>,
+    ) -> anyhow::Result<()> {
+        let Some(registrant) = registrant.filter(|_| nats.tem) else { return Ok(()) };
+        let host = Some(tem.host.as_str()).filter(|host| !host.is_empty());
+        let advertised = |listen: &str| registration::advertised(listen, host, None);
+        let (s, tls) = if self.tls.is_some() { ("s", "tls://") } else { ("", "") };
+        let (doors, channel) = (advertised(&self.http), advertised(&self.channel));
+        let (doors, channel) = (format!("http{s}://{doors}"), format!("{tls}{channel}"));
+        let reporter = Reporter::new(api.clone(), registrant.clone(), doors, channel);
+        let (name, health) = (registrant.name().clone(), self.dac.health.clone());
+        super::tem_in_nats::share(nats, name, reporter, own_tem.clone(), health)
+    }
+
     fn start_own_node(&mut self, name: &str) -> anyhow::Result<()> {
         if !name.is_empty() {
             let connector = encryption::own_connector(&self.channel, self.tls.as_ref());
@@ -541,6 +587,22 @@ fn raise_open_files(connections: usize) {
         Ok(limit) => tracing::debug!(limit, "limit of open files"),
         Err(error) => tracing::warn!(%error, "cannot raise the limit of open files (RLIMIT_NOFILE)"),
     }
+}
+
+/// Fills the archive with copies that it lacks, if it has any: before nodes connect, and before its DAC opens it.
+#[cfg(feature = "nats")]
+async fn catch_up(config: &Config) -> anyhow::Result<()> {
+    let target = oasis_nats::Target::new(&config.nats).context("in the section [nats]")?;
+    if let Some(target) = target.filter(|_| config.nats.catch_up && !config.archive.directory.is_empty()) {
+        crate::nats::catch_up(&target, &config.archive).await;
+    }
+    Ok(())
+}
+
+#[cfg(not(feature = "nats"))]
+#[expect(clippy::unused_async, reason = "the other one waits for NATS")]
+async fn catch_up(_: &Config) -> anyhow::Result<()> {
+    Ok(())
 }
 
 /// `None` without a configured folder.

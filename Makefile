@@ -115,13 +115,16 @@ test: check-docs test-rust test-faults test-arrow test-web test-python notebook 
 test-rust: page postgresql promtool nginx ## Rust: unit, property and end-to-end tests with real processes
 	cargo test --workspace --locked
 
-# All optional features in one build: each takes minutes.
-OPTIONAL := oasis/arrow,oasis/nats
-test-arrow: page python nats-server ## Rust: optional features: Arrow and Parquet, read back by other programs; NATS
+# Arrow and Parquet take minutes to build.
+test-arrow: page python ## Rust: Arrow and Parquet, read back with pyarrow, polars and DuckDB
 	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement tests/end_to_end/recordings/requirements.txt
-	cargo test --locked --workspace --features $(OPTIONAL) --test reference
-	cargo test --locked --workspace --features $(OPTIONAL) --test end_to_end -- recordings nats::
+	cargo test --locked --workspace --features oasis/arrow --test reference
+	cargo test --locked --workspace --features oasis/arrow --test end_to_end -- recordings
 	cd sdk/python && ../../target/venv/bin/pytest --quiet tests/test_history.py
+
+# Not yet part of `make test`.
+test-nats: page nats-server ## Rust: NATS, with a real nats-server
+	cargo test --locked --workspace --features oasis/nats --test end_to_end -- nats::
 
 test-faults: page fault-tools ## The fault lab: its fast scenarios, three minutes
 	$(BUILD)

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
 use oasis_tem::{
-    DacName, Directory, HEARTBEAT, Health, Heartbeat, LATE_AFTER, Limits, Liveness, Load, NodeNames,
+    DacName, Directory, HEARTBEAT, Health, Heartbeat, Kind, LATE_AFTER, Limits, Liveness, Load, NodeNames,
 };
 use oasis_wire::quantity::Epoch;
 use std::{collections::BTreeMap, time::Duration};
@@ -59,6 +59,7 @@ fn heartbeat(epoch: u64, beat: u64) -> Heartbeat {
     Heartbeat {
         epoch: Epoch(epoch),
         beat,
+        kind: Kind::Dac,
         doors: "http://192.0.2.1:7070".into(),
         channel: "192.0.2.1:7071".into(),
         software: "test".into(),
@@ -66,6 +67,7 @@ fn heartbeat(epoch: u64, beat: u64) -> Heartbeat {
         load: Load::default(),
         names_revision: 1,
         names: Some(NodeNames::default()),
+        seal: None,
     }
 }
 

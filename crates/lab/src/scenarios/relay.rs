@@ -92,7 +92,7 @@ impl Relay {
             cost.row(vec![burst.to_string(), with_spread(dac), with_spread(relay), figure(&both, 2)]);
         }
         let mut age = Table::new(["age at subscribers", "DAC", "through a relay", "difference of a pair"]);
-        let rows: [(&str, fn(&Ages) -> f64); 3] =
+        let rows: [(&str, Of); 3] =
             [("p50, ms", |ages| ages.p50), ("p99, ms", |ages| ages.p99), ("longest, ms", |ages| ages.max)];
         for (name, of) in rows {
             let [dac, relay] = [0, 1].map(|index| -> Vec<f64> {
@@ -111,6 +111,9 @@ impl Relay {
         )
     }
 }
+
+/// One of the ages.
+type Of = fn(&Ages) -> f64;
 
 /// Median with its spread.
 fn figure(values: &[f64], digits: usize) -> String {

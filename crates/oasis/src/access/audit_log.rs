@@ -38,7 +38,7 @@ enum Verb {
   oasis audit-log show --from -1d --principal person:ada
   oasis audit-log show --action command: --target plant-7/ --format json | jq .arguments
   oasis audit-log show --tem https://tem.example.org:7070 --from -1d        the logs of all DACs as one")]
-    Show(Show),
+    Show(Box<Show>),
     /// Check that no record was changed, removed, reordered or cut off; exits with status 1 if one was.
     #[command(after_help = "Examples:
   oasis audit-log verify
@@ -87,10 +87,11 @@ pub(super) struct Filter {
 /// Runs a subcommand.
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     #[cfg(feature = "live")]
-    if let Verb::Show(Show { filter, dacs }) = &arguments.verb
-        && dacs.are_named()
+    if let Verb::Show(asked) = &arguments.verb
+        && asked.dacs.are_named()
     {
-        return unless_pipe_is_closed(merged_log::show(dacs, filter)).map(|()| ExitCode::SUCCESS);
+        return unless_pipe_is_closed(merged_log::show(&asked.dacs, &asked.filter))
+            .map(|()| ExitCode::SUCCESS);
     }
     let folder = arguments.folder.find()?;
     if !folder.audit_path().exists() {
@@ -100,9 +101,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         );
     }
     match &arguments.verb {
-        Verb::Show(Show { filter, .. }) => {
-            unless_pipe_is_closed(show(&folder, filter)).map(|()| ExitCode::SUCCESS)
-        }
+        Verb::Show(asked) => unless_pipe_is_closed(show(&folder, &asked.filter)).map(|()| ExitCode::SUCCESS),
         Verb::Verify { head } => check(&folder, *head),
     }
 }

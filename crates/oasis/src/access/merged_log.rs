@@ -207,7 +207,7 @@ mod tests {
     fn record(seq: u64, time: &str) -> Record {
         let value = json!({
             "seq": seq, "time": time, "principal": "local", "address": "", "action": "a", "target": "",
-            "arguments": null, "result": "done", "of": null, "prev": "0".repeat(64), "hash": "0".repeat(64),
+            "arguments": null, "result": "done", "of": null, "previous": "0".repeat(64), "hash": "0".repeat(64),
         });
         serde_json::from_value(value).unwrap()
     }

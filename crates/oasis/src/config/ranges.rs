@@ -45,6 +45,7 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     // A few files of the log, each with a few thousand records.
     ("access.audit_bytes", 1 << 20..=1 << 60),
     ("access.audit_days", DAYS),
+    ("access.follow_max_age_seconds", 60..=2_592_000),
     ("channel.max_message_bytes", 1..=1 << 30),
     ("channel.max_connections", AT_LEAST_ONE),
     ("channel.max_connections_per_address", COUNT),

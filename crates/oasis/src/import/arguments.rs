@@ -9,7 +9,7 @@ pub struct Arguments {
     /// MCAP files (.mcap), segment files (.oseg) or folders of segment files.
     #[arg(required_unless_present = "nats", value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// NATS JetStream whose copies are imported: nats://HOST:PORT or tls://HOST:PORT, several with commas; credentials are in [nats] of the configuration.
+    /// NATS JetStream whose copies are imported: nats://HOST:PORT or tls://HOST:PORT, several with commas; the configuration has the credentials (nats).
     #[arg(long, value_name = "URL", conflicts_with = "files")]
     pub nats: Option<String>,
     #[command(flatten)]

@@ -55,7 +55,7 @@ pub struct Node {
     /// Name of the DAC to connect to first, as the TEM lists it; with --channel nats the only one [default: any].
     #[arg(long, value_name = "NAME", env = "OASIS_DAC_NAME")]
     pub dac_name: Option<DacName>,
-    /// NATS that leads to the DACs, with --channel nats: nats://HOST:PORT or tls://HOST:PORT, several with commas; credentials are in [nats] of the configuration.
+    /// NATS that leads to the DACs, with --channel nats: nats://HOST:PORT or tls://HOST:PORT, several with commas; the configuration has the credentials (nats).
     #[arg(long, value_name = "URL", env = "OASIS_NATS")]
     pub nats: Option<String>,
     /// Folder of the key and the certificate of `oasis node enroll` [default: ~/.local/state/oasis/node].
@@ -142,7 +142,7 @@ pub struct Addresses {
     /// Folder of the archive, created if it does not exist [default: none; samples are kept in bounded memory].
     #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
     pub archive: Option<String>,
-    /// NATS JetStream that gets a copy of each sample: nats://HOST:PORT or tls://HOST:PORT, several with commas; credentials are in [nats] of the configuration [default: none].
+    /// NATS JetStream that gets a copy of each sample: nats://HOST:PORT or tls://HOST:PORT, several with commas; the configuration has the credentials (nats) [default: none].
     #[arg(long, value_name = "URL", env = "OASIS_NATS")]
     pub nats: Option<String>,
     /// Name of a node of the DAC itself, which reports what the DAC's threads do, such as 'dac' [default: none].

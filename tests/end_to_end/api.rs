@@ -70,10 +70,11 @@ fn every_path_of_the_openapi_document_answers() {
     let run = run["id"].to_string();
     let registry = get(&up, "/api/v1/registry");
     let schema = registry["types"][0]["schema"].as_str().unwrap();
-    // Text doors need parameters. Some of them do not end: the document lists no JSON for these.
+    // Text doors need parameters. Some of them do not end: the document lists no JSON for these. A WebSocket answers 101.
     let is_json = |get: &Value| {
-        let content = get["responses"]["200"]["content"].as_object();
-        get.is_object() && content.is_none_or(|content| content.contains_key("application/json"))
+        let done = &get["responses"]["200"];
+        let content = done["content"].as_object();
+        done.is_object() && content.is_none_or(|content| content.contains_key("application/json"))
     };
     let is_read = |path: &&String| is_json(&paths[*path]["get"]);
     for path in paths.keys().filter(is_read) {

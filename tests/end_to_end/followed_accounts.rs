@@ -373,8 +373,20 @@ impl EncryptedSite {
     }
 
     fn enroll(&self, at: &Oasis, name: &str) -> Output {
-        let token = self.site.folder.path().join(format!("{name}.token"));
-        self.site.said(&["node", "token", name, "--token-file", text(&token)]);
+        self.node_token(name);
+        self.enroll_with_token(at, name)
+    }
+
+    fn token_file(&self, name: &str) -> PathBuf {
+        self.site.folder.path().join(format!("{name}.token"))
+    }
+
+    fn node_token(&self, name: &str) {
+        self.site.said(&["node", "token", name, "--token-file", text(&self.token_file(name))]);
+    }
+
+    fn enroll_with_token(&self, at: &Oasis, name: &str) -> Output {
+        let token = self.token_file(name);
         let state = self.site.folder.path().join(name);
         self.site.run(&[
             "node",
@@ -427,9 +439,10 @@ fn a_node_that_one_dac_has_enrolled_is_accepted_and_revoked_everywhere() {
 #[test]
 fn a_follower_enrolls_no_node_and_says_where() {
     let here = EncryptedSite::new();
+    here.node_token("n1");
     // Once the follower has the token of the node too.
     let refused = eventually("the refusal of an enrollment", || {
-        let done = here.enroll(&here.follower, &format!("n{}", uuid::Uuid::new_v4()));
+        let done = here.enroll_with_token(&here.follower, "n1");
         let error = String::from_utf8_lossy(&done.stderr).into_owned();
         error.contains("enroll the node at").then_some(error)
     });

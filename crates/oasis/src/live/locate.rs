@@ -89,6 +89,15 @@ impl Located {
     /// # Errors
     /// If there is none.
     pub fn alternatives(&self, targets: &[&Target]) -> anyhow::Result<Vec<Server>> {
+        self.alternatives_with(targets, warn_if_late)
+    }
+
+    /// Returns what [`Located::alternatives`] returns now, without a warning.
+    pub fn newer_alternatives(&self, targets: &[&Target]) -> anyhow::Result<Vec<Server>> {
+        self.alternatives_with(targets, |_| {})
+    }
+
+    fn alternatives_with(&self, targets: &[&Target], note: impl Fn(&DacView)) -> anyhow::Result<Vec<Server>> {
         if self.tem.is_empty() && self.url.len() > 1 {
             let server = |url: &DacAddress| Server { url: url.clone(), ca: self.ca.clone() };
             return Ok(self.url.iter().map(server).collect());
@@ -102,6 +111,7 @@ impl Located {
             [] => list.only()?,
             targets => list.holder_of_all(targets.iter().map(|target| target.node.as_str()))?,
         };
+        note(holder);
         let mut servers = vec![list.server(holder)?];
         let others = list.dacs().iter().filter(|dac| dac.name != holder.name && dac.is_live());
         // One that cannot be reached from here is of no use.

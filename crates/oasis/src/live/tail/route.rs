@@ -46,7 +46,8 @@ impl Route {
             return;
         }
         let (located, targets) = (self.located.clone(), self.targets.clone());
-        let asking = spawn_blocking(move || located.alternatives(&targets.iter().collect::<Vec<_>>()).ok());
+        let asking =
+            spawn_blocking(move || located.newer_alternatives(&targets.iter().collect::<Vec<_>>()).ok());
         let Ok(Ok(Some(servers))) = timeout(ASK, asking).await else { return };
         self.take(servers);
     }

@@ -85,6 +85,8 @@ pub const ROUTES: &[Expected] = &[
     somewhere("GET /api/v1/tem", READ),
     somewhere("PUT /api/v1/tem/dacs/{name}", REGISTER),
     somewhere("DELETE /api/v1/tem/dacs/{name}", REGISTER),
+    somewhere("GET /api/v1/tem/dacs/{name}/beats", REGISTER),
+    somewhere("POST /api/v1/tem/exchange", REGISTER),
     somewhere("GET /api/v1/nodes", READ),
     somewhere("POST /api/v1/nodes/enroll", ENROLL),
     somewhere("GET /api/v1/instances", READ),

@@ -10,7 +10,7 @@
 //! let found = Tems::new(addresses, None).fetch(None)?;
 //! let dac = found.list.holder_of_all(["plant-7"])?;
 //! let health = Api::at(&found.list.server(dac)?)?.get("/health", &[])?;
-//! # Ok::<(), oasis_client::ClientError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod address;

@@ -5,6 +5,7 @@ use crate::{
     demand::{Demand, DemandGuard},
     ledger::Ledger,
     log::TopicLog,
+    registry::{Follower, Followers},
     relayed::{ForwardedQuestion, Ways},
     schema_hash::SchemaHash,
 };
@@ -40,8 +41,8 @@ pub struct Instance {
     /// Demand of its readers, including those of derived streams.
     pub demand: Arc<Demand>,
     retired: AtomicBool,
-    /// Whether the archive reads its log, and will to the end.
-    followed: AtomicBool,
+    /// Who reads its log, and will to the end.
+    pub(crate) followers: Followers,
     /// Which samples of the base it contains; `every` for an instance without a base.
     pub delivery: Delivery,
     /// The instance that a derived stream is derived from.
@@ -75,7 +76,7 @@ impl Instance {
             ledger: Mutex::default(),
             demand: Demand::new(topic, range, steer),
             retired: AtomicBool::new(false),
-            followed: AtomicBool::new(false),
+            followers: Followers::default(),
             delivery: Delivery::Every,
             base: None,
             upstream: Mutex::default(),
@@ -104,7 +105,7 @@ impl Instance {
             ledger: Mutex::default(),
             demand: base.demand.clone(),
             retired: AtomicBool::new(false),
-            followed: AtomicBool::new(false),
+            followers: Followers::default(),
             delivery,
             base: Some(base.clone()),
             upstream: Mutex::default(),
@@ -137,14 +138,14 @@ impl Instance {
         self.retired.load(Ordering::Acquire)
     }
 
-    /// Returns whether the archive reads its log.
-    pub(crate) fn is_followed(&self) -> bool {
-        self.followed.load(Ordering::Acquire)
+    /// Returns whether this follower reads its log.
+    pub(crate) fn is_followed(&self, by: Follower) -> bool {
+        self.followers.contains(by)
     }
 
-    /// Records that the archive reads its log.
-    pub(crate) fn follow(&self) {
-        self.followed.store(true, Ordering::Release);
+    /// Records that a follower reads its log from now on, to the end, or never will.
+    pub fn follow(&self, by: Follower) {
+        self.followers.add(by);
     }
 
     /// Connects a relayed instance with its upstream.

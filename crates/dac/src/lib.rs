@@ -115,7 +115,9 @@ pub use log_limit::{LeftOut, LogLimit};
 pub use memory::{HeldMemory, MemoryAccount};
 pub use moment::{Moment, now};
 pub use node::{Link, Node};
-pub use registry::{Evicted, Registry, RegistryCursor, RegistryDelta, RestoreCounts, StillConnected};
+pub use registry::{
+    Evicted, Follower, Registry, RegistryCursor, RegistryDelta, RestoreCounts, StillConnected,
+};
 pub use relayed::{
     ForwardedQuestion, Hop, MOST_HOPS, PastMessage, PastQuestion, PastStart, Question, RelayError,
     UpstreamProblems,

@@ -237,10 +237,7 @@ impl Node {
             if !self.is_owner(secret) {
                 return Err(wrong_secret(identity));
             }
-            if self.attach.zip(link.attach).is_some_and(|(known, attach)| attach <= known) {
-                let message = format!("node {:?} has made a later connection", identity.name);
-                return Err(Failure::new("node_moved", message));
-            }
+            self.check_attach(identity, link)?;
             return Ok(self.former.clone());
         }
         check_claims(&self.former.ended, identity, secret)?;
@@ -269,6 +266,19 @@ impl Node {
         // A new process of the same node replaces the one before for good.
         let is_another = self.is_online() && self.identity.uuid != identity.uuid;
         Ok(self.former_of(identity, self.claim().filter(|_| is_another)))
+    }
+
+    /// Checks that a connection is later than the known one of its run.
+    ///
+    /// # Errors
+    /// `node_moved` if it is not.
+    pub(crate) fn check_attach(&self, identity: &NodeIdentity, link: &Link) -> Result<(), Failure> {
+        let is_earlier = self.attach.zip(link.attach).is_some_and(|(known, attach)| attach <= known);
+        if is_earlier && self.identity.run == identity.run {
+            let message = format!("node {:?} has made a later connection", identity.name);
+            return Err(Failure::new("node_moved", message));
+        }
+        Ok(())
     }
 
     /// Whether a connection has shown the key of this node from another host, or as another node.

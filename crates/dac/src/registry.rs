@@ -3,6 +3,7 @@
 mod changes;
 mod delta;
 mod eviction;
+mod following;
 mod forgetting;
 mod offline;
 mod pages;
@@ -12,6 +13,8 @@ mod schemas;
 
 pub use delta::{RegistryCursor, RegistryDelta};
 pub use eviction::Evicted;
+pub use following::Follower;
+pub(crate) use following::Followers;
 pub use forgetting::StillConnected;
 pub use remembered::RestoreCounts;
 
@@ -85,8 +88,10 @@ struct Inner {
     /// or are gone.
     remembered: VecDeque<TopicId>,
     evicted: Evicted,
-    /// Whether there is an archive, which follows the instances.
-    has_archive: bool,
+    /// Who follows the instances.
+    followers: Followers,
+    /// Topics that are gone from the list, and that a follower has not seen.
+    unread: Vec<Arc<Instance>>,
 }
 
 impl Registry {
@@ -148,13 +153,6 @@ impl Registry {
         instances
     }
 
-    /// Returns the same for the archive, which will read each of them to its end, also if another topic replaces it.
-    pub fn follow_home_instances(&self) -> Vec<Arc<Instance>> {
-        let inner = self.lock();
-        let home = inner.instances.values().filter(|instance| !instance.is_relayed());
-        home.inspect(|instance| instance.follow()).cloned().collect()
-    }
-
     /// Returns an instance by topic.
     pub fn instance(&self, topic: TopicId) -> Option<Arc<Instance>> {
         self.lock().instances.get(&topic).cloned()
@@ -185,10 +183,10 @@ impl Registry {
         let mut inner = self.lock();
         let is_new = !inner.nodes.contains_key(&identity.name);
         let former = match inner.nodes.get_mut(&identity.name) {
-            // It was connected to another DAC until now.
-            Some(known) if known.relayed.is_some() => Former::default(),
-            Some(known) => known.give_way(&identity, secret, &link, now)?,
-            None => {
+            Some(known) if known.relayed.is_none() => known.give_way(&identity, secret, &link, now)?,
+            known => {
+                // It may have been connected to another DAC until now.
+                known.map_or(Ok(()), |known| known.check_attach(&identity, &link))?;
                 let claims = inner.unlisted.get(&identity.name).map_or(&[][..], |claims| claims);
                 Former::of_unlisted(claims, &identity, secret)?
             }
@@ -303,6 +301,9 @@ impl Registry {
             known => {
                 if let Some(old) = &known {
                     inner.remove(old);
+                    if !old.is_relayed() {
+                        inner.keep_unread(old);
+                    }
                 }
                 // A client resumes by names: an offset must not identify two different samples.
                 let start = known.map_or(inner.first_offset, |old| old.log.next());

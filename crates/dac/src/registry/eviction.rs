@@ -3,6 +3,7 @@
 use super::{Inner, changes::Entry};
 use crate::{instance::Instance, node::Claim};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Evicted instances whose last sequence numbers are kept, so that samples that their node sends again are recognized; and nodes whose
 /// owners are.
@@ -44,11 +45,11 @@ impl Inner {
 
     /// Remembers the runs of an instance that is removed, of [`KEPT`] instances at most: samples that its node sends again are recognized.
     /// Returns whether there are any.
-    pub(super) fn keep_runs(&mut self, instance: &Instance) -> bool {
-        // What the archive has never seen of a topic, it never will: the node sends that again.
-        let is_unseen = self.has_archive && !instance.is_followed();
+    pub(super) fn keep_runs(&mut self, instance: &Arc<Instance>) -> bool {
+        let is_kept = self.keep_unread(instance);
         let ledger = instance.ledger();
-        let mut runs = if is_unseen { ledger.runs_before() } else { ledger.known_runs() };
+        // What nobody will read is as good as not received.
+        let mut runs = if is_kept { ledger.known_runs() } else { ledger.runs_before() };
         let (stored, _) = ledger.stored(instance.log.next(), 0);
         for known in runs.iter_mut().filter(|known| Some(known.run) == ledger.run()) {
             known.stored = stored.min(known.last_sequence);

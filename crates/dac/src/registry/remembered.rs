@@ -2,7 +2,7 @@
 //!
 //! They are evicted for nodes that connect: an offline node never uses up a limit that a connected node needs.
 
-use super::{Inner, Registry, changes::Entry};
+use super::{Follower, Inner, Registry, changes::Entry};
 use crate::{
     node::{Node, archived_claims},
     stored::{StoredInstance, StoredNode},
@@ -28,7 +28,7 @@ impl Registry {
         let by_name = nodes.iter().map(|node| (node.name.as_str(), node)).collect();
         stored.sort_by(|a, b| b.last_time.cmp(&a.last_time).then_with(|| a.instance.cmp(&b.instance)));
         let mut inner = self.lock();
-        inner.has_archive = true;
+        inner.followers.add(Follower::Archive);
         let mut remembered = RestoreCounts::default();
         for stored in stored {
             if self.restore_one(&mut inner, &by_name, &stored) {

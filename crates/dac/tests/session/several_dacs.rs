@@ -1,7 +1,7 @@
 //! A node with several DACs: it comes, leaves, and comes back.
 
 use super::*;
-use oasis_dac::{CommandError, Hop, NamedRequest, RelayedNode, Upstream};
+use oasis_dac::{CommandError, Follower, Hop, NamedRequest, RelayedNode, Upstream};
 use oasis_wire::quantity::{Epoch, Offset};
 
 fn attaching(attach: u64) -> NodeMessage {
@@ -159,7 +159,7 @@ fn received_samples_of_a_topic_that_was_replaced_are_safe_when_the_archive_has_t
     dac.keeping.set_archive(Some(Arc::new(|_, _| true)));
     let (mut peer, topic) = joined(&dac, 1).unwrap();
     let before = dac.registry.instance(topic).unwrap();
-    dac.registry.follow_home_instances();
+    before.follow(Follower::Archive);
     peer.send(&batch(topic, 1, 3, 0)).unwrap();
     peer.session.close(Nanos(1));
     drop(relayed(&dac, true));
@@ -178,7 +178,7 @@ fn received_samples_of_a_topic_that_was_replaced_are_safe_when_the_archive_has_t
 }
 
 #[test]
-fn samples_of_a_topic_that_no_archive_has_seen_are_taken_again() {
+fn a_topic_that_was_replaced_before_the_archive_has_seen_it_is_still_read() {
     let dac = dac();
     dac.keeping.set_archive(Some(Arc::new(|_, _| true)));
     dac.registry.restore(&[], Vec::new());
@@ -187,9 +187,28 @@ fn samples_of_a_topic_that_no_archive_has_seen_are_taken_again() {
     peer.send(&batch(topic, 1, 3, 0)).unwrap();
     peer.session.close(Nanos(1));
     drop(relayed(&dac, true));
-    let (mut peer, topic) = joined(&dac, 3).unwrap();
-    peer.send(&batch(topic, 1, 3, 0)).unwrap();
-    assert_eq!(dac.registry.instance(topic).unwrap().ledger().received, 3);
+    // The node does not send again what this DAC has acknowledged.
+    let (mut peer, topic_after) = joined(&dac, 3).unwrap();
+    peer.send(&batch(topic_after, 4, 2, 0)).unwrap();
+    let topics = || {
+        let followed = dac.registry.instances_to_follow(Follower::Archive);
+        followed.iter().inspect(|instance| instance.follow(Follower::Archive)).map(|one| one.topic).collect()
+    };
+    let followed: Vec<_> = topics();
+    assert_eq!(followed, [topic, topic_after], "in the order of their samples");
+    assert_eq!(topics(), [topic_after], "once");
+    let ledger = dac.registry.instance(topic_after).unwrap().ledger().clone();
+    assert_eq!((ledger.received, ledger.last_sequence, ledger.missing), (2, 5, 0));
+}
+
+#[test]
+fn an_earlier_connection_does_not_replace_a_later_one_to_another_dac() {
+    let dac = dac();
+    let _upstream = relayed(&dac, true);
+    let mut late = Peer::new(&dac);
+    assert_eq!(late.say(&attaching(1), 0).unwrap_err().code, "node_moved");
+    late = Peer::new(&dac);
+    late.say(&attaching(3), 0).unwrap();
 }
 
 #[test]

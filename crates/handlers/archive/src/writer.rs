@@ -9,7 +9,7 @@ mod staging;
 mod upkeep;
 
 use lanes::Lane;
-use oasis_dac::{Dac, Instance, Signal, Wake, now};
+use oasis_dac::{Dac, Follower, Instance, Signal, Wake, now};
 use oasis_handler::Stopping;
 use oasis_health::Pulse;
 use oasis_store::{
@@ -311,7 +311,8 @@ impl Writer {
         });
         let known: std::collections::HashSet<_> =
             self.tracked.iter().map(|tracked| tracked.instance.topic).collect();
-        for instance in self.dac.registry.follow_home_instances() {
+        for instance in self.dac.registry.instances_to_follow(Follower::Archive) {
+            instance.follow(Follower::Archive);
             let rule = self.config.rule_for(&instance.node, &instance.name);
             if let (Some(rule), false) = (rule, known.contains(&instance.topic)) {
                 instance.log.add_reader(wake.clone());

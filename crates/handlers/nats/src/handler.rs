@@ -6,7 +6,7 @@ use crate::{
     topic::{NotCopied, Topic},
 };
 use futures_util::FutureExt;
-use oasis_dac::{Dac, Signal};
+use oasis_dac::{Dac, Follower, Signal};
 use oasis_handler::{Context, Failure};
 use oasis_nats::{
     Connection, Limits, NatsConfig, NatsError, Schemas, Target, create_schemas, create_streams,
@@ -155,15 +155,20 @@ impl Work {
     }
 
     fn follow_instances(&mut self) {
-        let instances = self.dac.registry.home_instances();
+        let instances = self.dac.registry.instances_to_follow(Follower::Copy);
         self.topics.retain(|_, topic| !topic.is_over());
         // A topic that was replaced is copied to its end first: the node forgets what comes before a copied sample.
         let names = |topic: &Topic| (topic.instance.node.clone(), topic.instance.name.clone());
         let replaced = self.topics.values().filter(|topic| topic.instance.is_retired()).map(names);
-        let replaced: HashSet<_> = replaced.collect();
+        let mut replaced: HashSet<_> = replaced.collect();
         for instance in instances {
             let is_known = self.topics.contains_key(&instance.topic);
-            if !is_known && !replaced.contains(&(instance.node.clone(), instance.name.clone())) {
+            let names = (instance.node.clone(), instance.name.clone());
+            if !is_known && !replaced.contains(&names) {
+                instance.follow(Follower::Copy);
+                if instance.is_retired() {
+                    replaced.insert(names);
+                }
                 self.topics.insert(instance.topic, Topic::new(instance, self.signal.clone()));
             }
         }

@@ -12,7 +12,7 @@ use crate::{
     tls::{BadTarget, MAX_WRITER, Target},
     writer::Writer,
 };
-use oasis_dac::{Dac, Instance, Signal, now};
+use oasis_dac::{Dac, Follower, Instance, Signal, now};
 use oasis_handler::{ConfiguredHandler, Context, Handler, StoredSamples};
 use oasis_wire::quantity::{Epoch, Position, TopicId};
 use serde_json::{Value, json};
@@ -190,7 +190,7 @@ impl Work {
     }
 
     fn follow_instances(&mut self, stopped: &HashMap<Names, Position>) {
-        let instances = self.dac.registry.home_instances();
+        let instances = self.dac.registry.instances_to_follow(Follower::Database);
         self.remove_absent(&instances);
         for instance in instances {
             if self.sources.contains_key(&instance.topic) {
@@ -214,6 +214,7 @@ impl Work {
                 }
                 None => None,
             };
+            instance.follow(Follower::Database);
             let source = self.source(&instance, from, stopped);
             self.sources.insert(instance.topic, source);
         }

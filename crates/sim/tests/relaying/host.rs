@@ -2,8 +2,8 @@
 
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
 use oasis_dac::{
-    Config, Dac, Hop, Instance, Moment, RelayedNode, StoredInstance, StoredNode, StoredRun, Upstream,
-    UpstreamEvents,
+    Config, Dac, Follower, Hop, Instance, Moment, RelayedNode, StoredInstance, StoredNode, StoredRun,
+    Upstream, UpstreamEvents,
 };
 use oasis_wire::{
     batch::Header,
@@ -93,7 +93,8 @@ impl Host {
 
     /// The archive stores what some topics have received.
     pub fn commit(&mut self, mut stores: impl FnMut() -> bool) {
-        for instance in self.dac.registry.follow_home_instances() {
+        for instance in self.dac.registry.instances_to_follow(Follower::Archive) {
+            instance.follow(Follower::Archive);
             if !self.tracked.iter().any(|tracked| tracked.instance.topic == instance.topic) {
                 let next = instance.log.start();
                 self.tracked.push(Tracked { instance, next });

@@ -1,7 +1,7 @@
 //! NATS as OASIS uses it: the connection, and the form of copied samples in JetStream.
 //!
 //! A **target** ([`Target`]) is the address of NATS with its credentials, checked once. A **copy** ([`struct@Copy`]) is a message in JetStream: a batch with the names
-//! that it needs to become part of an archive, or losses. With the feature `client` a [`Connection`] uses them.
+//! that it needs to become part of an archive, or losses. With the feature `client` a `Connection` uses them.
 //!
 //! ```
 //! use oasis_nats::{InstanceId, NatsConfig, Target};

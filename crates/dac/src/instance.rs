@@ -5,7 +5,7 @@ use crate::{
     demand::{Demand, DemandGuard},
     ledger::Ledger,
     log::TopicLog,
-    registry::{Follower, Followers},
+    registry::Followers,
     relayed::{ForwardedQuestion, Ways},
     schema_hash::SchemaHash,
 };
@@ -41,8 +41,10 @@ pub struct Instance {
     /// Demand of its readers, including those of derived streams.
     pub demand: Arc<Demand>,
     retired: AtomicBool,
-    /// Who reads its log, and will to the end.
-    pub(crate) followers: Followers,
+    /// Who reads its log.
+    pub(crate) followed_by: Followers,
+    /// Who has read its log to the end, after another topic has replaced it.
+    pub(crate) read_by: Followers,
     /// Which samples of the base it contains; `every` for an instance without a base.
     pub delivery: Delivery,
     /// The instance that a derived stream is derived from.
@@ -76,7 +78,8 @@ impl Instance {
             ledger: Mutex::default(),
             demand: Demand::new(topic, range, steer),
             retired: AtomicBool::new(false),
-            followers: Followers::default(),
+            followed_by: Followers::default(),
+            read_by: Followers::default(),
             delivery: Delivery::Every,
             base: None,
             upstream: Mutex::default(),
@@ -105,7 +108,8 @@ impl Instance {
             ledger: Mutex::default(),
             demand: base.demand.clone(),
             retired: AtomicBool::new(false),
-            followers: Followers::default(),
+            followed_by: Followers::default(),
+            read_by: Followers::default(),
             delivery,
             base: Some(base.clone()),
             upstream: Mutex::default(),
@@ -136,16 +140,6 @@ impl Instance {
     /// name.
     pub fn is_retired(&self) -> bool {
         self.retired.load(Ordering::Acquire)
-    }
-
-    /// Returns whether this follower reads its log.
-    pub(crate) fn is_followed(&self, by: Follower) -> bool {
-        self.followers.contains(by)
-    }
-
-    /// Records that a follower reads its log from now on, to the end, or never will.
-    pub fn follow(&self, by: Follower) {
-        self.followers.add(by);
     }
 
     /// Connects a relayed instance with its upstream.

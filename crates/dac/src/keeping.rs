@@ -1,6 +1,6 @@
 //! Who keeps samples when the memory of this process is gone: decides when samples are *safe*.
 
-use crate::{Instance, Moment};
+use crate::{Instance, Moment, registry::KeptOfReplaced};
 use oasis_channel::{DacMessage, SafeReason, SafeWhen};
 use oasis_wire::quantity::{Nanos, TopicId};
 use std::{
@@ -107,6 +107,11 @@ fn safe_by(stored: Option<(u64, bool)>, copied: Option<(u64, bool)>) -> Option<(
     })
 }
 
+/// What a topic has, but no further than what is kept of those that it has replaced.
+fn no_further((sequence, has_loss): (u64, bool), before: Option<u64>) -> (u64, bool) {
+    (before.map_or(sequence, |before| sequence.min(before)), has_loss)
+}
+
 /// The samples of one session that its node keeps.
 #[derive(Debug, Default)]
 pub struct UnsafeSamples {
@@ -167,11 +172,12 @@ impl UnsafeSamples {
         (!self.is_empty()).then_some(Nanos(self.looked.0.saturating_add(LOOK)))
     }
 
-    /// Removes the samples of a run that are safe now, and appends the messages that say so.
-    pub fn tell(
+    /// Removes the samples of a run that are safe now, and appends the messages that say so. Samples may be in topics that were replaced.
+    pub(crate) fn tell(
         &mut self,
         keeping: &Keeping,
         instances: &HashMap<TopicId, Arc<Instance>>,
+        replaced: &HashMap<Arc<str>, KeptOfReplaced>,
         run: Uuid,
         now: Moment,
         out: &mut Vec<DacMessage>,
@@ -188,11 +194,13 @@ impl UnsafeSamples {
                 return false;
             }
             let end = instance.log.next();
+            let before = replaced.get(&instance.name);
             let stored = archive.as_ref().map(|stores| match stores(&instance.node, &instance.name) {
-                true => ledger.stored(end, *told),
+                true => no_further(ledger.stored(end, *told), before.map(|before| before.stored)),
                 false => (received.last, true),
             });
-            let copied = is_copied.then(|| ledger.copied(end, *told));
+            let copied =
+                is_copied.then(|| no_further(ledger.copied(end, *told), before.map(|before| before.copied)));
             let (sequence, reason) =
                 safe_by(stored, copied).unwrap_or_else(|| (received.held(now.steady), SafeReason::Held));
             if sequence > *told {

@@ -180,8 +180,6 @@ struct KeptOfRun {
     loss_before: u64,
     /// The causes of gaps up to this number are listed.
     listed: u64,
-    /// Samples after the first number, up to the second, are in a topic that was replaced: the archive may not have them yet.
-    replaced: Option<(u64, u64)>,
 }
 
 /// The node's own counters for the present run.
@@ -239,14 +237,6 @@ impl Ledger {
         }
     }
 
-    /// Records that the archive has stored, or declared lost, samples up to this number of a topic that this one has replaced.
-    pub(crate) fn note_stored_of_replaced(&mut self, run: Uuid, sequence: u64) {
-        let Some(stored) = self.kept_of(Keeper::Archive, run) else { return };
-        stored.sequence = stored.sequence.max(sequence);
-        stored.replaced = stored.replaced.map(|(before, last)| (before.max(sequence), last));
-        stored.replaced = stored.replaced.filter(|(before, last)| before < last);
-    }
-
     /// Records that the archive has listed the causes of all gaps of a run up to a sequence number.
     pub fn note_listed(&mut self, run: Option<Uuid>, sequence: u64) {
         self.note_listed_by(Keeper::Archive, run, sequence);
@@ -289,11 +279,28 @@ impl Ledger {
     }
 
     fn kept(&self, Kept { offset, of_run }: Kept, end: Offset, since: u64) -> (u64, bool) {
-        let KeptOfRun { sequence, loss_before, listed, replaced } = of_run;
+        let KeptOfRun { sequence, loss_before, listed } = of_run;
         // What was lost on the way after the last batch, or instead of it, has no offset, and is in no file.
         let lost = if offset >= end { listed.min(self.last_sequence) } else { 0 };
-        let before = replaced.map_or(u64::MAX, |(kept, _)| kept);
-        (sequence.max(lost).min(before), loss_before > since)
+        (sequence.max(lost), loss_before > since)
+    }
+
+    /// Returns up to which number a keeper has the samples of a run, if it has not all. The log ends at `end`.
+    pub(crate) fn not_kept(&self, by: Keeper, run: Uuid, end: Offset) -> Option<u64> {
+        let kept = match by {
+            Keeper::Archive => self.stored,
+            Keeper::Copy => self.copied,
+        };
+        let (sequence, last) = if self.run == Some(run) {
+            (self.kept(kept, end, 0).0, self.last_sequence)
+        } else {
+            let ended = self.ended_runs.get(run)?;
+            let of_run = if by == Keeper::Archive { ended.stored } else { ended.copied };
+            // A keeper that is at the end has what came before.
+            let sequence = if kept.offset >= end { ended.last_sequence } else { of_run.sequence };
+            (sequence, ended.last_sequence)
+        };
+        (sequence < last).then_some(sequence)
     }
 
     /// Records the node's counts of samples taken, the last number sent, and drops before the next batch. A report before the first batch of a run covers gaps that another DAC has

@@ -14,7 +14,7 @@ mod schemas;
 pub use delta::{RegistryCursor, RegistryDelta};
 pub use eviction::Evicted;
 pub use following::Follower;
-pub(crate) use following::Followers;
+pub(crate) use following::{Followers, KeptOfReplaced};
 pub use forgetting::StillConnected;
 pub use remembered::RestoreCounts;
 
@@ -90,8 +90,8 @@ struct Inner {
     evicted: Evicted,
     /// Who follows the instances.
     followers: Followers,
-    /// Topics that are gone from the list, and that a follower has not seen.
-    unread: Vec<Arc<Instance>>,
+    /// Topics that are gone from the list, and that a follower has not read to the end, oldest first.
+    replaced: Vec<Arc<Instance>>,
 }
 
 impl Registry {
@@ -302,7 +302,7 @@ impl Registry {
                 if let Some(old) = &known {
                     inner.remove(old);
                     if !old.is_relayed() {
-                        inner.keep_unread(old);
+                        inner.keep_replaced(old);
                     }
                 }
                 // A client resumes by names: an offset must not identify two different samples.

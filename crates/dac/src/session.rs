@@ -251,7 +251,8 @@ impl NodeSession {
     /// [due](NodeSession::due).
     pub fn tell_safe(&mut self, now: impl Into<Moment>, out: &mut Vec<DacMessage>) {
         if let (Some(node), Some(samples)) = (&self.node, &mut self.unsafe_samples) {
-            samples.tell(&self.dac.keeping, &self.topics, node.run, now.into(), out);
+            let replaced = self.dac.registry.kept_of_replaced(&node.name, node.run);
+            samples.tell(&self.dac.keeping, &self.topics, &replaced, node.run, now.into(), out);
         }
     }
 

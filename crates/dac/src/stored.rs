@@ -34,8 +34,6 @@ pub struct StoredRun {
     pub run: Uuid,
     /// Sequence number of the newest sample that was received.
     pub last_sequence: u64,
-    /// Up to this number samples are archived, or declared lost.
-    pub stored: u64,
     /// The last sequence number that was taken, as far as it is known; 0 if it is not.
     pub taken: u64,
 }

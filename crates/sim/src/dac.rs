@@ -491,7 +491,6 @@ fn restore_wrongly(writable: &WritableStore, dac: &Dac) -> anyhow::Result<()> {
     let wrongly = |oasis_store::catalogue::StoredRun { run, last_sequence, taken }| StoredRun {
         run,
         last_sequence: last_sequence + 1,
-        stored: last_sequence + 1,
         taken,
     };
     let instances = instances.into_iter().map(|stored| StoredInstance {

@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use world::{Counts, Planted, World};
 
 /// Seeds of a test run; `OASIS_SIM_SEEDS` asks for more.
-const SEEDS: u64 = 1_000;
+const SEEDS: u64 = 3_000;
 const STEPS: usize = 250;
 
 fn run(seed: u64, planted: Option<Planted>) -> Result<Counts, String> {

@@ -57,12 +57,7 @@ impl Dac {
         for (ledger, stored) in self.ledgers.iter_mut().zip(&self.stored) {
             *ledger = Ledger::default();
             if let Some(&last_sequence) = stored.last() {
-                ledger.restore_runs(&[StoredRun {
-                    run: RUN,
-                    last_sequence,
-                    stored: last_sequence,
-                    taken: 0,
-                }]);
+                ledger.restore_runs(&[StoredRun { run: RUN, last_sequence, taken: 0 }]);
             }
         }
     }

@@ -97,6 +97,11 @@ impl EndedRuns {
     }
 
     /// Finds a run.
+    pub fn get(&self, run: Uuid) -> Option<&EndedRun> {
+        self.runs.iter().find(|ended| ended.run == run)
+    }
+
+    /// Finds a run, to change it.
     pub fn get_mut(&mut self, run: Uuid) -> Option<&mut EndedRun> {
         self.runs.iter_mut().find(|ended| ended.run == run)
     }
@@ -106,19 +111,16 @@ impl Ledger {
     /// Restores the runs that the archive has samples of, or that an evicted ledger had, oldest first. Call it before the first run
     /// registers.
     pub fn restore_runs(&mut self, runs: &[StoredRun]) {
-        for &StoredRun { run, last_sequence, stored, taken } in runs {
+        for &StoredRun { run, last_sequence, taken } in runs {
             let ended = EndedRun {
                 run,
                 last_sequence,
                 stored_before: last_sequence,
                 joined_late: true,
                 node: NodeCounters { taken, ..NodeCounters::default() },
-                // What was received and not stored is not safe.
-                stored: KeptOfRun {
-                    sequence: stored,
-                    replaced: (stored < last_sequence).then_some((stored, last_sequence)),
-                    ..KeptOfRun::default()
-                },
+                // As far as they are in topics that were replaced, their keepers are asked there.
+                stored: KeptOfRun { sequence: last_sequence, ..KeptOfRun::default() },
+                copied: KeptOfRun { sequence: last_sequence, ..KeptOfRun::default() },
                 ..EndedRun::default()
             };
             self.ended_runs.add(ended, &self.room);
@@ -127,16 +129,11 @@ impl Ledger {
 
     /// Returns the known runs with samples, oldest first.
     pub fn known_runs(&self) -> Vec<StoredRun> {
-        let known = |run, last_sequence, stored: &KeptOfRun, node: &NodeCounters| StoredRun {
-            run,
-            last_sequence,
-            stored: stored.replaced.map_or(stored.sequence, |(stored, _)| stored),
-            taken: node.taken,
-        };
-        let ended = self.ended_runs.runs.iter();
-        let ended = ended.map(|ended| known(ended.run, ended.last_sequence, &ended.stored, &ended.node));
-        let present = self.run.map(|run| known(run, self.last_sequence, &self.stored.of_run, &self.node));
-        let all = ended.chain(present);
+        let known =
+            |run, last_sequence, node: &NodeCounters| StoredRun { run, last_sequence, taken: node.taken };
+        let ended =
+            self.ended_runs.runs.iter().map(|ended| known(ended.run, ended.last_sequence, &ended.node));
+        let all = ended.chain(self.run.map(|run| known(run, self.last_sequence, &self.node)));
         all.filter(|known| known.last_sequence > 0).collect()
     }
 
@@ -144,17 +141,11 @@ impl Ledger {
     pub(crate) fn runs_before(&self) -> Vec<StoredRun> {
         let before = |run: Uuid| match self.run == Some(run) {
             true => self.stored_before,
-            false => self
-                .ended_runs
-                .runs
-                .iter()
-                .find(|ended| ended.run == run)
-                .map_or(0, |ended| ended.stored_before),
+            false => self.ended_runs.get(run).map_or(0, |ended| ended.stored_before),
         };
         let mut runs = self.known_runs();
         for known in &mut runs {
             known.last_sequence = before(known.run);
-            known.stored = known.stored.min(known.last_sequence);
         }
         runs.retain(|known| known.last_sequence > 0);
         runs

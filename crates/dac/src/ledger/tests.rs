@@ -17,7 +17,7 @@ fn ledger_that_met_the_node_from_its_start() -> Ledger {
 /// A ledger of a DAC that starts, whose archive has samples of a run up to a number.
 fn restored(run: Uuid, last_sequence: u64) -> Ledger {
     let mut ledger = Ledger::default();
-    ledger.restore_runs(&[StoredRun { run, last_sequence, stored: last_sequence, taken: 0 }]);
+    ledger.restore_runs(&[StoredRun { run, last_sequence, taken: 0 }]);
     ledger
 }
 
@@ -170,7 +170,7 @@ fn a_run_that_returns_goes_on_where_it_stopped() {
 #[test]
 fn the_archive_learns_what_came_though_it_had_listed_it_as_lost() {
     let mut ledger = Ledger::default();
-    ledger.restore_runs(&[StoredRun { run: RUN, last_sequence: 10, stored: 10, taken: 20 }]);
+    ledger.restore_runs(&[StoredRun { run: RUN, last_sequence: 10, taken: 20 }]);
     ledger.registered(RUN, NOW);
     assert_eq!(ledger.came_after_all(), []);
     ledger.batch(11, 2, 0, NOW);

@@ -46,14 +46,10 @@ impl Inner {
     /// Remembers the runs of an instance that is removed, of [`KEPT`] instances at most: samples that its node sends again are recognized.
     /// Returns whether there are any.
     pub(super) fn keep_runs(&mut self, instance: &Arc<Instance>) -> bool {
-        let is_kept = self.keep_unread(instance);
+        let is_kept = self.keep_replaced(instance);
         let ledger = instance.ledger();
         // What nobody will read is as good as not received.
-        let mut runs = if is_kept { ledger.known_runs() } else { ledger.runs_before() };
-        let (stored, _) = ledger.stored(instance.log.next(), 0);
-        for known in runs.iter_mut().filter(|known| Some(known.run) == ledger.run()) {
-            known.stored = stored.min(known.last_sequence);
-        }
+        let runs = if is_kept { ledger.known_runs() } else { ledger.runs_before() };
         drop(ledger);
         let has_runs = !runs.is_empty();
         if has_runs && self.stored.len() < KEPT {

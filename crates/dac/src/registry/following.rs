@@ -1,14 +1,18 @@
 //! The handlers that read each topic of this DAC to its end, also if another topic replaces it before they have seen it.
 
 use super::{Inner, Registry};
-use crate::instance::Instance;
-use std::sync::{
-    Arc,
-    atomic::{AtomicU8, Ordering},
+use crate::{instance::Instance, ledger::Keeper};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
 };
+use uuid::Uuid;
 
-/// Replaced topics that wait for a follower. Beyond that the node must send again what a topic had.
-const MOST_UNREAD: usize = 1_024;
+/// Replaced topics that wait for a follower. Beyond that the node must send again what a topic had that nobody has seen.
+const MOST_REPLACED: usize = 1_024;
 
 /// A handler that reads the topic of each home instance to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,44 +34,79 @@ impl Followers {
         self.0.fetch_or(follower as u8, Ordering::AcqRel);
     }
 
-    pub fn contains(&self, follower: Follower) -> bool {
+    fn contains(&self, follower: Follower) -> bool {
         self.0.load(Ordering::Acquire) & follower as u8 != 0
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.load(Ordering::Acquire) == 0
     }
 
     fn contains_all(&self, others: &Self) -> bool {
         others.0.load(Ordering::Acquire) & !self.0.load(Ordering::Acquire) == 0
     }
+
+    fn is_empty(&self) -> bool {
+        self.0.load(Ordering::Acquire) == 0
+    }
+}
+
+/// Up to which numbers of a run archive and copy have the samples of topics that others have replaced.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct KeptOfReplaced {
+    pub stored: u64,
+    pub copied: u64,
 }
 
 impl Registry {
     /// Returns the instances whose home is this DAC, and before them those that another topic has replaced, or none, and that this
-    /// follower has not [seen](Instance::follow).
+    /// follower has not [read](Instance::end_following) to the end.
     pub fn instances_to_follow(&self, by: Follower) -> Vec<Arc<Instance>> {
         let mut inner = self.lock();
-        let Inner { followers, unread, instances, .. } = &mut *inner;
+        let Inner { followers, replaced, instances, .. } = &mut *inner;
         followers.add(by);
-        unread.retain(|instance| !instance.followers.contains_all(followers));
-        let unread = unread.iter().filter(|instance| !instance.is_followed(by));
+        replaced.retain(|instance| !instance.read_by.contains_all(followers));
+        let replaced = replaced.iter().filter(|instance| !instance.read_by.contains(by));
         let home = instances.values().filter(|instance| !instance.is_relayed());
-        unread.chain(home).cloned().collect()
+        replaced.chain(home).cloned().collect()
+    }
+
+    /// Returns what archive and copy have of replaced topics of a node, by instance: only of those with samples of the run that one of
+    /// them does not have yet.
+    pub(crate) fn kept_of_replaced(&self, node: &str, run: Uuid) -> HashMap<Arc<str>, KeptOfReplaced> {
+        let inner = self.lock();
+        let mut kept = HashMap::new();
+        for instance in inner.replaced.iter().filter(|instance| &*instance.node == node) {
+            let ledger = instance.ledger();
+            let before = |keeper| ledger.not_kept(keeper, run, instance.log.next()).unwrap_or(u64::MAX);
+            let (stored, copied) = (before(Keeper::Archive), before(Keeper::Copy));
+            let all = KeptOfReplaced { stored: u64::MAX, copied: u64::MAX };
+            let least = kept.entry(instance.name.clone()).or_insert(all);
+            *least = KeptOfReplaced { stored: least.stored.min(stored), copied: least.copied.min(copied) };
+        }
+        kept
     }
 }
 
 impl Inner {
-    /// Keeps a topic that was removed for the followers that have not seen it. Returns false if none has, and none ever will.
-    pub(super) fn keep_unread(&mut self, instance: &Arc<Instance>) -> bool {
+    /// Keeps a topic that was removed for the followers that have not read it. Returns false if none has seen it, and none ever will.
+    pub(super) fn keep_replaced(&mut self, instance: &Arc<Instance>) -> bool {
         let is_empty = instance.log.start() == instance.log.next();
-        if is_empty || instance.followers.contains_all(&self.followers) {
+        if is_empty || self.followers.is_empty() {
             return true;
         }
-        if self.unread.len() >= MOST_UNREAD {
-            return !instance.followers.is_empty();
+        if self.replaced.len() >= MOST_REPLACED {
+            return !instance.followed_by.is_empty();
         }
-        self.unread.push(instance.clone());
+        self.replaced.push(instance.clone());
         true
+    }
+}
+
+impl Instance {
+    /// Records that a follower reads its topic from now on.
+    pub fn follow(&self, by: Follower) {
+        self.followed_by.add(by);
+    }
+
+    /// Records that a follower has read its replaced topic to the end, or never will read it.
+    pub fn end_following(&self, by: Follower) {
+        self.read_by.add(by);
     }
 }

@@ -99,25 +99,6 @@ impl Registry {
         Ok(instance)
     }
 
-    /// Takes note of what the archive has stored, or declared lost, of an instance that another topic has replaced since, or none.
-    pub fn note_stored_of_replaced(&self, replaced: &Instance) {
-        let mut inner = self.lock();
-        let end = replaced.log.next();
-        let ledger = replaced.ledger();
-        let (run, (sequence, _)) = (ledger.run(), ledger.stored(end, 0));
-        drop(ledger);
-        let Some(run) = run else { return };
-        let key: Names = (replaced.node.clone(), replaced.name.clone());
-        let remembered = inner.stored.get_mut(&key).into_iter().flat_map(|runs| runs.iter_mut());
-        for known in remembered.filter(|known| known.run == run) {
-            known.stored = known.stored.max(sequence.min(known.last_sequence));
-        }
-        let present = inner.by_name.get(&key).and_then(|topic| inner.instances.get(topic));
-        if let Some(present) = present.filter(|present| !present.is_relayed()) {
-            present.ledger().note_stored_of_replaced(run, sequence);
-        }
-    }
-
     /// Removes a relayed instance, or a relayed node with all of them.
     pub(crate) fn end_relay_of(&self, upstream: u64, node: &str, instance: Option<&str>) {
         let mut inner = self.lock();

@@ -57,7 +57,7 @@ fn one_address_does_not_evict_what_the_archive_remembers() {
         probe_type: Arc::new(beat()),
         kind: ProbeKind::Pushed,
         run: Uuid::from_u128(1),
-        runs: vec![StoredRun { run: Uuid::from_u128(1), last_sequence: 10, stored: 10, taken: 0 }],
+        runs: vec![StoredRun { run: Uuid::from_u128(1), last_sequence: 10, taken: 0 }],
         last_time: 1,
     };
     dac.registry.restore(&[], vec![stored("archived a"), stored("archived b")]);

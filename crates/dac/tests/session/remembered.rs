@@ -11,7 +11,7 @@ pub(super) fn stored(node: &str, instance: &str, last_time: u64) -> StoredInstan
         probe_type: Arc::new(beat()),
         kind: ProbeKind::Pushed,
         run: Uuid::from_u128(1),
-        runs: vec![StoredRun { run: Uuid::from_u128(1), last_sequence: 10, stored: 10, taken: 0 }],
+        runs: vec![StoredRun { run: Uuid::from_u128(1), last_sequence: 10, taken: 0 }],
         last_time,
     }
 }

@@ -37,7 +37,7 @@ fn instance_of(stored: oasis_store::catalogue::StoredInstance) -> StoredInstance
     let oasis_store::catalogue::StoredInstance { node, instance, probe_type, kind, run, runs, last_time } =
         stored;
     let runs = runs.into_iter().map(|oasis_store::catalogue::StoredRun { run, last_sequence, taken }| {
-        StoredRun { run, last_sequence, stored: last_sequence, taken }
+        StoredRun { run, last_sequence, taken }
     });
     StoredInstance { node, instance, probe_type, kind, run, runs: runs.collect(), last_time }
 }

@@ -305,6 +305,7 @@ impl Writer {
             let is_read = tracked.next >= tracked.instance.log.next();
             let is_over = tracked.instance.is_retired() && is_read && is_told.is_ok();
             if is_over {
+                tracked.instance.end_following(Follower::Archive);
                 tracked.instance.log.remove_reader(&wake);
             }
             !is_over
@@ -314,6 +315,9 @@ impl Writer {
         for instance in self.dac.registry.instances_to_follow(Follower::Archive) {
             instance.follow(Follower::Archive);
             let rule = self.config.rule_for(&instance.node, &instance.name);
+            if rule.is_none() {
+                instance.end_following(Follower::Archive);
+            }
             if let (Some(rule), false) = (rule, known.contains(&instance.topic)) {
                 instance.log.add_reader(wake.clone());
                 // Samples that an earlier run of this thread has stored stay stored.

@@ -156,7 +156,13 @@ impl Work {
 
     fn follow_instances(&mut self) {
         let instances = self.dac.registry.instances_to_follow(Follower::Copy);
-        self.topics.retain(|_, topic| !topic.is_over());
+        self.topics.retain(|_, topic| {
+            let is_over = topic.is_over();
+            if is_over {
+                topic.instance.end_following(Follower::Copy);
+            }
+            !is_over
+        });
         // A topic that was replaced is copied to its end first: the node forgets what comes before a copied sample.
         let names = |topic: &Topic| (topic.instance.node.clone(), topic.instance.name.clone());
         let replaced = self.topics.values().filter(|topic| topic.instance.is_retired()).map(names);

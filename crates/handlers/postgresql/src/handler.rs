@@ -215,6 +215,8 @@ impl Work {
                 None => None,
             };
             instance.follow(Follower::Database);
+            // The source reads it to its end, also if it is not listed any more.
+            instance.end_following(Follower::Database);
             let source = self.source(&instance, from, stopped);
             self.sources.insert(instance.topic, source);
         }

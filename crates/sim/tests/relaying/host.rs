@@ -67,7 +67,7 @@ impl Host {
         self.tracked.clear();
         let stored = self.stored.iter().enumerate().filter_map(|(instance, stored)| {
             let &last_sequence = stored.last()?;
-            let run = StoredRun { run: RUN, last_sequence, stored: last_sequence, taken: 0 };
+            let run = StoredRun { run: RUN, last_sequence, taken: 0 };
             Some(StoredInstance {
                 node: NODE.into(),
                 instance: name(instance).into(),
@@ -121,13 +121,13 @@ impl Host {
             let (run, last_sequence) = (ledger.run(), ledger.last_sequence);
             ledger.note_stored(*next, last, false);
             ledger.note_listed(run, last_sequence);
-            drop(ledger);
-            if instance.is_retired() {
-                self.dac.registry.note_stored_of_replaced(instance);
-            }
         }
         self.tracked.retain(|tracked| {
-            !(tracked.instance.is_retired() && tracked.next >= tracked.instance.log.next())
+            let is_over = tracked.instance.is_retired() && tracked.next >= tracked.instance.log.next();
+            if is_over {
+                tracked.instance.end_following(Follower::Archive);
+            }
+            !is_over
         });
     }
 

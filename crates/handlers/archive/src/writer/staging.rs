@@ -112,9 +112,6 @@ impl Writer {
         for progress in progress {
             let tracked = &self.tracked[progress.at];
             tracked.instance.ledger().note_stored(tracked.next, tracked.last, progress.has_loss);
-            if tracked.instance.is_retired() {
-                self.dac.registry.note_stored_of_replaced(&tracked.instance);
-            }
         }
         self.dac.keeping.note_commit();
         let mut counters = self.store.counters.lock();

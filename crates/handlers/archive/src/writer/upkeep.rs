@@ -207,9 +207,6 @@ impl Writer {
             let tracked = &mut self.tracked[at];
             tracked.losses_listed = gaps;
             tracked.instance.ledger().note_listed(run, last);
-            if tracked.instance.is_retired() {
-                self.dac.registry.note_stored_of_replaced(&tracked.instance);
-            }
         }
         Ok(())
     }

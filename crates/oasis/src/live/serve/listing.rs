@@ -1,0 +1,126 @@
+//! Where a DAC is listed: in its own TEM, in others, in NATS, and in the local network.
+
+use super::running::RunningDac;
+use crate::live::{
+    announcement::Announced,
+    peers,
+    registration::{self, Registrations},
+    revive::revive,
+};
+use oasis_api::{Api, Registrant, Reporter, Tem};
+use oasis_client::Server;
+use oasis_dac::config::TemConfig;
+use oasis_tem::{Identity, Kind};
+use std::{net::SocketAddr, sync::Arc};
+
+impl RunningDac {
+    /// Lists the DAC in its own TEM, and in others if it has any.
+    pub(super) fn list(
+        &mut self,
+        registrant: Option<Arc<Registrant>>,
+        api: &Api,
+        own_tem: &Arc<Tem>,
+        (config, remotes, names): (&TemConfig, Vec<Server>, &[String]),
+    ) -> anyhow::Result<()> {
+        let reporter = |registrant: &Arc<Registrant>, host: Option<&str>, tem: Option<&Server>| {
+            let at = |listen: &str| match listen {
+                "" => String::new(),
+                listen => registration::advertised(listen, host, tem),
+            };
+            let (http, channel) = (at(&self.http), at(&self.channel));
+            let (s, tls) = if self.tls.is_some() { ("s", "tls://") } else { ("", "") };
+            let channel = if channel.is_empty() { channel } else { format!("{tls}{channel}") };
+            Reporter::new(api.clone(), registrant.clone(), format!("http{s}://{http}"), channel)
+        };
+        let own = registrant.clone().map(|registrant| {
+            let reporter = reporter(&registrant, None, None);
+            (registrant, reporter)
+        });
+        let (tem, health) = (own_tem.clone(), self.dac.health.clone());
+        tokio::spawn(revive(health, "tem", move || registration::keep_own(tem.clone(), own.clone())));
+        let host = self.known_host(config, names);
+        let mut registrations = Registrations::default();
+        for (registrant, remote) in
+            registrant.iter().flat_map(|one| remotes.iter().map(move |tem| (one, tem)))
+        {
+            let listed = (registrant.clone(), reporter(registrant, host, Some(remote)));
+            registrations.start(remote.clone(), config, listed, (own_tem.clone(), &self.dac.health))?;
+        }
+        self.registrations = registrations;
+        Ok(())
+    }
+
+    /// The host that others reach this process at, if the settings say so.
+    fn known_host<'a>(&self, config: &'a TemConfig, names: &'a [String]) -> Option<&'a str> {
+        // A certificate rarely has the address of its host.
+        let certified = names.first().filter(|_| self.tls.is_some() && self.is_anywhere());
+        Some(config.host.as_str()).filter(|host| !host.is_empty()).or(certified.map(String::as_str))
+    }
+
+    /// Whether it listens on all addresses of this host.
+    fn is_anywhere(&self) -> bool {
+        self.http.parse().is_ok_and(|address: SocketAddr| address.ip().is_unspecified())
+    }
+
+    /// How the TEM of this process names itself to others.
+    pub(super) fn identity(&self, config: &TemConfig, names: &[String]) -> Identity {
+        let host = self.known_host(config, names);
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let doors = match host.is_some() || !self.is_anywhere() {
+            true => format!("{scheme}://{}", registration::advertised(&self.http, host, None)),
+            false => String::new(),
+        };
+        Identity { tem: self.dac.epoch(), doors }
+    }
+
+    /// Announces the TEM in the local network, if it shall. A host without multicast is no reason to fail.
+    pub(super) fn announce(&mut self, config: &TemConfig, identity: &Identity) -> anyhow::Result<()> {
+        if !config.mdns {
+            return Ok(());
+        }
+        let name = registration::name(config, Kind::Dac)?.to_string();
+        let (doors, is_encrypted) = (identity.doors.clone(), self.tls.is_some());
+        let announced = Announced { name, listen: self.http.parse()?, doors, is_encrypted };
+        announced.check()?;
+        match announced.announce() {
+            Ok(announcement) => {
+                tracing::info!(name = %announced.name, "this TEM is announced in the local network");
+                self.announcement = Some(announcement);
+            }
+            Err(error) => tracing::warn!("this TEM is not announced in the local network: {error:#}"),
+        }
+        Ok(())
+    }
+
+    /// Exchanges the list with other TEMs.
+    pub(super) fn exchange(
+        &self,
+        peers: Vec<Server>,
+        tem: &Arc<Tem>,
+        config: &TemConfig,
+        identity: &Identity,
+    ) -> anyhow::Result<()> {
+        let token_file = Some(config.token_file.clone()).filter(|file| !file.as_os_str().is_empty());
+        peers::start(peers, token_file, identity, (tem, &self.dac.health))
+    }
+
+    /// Lists the DAC in NATS, and the DACs that are there in its own TEM, if that is configured.
+    #[cfg(feature = "nats")]
+    pub(super) fn share_tem(
+        &self,
+        (nats, tem): (&oasis_nats::NatsConfig, &TemConfig),
+        registrant: Option<&Arc<Registrant>>,
+        api: &Api,
+        own_tem: &Arc<Tem>,
+    ) -> anyhow::Result<()> {
+        let Some(registrant) = registrant.filter(|_| nats.tem) else { return Ok(()) };
+        let host = Some(tem.host.as_str()).filter(|host| !host.is_empty());
+        let advertised = |listen: &str| registration::advertised(listen, host, None);
+        let (s, tls) = if self.tls.is_some() { ("s", "tls://") } else { ("", "") };
+        let (doors, channel) = (advertised(&self.http), advertised(&self.channel));
+        let (doors, channel) = (format!("http{s}://{doors}"), format!("{tls}{channel}"));
+        let reporter = Reporter::new(api.clone(), registrant.clone(), doors, channel);
+        let (name, health) = (registrant.name().clone(), self.dac.health.clone());
+        crate::live::tem_in_nats::share(nats, name, reporter, own_tem.clone(), health)
+    }
+}

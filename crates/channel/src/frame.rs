@@ -17,6 +17,7 @@ const HTTP: &[u8; HEADER] = b"HTTP/";
 
 const KIND_BATCH: u8 = 1;
 const KIND_CONTROL: u8 = 2;
+const KIND_AHEAD: u8 = 3;
 
 /// A frame, borrowed from the reader's buffer.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub enum Frame<'a> {
     Batch(&'a [u8]),
     /// A JSON control message.
     Control(&'a [u8]),
+    /// A native batch that a node with a backlog sends before its turn.
+    Ahead(&'a [u8]),
 }
 
 /// Why a byte stream contains no valid frame. None of these is recoverable: the peer is closed.
@@ -67,6 +70,11 @@ impl FrameError {
 /// Returns the five bytes that precede a batch of `length` bytes, so that the batch need not be copied.
 pub fn batch_header(length: usize) -> [u8; HEADER] {
     header(KIND_BATCH, length)
+}
+
+/// Returns the five bytes that precede a batch of `length` bytes that is sent ahead.
+pub fn ahead_header(length: usize) -> [u8; HEADER] {
+    header(KIND_AHEAD, length)
 }
 
 /// Appends a control message with its header.
@@ -143,6 +151,7 @@ impl Reader {
         let frame = match kind {
             KIND_BATCH => Frame::Batch,
             KIND_CONTROL => Frame::Control,
+            KIND_AHEAD => Frame::Ahead,
             other => return Err(FrameError::UnknownKind(other)),
         };
         let end = HEADER + length - 1;
@@ -179,15 +188,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn frames_of(chunks: &[&[u8]], max: usize) -> Result<Vec<(bool, Vec<u8>)>, FrameError> {
+    fn frames_of(chunks: &[&[u8]], max: usize) -> Result<Vec<(u8, Vec<u8>)>, FrameError> {
         let mut reader = Reader::new(max);
         let mut frames = Vec::new();
         for chunk in chunks {
             reader.extend(chunk);
             while let Some(frame) = reader.next()? {
                 frames.push(match frame {
-                    Frame::Batch(body) => (true, body.to_vec()),
-                    Frame::Control(body) => (false, body.to_vec()),
+                    Frame::Batch(body) => (KIND_BATCH, body.to_vec()),
+                    Frame::Control(body) => (KIND_CONTROL, body.to_vec()),
+                    Frame::Ahead(body) => (KIND_AHEAD, body.to_vec()),
                 });
             }
         }
@@ -209,13 +219,12 @@ mod tests {
     proptest! {
         #[test]
         fn frames_come_out_as_they_went_in_however_the_stream_is_cut(
-            bodies in proptest::collection::vec((any::<bool>(), proptest::collection::vec(any::<u8>(), 0..300)), 0..20),
+            bodies in proptest::collection::vec((KIND_BATCH..=KIND_AHEAD, proptest::collection::vec(any::<u8>(), 0..300)), 0..20),
             cut in 1_usize..200,
         ) {
             let mut stream = Vec::new();
-            for (batch, body) in &bodies {
-                let kind = if *batch { KIND_BATCH } else { KIND_CONTROL };
-                stream.extend_from_slice(&header(kind, body.len()));
+            for (kind, body) in &bodies {
+                stream.extend_from_slice(&header(*kind, body.len()));
                 stream.extend_from_slice(body);
             }
             let chunks: Vec<&[u8]> = stream.chunks(cut).collect();

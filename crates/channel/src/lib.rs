@@ -33,7 +33,8 @@ pub use backoff::Backoff;
 pub use failover::{DacUpdates, Failover, NewestList};
 pub use message::{
     Command, Counters, DacMessage, DatagramOffer, Drops, Failure, InstanceState, NodeIdentity, NodeMessage,
-    Outcome, Overhead, ProbeKind, RecorderSpan, RegisteredInstance, SafeReason, SafeWhen, TopicAssignment,
+    Outcome, Overhead, ProbeKind, RecorderSpan, RegisteredInstance, Release, SafeReason, SafeWhen,
+    TopicAssignment,
 };
 pub use node_end::{Connector, Ended, Patience, Receiver, Sender, Turn};
 pub use replay_window::{ReplayWindow, WINDOW};

@@ -57,6 +57,8 @@ pub enum NodeMessage {
     /// Announces that the node keeps samples until they are [safe](DacMessage::Safe), and asks for these messages. Sent
     /// before `register`, if `welcome` offers it.
     KeepUntilSafe,
+    /// Takes the turn of batches that the DAC [keeps](DacMessage::KeptAhead), which are not sent again.
+    Release(Release),
     /// Reports the samples taken and dropped so far, for the ledger. Sent before the batches that follow a drop, and
     /// every second.
     Counters {
@@ -108,6 +110,9 @@ pub enum DacMessage {
         /// What makes samples safe here, if the DAC says when they are.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         safe: Option<SafeWhen>,
+        /// Whether the DAC takes batches that are sent [ahead](crate::frame::Frame::Ahead).
+        #[serde(default, skip_serializing_if = "is_false")]
+        ahead: bool,
     },
     /// Answer to `register`: the topic of each instance.
     Registered {
@@ -118,6 +123,12 @@ pub enum DacMessage {
     /// send them again to this DAC.
     Ack {
         /// Topic and last sequence number, one pair a topic.
+        topics: Vec<(TopicId, u64)>,
+    },
+    /// Says which batches sent ahead the DAC keeps until their turn. They are not received: the end of the connection
+    /// discards them.
+    KeptAhead {
+        /// Topic and first sequence number of each batch.
         topics: Vec<(TopicId, u64)>,
     },
     /// Acknowledges that samples are safe: the node need not keep them for another DAC.
@@ -157,6 +168,25 @@ pub enum DacMessage {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of serde")]
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of serde")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// The turn of consecutive batches of one topic that were sent ahead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Release {
+    /// The topic.
+    pub topic: TopicId,
+    /// First sequence number of the first batch.
+    pub from_sequence: u64,
+    /// Last sequence number of the last batch.
+    pub to_sequence: u64,
+    /// Samples dropped before the first batch.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped_before: u32,
 }
 
 /// What makes samples safe at a DAC.

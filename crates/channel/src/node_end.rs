@@ -107,6 +107,11 @@ pub trait Sender: Send {
     /// Sends control messages, then batches, in one write if the channel allows.
     fn send(&mut self, control: &[NodeMessage], batches: &[&[u8]]) -> io::Result<()>;
 
+    /// Sends batches ahead of others. A channel that cannot need not: they follow in their turn.
+    fn send_ahead(&mut self, _batches: &[&[u8]]) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Closes the channel in both directions: the receiver's pending call returns.
     fn close(&mut self);
 }

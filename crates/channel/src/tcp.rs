@@ -129,7 +129,23 @@ impl<W: Closing + Send> Sender for StreamSender<W> {
         for message in control {
             frame::write_control(message, &mut self.scratch);
         }
-        let heads: Vec<_> = batches.iter().map(|batch| frame::batch_header(batch.len())).collect();
+        self.write(batches, frame::batch_header)
+    }
+
+    fn send_ahead(&mut self, batches: &[&[u8]]) -> io::Result<()> {
+        self.scratch.clear();
+        self.write(batches, frame::ahead_header)
+    }
+
+    fn close(&mut self) {
+        self.stream.close();
+    }
+}
+
+impl<W: Write> StreamSender<W> {
+    /// Writes what is in `scratch`, and batches after heads of this kind.
+    fn write(&mut self, batches: &[&[u8]], head: fn(usize) -> [u8; frame::HEADER]) -> io::Result<()> {
+        let heads: Vec<_> = batches.iter().map(|batch| head(batch.len())).collect();
         let mut slices = Vec::with_capacity(1 + 2 * batches.len());
         slices.push(IoSlice::new(&self.scratch));
         for (head, batch) in heads.iter().zip(batches) {
@@ -137,10 +153,6 @@ impl<W: Closing + Send> Sender for StreamSender<W> {
             slices.push(IoSlice::new(batch));
         }
         write_all_vectored(&mut self.stream, &mut slices)
-    }
-
-    fn close(&mut self) {
-        self.stream.close();
     }
 }
 
@@ -168,7 +180,7 @@ impl<R: Read + Send> Receiver for StreamReceiver<R> {
         loop {
             match self.reader.next() {
                 Ok(Some(Frame::Control(json))) => return serde_json::from_slice(json).map_err(invalid),
-                Ok(Some(Frame::Batch(_))) => return Err(invalid("the DAC sent a batch")),
+                Ok(Some(Frame::Batch(_) | Frame::Ahead(_))) => return Err(invalid("the DAC sent a batch")),
                 Ok(None) => self.fill()?,
                 Err(error) => return Err(invalid(error)),
             }

@@ -262,6 +262,10 @@ impl Sender for UdpSender {
         Ok(())
     }
 
+    fn send_ahead(&mut self, batches: &[&[u8]]) -> io::Result<()> {
+        self.tcp.send_ahead(batches)
+    }
+
     fn close(&mut self) {
         self.tcp.close();
     }

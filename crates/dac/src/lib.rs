@@ -207,6 +207,8 @@ pub struct Dac {
     pub budget: Arc<LogBudget>,
     /// Messages of nodes that are not complete yet: at most a sixteenth of the memory.
     pub(crate) partial_messages: Arc<MemoryAccount>,
+    /// Batches that nodes sent ahead of their backlogs: at most a sixteenth of the memory.
+    pub(crate) ahead_batches: Arc<MemoryAccount>,
     /// Answers of the doors that clients have not read yet: at most an eighth of the memory.
     pub answers: Arc<MemoryAccount>,
     /// Derived streams, with fewer samples than their base.
@@ -247,6 +249,7 @@ impl Dac {
             derived: DerivedStreams::new(config.log.derived_streams, linger, budget.clone()),
             budget,
             partial_messages: MemoryAccount::new(config.memory_bytes / 16),
+            ahead_batches: MemoryAccount::new(config.memory_bytes / 16),
             answers: MemoryAccount::new(config.memory_bytes / 8),
             keeping: Keeping::default(),
             upstreams: UpstreamProblems::default(),

@@ -3,18 +3,21 @@
 //! Whatever a peer sends, the worst result is a [`Failure`] that names the error. The connection that owns the
 //! session sends it to the peer and closes.
 
+mod ahead;
+
 use crate::{
     Dac, NodeGuard, PeerLine, RefusedNode,
     draining::Presence,
     identity,
     instance::Instance,
     keeping::UnsafeSamples,
-    ledger::Verdict,
+    ledger::{Ledger, Verdict},
     memory::HeldMemory,
     moment::Moment,
     node::{Link, Rival},
     reorder::{Reorder, WaitingBatch},
 };
+use ahead::AheadBatches;
 use oasis_channel::{
     Counters, DacMessage, DatagramOffer, Failure, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance,
     ResumeSecret, TopicAssignment, frame::Frame,
@@ -86,6 +89,8 @@ pub struct NodeSession {
     reorders: Option<HashMap<TopicId, Reorder>>,
     /// Total bytes of these batches.
     waiting_bytes: usize,
+    /// Batches that the node sent before their turn.
+    ahead: AheadBatches,
 }
 
 impl NodeSession {
@@ -94,6 +99,7 @@ impl NodeSession {
         let number = dac.next_session();
         Self {
             schema_memory: dac.registry.hold_schemas(),
+            ahead: AheadBatches::new(dac.ahead_batches.hold()),
             dac,
             number,
             address: None,
@@ -214,6 +220,7 @@ impl NodeSession {
         let now = now.into();
         match frame {
             Frame::Batch(bytes) => self.batch(bytes, now),
+            Frame::Ahead(bytes) => self.ahead(bytes, now),
             Frame::Control(json) => {
                 let message = parse(json)?;
                 if matches!(message, NodeMessage::Register { .. }) {
@@ -232,6 +239,7 @@ impl NodeSession {
         if let Some(rival) = self.dac.registry.note_heard(&node.name, now) {
             self.report_rival(node, rival);
         }
+        self.ahead.tell(out);
         if self.unacknowledged.is_empty() {
             return;
         }
@@ -362,6 +370,8 @@ impl NodeSession {
         } else {
             append(instance, run, bytes, header, now.wall)?;
         }
+        let last = header.first_sequence.saturating_add(u64::from(header.count).saturating_sub(1));
+        self.ahead.discard(topic, last);
         self.unacknowledged.insert(topic);
         Ok(())
     }
@@ -403,6 +413,7 @@ impl NodeSession {
                 self.unsafe_samples.get_or_insert_default();
                 Ok(())
             }
+            (Some(_), NodeMessage::Release(release)) => self.release(release, now),
             (Some(_), NodeMessage::Counters { instances }) => {
                 self.counters(&instances, now);
                 Ok(())
@@ -470,6 +481,7 @@ impl NodeSession {
             software: crate::SOFTWARE.into(),
             datagrams: self.offer,
             safe: Some(self.dac.keeping.safe_when()),
+            ahead: true,
         });
         Ok(())
     }
@@ -589,15 +601,7 @@ fn append(
     let (first, dropped) = (header.first_sequence, header.dropped_before.into());
     // Kept until the samples are appended, so that ledger and log always agree.
     let mut ledger = instance.ledger();
-    if ledger.run() != Some(run) {
-        let message = format!("another run of the node has registered {:?} meanwhile", instance.name);
-        return Err(Failure::new("run_replaced", message));
-    }
-    // What this DAC has of the run was remembered when the topic was replaced: it must not become more.
-    if instance.is_retired() {
-        let message = format!("a later connection of the node has replaced the topic of {:?}", instance.name);
-        return Err(Failure::new("node_moved", message));
-    }
+    check_run(instance, &ledger, run)?;
     match ledger.batch(first, header.count.into(), dropped, now) {
         Verdict::New => instance.log.append_without_wake(bytes.to_vec(), header.count, |batch, offset| {
             batch::stamp(batch, offset.0, now.0);
@@ -609,6 +613,20 @@ fn append(
             return Err(Failure::new("sequence_overlap", message));
         }
         Verdict::Jump => return Err(jump(instance, first, ledger.last_sequence)),
+    }
+    Ok(())
+}
+
+/// Fails unless batches of this run belong to the topic.
+fn check_run(instance: &Instance, ledger: &Ledger, run: Uuid) -> Result<(), Failure> {
+    if ledger.run() != Some(run) {
+        let message = format!("another run of the node has registered {:?} meanwhile", instance.name);
+        return Err(Failure::new("run_replaced", message));
+    }
+    // What this DAC has of the run was remembered when the topic was replaced: it must not become more.
+    if instance.is_retired() {
+        let message = format!("a later connection of the node has replaced the topic of {:?}", instance.name);
+        return Err(Failure::new("node_moved", message));
     }
     Ok(())
 }

@@ -14,6 +14,8 @@ use oasis_wire::{
     schema::{Metric, MetricType, ProbeType, StructType},
     value::RowWriter,
 };
+#[path = "session/ahead.rs"]
+mod ahead;
 #[path = "session/eviction.rs"]
 mod eviction;
 #[path = "session/identity.rs"]

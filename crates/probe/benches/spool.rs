@@ -66,6 +66,7 @@ impl Sender for SinkSender {
                     software: "sink".into(),
                     datagrams: None,
                     safe: None,
+                    ahead: false,
                 },
                 NodeMessage::Register { instances, .. } => {
                     let topic = |(number, name): (usize, &str)| TopicAssignment {

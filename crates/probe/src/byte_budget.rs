@@ -21,11 +21,6 @@ impl ByteBudget {
         Self { rate: rate.map(|rate| rate.max(1) as f64), left: 0.0, counted: None }
     }
 
-    /// Returns whether there is a limit.
-    pub fn is_limited(&self) -> bool {
-        self.rate.is_some()
-    }
-
     /// Returns how long to wait before the next batch.
     pub fn wait(&mut self, now: Instant) -> Duration {
         let Some(rate) = self.rate else { return Duration::ZERO };

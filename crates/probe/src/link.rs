@@ -19,6 +19,8 @@ pub struct OpenLink {
     pub epoch: Epoch,
     /// What makes samples safe there, if it says when they are.
     pub safe_when: Option<SafeWhen>,
+    /// Whether it takes batches ahead of others.
+    pub takes_ahead: bool,
 }
 
 impl OpenLink {
@@ -31,8 +33,8 @@ impl OpenLink {
         let (mut sender, mut receiver) = connector.connect()?;
         sender.send(hello, &[])?;
         match receive(&mut *receiver)? {
-            DacMessage::Welcome { software, epoch, safe, .. } => {
-                Ok(Self { sender, receiver, software, epoch, safe_when: safe })
+            DacMessage::Welcome { software, epoch, safe, ahead, .. } => {
+                Ok(Self { sender, receiver, software, epoch, safe_when: safe, takes_ahead: ahead })
             }
             _ => Err(unexpected()),
         }

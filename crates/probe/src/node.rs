@@ -283,7 +283,7 @@ impl NodeBuilder {
             Some(_) => Spool::before_a_file(spool_bytes, progress.len()),
             None => Spool::new(spool_bytes, progress.len()),
         };
-        let outbox = Outbox::new(spool, progress);
+        let outbox = Outbox::new(spool.for_link(config.max_bytes_per_second), progress);
         let announcement = Arc::new(Announcement {
             identity,
             secret: Some(secret),

@@ -77,7 +77,7 @@ impl OutboxState {
 
     /// Returns whether there is a batch to send to this DAC now.
     pub fn has_next(&self) -> bool {
-        !self.is_leaving() && self.spool.has_unsent()
+        !self.is_leaving() && (self.spool.has_unsent() || self.spool.has_ahead())
     }
 
     /// Returns the counters of this node for the ledger: samples taken, and samples dropped before the last sent

@@ -16,6 +16,8 @@ pub struct Outgoing<T> {
     received: usize,
     /// The first `sent` pieces have been written to the present connection, or received over an earlier one.
     sent: usize,
+    /// Memory of the first `sent` pieces.
+    sent_bytes: usize,
     /// Memory of the pieces in transit.
     transit_bytes: usize,
     bytes: usize,
@@ -23,7 +25,7 @@ pub struct Outgoing<T> {
 
 impl<T> Default for Outgoing<T> {
     fn default() -> Self {
-        Self { pieces: VecDeque::new(), received: 0, sent: 0, transit_bytes: 0, bytes: 0 }
+        Self { pieces: VecDeque::new(), received: 0, sent: 0, sent_bytes: 0, transit_bytes: 0, bytes: 0 }
     }
 }
 
@@ -60,6 +62,11 @@ impl<T> Outgoing<T> {
         self.transit_bytes
     }
 
+    /// Memory that the unsent pieces take.
+    pub fn unsent_bytes(&self) -> usize {
+        self.bytes - self.sent_bytes
+    }
+
     /// All pieces, the oldest first.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.pieces.iter().map(|(_, piece)| piece)
@@ -84,6 +91,7 @@ impl<T> Outgoing<T> {
     pub fn note_sent(&mut self) {
         if let Some((cost, _)) = self.pieces.get(self.sent) {
             self.transit_bytes += cost;
+            self.sent_bytes += cost;
             self.sent += 1;
         }
     }
@@ -104,9 +112,11 @@ impl<T> Outgoing<T> {
     /// this connection, because an earlier one has carried it.
     pub fn note_received(&mut self) {
         let Some((cost, _)) = self.pieces.get(self.received) else { return };
-        match self.received < self.sent {
-            true => self.transit_bytes -= cost,
-            false => self.sent += 1,
+        if self.received < self.sent {
+            self.transit_bytes -= cost;
+        } else {
+            self.sent += 1;
+            self.sent_bytes += cost;
         }
         self.received += 1;
     }
@@ -121,6 +131,7 @@ impl<T> Outgoing<T> {
         self.bytes -= cost;
         if self.sent > self.received {
             self.sent -= 1;
+            self.sent_bytes -= cost;
             self.transit_bytes -= cost;
         }
         Some(piece)
@@ -135,19 +146,20 @@ impl<T> Outgoing<T> {
         self.bytes -= cost;
         self.received -= 1;
         self.sent -= 1;
+        self.sent_bytes -= cost;
         Some(piece)
     }
 
     /// Begins again with the oldest piece that was not received: there is a new connection, and whatever the old one
     /// carried may be lost.
     pub fn send_again(&mut self) {
+        self.sent_bytes -= self.transit_bytes;
         (self.sent, self.transit_bytes) = (self.received, 0);
     }
 
     /// Begins again with the oldest piece of all: there is a new DAC, which has received nothing.
     pub fn send_all_again(&mut self) {
-        self.received = 0;
-        self.send_again();
+        (self.received, self.sent, self.sent_bytes, self.transit_bytes) = (0, 0, 0, 0);
     }
 
     /// Removes all pieces.
@@ -184,6 +196,7 @@ mod tests {
         queue.send_again();
         assert_eq!(queue.take_acknowledged(|_| true), Some(2), "the DAC had it before the connection broke");
         assert_eq!((queue.bytes(), queue.transit_bytes()), (Outgoing::<u64>::cost(10), 0));
+        assert_eq!(queue.unsent_bytes(), queue.bytes());
     }
 
     #[test]
@@ -197,7 +210,7 @@ mod tests {
         );
         assert!(!queue.has_unsent() && !queue.is_empty());
         assert_eq!(queue.bytes(), Outgoing::<u64>::cost(1));
-        assert_eq!(queue.transit_bytes(), queue.bytes());
+        assert_eq!((queue.transit_bytes(), queue.unsent_bytes()), (queue.bytes(), 0));
     }
 
     #[test]
@@ -219,5 +232,6 @@ mod tests {
         assert!(!queue.is_received());
         queue.note_received();
         assert!(queue.is_received() && !queue.is_empty());
+        assert_eq!(queue.unsent_bytes(), 0);
     }
 }

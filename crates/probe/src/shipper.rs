@@ -8,7 +8,7 @@ use crate::{
     collector::Order,
     link::{self, OpenLink},
     outbox::{Outbox, OutboxState},
-    spool::{MetDac, Spool},
+    spool::{MetDac, Shipment, Spool},
     survive,
 };
 use oasis_channel::{
@@ -196,7 +196,11 @@ impl Attempts {
             topics.iter().filter_map(|assigned| Some((index_of(&assigned.instance)?, assigned.topic)));
         self.has_connected = true;
         self.logged.clear();
-        let met = MetDac { is_new: self.meet(*epoch, orders), safe_when: dac.safe_when };
+        let met = MetDac {
+            is_new: self.meet(*epoch, orders),
+            safe_when: dac.safe_when,
+            takes_ahead: dac.takes_ahead,
+        };
         outbox.with(|held| {
             held.spool.connected(topics, met);
             held.broken = false;
@@ -275,6 +279,9 @@ fn listen(
             DacMessage::Safe { topics, .. } => outbox.with(|held| {
                 topics.iter().for_each(|&(topic, sequence)| held.spool.safe(topic, sequence));
             }),
+            DacMessage::KeptAhead { topics } => outbox.with(|held| {
+                topics.iter().for_each(|&(topic, first)| held.spool.kept_ahead(topic, first));
+            }),
             DacMessage::Pong { node_time, dac_time } => {
                 clock.lock().unwrap_or_else(PoisonError::into_inner).exchange(node_time, dac_time, now_ns());
             }
@@ -312,7 +319,6 @@ fn ship(
     let mut next_ping = Instant::now();
     let mut time = outbox.cpu.this_thread();
     let (mut farewell, mut leave_by) = (None, None);
-    let mut batches = Vec::new();
     loop {
         let now = Instant::now();
         let pause = budget.wait(now);
@@ -332,8 +338,8 @@ fn ship(
             return Ok(());
         }
         let mut control: Vec<NodeMessage> = held.messages.drain(..).collect();
-        let tells_of_drops =
-            pause.is_zero() && held.has_next() && take(&mut held.spool, budget, &mut batches);
+        let may_send = pause.is_zero() && held.has_next();
+        let (ahead, shipment) = if may_send { take(&mut held.spool, budget) } else { Default::default() };
         let ping_due = Instant::now() >= next_ping;
         let overhead = held.overhead.clone().filter(|_| ping_due);
         let closing = held.closing;
@@ -349,7 +355,7 @@ fn ship(
         let has_drained = held.has_drained;
         let done = has_drained || (held.is_ending() && held.is_sent());
         let is_late = closing && held.has_waited;
-        if tells_of_drops || ping_due || done || begins_to_close {
+        if shipment.tells_of_drops || ping_due || done || begins_to_close {
             control.push(NodeMessage::Counters { instances: held.counters() });
         }
         drop(held);
@@ -364,9 +370,12 @@ fn ship(
             control.push(ping(clock, overhead));
             next_ping = Instant::now() + ping_interval;
         }
-        let slices: Vec<&[u8]> = batches.iter().map(|batch| batch.as_slice()).collect();
+        if !ahead.is_empty() {
+            sender.send_ahead(&ahead.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+        }
+        control.extend(shipment.releases.into_iter().map(NodeMessage::Release));
+        let slices: Vec<&[u8]> = shipment.batches.iter().map(|batch| batch.as_slice()).collect();
         sender.send(&control, &slices)?;
-        batches.clear();
         if is_late {
             let message = "DAC did not acknowledge the last samples";
             return Err(io::Error::new(io::ErrorKind::TimedOut, message));
@@ -377,21 +386,17 @@ fn ship(
     }
 }
 
-/// Takes the next batches within the budget. Returns whether the first of them reports drops.
-fn take(spool: &mut Spool, budget: &mut ByteBudget, batches: &mut Vec<Arc<Vec<u8>>>) -> bool {
-    if !budget.is_limited() {
-        return spool.take(BATCHES, batches);
-    }
-    let tells_of_drops = spool.take(1, batches);
-    let mut taken = 0;
-    while let Some(last) = batches.get(taken) {
-        taken += 1;
-        if !budget.spend(last.len()) || taken == BATCHES {
-            break;
+/// Takes the next batches within the budget: those that go ahead, and those in order.
+fn take(spool: &mut Spool, budget: &mut ByteBudget) -> (Vec<Vec<u8>>, Shipment) {
+    let mut ahead = Vec::new();
+    while let Some(batch) = spool.take_ahead() {
+        let may_go_on = budget.spend(batch.len());
+        ahead.push(batch);
+        if !may_go_on {
+            return (ahead, Shipment::default());
         }
-        spool.take(taken + 1, batches);
     }
-    tells_of_drops
+    (ahead, spool.take(BATCHES, |bytes| budget.spend(bytes)))
 }
 
 fn ping(clock: &Mutex<ClockOffset>, overhead: Option<Overhead>) -> NodeMessage {

@@ -5,6 +5,6 @@ pub use crate::{
     file_spool::{Directory, Journal},
     outbox::{Outbox, Progress},
     shipper::Announcement,
-    spool::{MetDac, Missing, NewBatch, Spool},
+    spool::{MetDac, Missing, NewBatch, Shipment, Spool},
     spooler::Spooler,
 };

@@ -11,18 +11,29 @@
 //! batch says how many of them the ring dropped, the flight recorder kept back, or did not fit the schema. The spool
 //! dropped the rest.
 //!
+//! While there is a backlog, the newest batch of each instance also goes [ahead](ahead) of it.
+//!
 //! A node with a file spool has the same queue. Batches from the collector pass through the [`Intake`] to the file
 //! first; the queue contains those that are in transit or next. Received batches wait in the file alone, and are read
 //! again for a new DAC.
 
+mod ahead;
 mod received_places;
+mod shipment;
 
 use crate::{intake::Intake, outgoing::Outgoing};
+use ahead::{Ahead, Candidate};
 use oasis_channel::{Drops, SafeWhen};
 use oasis_wire::{batch, quantity::TopicId};
 use received_places::ReceivedPlaces;
 use serde::{Deserialize, Serialize};
+pub use shipment::Shipment;
 use std::{collections::HashMap, sync::Arc};
+
+/// Unsent bytes of a backlog, unless the node has a byte budget.
+const BACKLOG: usize = 64 * 1024;
+/// Fewer unsent bytes are no backlog.
+const SMALLEST_BACKLOG: usize = 1024;
 
 /// Samples that have a sequence number but are in no batch, by cause.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -161,6 +172,9 @@ pub struct Spool {
     waiting_in_file: usize,
     /// How often a new DAC made it necessary to read the file from its beginning.
     rewinds: u64,
+    ahead: Ahead,
+    /// With more unsent bytes than this there is a backlog.
+    backlog_bytes: usize,
 }
 
 /// The DAC of a new connection.
@@ -170,6 +184,8 @@ pub struct MetDac {
     pub is_new: bool,
     /// What makes samples safe there, if it says so.
     pub safe_when: Option<SafeWhen>,
+    /// Whether it takes batches ahead.
+    pub takes_ahead: bool,
 }
 
 impl Spool {
@@ -184,7 +200,16 @@ impl Spool {
             safe_when: None,
             waiting_in_file: 0,
             rewinds: 0,
+            ahead: Ahead::default(),
+            backlog_bytes: BACKLOG,
         }
+    }
+
+    /// Adapts it to a link with this budget of bytes a second: what takes a quarter of a second is a backlog.
+    pub fn for_link(self, max_bytes_per_second: Option<u64>) -> Self {
+        let quarter = max_bytes_per_second.and_then(|bytes| usize::try_from(bytes / 4).ok());
+        let backlog_bytes = quarter.map_or(BACKLOG, |bytes| bytes.clamp(SMALLEST_BACKLOG, BACKLOG));
+        Self { backlog_bytes, ..self }
     }
 
     /// Creates a spool for a node with a file spool: half of the bytes for batches that wait for the file, half for
@@ -231,6 +256,10 @@ impl Spool {
         account.before.not_taken += before.not_taken;
         let batch =
             QueuedBatch { instance, first_sequence, count, before: account.before, bytes, stored: None };
+        if self.has_backlog() {
+            let bytes = batch.bytes.clone();
+            self.ahead.offer(instance, Candidate { first_sequence, bytes });
+        }
         match &mut self.intake {
             Some(intake) => intake.push(batch),
             None => self.keep(batch),
@@ -324,6 +353,7 @@ impl Spool {
     /// lost. A new DAC receives everything that is not safe.
     pub fn connected(&mut self, topics: impl Iterator<Item = (usize, TopicId)>, dac: MetDac) {
         self.safe_when = dac.safe_when;
+        self.ahead.connected(dac.takes_ahead);
         if dac.is_new {
             self.begin_again();
         }
@@ -364,28 +394,66 @@ impl Spool {
         self.batches.has_unsent() && self.batches.transit_bytes() <= self.limit / 2
     }
 
-    /// Takes at most `max` batches to write, with topic and drops filled in. Returns whether the first of them
-    /// reports drops. No later one does: counters that are sent before these batches stand for that one gap.
-    pub fn take(&mut self, max: usize, out: &mut Vec<Arc<Vec<u8>>>) -> bool {
-        self.note_received();
-        let mut tells_of_drops = false;
-        while out.len() < max && self.has_unsent() {
-            let Some(batch) = self.batches.next_unsent() else { break };
-            let account = &mut self.accounts[batch.instance];
-            let Some(topic) = account.topic else { break };
-            let mut place = account.sent;
-            let dropped = place.advance(batch);
-            if dropped > 0 && !out.is_empty() {
-                break;
-            }
-            tells_of_drops |= dropped > 0;
-            account.sent = place;
-            let bytes = Arc::make_mut(&mut batch.bytes);
-            batch::stamp_by_node(bytes, topic.0, u32::try_from(dropped).unwrap_or(u32::MAX));
-            out.push(batch.bytes.clone());
-            self.batches.note_sent();
+    /// Returns whether batches wait that will not be sent soon.
+    fn has_backlog(&self) -> bool {
+        self.is_lagging() || self.batches.unsent_bytes() > self.backlog_bytes
+    }
+
+    /// Returns whether [`Spool::take_ahead`] would return anything.
+    pub fn has_ahead(&self) -> bool {
+        self.ahead.is_due() && self.has_backlog()
+    }
+
+    /// Takes a batch to send before its turn. It stays in the spool.
+    pub fn take_ahead(&mut self) -> Option<Vec<u8>> {
+        if !self.has_backlog() {
+            return None;
         }
-        tells_of_drops
+        let (instance, candidate) = self.ahead.next()?;
+        let topic = self.accounts[instance].topic?;
+        let mut bytes = candidate.bytes.to_vec();
+        batch::stamp_by_node(&mut bytes, topic.0, 0);
+        Some(bytes)
+    }
+
+    /// Notes that the DAC keeps a batch that was sent ahead.
+    pub fn kept_ahead(&mut self, topic: TopicId, first_sequence: u64) {
+        if let Some(&instance) = self.instances.get(&topic) {
+            self.ahead.note_kept(instance, first_sequence);
+        }
+    }
+
+    /// Takes at most `max` batches to write, or fewer once `may_go_on` is false, which receives the bytes of each.
+    pub fn take(&mut self, max: usize, mut may_go_on: impl FnMut(usize) -> bool) -> Shipment {
+        self.note_received();
+        let mut shipment = Shipment::default();
+        while shipment.len() < max
+            && let Some(bytes) = self.take_next(&mut shipment)
+            && may_go_on(bytes)
+        {}
+        shipment
+    }
+
+    /// Adds the next batch to a shipment, unless it must wait for the next one. Returns its bytes.
+    fn take_next(&mut self, shipment: &mut Shipment) -> Option<usize> {
+        let batch = if self.has_unsent() { self.batches.next_unsent()? } else { return None };
+        let account = &mut self.accounts[batch.instance];
+        let topic = account.topic?;
+        let mut place = account.sent;
+        let dropped = place.advance(batch);
+        let is_kept = self.ahead.is_kept(batch.instance, batch.first_sequence);
+        if shipment.must_end_before(dropped, is_kept) {
+            return None;
+        }
+        account.sent = place;
+        let bytes = match is_kept {
+            true => shipment.add_release(batch, topic, dropped),
+            false => shipment.add_batch(batch, topic, dropped),
+        };
+        self.ahead.forget(batch.instance, batch.first_sequence);
+        self.ahead.note_in_order(bytes);
+        self.batches.note_sent();
+        Some(bytes)
     }
 
     /// Handles an acknowledgement: the DAC has received everything of `topic` up to `sequence`.
@@ -393,6 +461,7 @@ impl Spool {
         if let Some(&instance) = self.instances.get(&topic) {
             let account = &mut self.accounts[instance];
             account.acknowledged = account.acknowledged.max(sequence);
+            self.ahead.forget(instance, sequence);
         }
         self.note_received();
         self.release(topic);

@@ -72,7 +72,24 @@ struct Session {
     commands: mpsc::Receiver<DacMessage>,
     heard: u64,
     /// Planted: frames that were acknowledged and not handled.
-    late: VecDeque<(bool, Vec<u8>)>,
+    late: VecDeque<LateFrame>,
+}
+
+#[derive(Debug)]
+enum LateFrame {
+    Batch(Vec<u8>),
+    Control(Vec<u8>),
+    Ahead(Vec<u8>),
+}
+
+impl LateFrame {
+    fn as_frame(&self) -> Frame<'_> {
+        match self {
+            Self::Batch(bytes) => Frame::Batch(bytes),
+            Self::Control(bytes) => Frame::Control(bytes),
+            Self::Ahead(bytes) => Frame::Ahead(bytes),
+        }
+    }
 }
 
 /// The clocks of the simulated host.
@@ -417,10 +434,9 @@ impl DacProcess {
     /// Planted: handles the oldest frame that was acknowledged before.
     fn take_late(&mut self, id: ConnectionId, shared: &mut Shared) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
-        let Some((is_batch, bytes)) = session.late.pop_front() else { return };
-        let frame = if is_batch { Frame::Batch(&bytes) } else { Frame::Control(&bytes) };
+        let Some(late) = session.late.pop_front() else { return };
         let mut answers = Vec::new();
-        let handled = session.session.handle(frame, Moment::now(), &mut answers);
+        let handled = session.session.handle(late.as_frame(), Moment::now(), &mut answers);
         self.finish_read(id, handled, true, answers, shared);
     }
 
@@ -442,10 +458,13 @@ impl Session {
         let mut answers = Vec::new();
         while let Ok(Some(frame)) = self.reader.next() {
             let late = match frame {
-                Frame::Batch(bytes) => (true, bytes.to_vec()),
-                Frame::Control(bytes) => (false, bytes.to_vec()),
+                Frame::Batch(bytes) => LateFrame::Batch(bytes.to_vec()),
+                Frame::Control(bytes) => LateFrame::Control(bytes.to_vec()),
+                Frame::Ahead(bytes) => LateFrame::Ahead(bytes.to_vec()),
             };
-            if let (true, Ok(header)) = (late.0, Header::parse(&late.1)) {
+            if let LateFrame::Batch(bytes) = &late
+                && let Ok(header) = Header::parse(bytes)
+            {
                 answers.extend(acknowledgements(&header));
             }
             self.late.push_back(late);

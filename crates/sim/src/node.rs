@@ -171,7 +171,8 @@ impl NodeHost {
             Some(_) => Spool::before_a_file(self.plan.spool_bytes, count),
             None => Spool::new(self.plan.spool_bytes, count),
         };
-        let outbox = Outbox::new(spool, progress);
+        // The slowest link: a few batches are a backlog.
+        let outbox = Outbox::new(spool.for_link(Some(1)), progress);
         let announcement = Arc::new(self.announcement(secret, state));
         let spooler = directory.as_ref().map(|directory| {
             Spooler::new(outbox.clone(), Journal::begin(directory.clone(), announcement.clone()))

@@ -39,6 +39,7 @@ fn every_sample_is_stored_once_in_an_archive_whoever_is_killed_and_whoever_relay
         }
     }
     println!("{seeds} seeds: {sum}");
+    assert!(sum.kept_ahead > 0 && sum.releases > 0, "{sum}");
     assert!(sum.kills > 0 && sum.late_batches > 0 && sum.takeovers > 0, "{sum}");
 }
 
@@ -56,7 +57,12 @@ fn found_after(planted: Planted) -> u64 {
 
 #[test]
 fn mutants_of_failover_are_found() {
-    for planted in [Planted::ReceivedTakenForSafe, Planted::AttachIgnored, Planted::StoredBeforeTheArchive] {
+    for planted in [
+        Planted::ReceivedTakenForSafe,
+        Planted::AttachIgnored,
+        Planted::StoredBeforeTheArchive,
+        Planted::KeptTakenForReceived,
+    ] {
         assert!(found_after(planted) <= SEEDS);
     }
 }

@@ -204,7 +204,7 @@ impl World {
         let is_new = self.met.replace(now).is_some_and(|before| before != now);
         self.dacs[dac].ledgers.iter_mut().for_each(|ledger| ledger.registered(RUN, NOW));
         self.dacs[dac].has_counters = false;
-        let met = MetDac { is_new, safe_when: Some(SafeWhen::Stored) };
+        let met = MetDac { is_new, safe_when: Some(SafeWhen::Stored), takes_ahead: false };
         self.spool.connected((0..INSTANCES).map(|at| (at, topic(at))), met);
         self.home = Some(dac);
         self.to_dac.push_back(self.counters());
@@ -228,12 +228,11 @@ impl World {
         if self.home.is_none() {
             return;
         }
-        let mut batches = Vec::new();
-        let tells_of_drops = self.spool.take(self.random.usize(1..6), &mut batches);
-        if tells_of_drops {
+        let shipment = self.spool.take(self.random.usize(1..6), |_| true);
+        if shipment.tells_of_drops {
             self.to_dac.push_back(self.counters());
         }
-        self.to_dac.extend(batches.into_iter().map(ToDac::Batch));
+        self.to_dac.extend(shipment.batches.into_iter().map(ToDac::Batch));
     }
 
     fn receive(&mut self) {

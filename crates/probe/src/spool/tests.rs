@@ -1,4 +1,5 @@
 use super::*;
+use oasis_channel::Release;
 use oasis_wire::{
     batch::{Encoder, Fields, Header},
     schema::ProbeType,
@@ -6,8 +7,8 @@ use oasis_wire::{
 
 const TOPICS: [(usize, TopicId); 2] = [(0, TopicId(10)), (1, TopicId(11))];
 /// A DAC that does not say what is safe.
-const SAME: MetDac = MetDac { is_new: false, safe_when: None };
-const SAME_THAT_STORES: MetDac = MetDac { is_new: false, safe_when: Some(SafeWhen::Stored) };
+const SAME: MetDac = MetDac { is_new: false, safe_when: None, takes_ahead: false };
+const SAME_THAT_STORES: MetDac = MetDac { safe_when: Some(SafeWhen::Stored), ..SAME };
 const NEW: MetDac = MetDac { is_new: true, ..SAME_THAT_STORES };
 
 fn batch(instance: usize, first_sequence: u64, count: u16) -> NewBatch {
@@ -35,9 +36,7 @@ fn spool_for(batches: usize) -> Spool {
 }
 
 fn take(spool: &mut Spool) -> Vec<Header> {
-    let mut out = Vec::new();
-    spool.take(100, &mut out);
-    out.iter().map(|bytes| Header::parse(bytes).unwrap()).collect()
+    spool.take(100, |_| true).batches.iter().map(|bytes| Header::parse(bytes).unwrap()).collect()
 }
 
 #[test]
@@ -179,12 +178,12 @@ fn a_received_batch_is_sent_again_only_to_a_new_dac_until_it_is_safe() {
 fn samples_are_safe_when_received_if_the_dac_says_nothing_and_need_no_wait_if_it_has_no_archive() {
     for (safe_when, is_kept) in [(None, false), (Some(SafeWhen::Held), true)] {
         let mut spool = spool_for(10);
-        spool.connected(TOPICS.into_iter(), MetDac { is_new: false, safe_when });
+        spool.connected(TOPICS.into_iter(), MetDac { safe_when, ..SAME });
         spool.push(batch(0, 1, 1));
         take(&mut spool);
         spool.acknowledge(TopicId(10), 1);
         assert!(spool.is_finished());
-        spool.connected(TOPICS.into_iter(), MetDac { is_new: true, safe_when });
+        spool.connected(TOPICS.into_iter(), MetDac { safe_when, ..NEW });
         assert_eq!(take(&mut spool).len(), usize::from(is_kept), "{safe_when:?}");
     }
 }
@@ -202,7 +201,7 @@ fn a_spool_is_settled_when_its_dac_owes_no_acknowledgement() {
     assert!(!spool.is_settled(), "it is not stored");
     spool.safe(TopicId(10), 1);
     assert!(spool.is_settled() && spool.has_unsent());
-    spool.connected(TOPICS.into_iter(), MetDac { is_new: true, safe_when: Some(SafeWhen::Held) });
+    spool.connected(TOPICS.into_iter(), MetDac { safe_when: Some(SafeWhen::Held), ..NEW });
     take(&mut spool);
     assert!(!spool.is_settled());
     spool.acknowledge(TopicId(10), 2);
@@ -269,4 +268,79 @@ fn a_batch_that_is_safe_before_it_is_read_from_the_file_again_is_not_waited_for(
     spool.admit(QueuedBatch { instance, first_sequence, count, before, bytes, stored });
     assert!(take(&mut spool).is_empty());
     assert!(spool.is_finished());
+}
+
+fn first(batch: Option<Vec<u8>>) -> Option<(u32, u64)> {
+    batch.map(|bytes| Header::parse(&bytes).unwrap()).map(|header| (header.topic, header.first_sequence))
+}
+
+/// A spool with a backlog: the newest batches of both instances may go ahead.
+fn with_backlog() -> Spool {
+    let mut spool = spool_for(1_000).for_link(Some(1));
+    (1..=30).for_each(|sequence| spool.push(batch(0, sequence, 1)));
+    spool.push(batch(1, 1, 1));
+    spool
+}
+
+const TAKES_AHEAD: MetDac = MetDac { takes_ahead: true, ..SAME_THAT_STORES };
+
+#[test]
+fn the_newest_batches_go_before_a_backlog_and_a_release_takes_their_turn() {
+    let mut spool = with_backlog();
+    assert!(spool.has_ahead());
+    spool.connected(TOPICS.into_iter(), TAKES_AHEAD);
+    let ahead = [spool.take_ahead(), spool.take_ahead(), spool.take_ahead()].map(first);
+    assert_eq!(ahead, [Some((10, 30)), Some((11, 1)), None]);
+    spool.kept_ahead(TopicId(10), 30);
+    spool.kept_ahead(TopicId(10), 29);
+    let shipment = spool.take(100, |_| true);
+    assert_eq!((shipment.batches.len(), shipment.releases.len()), (28, 0), "a release begins a shipment");
+    let shipment = spool.take(100, |_| true);
+    let release = Release { topic: TopicId(10), from_sequence: 29, to_sequence: 30, dropped_before: 0 };
+    assert_eq!((&shipment.releases[..], shipment.batches.len(), shipment.len()), (&[release][..], 1, 3));
+    assert_eq!(spool.sent(0).sequence, 30);
+    spool.acknowledge(TopicId(10), 30);
+    spool.safe(TopicId(10), 30);
+    spool.safe(TopicId(11), 1);
+    assert!(spool.is_finished());
+}
+
+#[test]
+fn a_new_connection_keeps_nothing_ahead() {
+    let mut spool = with_backlog();
+    spool.connected(TOPICS.into_iter(), TAKES_AHEAD);
+    assert!(spool.take_ahead().is_some());
+    spool.kept_ahead(TopicId(10), 30);
+    spool.connected(TOPICS.into_iter(), TAKES_AHEAD);
+    let shipment = spool.take(100, |_| true);
+    assert_eq!((shipment.batches.len(), shipment.releases.len()), (31, 0));
+}
+
+#[test]
+fn drops_before_a_batch_that_the_dac_keeps_are_reported_when_it_is_released() {
+    let mut spool = spool_for(20).for_link(Some(1));
+    spool.connected(TOPICS.into_iter(), TAKES_AHEAD);
+    (1..=20).for_each(|sequence| spool.push(batch(0, sequence, 1)));
+    assert_eq!(first(spool.take_ahead()), Some((10, 20)));
+    spool.kept_ahead(TopicId(10), 20);
+    (21..=39).for_each(|sequence| spool.push(batch(0, sequence, 1)));
+    let shipment = spool.take(100, |_| true);
+    let release = Release { topic: TopicId(10), from_sequence: 20, to_sequence: 20, dropped_before: 19 };
+    assert_eq!((&shipment.releases[..], shipment.tells_of_drops), (&[release][..], true));
+    assert_eq!(spool.sent(0).dropped, Drops { spool_full: 19, ..Drops::default() });
+}
+
+#[test]
+fn without_a_backlog_or_an_offer_of_the_dac_nothing_goes_ahead() {
+    let mut spool = spool_for(1_000).for_link(Some(1));
+    spool.connected(TOPICS.into_iter(), TAKES_AHEAD);
+    spool.push(batch(0, 1, 1));
+    assert!(!spool.has_ahead());
+    let mut spool = with_backlog();
+    spool.connected(TOPICS.into_iter(), SAME_THAT_STORES);
+    assert!(!spool.has_ahead() && spool.take_ahead().is_none());
+    spool.connected(TOPICS.into_iter(), TAKES_AHEAD);
+    spool.push(batch(0, 31, 1));
+    take(&mut spool);
+    assert!(!spool.has_ahead(), "its turn came first");
 }

@@ -10,7 +10,7 @@ use crate::{
 use oasis_channel::SafeWhen;
 use oasis_wire::{batch::Header, quantity::TopicId};
 use proptest::prelude::*;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 const INSTANCES: usize = 2;
 
@@ -23,6 +23,8 @@ enum Event {
     Turn,
     /// The shipper sends at most this many batches, and the DAC acknowledges them or not.
     Send(usize, bool),
+    /// The shipper sends a batch ahead. The DAC keeps it or not, and its answer arrives.
+    Ahead(bool),
     /// The connection breaks and is restored.
     Reconnect,
     /// The DAC stores what it has received.
@@ -41,6 +43,7 @@ fn events(disk_fails: bool, dac_dies: bool) -> impl Strategy<Value = Vec<Event>>
             .prop_map(|(instance, count, bytes, dropped)| Event::Batch(instance, count, bytes, dropped)),
         3 => Just(Event::Turn),
         2 => (1..8_usize, any::<bool>()).prop_map(|(count, is_heard)| Event::Send(count, is_heard)),
+        2 => any::<bool>().prop_map(Event::Ahead),
         1 => Just(Event::Reconnect),
         1 => Just(Event::Store),
         1 => Just(Event::Panic),
@@ -67,19 +70,38 @@ struct Model {
     next: [u64; INSTANCES],
     received: [Account; INSTANCES],
     stored: [Account; INSTANCES],
+    /// Batches that the DAC keeps until their turn, by topic and first sequence number.
+    kept: BTreeMap<(TopicId, u64), Header>,
+}
+
+impl Account {
+    /// The DAC reads a batch: a duplicate changes nothing, a gap must be reported.
+    fn read(&mut self, header: Header) {
+        let end = header.first_sequence + u64::from(header.count) - 1;
+        if end > self.last {
+            let hole = header.first_sequence.checked_sub(self.last + 1).expect("no overlap");
+            // Before a batch that was sent earlier the node may report more drops: the DAC has those samples.
+            assert!(u64::from(header.dropped_before) >= hole, "a hole that nobody told of: {header:?}");
+            self.told += hole;
+            self.received += u64::from(header.count);
+            self.last = end;
+        }
+    }
 }
 
 impl Model {
     fn new(spool: Spool) -> Self {
         let outbox = Outbox::new(spool, Vec::new());
-        let model = Self { outbox, next: [1; 2], received: Default::default(), stored: Default::default() };
+        let (received, stored, kept) = Default::default();
+        let mut model = Self { outbox, next: [1; 2], received, stored, kept };
         model.connect(false);
         model
     }
 
-    fn connect(&self, is_new: bool) {
+    fn connect(&mut self, is_new: bool) {
+        self.kept.clear();
         let topics = (0..INSTANCES).map(|instance| (instance, TopicId(instance as u32)));
-        let dac = MetDac { is_new, safe_when: Some(SafeWhen::Stored) };
+        let dac = MetDac { is_new, safe_when: Some(SafeWhen::Stored), takes_ahead: true };
         self.outbox.with(|held| held.spool.connected(topics, dac));
     }
 
@@ -110,22 +132,23 @@ impl Model {
         self.outbox.with(|held| held.spool.push(batch));
     }
 
-    /// The DAC reads the sent batches: duplicates change nothing, gaps must be reported.
+    /// The DAC reads what was sent in order.
     fn send(&mut self, max: usize, is_heard: bool) {
-        let mut sent = Vec::new();
-        self.outbox.with(|held| held.spool.take(max, &mut sent));
-        for bytes in sent {
-            let header = Header::parse(&bytes).unwrap();
-            let account = &mut self.received[header.topic as usize];
-            let end = header.first_sequence + u64::from(header.count) - 1;
-            if end > account.last {
-                let hole = header.first_sequence.checked_sub(account.last + 1).expect("no overlap");
-                // Before a batch that was sent earlier the node may report more drops: the DAC has those samples.
-                assert!(u64::from(header.dropped_before) >= hole, "a hole that nobody told of: {header:?}");
-                account.told += hole;
-                account.received += u64::from(header.count);
-                account.last = end;
+        let shipment = self.outbox.with(|held| held.spool.take(max, |_| true));
+        assert!(shipment.len() <= max);
+        for release in shipment.releases {
+            let (mut next, mut dropped_before) = (release.from_sequence, release.dropped_before);
+            while next <= release.to_sequence {
+                let kept = self.kept.remove(&(release.topic, next)).expect("a batch that the DAC keeps");
+                next += u64::from(kept.count);
+                let header = Header { dropped_before: std::mem::take(&mut dropped_before), ..kept };
+                self.received[release.topic.0 as usize].read(header);
             }
+        }
+        for bytes in shipment.batches {
+            let header = Header::parse(&bytes).unwrap();
+            self.kept.retain(|&(topic, first), _| topic.0 != header.topic || first > header.first_sequence);
+            self.received[header.topic as usize].read(header);
         }
         if is_heard {
             self.outbox.with(|held| {
@@ -133,6 +156,16 @@ impl Model {
                     held.spool.acknowledge(TopicId(topic as u32), account.last);
                 }
             });
+        }
+    }
+
+    fn send_ahead(&mut self, is_kept: bool) {
+        let Some(bytes) = self.outbox.with(|held| held.spool.take_ahead()) else { return };
+        let header = Header::parse(&bytes).unwrap();
+        let topic = TopicId(header.topic);
+        if is_kept && header.first_sequence > self.received[header.topic as usize].last {
+            self.kept.insert((topic, header.first_sequence), header);
+            self.outbox.with(|held| held.spool.kept_ahead(topic, header.first_sequence));
         }
     }
 
@@ -145,6 +178,7 @@ impl Model {
                     spooler.settle();
                 }
                 Event::Send(count, is_heard) => self.send(count, is_heard),
+                Event::Ahead(is_kept) => self.send_ahead(is_kept),
                 Event::Reconnect => self.connect(false),
                 Event::Store => self.store(),
                 Event::Panic => spooler.begin_again(),
@@ -199,7 +233,7 @@ proptest! {
     fn with_room_on_the_disk_only_the_ring_drops_even_if_dacs_die(events in events(false, true), limit in 500..5_000_usize) {
         let folder = tempfile::tempdir().unwrap();
         // Memory for the batches between two steps; the file must take everything else.
-        let mut model = Model::new(Spool::with_intake(Intake::new(400_000), limit, INSTANCES));
+        let mut model = Model::new(Spool::with_intake(Intake::new(400_000), limit, INSTANCES).for_link(Some(1)));
         let outbox = model.outbox.clone();
         let mut spooler = spooler(&outbox, folder.path());
         let ring: u64 = events.iter().map(|event| match event { Event::Batch(.., dropped) => (*dropped).into(), _ => 0_u64 }).sum();
@@ -211,7 +245,7 @@ proptest! {
     #[test]
     fn with_little_memory_and_a_failing_disk_each_sample_is_delivered_or_counted(events in events(true, false), limit in 1_000..20_000_usize) {
         let folder = tempfile::tempdir().unwrap();
-        let mut model = Model::new(Spool::before_a_file(limit, INSTANCES));
+        let mut model = Model::new(Spool::before_a_file(limit, INSTANCES).for_link(Some(1)));
         let outbox = model.outbox.clone();
         let mut spooler = spooler(&outbox, folder.path());
         model.run(events, &mut spooler);

@@ -141,6 +141,7 @@ impl Memory {
                     software,
                     datagrams: None,
                     safe: None,
+                    ahead: false,
                 });
             }
             NodeMessage::KeepUntilSafe => {}

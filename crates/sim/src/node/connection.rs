@@ -104,10 +104,10 @@ impl NodeHost {
         let Some(process) = &mut self.process else { return };
         let outbox = process.carrier().outbox.clone();
         match message {
-            DacMessage::Welcome { datagrams, epoch, safe, .. } => {
+            DacMessage::Welcome { datagrams, epoch, safe, ahead, .. } => {
                 if let Some(link) = &mut process.link {
                     link.offer = datagrams.filter(|_| self.plan.udp);
-                    link.dac = Some((epoch, safe));
+                    link.dac = Some((epoch, safe, ahead));
                 }
                 let Announcement { types, instances, .. } = &*process.carrier().announcement;
                 let register = NodeMessage::Register { types: types.clone(), instances: instances.clone() };
@@ -123,6 +123,9 @@ impl NodeHost {
             }),
             DacMessage::Safe { topics, .. } => outbox.with(|held| {
                 topics.iter().for_each(|&(topic, sequence)| held.spool.safe(topic, sequence));
+            }),
+            DacMessage::KeptAhead { topics } => outbox.with(|held| {
+                topics.iter().for_each(|&(topic, first)| held.spool.kept_ahead(topic, first));
             }),
             DacMessage::Pong { .. } => {
                 if let Some(link) = &mut process.link {

@@ -7,7 +7,7 @@ use crate::{
 };
 use oasis_channel::{
     Backoff, DatagramOffer, NodeMessage, SafeWhen, TopicAssignment,
-    frame::{Reader, batch_header, write_control},
+    frame::{Reader, ahead_header, batch_header, write_control},
 };
 use oasis_probe::simulation::{
     Announcement, BatchBuilder, Directory, Journal, MetDac, NewBatch, Outbox, Progress, Spool, Spooler,
@@ -61,7 +61,8 @@ pub(super) struct Link {
     pub(super) reader: Reader,
     pub(super) since: u64,
     pub(super) heard: u64,
-    pub(super) dac: Option<(Epoch, Option<SafeWhen>)>,
+    /// Its epoch, what makes samples safe, and whether it takes batches ahead.
+    pub(super) dac: Option<(Epoch, Option<SafeWhen>, bool)>,
     pub(super) is_live: bool,
     pub(super) next_ping: u64,
     pub(super) farewell: Option<u64>,
@@ -144,7 +145,9 @@ impl Process {
 
     pub(super) fn registered(&mut self, topics: &[TopicAssignment], shared: &mut Shared) {
         let now = shared.now;
-        let Some((epoch, safe_when)) = self.link.as_ref().and_then(|link| link.dac) else { return };
+        let Some((epoch, safe_when, takes_ahead)) = self.link.as_ref().and_then(|link| link.dac) else {
+            return;
+        };
         self.is_known |= self.replay.is_none();
         let carrier = self.replay.as_mut().unwrap_or(&mut self.live);
         let is_new = carrier.epoch.replace(epoch).is_some_and(|before| before != epoch);
@@ -155,7 +158,7 @@ impl Process {
             .filter_map(|assigned| Some((index_of(&assigned.instance)?, assigned.topic)))
             .collect();
         let counters = carrier.outbox.with(|held| {
-            held.spool.connected(topics.into_iter(), MetDac { is_new, safe_when });
+            held.spool.connected(topics.into_iter(), MetDac { is_new, safe_when, takes_ahead });
             held.has_waited = false;
             held.messages.clear();
             held.counters()
@@ -172,20 +175,22 @@ impl Process {
         let Some(link) = &mut self.link else { return false };
         let carrier = self.replay.as_ref().unwrap_or(&self.live);
         let ping_due = now >= link.next_ping;
-        let mut batches = Vec::new();
-        let (control, is_done, is_late) = carrier.outbox.with(|held| {
+        let (ahead, control, batches, is_done, is_late) = carrier.outbox.with(|held| {
             let mut control: Vec<NodeMessage> = held.messages.drain(..).collect();
-            let tells_of_drops = held.spool.take(BATCHES, &mut batches);
+            let ahead: Vec<Vec<u8>> = std::iter::from_fn(|| held.spool.take_ahead()).collect();
+            let shipment = held.spool.take(BATCHES, |_| true);
             let begins_to_close = held.closing && link.farewell.is_none();
             if held.is_ending() && (held.closing || held.spool.is_received()) {
                 held.has_waited = now >= *link.farewell.get_or_insert(now + FAREWELL);
             }
             let is_done = held.is_ending() && held.is_sent();
-            if tells_of_drops || ping_due || is_done || begins_to_close {
+            if shipment.tells_of_drops || ping_due || is_done || begins_to_close {
                 control.push(NodeMessage::Counters { instances: held.counters() });
             }
-            (control, is_done, held.closing && held.has_waited)
+            control.extend(shipment.releases.into_iter().map(NodeMessage::Release));
+            (ahead, control, shipment.batches, is_done, held.closing && held.has_waited)
         });
+        self.send_ahead(&ahead, shared);
         self.finish_turn(control, batches, is_done, ping_due, shared);
         is_late && !is_done
     }
@@ -214,6 +219,19 @@ impl Process {
             if ping_due {
                 link.next_ping = shared.now + PING;
             }
+        }
+    }
+
+    fn send_ahead(&mut self, ahead: &[Vec<u8>], shared: &mut Shared) {
+        let Some(link) = &self.link else { return };
+        let mut bytes = Vec::new();
+        for batch in ahead {
+            shared.trace.detail(shared.now, || format!("ahead from {}: {:?}", link.id, Header::parse(batch)));
+            bytes.extend_from_slice(&ahead_header(batch.len()));
+            bytes.extend_from_slice(batch);
+        }
+        if !bytes.is_empty() {
+            shared.send(link.id, Side::Dac, &bytes);
         }
     }
 

@@ -29,6 +29,8 @@ pub enum Planted {
     AttachIgnored,
     /// The DAC calls samples stored that its archive does not have.
     StoredBeforeTheArchive,
+    /// The node takes what a DAC keeps ahead of its turn for received.
+    KeptTakenForReceived,
 }
 
 /// What happened.
@@ -41,6 +43,8 @@ pub struct Counts {
     pub takeovers: u64,
     pub late_batches: u64,
     pub safe_messages: u64,
+    pub kept_ahead: u64,
+    pub releases: u64,
 }
 
 impl Counts {
@@ -52,17 +56,29 @@ impl Counts {
         self.takeovers += other.takeovers;
         self.late_batches += other.late_batches;
         self.safe_messages += other.safe_messages;
+        self.kept_ahead += other.kept_ahead;
+        self.releases += other.releases;
     }
 }
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { samples, in_both, dropped, kills, takeovers, late_batches, safe_messages } = self;
+        let Self {
+            samples,
+            in_both,
+            dropped,
+            kills,
+            takeovers,
+            late_batches,
+            safe_messages,
+            kept_ahead,
+            releases,
+        } = self;
         write!(
             f,
             "{samples} samples, {in_both} in both archives, {dropped} dropped and declared, 0 undeclared, 0 stored twice; {kills} kills, \
              {takeovers} nodes that moved, {late_batches} batches on connections given up, {safe_messages} messages that samples are safe, \
-             0 too early"
+             0 too early; {kept_ahead} batches kept ahead of their turn, {releases} releases"
         )
     }
 }
@@ -70,6 +86,7 @@ impl fmt::Display for Counts {
 enum ToDac {
     Message(NodeMessage),
     Batch(Arc<Vec<u8>>),
+    Ahead(Vec<u8>),
 }
 
 /// A connection of the node, which may have given it up.
@@ -120,7 +137,8 @@ impl World {
             seconds: 0,
             encoder: Encoder::new(&beat).unwrap(),
             probe_type: Arc::new(beat),
-            spool: Spool::new(1 << 24, INSTANCES),
+            // The slowest link: a few batches are a backlog.
+            spool: Spool::new(1 << 24, INSTANCES).for_link(Some(1)),
             taken: [0; INSTANCES],
             dropped: Default::default(),
             hosts: [Host::new(), Host::new()],
@@ -250,13 +268,17 @@ impl World {
         if !self.present().is_some_and(|connection| connection.is_registered) {
             return;
         }
-        let mut batches = Vec::new();
-        let most = self.random.usize(1..6);
-        let tells_of_drops = self.spool.take(most, &mut batches);
-        let counters = tells_of_drops.then(|| self.counters());
+        let ahead = self.spool.take_ahead();
+        let most = self.random.usize(0..6);
+        let shipment = self.spool.take(most, |_| true);
+        let counters = shipment.tells_of_drops.then(|| self.counters());
+        self.counts.releases += shipment.releases.len() as u64;
         let Some(connection) = self.present() else { return };
+        connection.to_dac.extend(ahead.map(ToDac::Ahead));
         connection.to_dac.extend(counters);
-        connection.to_dac.extend(batches.into_iter().map(ToDac::Batch));
+        let releases = shipment.releases.into_iter().map(NodeMessage::Release);
+        connection.to_dac.extend(releases.map(ToDac::Message));
+        connection.to_dac.extend(shipment.batches.into_iter().map(ToDac::Batch));
     }
 
     /// A DAC reads from a connection, the present one of the node or one that it has given up.
@@ -284,6 +306,7 @@ impl World {
                         connection.session.handle(Frame::Control(&json), now, &mut out)
                     }
                     ToDac::Batch(bytes) => connection.session.handle(Frame::Batch(&bytes), now, &mut out),
+                    ToDac::Ahead(bytes) => connection.session.handle(Frame::Ahead(&bytes), now, &mut out),
                 };
                 if let Err(failure) = &handled {
                     let is_of_failover = ["node_moved", "run_replaced"].contains(&failure.code.as_str());
@@ -344,7 +367,7 @@ impl World {
                 let before = self.met.replace(epoch);
                 self.counts.takeovers += u64::from(before.is_some_and(|before| before != epoch));
                 let is_new = before.is_some_and(|before| before != epoch);
-                let met = MetDac { is_new, safe_when: Some(SafeWhen::Stored) };
+                let met = MetDac { is_new, safe_when: Some(SafeWhen::Stored), takes_ahead: true };
                 let topics = self.topics;
                 self.spool.connected((0..INSTANCES).map(|at| (at, topics[at].unwrap())), met);
                 let counters = self.counters();
@@ -357,6 +380,15 @@ impl World {
                     self.spool.acknowledge(topic, sequence);
                     if planted == Some(Planted::ReceivedTakenForSafe) {
                         self.spool.safe(topic, sequence);
+                    }
+                }
+            }
+            DacMessage::KeptAhead { topics } => {
+                for (topic, first) in topics {
+                    self.counts.kept_ahead += 1;
+                    self.spool.kept_ahead(topic, first);
+                    if planted == Some(Planted::KeptTakenForReceived) {
+                        self.spool.acknowledge(topic, first);
                     }
                 }
             }

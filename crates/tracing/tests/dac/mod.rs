@@ -114,6 +114,7 @@ impl Kept {
                 software: "test".into(),
                 datagrams: None,
                 safe: None,
+                ahead: false,
             }),
             NodeMessage::Register { types, instances } => {
                 self.types = types.clone();

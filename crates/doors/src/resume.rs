@@ -17,8 +17,8 @@ pub struct ResumeAt {
 pub enum Resumed {
     /// In the topic log.
     Log(StartAt),
-    /// Perhaps in the archive: the position is of an earlier epoch, and the log does not have the sample.
-    Past(Position),
+    /// Perhaps in the archive, or at an upstream: the position is of an earlier epoch, and the log does not have the sample.
+    Past(Position, Option<PortablePosition>),
 }
 
 impl ResumeAt {
@@ -29,7 +29,7 @@ impl ResumeAt {
             (Some(at), _) if at.epoch == epoch => Resumed::Log(StartAt::Position(at)),
             (None, Some(at)) => Resumed::Log(StartAt::Portable(at)),
             (Some(_), Some(at)) if log.find(at).is_some() => Resumed::Log(StartAt::Portable(at)),
-            (Some(at), _) => Resumed::Past(at),
+            (Some(at), portable) => Resumed::Past(at, portable),
             (None, None) => Resumed::Log(StartAt::Earliest),
         }
     }

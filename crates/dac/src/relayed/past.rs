@@ -2,7 +2,7 @@
 
 use oasis_wire::{
     loss::Cause,
-    quantity::{Offset, Position},
+    quantity::{Offset, PortablePosition, Position},
     schema::ProbeType,
 };
 use std::ops::Range;
@@ -13,8 +13,8 @@ use tokio::sync::mpsc;
 pub enum PastStart {
     /// At the first sample that is not older, nanoseconds since 1970 on the node's clock.
     Time(u64),
-    /// At this position of the upstream.
-    Position(Position),
+    /// At this position of an upstream, or at the portable one, whichever the upstream knows.
+    Position(Position, Option<PortablePosition>),
     /// At the oldest of the newest samples of a time, of which there are so many.
     Newest {
         /// The beginning of the time.

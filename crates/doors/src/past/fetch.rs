@@ -25,6 +25,7 @@ impl Fetcher {
     pub(super) async fn fetch_here(&self, source: Source) -> Result<PastPart, ReadError> {
         match source {
             Source::Start(start) => self.read(Box::new(self.reader(start))).await,
+            Source::Resumed(at, _) => self.read(Box::new(self.reader(Start::Position(at)))).await,
             Source::Reader(reader) => self.read(reader).await,
             Source::Points(from, most) => self.fetch_points(from, most).await,
             Source::Upstream(answer) => self.go_on(answer).await,

@@ -42,6 +42,16 @@ pub struct Answer {
 impl Fetcher {
     /// Asks the upstream, and returns the first part of its answer.
     pub(super) async fn fetch_relayed(&self, source: Source) -> Result<PastPart, ReadError> {
+        if let Source::Start(Start::Position(at)) | Source::Resumed(at, _) = source
+            && at.epoch == self.instance.log.epoch()
+        {
+            // No upstream knows offsets of this DAC: it would send all that it has.
+            return Ok(PastPart {
+                begin: at,
+                items: Vec::new(),
+                then: NextStep::Log { at, is_missing: true },
+            });
+        }
         let present = now().0;
         let (log, held) = match &source {
             Source::Upstream(_) | Source::Reader(_) => (None, 0),
@@ -65,7 +75,8 @@ impl Fetcher {
                 (PastStart::Newest { from, samples: samples.saturating_sub(held) }, None)
             }
             Source::Start(Start::Time(from)) => (PastStart::Time(from), None),
-            Source::Start(Start::Position(at)) => (PastStart::Position(at), None),
+            Source::Start(Start::Position(at)) => (PastStart::Position(at, None), None),
+            Source::Resumed(at, portable) => (PastStart::Position(at, Some(portable)), None),
             Source::Points(from, points) => (PastStart::Time(from), Some(points)),
         };
         let (to, join) = match self.until {

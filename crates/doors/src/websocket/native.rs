@@ -151,10 +151,10 @@ impl Shard {
         };
         let resumed = wanted.resume.map(|at| at.of(&found, dac.epoch()));
         let (from, source) = match resumed {
-            Some(Resumed::Past(at)) if self.around.archived.serves_of(&found, options) => {
-                (StartAt::Earliest, Some(Source::from_position(at)))
+            Some(Resumed::Past(at, portable)) if self.around.archived.serves_of(&found, options) => {
+                (StartAt::Earliest, Some(Source::from_positions(at, portable)))
             }
-            Some(Resumed::Past(at)) => (StartAt::Position(at), None),
+            Some(Resumed::Past(at, _)) => (StartAt::Position(at), None),
             Some(Resumed::Log(from)) => (from, None),
             None if times.from == Begin::Now && times.last.is_none() => (StartAt::Now, None),
             None => (StartAt::Earliest, past()?),

@@ -155,6 +155,11 @@ impl Demand {
         self.lock().is_relayed
     }
 
+    /// Returns whether anybody reads.
+    pub(crate) fn has_readers(&self) -> bool {
+        self.lock().highest().is_some()
+    }
+
     /// Returns what readers want of a relayed instance. Each later change is told once more.
     pub(crate) fn take_wanted(&self) -> Wanted {
         let mut inner = self.lock();

@@ -10,9 +10,12 @@ use crate::{
     schema_hash::SchemaHash,
 };
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
-use oasis_wire::{quantity::TopicId, schema::ProbeType};
+use oasis_wire::{
+    quantity::{Offset, PortablePosition, TopicId},
+    schema::ProbeType,
+};
 use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
+    Arc, Mutex, MutexGuard, OnceLock, PoisonError,
     atomic::{AtomicBool, Ordering},
 };
 use tokio::sync::mpsc;
@@ -49,6 +52,8 @@ pub struct Instance {
     pub delivery: Delivery,
     /// The instance that a derived stream is derived from.
     base: Option<Arc<Instance>>,
+    /// The next sample of the topic that this one has replaced, while it had readers.
+    continues: OnceLock<PortablePosition>,
     /// Of a relayed instance: where questions about its past go.
     upstream: Mutex<Option<mpsc::Sender<ForwardedQuestion>>>,
 }
@@ -82,6 +87,7 @@ impl Instance {
             read_by: Followers::default(),
             delivery: Delivery::Every,
             base: None,
+            continues: OnceLock::new(),
             upstream: Mutex::default(),
         }
     }
@@ -112,6 +118,7 @@ impl Instance {
             read_by: Followers::default(),
             delivery,
             base: Some(base.clone()),
+            continues: OnceLock::new(),
             upstream: Mutex::default(),
         }
     }
@@ -142,6 +149,28 @@ impl Instance {
         self.retired.load(Ordering::Acquire)
     }
 
+    /// Returns whether a reader at this offset has received everything: no sample will follow.
+    pub fn ends_at(&self, next: Offset) -> bool {
+        // In this order: a relay may append until the moment when it is retired.
+        self.is_retired() && next >= self.log.next()
+    }
+
+    /// Returns the next sample that readers of the topic before this one wait for, if it had any.
+    pub fn continues(&self) -> Option<PortablePosition> {
+        self.continues.get().copied()
+    }
+
+    /// Lets it continue where a topic ends that it replaces. A topic without readers is not continued: nobody waits for samples.
+    pub(crate) fn continue_after(&self, replaced: &Self) {
+        let ledger = replaced.ledger();
+        let next = ledger.run().map(|run| PortablePosition { run, sequence: ledger.last_sequence + 1 });
+        drop(ledger);
+        if let Some(next) = next.filter(|_| replaced.demand.has_readers()) {
+            // Only the one that creates the instance calls this.
+            let _ = self.continues.set(next);
+        }
+    }
+
     /// Connects a relayed instance with its upstream.
     pub(crate) fn relay_by(&self, ways: &Ways) {
         *self.upstream.lock().unwrap_or_else(PoisonError::into_inner) = Some(ways.questions.clone());
@@ -155,6 +184,7 @@ impl Instance {
 
     /// Retires the instance: no sample will follow.
     pub(crate) fn retire(&self) {
+        self.log.close();
         if !self.retired.swap(true, Ordering::AcqRel) {
             self.log.wake_readers();
             self.demand.set_range(None);

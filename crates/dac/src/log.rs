@@ -99,6 +99,8 @@ struct Inner {
     bytes: usize,
     next: u64,
     evicted: u64,
+    /// Another log has taken its place.
+    is_closed: bool,
     /// The node's runs with the offsets of their first samples, oldest first; appended samples belong to the last one.
     runs: VecDeque<(Offset, Uuid)>,
 }
@@ -127,7 +129,7 @@ pub struct LogState {
 /// Result of a read.
 #[derive(Debug)]
 pub struct Read {
-    /// Offsets that the reader wanted and the log has evicted: from, to (exclusive).
+    /// Offsets that the reader wanted and the log has evicted, or skipped: from, to (exclusive).
     pub missed: Option<(Offset, Offset)>,
     /// Segments in order; the first may begin before the requested offset.
     pub segments: Vec<Arc<Segment>>,
@@ -169,6 +171,28 @@ impl TopicLog {
         self.append_covering(batch, count, count.into(), stamp);
     }
 
+    /// Appends like [`TopicLog::append`], unless the log is closed. Returns false then: nobody would read it.
+    pub(crate) fn append_if_open(
+        &self,
+        batch: Vec<u8>,
+        count: u16,
+        stamp: impl FnOnce(&mut [u8], Offset),
+    ) -> bool {
+        let mut inner = self.lock();
+        if inner.is_closed {
+            return false;
+        }
+        self.push_to(&mut inner, batch, count, count.into(), stamp);
+        drop(inner);
+        self.wake_readers();
+        true
+    }
+
+    /// Ends what [`TopicLog::append_if_open`] appends.
+    pub(crate) fn close(&self) {
+        self.lock().is_closed = true;
+    }
+
     /// Appends like [`TopicLog::append`], but does not wake the readers. A caller with several batches calls
     /// [`TopicLog::wake_readers`] after the last one, so that a reader takes all of them at once.
     pub(crate) fn append_without_wake(
@@ -193,16 +217,26 @@ impl TopicLog {
         self.wake_readers();
     }
 
-    fn push(&self, mut batch: Vec<u8>, count: u16, span: u64, stamp: impl FnOnce(&mut [u8], Offset)) {
-        let mut inner = self.lock();
+    fn push(&self, batch: Vec<u8>, count: u16, span: u64, stamp: impl FnOnce(&mut [u8], Offset)) {
+        self.push_to(&mut self.lock(), batch, count, span, stamp);
+    }
+
+    fn push_to(
+        &self,
+        inner: &mut Inner,
+        mut batch: Vec<u8>,
+        count: u16,
+        span: u64,
+        stamp: impl FnOnce(&mut [u8], Offset),
+    ) {
         let (first, end) = (Offset(inner.next), Offset(inner.next + span));
         stamp(&mut batch, Offset(end.0 - u64::from(count)));
         let segment = Segment::covering(Bytes::from(batch), first, end, count).of_run(inner.run());
         let segment = Arc::new(segment.arrived_at(moment::steady()));
         inner.next = end.0;
-        self.account(&mut inner, &segment);
+        self.account(inner, &segment);
         inner.segments.push_back(segment);
-        self.evict(&mut inner);
+        self.evict(inner);
         self.next.store(inner.next, Ordering::Release);
     }
 
@@ -248,13 +282,10 @@ impl TopicLog {
         parts
     }
 
-    /// Gives the next `count` offsets to samples that this log will never have, and evicts what it has: readers that have
-    /// not read up to here learn exactly how much they miss.
+    /// Gives the next `count` offsets to samples that this log will never have: readers receive what comes before, and
+    /// then learn exactly how much they miss.
     pub(crate) fn skip(&self, count: u64) {
         let mut inner = self.lock();
-        while !inner.segments.is_empty() {
-            self.drop_oldest(&mut inner);
-        }
         let next = inner.next.saturating_add(count).min(LAST_SKIPPED).max(inner.next);
         inner.evicted += next - inner.next;
         inner.next = next;
@@ -270,13 +301,17 @@ impl TopicLog {
         }
     }
 
-    /// Returns at most `max` segments with samples at or after `from`.
+    /// Returns at most `max` segments with samples at or after `from`. They end where offsets were skipped: the next read
+    /// reports those as missed.
     pub fn read(&self, from: Offset, max: usize) -> Read {
         let inner = self.lock();
-        let first = inner.segments.front().map_or(Offset(inner.next), |segment| segment.first());
-        let missed = (from < first).then_some((from, first));
         let start = inner.segments.partition_point(|segment| segment.end() <= from);
-        Read { missed, segments: inner.segments.range(start..).take(max).cloned().collect() }
+        let first = inner.segments.get(start).map_or(Offset(inner.next), |segment| segment.first());
+        let missed = (from < first).then_some((from, first));
+        let mut end = first;
+        let follows = |segment: &&Arc<Segment>| segment.first() == std::mem::replace(&mut end, segment.end());
+        let segments = inner.segments.range(start..).take(max).take_while(follows);
+        Read { missed, segments: segments.cloned().collect() }
     }
 
     /// Returns the newest segment.

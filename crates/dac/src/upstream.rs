@@ -15,8 +15,8 @@ use crate::{
 };
 use oasis_channel::{Failure, NodeIdentity, Overhead, RegisteredInstance};
 use oasis_wire::{
-    batch::{self, BatchError, Header},
-    quantity::{Nanos, TopicId},
+    batch::{self, BatchError},
+    quantity::{Nanos, Offset, TopicId},
     schema::ProbeType,
 };
 use std::sync::Arc;
@@ -186,18 +186,22 @@ impl Instance {
         self.source().demand.is_relayed()
     }
 
-    /// Appends a batch of an upstream, and wakes the readers. `clock_offset_ns` is this DAC's clock minus the upstream's.
+    /// Appends a batch of an upstream, and wakes the readers. `clock_offset_ns` is this DAC's clock minus the upstream's. Returns false if
+    /// the instance is retired: another topic, or a later one, must have the batch.
     ///
     /// # Errors
     /// If the bytes are no batch of this instance's type.
-    pub fn append_relayed(&self, mut bytes: Vec<u8>, clock_offset_ns: i64) -> Result<Header, BatchError> {
+    pub fn append_relayed(&self, mut bytes: Vec<u8>, clock_offset_ns: i64) -> Result<bool, BatchError> {
         let header = batch::check(&bytes, &self.probe_type)?;
-        let last = header.first_sequence.saturating_add(header.count.into()).saturating_sub(1);
-        self.ledger().note_relayed(header.first_sequence, last);
         batch::stamp_topic(&mut bytes, self.topic.0);
         let arrived = header.dac_time.saturating_add_signed(clock_offset_ns);
-        self.log.append(bytes, header.count, |batch, offset| batch::stamp(batch, offset.0, arrived));
-        Ok(header)
+        let stamp = |batch: &mut [u8], Offset(offset)| batch::stamp(batch, offset, arrived);
+        if !self.log.append_if_open(bytes, header.count, stamp) {
+            return Ok(false);
+        }
+        let last = header.first_sequence.saturating_add(header.count.into()).saturating_sub(1);
+        self.ledger().note_relayed(header.first_sequence, last);
+        Ok(true)
     }
 
     /// Leaves out samples that the upstream does not have: readers receive a gap of so many.

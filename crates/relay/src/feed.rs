@@ -45,13 +45,28 @@ const PLACES: usize = 65_536;
 /// Where subscriptions continue, so that they survive their connections, and nodes that move from one upstream to another. Shared by
 /// all upstreams.
 #[derive(Debug, Clone, Default)]
-pub struct Places(Arc<Mutex<BTreeMap<TopicId, Place>>>);
+pub struct Places(Arc<Mutex<Known>>);
+
+/// Names of a node and its instance.
+type Names = (Arc<str>, Arc<str>);
+
+#[derive(Debug, Default)]
+struct Known {
+    places: BTreeMap<TopicId, (Names, SharedPlace)>,
+    /// The last topic of each instance: readers continue with it after the one before.
+    topics: HashMap<Names, TopicId>,
+}
+
+/// Locked while a batch is appended: for a moment two upstreams may send samples of the same node.
+type SharedPlace = Arc<Mutex<Place>>;
 
 /// Where a subscription continues.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
+struct Place {
     /// The next sample at the upstream.
     next: Option<Position>,
+    /// The upstream's topic that this position is in. Another one has other samples at the same offsets.
+    topic: u32,
     /// The last sample.
     last: Option<LastSample>,
     /// Nobody has read for a while: samples of that time are left out.
@@ -71,26 +86,42 @@ struct LastSample {
 impl Places {
     /// The subscription was ended, because nobody reads.
     pub fn pause(&self, topic: TopicId) {
-        if let Some(place) = self.lock().get_mut(&topic) {
-            place.has_paused = true;
+        let place = lock(&self.0).places.get(&topic).map(|(_, place)| place.clone());
+        if let Some(place) = place {
+            lock(&place).has_paused = true;
         }
     }
 
-    fn of(&self, topic: TopicId) -> Place {
-        self.lock().get(&topic).copied().unwrap_or_default()
+    /// Returns the place of an instance. A new topic of it begins where the one before ended.
+    fn of(&self, instance: &Instance) -> SharedPlace {
+        let mut known = lock(&self.0);
+        if let Some((_, place)) = known.places.get(&instance.topic) {
+            return place.clone();
+        }
+        let names = (instance.node.clone(), instance.name.clone());
+        let before = known.topics.insert(names.clone(), instance.topic);
+        let before = before.and_then(|topic| known.places.remove(&topic));
+        let place = before.map_or_else(|| Arc::new(Mutex::new(Place::of_new(instance))), |(_, place)| place);
+        known.places.insert(instance.topic, (names, place.clone()));
+        known.bound();
+        place
     }
+}
 
-    fn change(&self, topic: TopicId, place: Place) {
-        let mut places = self.lock();
-        places.insert(topic, place);
-        if places.len() > PLACES {
-            places.pop_first();
+impl Known {
+    fn bound(&mut self) {
+        while self.places.len() > PLACES {
+            let Some((topic, (names, _))) = self.places.pop_first() else { return };
+            if self.topics.get(&names) == Some(&topic) {
+                self.topics.remove(&names);
+            }
         }
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<TopicId, Place>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// A panic in the middle of a batch leaves the place before it.
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A topic that is read.
@@ -98,8 +129,13 @@ impl Places {
 struct Fed {
     instance: Arc<Instance>,
     epoch: Epoch,
+    /// The upstream's number of the topic.
+    topic: u32,
     /// Offset of the next sample.
     next: Offset,
+    place: SharedPlace,
+    /// Samples that the upstream reported as missed before its first batch.
+    missed: u64,
 }
 
 /// The subscriptions of one connection.
@@ -110,20 +146,26 @@ pub struct Feed {
     epoch: Epoch,
     last_id: i64,
     /// Requests without an answer.
-    asked: HashMap<i64, (Arc<Instance>, Wanted)>,
+    asked: HashMap<i64, Asked>,
     /// By the upstream's topic.
     fed: HashMap<u32, Fed>,
     /// The upstream's topics, by those here.
     topics: HashMap<TopicId, u32>,
-    /// Subscriptions to end as soon as they have begun.
-    unwanted: Vec<TopicId>,
+}
+
+/// A subscription that was asked for.
+#[derive(Debug)]
+struct Asked {
+    instance: Arc<Instance>,
+    /// It ends as soon as it has begun.
+    is_unwanted: bool,
 }
 
 impl Feed {
     /// Creates a connection to an upstream in this epoch, without subscriptions.
     pub fn new(places: Places, epoch: Epoch) -> Self {
-        let (asked, fed, topics, unwanted) = Default::default();
-        Self { places, epoch, last_id: 0, asked, fed, topics, unwanted }
+        let (asked, fed, topics) = Default::default();
+        Self { places, epoch, last_id: 0, asked, fed, topics }
     }
 
     /// Returns the request that subscribes to an instance where its log here ends, if that is known.
@@ -132,13 +174,14 @@ impl Feed {
         let mut request = json!({
             "op": "subscribe", "id": self.last_id, "node": &*instance.node, "instance": &*instance.name,
         });
-        if let Some(resume) = self.places.of(instance.topic).resume(self.epoch) {
+        let place = *lock(&self.places.of(&instance));
+        if let Some(resume) = place.resume(self.epoch) {
             request["resume"] = resume.into();
         }
         if let Wanted::Rate(hertz) = wanted {
             request["rate"] = hertz.get().into();
         }
-        self.asked.insert(self.last_id, (instance, wanted));
+        self.asked.insert(self.last_id, Asked { instance, is_unwanted: false });
         request
     }
 
@@ -149,14 +192,13 @@ impl Feed {
             // A reader that comes later wants the newest sample, and one that resumes learns that it misses some: their numbers say which.
             fed.instance.skip_relayed(1);
         }
-        if !self.topics.contains_key(&topic) && self.asked.values().any(|(asked, _)| asked.topic == topic) {
-            self.unwanted.push(topic);
-        }
         self.abandon(topic)
     }
 
     /// Returns the request that ends a subscription, because the topic's node has moved to another upstream.
     pub fn abandon(&mut self, topic: TopicId) -> Option<Value> {
+        let asked = self.asked.values_mut().filter(|asked| asked.instance.topic == topic);
+        asked.for_each(|asked| asked.is_unwanted = true);
         let there = self.topics.remove(&topic)?;
         self.fed.remove(&there);
         self.last_id += 1;
@@ -178,22 +220,25 @@ impl Feed {
     pub fn take(&mut self, message: Message) -> (Option<Value>, Option<TopicId>) {
         match message {
             Message::Subscribed { id, topic, epoch, offset, instance } => {
-                let Some((asked, _)) = self.asked.remove(&id) else { return (None, None) };
+                let Some(Asked { instance: asked, is_unwanted }) = self.asked.remove(&id) else {
+                    return (None, None);
+                };
+                if is_unwanted {
+                    return (Some(json!({"op": "unsubscribe", "id": 0, "topic": topic})), None);
+                }
                 if *instance.schema != *asked.probe_type {
                     // The registry will say so, and bring the instance again.
                     return (Some(json!({"op": "unsubscribe", "id": 0, "topic": topic})), Some(asked.topic));
                 }
                 let here = asked.topic;
+                let place = self.places.of(&asked);
                 self.topics.insert(here, topic);
-                self.fed.insert(topic, Fed { instance: asked, epoch, next: offset });
-                let unwanted = self.unwanted.iter().position(|unwanted| *unwanted == here);
-                let Some(index) = unwanted else { return (None, None) };
-                self.unwanted.swap_remove(index);
-                (self.unsubscribe(here), None)
+                self.fed.insert(topic, Fed { instance: asked, epoch, topic, next: offset, place, missed: 0 });
+                (None, None)
             }
             Message::Gap { topic, count, to, .. } => {
                 if let Some(fed) = self.fed.get_mut(&topic) {
-                    fed.instance.skip_relayed(count.unwrap_or_default());
+                    fed.miss(count.unwrap_or_default());
                     fed.next = to.unwrap_or(fed.next);
                 }
                 (None, None)
@@ -208,10 +253,12 @@ impl Feed {
                 (None, self.end(topic))
             }
             Message::Error { id: Some(id), code, message } => {
-                let Some((asked, _)) = self.asked.remove(&id) else { return (None, None) };
+                let Some(Asked { instance: asked, is_unwanted }) = self.asked.remove(&id) else {
+                    return (None, None);
+                };
                 let (node, instance) = (&*asked.node, &*asked.name);
                 tracing::debug!(node, instance, code, message, "the upstream refuses a subscription");
-                (None, Some(asked.topic))
+                (None, Some(asked.topic).filter(|_| !is_unwanted))
             }
             _ => (None, None),
         }
@@ -231,15 +278,15 @@ impl Feed {
         let header = Header::parse(&bytes).map_err(FeedError::Header)?;
         // Batches under way when a subscription ended.
         let Some(fed) = self.fed.get_mut(&header.topic) else { return Ok(()) };
-        let instance = fed.instance.clone();
-        let place = self.places.of(instance.topic);
+        let (instance, shared) = (fed.instance.clone(), fed.place.clone());
+        let mut place = lock(&shared);
         let names = || (instance.node.to_string(), instance.name.to_string());
         let invalid = |error| {
             let (node, instance) = names();
             FeedError::Batch { node, instance, error }
         };
         batch::check(&bytes, &instance.probe_type).map_err(invalid)?;
-        let old = fed.already_here(&header, place);
+        let old = fed.already_here(&header, &place);
         if old >= header.count.into() {
             return Ok(());
         }
@@ -248,22 +295,53 @@ impl Feed {
             FeedError::Columns { node, instance }
         })?;
         let header = Header::parse(&bytes).map_err(FeedError::Header)?;
+        instance.skip_relayed(fed.missing_before(&header, &place));
         let last = LastSample::after(place.last, instance.ledger().run(), &header);
         instance.begin_relayed_run(last.run);
-        instance.append_relayed(bytes, clock_offset_ns).map_err(invalid)?;
+        if !instance.append_relayed(bytes, clock_offset_ns).map_err(invalid)? {
+            return Ok(());
+        }
         fed.next = Offset(header.offset.saturating_add(header.count.into()));
         let next = Some(Position { epoch: fed.epoch, offset: fed.next });
-        self.places.change(instance.topic, Place { next, last: Some(last), has_paused: false });
+        *place = Place { next, topic: fed.topic, last: Some(last), has_paused: false };
+        fed.missed = 0;
         Ok(())
     }
 }
 
 impl Fed {
+    /// Returns the offset of the next sample, if the last one came from this topic of the upstream: its offsets say what is new.
+    fn continues(&self, place: &Place) -> Option<Offset> {
+        let at = place.next.filter(|at| at.epoch == self.epoch && place.topic == self.topic)?;
+        Some(at.offset)
+    }
+
+    /// The upstream does not have so many samples.
+    fn miss(&mut self, count: u64) {
+        if self.continues(&lock(&self.place)).is_some() {
+            return self.instance.skip_relayed(count);
+        }
+        // They may be here already.
+        self.missed = self.missed.saturating_add(count);
+    }
+
+    /// Returns how many samples are missing between the last one and the first one of another topic: only the numbers say that.
+    fn missing_before(&self, header: &Header, place: &Place) -> u64 {
+        if self.continues(place).is_some() {
+            return 0;
+        }
+        let run = self.instance.ledger().run();
+        let last = place.last.filter(|last| run == Some(last.run));
+        let missing =
+            |last: LastSample| header.first_sequence.saturating_sub(last.sequence.saturating_add(1));
+        last.map_or(self.missed, missing)
+    }
+
     /// Returns how many samples at the beginning of a batch are here already. They come again after a pause, from an upstream that did not
     /// know the position, and from one that the node has moved to.
-    fn already_here(&self, header: &Header, place: Place) -> u64 {
-        if let Some(at) = place.next.filter(|at| at.epoch == self.epoch) {
-            return at.offset.0.saturating_sub(header.offset);
+    fn already_here(&self, header: &Header, place: &Place) -> u64 {
+        if let Some(at) = self.continues(place) {
+            return at.0.saturating_sub(header.offset);
         }
         let run = self.instance.ledger().run();
         // A DAC that was started again knows from its archive what there is, and not in which run its node is.
@@ -281,6 +359,16 @@ fn without_first(bytes: Vec<u8>, instance: &Instance, old: u64, count: u16) -> O
 }
 
 impl Place {
+    /// Returns the place of an instance that was not relayed before. It continues where its readers are, if it has any.
+    fn of_new(instance: &Instance) -> Self {
+        let last = instance.continues().map(|PortablePosition { run, sequence }| LastSample {
+            run,
+            sequence: sequence.saturating_sub(1),
+            ended: None,
+        });
+        Self { last, ..Self::default() }
+    }
+
     /// Returns the position that an upstream in this epoch continues at; none for the newest sample.
     fn resume(&self, epoch: Epoch) -> Option<String> {
         if let Some(at) = self.next.filter(|at| at.epoch == epoch) {

@@ -18,7 +18,7 @@ mod mirror;
 pub mod past;
 
 pub use clock::Clock;
-pub use feed::{Feed, FeedError, Place, Places};
+pub use feed::{Feed, FeedError, Places};
 pub use interest::{Change, Interest, LINGER};
 pub use messages::Message;
 pub use mirror::{Mirror, MirrorError, Need};

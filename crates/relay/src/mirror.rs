@@ -112,6 +112,8 @@ pub struct Mirror {
     topics: BTreeMap<String, BTreeSet<u32>>,
     /// What a new picture has not had yet.
     unseen: Option<Unseen>,
+    /// Topics that are gone, until all changes have come: another topic may have the same instance.
+    removed: BTreeSet<u32>,
     /// The upstream was started again: nodes that it does not know yet may still come.
     is_new_life: bool,
     needs: BTreeSet<Need>,
@@ -136,6 +138,7 @@ impl Mirror {
             instances: BTreeMap::new(),
             topics: BTreeMap::new(),
             unseen: None,
+            removed: BTreeSet::new(),
             is_new_life: false,
             needs: BTreeSet::new(),
             left_out: 0,
@@ -204,6 +207,7 @@ impl Mirror {
         if self.epoch.replace(epoch).is_some_and(|before| before != epoch) {
             // Another process, whose topics have other numbers.
             (self.position, self.unseen) = (None, None);
+            self.removed.clear();
             self.instances.clear();
             self.topics.clear();
             self.refused_schemas.clear();
@@ -243,7 +247,8 @@ impl Mirror {
             });
             self.topics.clear();
         }
-        delta.removed.instances.iter().for_each(|topic| self.remove_instance(*topic));
+        let known = delta.removed.instances.into_iter().filter(|topic| self.instances.contains_key(topic));
+        self.removed.extend(known);
         delta.removed.nodes.iter().for_each(|name| self.remove_node(name));
         let types: Vec<String> = delta.types.into_iter().map(|known| known.schema).collect();
         delta.nodes.into_iter().for_each(|entry| self.node(entry));
@@ -253,6 +258,9 @@ impl Mirror {
             }
         }
         self.position = Some(delta.position);
+        if !delta.more {
+            std::mem::take(&mut self.removed).into_iter().for_each(|topic| self.remove_instance(topic));
+        }
         if !delta.more
             && let Some(unseen) = self.unseen.take()
             && !std::mem::take(&mut self.is_new_life)
@@ -310,7 +318,8 @@ impl Mirror {
     }
 
     fn topics_of(&self, node: &str) -> Vec<u32> {
-        self.topics.get(node).into_iter().flatten().copied().collect()
+        let topics = self.topics.get(node).into_iter().flatten();
+        topics.filter(|topic| !self.removed.contains(topic)).copied().collect()
     }
 
     fn hop(&self) -> Option<Hop> {

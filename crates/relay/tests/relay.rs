@@ -7,7 +7,7 @@ use oasis_dac::{Config, Dac, Delivery, Instance, Upstream, Wanted, now};
 use oasis_relay::{Feed, Message, Mirror, MirrorError, Need, Places};
 use oasis_wire::{
     batch::{self, Batch, Encoder, Fields},
-    quantity::{Epoch, Nanos},
+    quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
     value::RowWriter,
 };
@@ -112,12 +112,17 @@ fn subscribed(feed: &mut Feed, instance: &Arc<Instance>, epoch: &str, offset: u6
 
 /// Offsets and sequence numbers in the log.
 fn log(instance: &Instance) -> Vec<(u64, u64)> {
-    let read = instance.log.read(instance.log.start(), usize::MAX);
     let samples = |segment: &Arc<oasis_dac::Segment>| {
         let batch = Batch::parse(segment.batch(), &instance.probe_type).unwrap();
         batch.samples().map(|sample| (sample.offset, sample.sequence)).collect::<Vec<_>>()
     };
-    read.segments.iter().flat_map(samples).collect()
+    let (mut next, mut all) = (instance.log.start(), Vec::new());
+    while next < instance.log.next() {
+        let read = instance.log.read(next, usize::MAX);
+        next = read.segments.last().map_or(instance.log.next(), |last| last.end());
+        all.extend(read.segments.iter().flat_map(samples));
+    }
+    all
 }
 
 fn epoch(text: &str) -> Epoch {
@@ -282,8 +287,8 @@ fn a_gap_of_the_upstream_is_a_gap_of_the_same_length_here() {
     let gap = json!({"op": "gap", "topic": 3, "from": 2, "to": 9, "count": 7, "cause": "log_retention"});
     feed.take(message(gap));
     feed.batch(bytes(9, 10, 1), 0).unwrap();
-    assert_eq!(log(&tank), [(9, 10)]);
-    assert_eq!(tank.log.state().evicted, 9);
+    assert_eq!(log(&tank), [(0, 1), (1, 2), (9, 10)]);
+    assert_eq!(tank.log.state().evicted, 7);
 }
 
 #[test]
@@ -299,7 +304,7 @@ fn what_came_while_nobody_read_is_left_out() {
     assert_eq!(subscribed(&mut feed, &tank, EPOCH, 50).get("resume"), None);
     feed.batch(bytes(50, 51, 1), 0).unwrap();
     // A reader that resumes learns that it misses some; a new one does not.
-    assert_eq!((log(&tank), tank.log.state().evicted), (vec![(3, 51)], 3));
+    assert_eq!((log(&tank), tank.log.state().evicted), (vec![(0, 1), (1, 2), (3, 51)], 1));
 }
 
 #[test]
@@ -317,6 +322,105 @@ fn a_run_that_begins_before_the_registry_says_so_keeps_its_samples() {
     let runs = tank.log.by_run(tank.log.start()..tank.log.next());
     let runs: Vec<_> = runs.iter().map(|(run, offsets)| (run.to_string(), offsets.start.0)).collect();
     assert_eq!(runs, [(RUN.to_owned(), 0), (NEXT_RUN.to_owned(), 2)]);
+}
+
+#[test]
+fn another_topic_of_the_same_upstream_continues_by_numbers() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let tank = relay.tank().unwrap();
+    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    subscribed(&mut feed, &tank, EPOCH, 0);
+    feed.batch(bytes(0, 1, 5), 0).unwrap();
+    feed.take(message(json!({"op": "unsubscribed", "topic": 3, "cause": "type_changed"})));
+    // The node is at the upstream now, and sends again what was not safe at its DAC before.
+    let request = feed.subscribe(tank.clone(), Wanted::Everything);
+    let answer = json!({
+        "op": "subscribed", "id": request["id"], "topic": 4, "epoch": EPOCH, "offset": 5,
+        "instance": {"node": "plant", "instance": "tank", "schema": tank.probe_type},
+    });
+    feed.take(message(answer));
+    let of_topic_4 = |offset, first, count| {
+        let mut bytes = bytes(offset, first, count);
+        batch::stamp_topic(&mut bytes, 4);
+        bytes
+    };
+    feed.batch(of_topic_4(5, 3, 2), 0).unwrap();
+    feed.batch(of_topic_4(7, 5, 2), 0).unwrap();
+    feed.batch(of_topic_4(9, 7, 1), 0).unwrap();
+    assert_eq!(log(&tank).iter().map(|(_, number)| *number).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn numbers_that_another_upstream_does_not_have_are_a_gap() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let (tank, places) = (relay.tank().unwrap(), Places::default());
+    let mut feed = Feed::new(places.clone(), epoch(EPOCH));
+    subscribed(&mut feed, &tank, EPOCH, 0);
+    feed.batch(bytes(0, 1, 3), 0).unwrap();
+    let mut feed = Feed::new(places, epoch("00000000000000ac"));
+    subscribed(&mut feed, &tank, "00000000000000ac", 0);
+    // It does not say how many: it does not know the position.
+    feed.take(message(json!({"op": "gap", "topic": 3, "cause": "epoch_changed"})));
+    feed.batch(bytes(0, 8, 1), 0).unwrap();
+    assert_eq!(log(&tank), [(0, 1), (1, 2), (2, 3), (7, 8)]);
+    assert_eq!(tank.log.read(Offset(3), 1).missed, Some((Offset(3), Offset(7))));
+}
+
+#[test]
+fn a_subscription_that_is_given_up_before_it_began_ends_as_soon_as_it_does() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let tank = relay.tank().unwrap();
+    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    let request = feed.subscribe(tank.clone(), Wanted::Everything);
+    assert_eq!(feed.abandon(tank.topic), None);
+    let answer = json!({
+        "op": "subscribed", "id": request["id"], "topic": 3, "epoch": EPOCH, "offset": 0,
+        "instance": {"node": "plant", "instance": "tank", "schema": tank.probe_type},
+    });
+    let (request, _) = feed.take(message(answer));
+    assert_eq!(request.unwrap()["op"], "unsubscribe");
+    feed.batch(bytes(0, 1, 3), 0).unwrap();
+    assert_eq!(log(&tank), []);
+}
+
+#[test]
+fn an_instance_stays_when_its_topic_at_the_upstream_is_replaced() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let tank = relay.tank().unwrap();
+    let mut replaced = delta(9, json!([node("plant", RUN, true)]), json!([]));
+    replaced["more"] = true.into();
+    replaced["removed"]["instances"] = json!([3]);
+    relay.take(replaced);
+    let mut other = instance(4, RUN);
+    other["id"] = 4.into();
+    relay.take(delta(9, json!([]), json!([other])));
+    assert_eq!(relay.tank().unwrap().topic, tank.topic);
+}
+
+#[test]
+fn a_batch_of_an_instance_that_is_gone_is_for_the_one_that_comes_after_it() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let (before, places) = (relay.tank().unwrap(), Places::default());
+    let mut feed = Feed::new(places, epoch(EPOCH));
+    subscribed(&mut feed, &before, EPOCH, 0);
+    feed.batch(bytes(0, 1, 3), 0).unwrap();
+    let mut removal = delta(9, json!([]), json!([]));
+    removal["removed"] = json!({"nodes": ["plant"], "instances": []});
+    relay.take(removal);
+    // No reader of it looks for more.
+    feed.batch(bytes(3, 4, 2), 0).unwrap();
+    assert_eq!(log(&before).last(), Some(&(2, 3)));
+    relay.picture(RUN);
+    let after = relay.tank().unwrap();
+    assert_ne!(after.topic, before.topic);
+    assert_eq!(subscribed(&mut feed, &after, EPOCH, 3)["resume"], format!("{EPOCH}:3"));
+    feed.batch(bytes(3, 4, 2), 0).unwrap();
+    assert_eq!(log(&after).iter().map(|(_, number)| *number).collect::<Vec<_>>(), [4, 5]);
 }
 
 #[test]

@@ -5,22 +5,32 @@
 
 #[path = "relaying/host.rs"]
 mod host;
+#[path = "relaying/line.rs"]
+mod line;
+#[path = "relaying/relay.rs"]
+mod relay;
 #[path = "relaying/world.rs"]
 mod world;
 
+use relay::Watched;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use world::{Counts, Planted, World};
 
-/// Seeds of a test run; `OASIS_SIM_SEEDS` asks for more.
+/// Seeds of a test run; `OASIS_SIM_SEEDS` asks for more, and `OASIS_SIM_FIRST` for others with a relay.
 const SEEDS: u64 = 3_000;
+/// Seeds with a relay and its readers, which take longer.
+const WATCHED_SEEDS: u64 = 200;
 const STEPS: usize = 250;
 
 fn run(seed: u64, planted: Option<Planted>) -> Result<Counts, String> {
-    let mut world = World::new(seed, planted);
+    finish(World::new(seed, planted)).map(|(counts, _)| counts)
+}
+
+fn finish(mut world: World) -> Result<(Counts, Watched), String> {
     let result = catch_unwind(AssertUnwindSafe(|| {
         (0..STEPS).for_each(|_| world.step());
         world.settle();
-        world.judge()
+        (world.judge(), world.received())
     }));
     result.map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -41,6 +51,26 @@ fn every_sample_is_stored_once_in_an_archive_whoever_is_killed_and_whoever_relay
     println!("{seeds} seeds: {sum}");
     assert!(sum.kept_ahead > 0 && sum.releases > 0, "{sum}");
     assert!(sum.kills > 0 && sum.late_batches > 0 && sum.takeovers > 0, "{sum}");
+}
+
+#[test]
+fn readers_of_a_relay_receive_each_sample_once_in_order_or_learn_that_they_miss_it() {
+    let (mut sum, mut all) = (Counts::default(), Watched::default());
+    let seeds = std::env::var("OASIS_SIM_SEEDS").map_or(WATCHED_SEEDS, |seeds| seeds.parse().unwrap());
+    let first = std::env::var("OASIS_SIM_FIRST").map_or(0, |first| first.parse().unwrap());
+    for seed in first..first + seeds {
+        match finish(World::watched(seed)) {
+            Ok((counts, received)) => {
+                sum.add(&counts);
+                all.samples += received.samples;
+                all.announced += received.announced;
+                all.reopened += received.reopened;
+            }
+            Err(message) => panic!("seed {seed}: {message}"),
+        }
+    }
+    println!("{seeds} seeds: {sum}; readers: {all:?}");
+    assert!(all.samples > 0 && sum.takeovers > 0, "{all:?}");
 }
 
 /// Runs seeds until one fails. Returns how many that took.

@@ -22,7 +22,8 @@ impl TopicLog {
             let first = Header::parse(segment.batch()).ok()?.first_sequence;
             let end = first.saturating_add(segment.count().into());
             if at.sequence >= end {
-                return found.or(Some(segment.end()));
+                // Not where the next sample is: the offsets between may have been skipped.
+                return Some(segment.end());
             }
             if at.sequence >= first {
                 return Some(Offset(segment.first_held().0 + (at.sequence - first)));
@@ -95,6 +96,15 @@ mod tests {
         assert_eq!(found(&log, 1, 15), Some(110));
         assert_eq!((found(&log, 1, 31), found(&log, 2, 6)), (Some(120), Some(125)));
         assert_eq!(found(&log, 3, 1), None);
+    }
+
+    #[test]
+    fn a_reader_whose_next_sample_was_skipped_is_where_the_gap_begins() {
+        let log = log(usize::MAX);
+        log.skip(3);
+        append(&log, 9, 1);
+        assert_eq!((found(&log, 2, 7), found(&log, 2, 9)), (Some(125), Some(128)));
+        assert_eq!(log.read(Offset(125), 9).missed, Some((Offset(125), Offset(128))));
     }
 
     #[test]

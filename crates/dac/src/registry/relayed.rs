@@ -83,8 +83,11 @@ impl Registry {
                         inner.keep_runs(old);
                     }
                 }
-                let start = known.map_or(inner.first_offset, |old| old.log.next());
-                self.add(&mut inner, key, announced, probe_type, start).map_err(RelayError::Refused)?
+                let start = known.as_ref().map_or(inner.first_offset, |old| old.log.next());
+                let added = self.add(&mut inner, key, announced, probe_type, start);
+                let added = added.map_err(RelayError::Refused)?;
+                known.iter().for_each(|old| added.continue_after(old));
+                added
             }
         };
         let has_changed = instance.set_state(state) | (instance.ledger().run() != run);

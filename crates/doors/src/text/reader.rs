@@ -273,7 +273,7 @@ impl Reader {
             return false;
         }
         if !topic.cursor.has_unread() {
-            if topic.cursor.instance().is_retired() && self.follow(index) {
+            if topic.cursor.instance().ends_at(topic.cursor.next()) && self.follow(index) {
                 return true;
             }
             self.topics[index].is_over = has_passed(until);

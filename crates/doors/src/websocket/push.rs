@@ -178,7 +178,7 @@ impl Shard {
             }
             if subscription.next < topic.instance.log.next() {
                 lags = true;
-            } else if topic.instance.is_retired() {
+            } else if topic.instance.ends_at(subscription.next) {
                 over.push((topic.instance.topic, "type_changed"));
             } else if has_passed(subscription.until()) {
                 over.push((topic.instance.topic, "to"));

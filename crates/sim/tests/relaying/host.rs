@@ -1,10 +1,13 @@
 //! A DAC with its archive, and what it relays of the other one.
 
+use crate::line::Line;
+use fastrand::Rng;
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
 use oasis_dac::{
     Config, Dac, Follower, Hop, Instance, Moment, RelayedNode, StoredInstance, StoredNode, StoredRun,
     Upstream, UpstreamEvents,
 };
+use oasis_relay::Places;
 use oasis_wire::{
     batch::Header,
     loss::Cause,
@@ -46,6 +49,8 @@ pub struct Host {
     pub dac: Arc<Dac>,
     /// Nodes of the other DAC.
     upstream: (Upstream, UpstreamEvents),
+    /// Their samples, if they have readers.
+    line: Option<(Line, Places)>,
     tracked: Vec<Tracked>,
     pub stored: [BTreeSet<u64>; INSTANCES],
     /// Numbers that the archive declares dropped by the node.
@@ -57,13 +62,42 @@ impl Host {
         let dac = started();
         let upstream = Upstream::new(&dac);
         let (tracked, stored, declared) = Default::default();
-        Self { dac, upstream, tracked, stored, declared }
+        Self { dac, upstream, line: None, tracked, stored, declared }
+    }
+
+    /// Connects to the other DAC, or again: readers here receive samples of its nodes.
+    pub fn connect(&mut self, other: &Arc<Dac>) {
+        match &mut self.line {
+            Some((line, places)) => line.reconnect(other, places, &self.upstream.0),
+            None => {
+                let places = Places::default();
+                self.line = Some((Line::new(other, &places), places));
+            }
+        }
+    }
+
+    /// A part of what happens on that connection, at random.
+    pub fn carry(&mut self, random: &mut Rng) {
+        if let Some((line, _)) = &mut self.line {
+            line.step(random, &self.upstream.0, &mut self.upstream.1);
+        }
+    }
+
+    /// Everything arrives.
+    pub fn settle_line(&mut self) {
+        if let Some((line, _)) = &mut self.line {
+            line.look(&self.upstream.0);
+            line.hear_readers(&self.upstream.0, &mut self.upstream.1);
+            line.send(usize::MAX);
+            line.deliver(usize::MAX);
+        }
     }
 
     /// `kill -9`, and a start with what the archive has.
     pub fn restart(&mut self, probe_type: &Arc<ProbeType>, now: Moment) {
         self.dac = started();
         self.upstream = Upstream::new(&self.dac);
+        self.line = None;
         self.tracked.clear();
         let stored = self.stored.iter().enumerate().filter_map(|(instance, stored)| {
             let &last_sequence = stored.last()?;

@@ -1,6 +1,9 @@
 //! The node, two DACs that relay each other, and the connections between them.
 
-use crate::host::{Host, INSTANCES, NODE, RUN, announced, moment, name};
+use crate::{
+    host::{Host, INSTANCES, NODE, RUN, announced, moment, name},
+    relay::{Relay, Watched},
+};
 use fastrand::Rng;
 use oasis_channel::{
     Counters, DacMessage, NodeIdentity, NodeMessage, PROTOCOL, SafeReason, SafeWhen, frame::Frame,
@@ -110,6 +113,8 @@ pub struct World {
     taken: [u64; INSTANCES],
     dropped: [BTreeSet<u64>; INSTANCES],
     hosts: [Host; 2],
+    /// A relay of both, with readers.
+    relay: Option<Relay>,
     /// The last one is that of the node, unless it is given up.
     connections: Vec<Connection>,
     attach: u64,
@@ -142,6 +147,7 @@ impl World {
             taken: [0; INSTANCES],
             dropped: Default::default(),
             hosts: [Host::new(), Host::new()],
+            relay: None,
             connections: Vec::new(),
             attach: 0,
             accepted: [0; 2],
@@ -151,11 +157,48 @@ impl World {
         }
     }
 
+    /// The same with a relay of both DACs that has readers.
+    pub fn watched(seed: u64) -> Self {
+        let mut world = Self::new(seed, None);
+        let [a, b] = &mut world.hosts;
+        let (first, second) = (a.dac.clone(), b.dac.clone());
+        a.connect(&second);
+        b.connect(&first);
+        world.relay = Some(Relay::new([&first, &second]));
+        world
+    }
+
+    /// What readers of the relay have received.
+    pub fn received(&self) -> Watched {
+        self.relay.as_ref().map_or(Watched::default(), |relay| relay.watched)
+    }
+
     fn now(&self) -> Moment {
         moment(self.seconds)
     }
 
+    /// What happens at the relay and its readers.
+    fn step_relay(&mut self) {
+        let Some(relay) = &mut self.relay else { return };
+        let [a, b] = &mut self.hosts;
+        match self.random.u32(0..10) {
+            0..2 => a.carry(&mut self.random),
+            2..4 => b.carry(&mut self.random),
+            4..9 => relay.step(&mut self.random, [&a.dac, &b.dac], &self.probe_type),
+            _ => relay.read(&self.dropped),
+        }
+    }
+
+    fn lose_upstream(&mut self, host: usize) {
+        self.hosts[host].lose_upstream();
+        if self.relay.is_some() {
+            let other = self.hosts[1 - host].dac.clone();
+            self.hosts[host].connect(&other);
+        }
+    }
+
     pub fn step(&mut self) {
+        (0..4).for_each(|_| self.step_relay());
         self.seconds += u64::from(self.random.u32(0..4) == 0);
         match self.random.u32(0..100) {
             0..22 => self.take(),
@@ -176,7 +219,13 @@ impl World {
                 self.kill(host);
             }
             91..92 => self.hosts[self.random.usize(0..2)].end_relay(),
-            92..93 => self.hosts[self.random.usize(0..2)].lose_upstream(),
+            92..93 => {
+                let host = self.random.usize(0..2);
+                self.lose_upstream(host);
+                if let Some(relay) = &mut self.relay {
+                    relay.lose(host);
+                }
+            }
             _ => {
                 let host = self.random.usize(0..2);
                 self.connect(host);
@@ -252,7 +301,12 @@ impl World {
         self.accepted[host] = 0;
         let (probe_type, now) = (self.probe_type.clone(), self.now());
         self.hosts[host].restart(&probe_type, now);
-        self.hosts[1 - host].lose_upstream();
+        self.lose_upstream(1 - host);
+        if let Some(relay) = &mut self.relay {
+            relay.lose(host);
+            let other = self.hosts[1 - host].dac.clone();
+            self.hosts[host].connect(&other);
+        }
     }
 
     fn counters(&self) -> ToDac {
@@ -455,12 +509,29 @@ impl World {
             let is_alone = self.connections.len() == 1;
             let is_read = self.connections.iter().all(|connection| connection.to_dac.is_empty());
             if is_alone && is_read && !self.spool.has_unsent() && self.spool.is_finished() {
-                return;
+                return self.settle_relay();
             }
         }
         let instances = self.hosts.iter().flat_map(|host| host.dac.registry.home_instances());
         let ledgers: Vec<_> = instances.map(|instance| instance.ledger().known_runs()).collect();
         panic!("not settled, unsent: {}, ledgers: {ledgers:?}", self.spool.has_unsent());
+    }
+
+    fn settle_relay(&mut self) {
+        let Some(relay) = &mut self.relay else { return };
+        let [a, b] = &mut self.hosts;
+        // Their last samples: whoever subscribes now receives the newest.
+        for _ in 0..20 {
+            a.settle_line();
+            b.settle_line();
+            relay.settle([&a.dac, &b.dac], &self.probe_type);
+            relay.read(&self.dropped);
+        }
+        for at in 0..INSTANCES {
+            let newest = (1..=self.taken[at]).rfind(|number| !self.dropped[at].contains(number));
+            let (newest, last) = (newest.unwrap_or(0), relay.last()[at]);
+            assert_eq!(newest, last, "a reader of {at} does not receive the newest sample");
+        }
     }
 
     pub fn judge(&mut self) -> Counts {

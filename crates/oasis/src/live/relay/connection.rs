@@ -239,9 +239,14 @@ impl Connection {
         }
     }
 
-    async fn change(&mut self, kept: &Kept, change: Option<Change>) -> anyhow::Result<()> {
+    async fn change(&mut self, kept: &mut Kept, change: Option<Change>) -> anyhow::Result<()> {
         let (topic, order) = match change {
             None => return Ok(()),
+            // Its node has moved to another upstream, which is asked for it.
+            Some(Change::Subscribe(topic, _)) if !kept.mirror.upstream().has(topic) => {
+                kept.interest.ended(topic);
+                return Ok(());
+            }
             Some(Change::Subscribe(topic, wanted)) => {
                 let Some(instance) = kept.mirror.upstream().dac().registry.instance(topic) else {
                     return Ok(());

@@ -4,7 +4,7 @@
 //! DAC keeps it. At most half of what is sent goes ahead, so that the backlog ends.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
@@ -29,10 +29,12 @@ pub struct Candidate {
 pub struct Ahead {
     /// Whether this DAC takes no batches ahead. Unknown before the first connection.
     is_refused: bool,
-    /// The newest batch of each instance.
-    newest: BTreeMap<usize, Candidate>,
+    /// The newest batch of each instance, and its number in `turns`.
+    newest: BTreeMap<usize, (u64, Candidate)>,
     /// These instances, in the order in which their batches go.
-    turns: VecDeque<usize>,
+    turns: BTreeMap<u64, usize>,
+    /// The last number in `turns` so far.
+    last_turn: u64,
     /// Bytes of these batches.
     bytes: usize,
     /// First sequence numbers of the batches that the DAC keeps, by instance.
@@ -47,7 +49,8 @@ impl Default for Ahead {
         Self {
             is_refused: false,
             newest: BTreeMap::new(),
-            turns: VecDeque::new(),
+            turns: BTreeMap::new(),
+            last_turn: 0,
             bytes: 0,
             kept: BTreeMap::new(),
             kept_count: 0,
@@ -71,11 +74,11 @@ impl Ahead {
         if self.is_refused {
             return;
         }
+        let turn = self.remove(instance).map_or(self.last_turn + 1, |(turn, _)| turn);
+        self.last_turn = self.last_turn.max(turn);
         self.bytes += candidate.bytes.len();
-        match self.newest.insert(instance, candidate) {
-            Some(older) => self.bytes -= older.bytes.len(),
-            None => self.turns.push_back(instance),
-        }
+        self.turns.insert(turn, instance);
+        self.newest.insert(instance, (turn, candidate));
         while self.bytes > LIMIT && self.pop().is_some() {}
     }
 
@@ -92,13 +95,15 @@ impl Ahead {
     }
 
     fn pop(&mut self) -> Option<(usize, Candidate)> {
-        loop {
-            let instance = self.turns.pop_front()?;
-            if let Some(candidate) = self.newest.remove(&instance) {
-                self.bytes -= candidate.bytes.len();
-                return Some((instance, candidate));
-            }
-        }
+        let (_, &instance) = self.turns.first_key_value()?;
+        self.remove(instance).map(|(_, candidate)| (instance, candidate))
+    }
+
+    fn remove(&mut self, instance: usize) -> Option<(u64, Candidate)> {
+        let (turn, candidate) = self.newest.remove(&instance)?;
+        self.turns.remove(&turn);
+        self.bytes -= candidate.bytes.len();
+        Some((turn, candidate))
     }
 
     /// Notes that bytes were sent in order: as many may go ahead.
@@ -120,11 +125,8 @@ impl Ahead {
 
     /// Forgets the batches of an instance up to one that begins with this sequence number.
     pub fn forget(&mut self, instance: usize, first_sequence: u64) {
-        if self.newest.get(&instance).is_some_and(|newest| newest.first_sequence <= first_sequence)
-            && let Some(newest) = self.newest.remove(&instance)
-        {
-            self.bytes -= newest.bytes.len();
-            self.turns.retain(|turn| *turn != instance);
+        if self.newest.get(&instance).is_some_and(|(_, newest)| newest.first_sequence <= first_sequence) {
+            self.remove(instance);
         }
         let Some(kept) = self.kept.get_mut(&instance) else { return };
         let later = kept.split_off(&first_sequence.saturating_add(1));

@@ -54,6 +54,7 @@ mod sdk;
 mod setup;
 mod shards;
 mod sign_in;
+mod slow_link;
 mod sql;
 mod sql_over_http;
 mod starvation;

@@ -2,6 +2,7 @@
 
 use crate::{
     Delivery,
+    ahead::Ahead,
     demand::{Demand, DemandGuard},
     ledger::Ledger,
     log::TopicLog,
@@ -39,6 +40,8 @@ pub struct Instance {
     pub kind: ProbeKind,
     /// Its samples.
     pub log: TopicLog,
+    /// The newest samples, if the node has sent them ahead of a backlog.
+    pub ahead: Ahead,
     state: Mutex<InstanceState>,
     ledger: Mutex<Ledger>,
     /// Demand of its readers, including those of derived streams.
@@ -79,6 +82,7 @@ impl Instance {
             schema_bytes,
             kind: announced.kind,
             log,
+            ahead: Ahead::default(),
             state: Mutex::new(announced.state),
             ledger: Mutex::default(),
             demand: Demand::new(topic, range, steer),
@@ -110,6 +114,7 @@ impl Instance {
             schema_bytes: 0,
             kind: base.kind,
             log,
+            ahead: Ahead::default(),
             state: Mutex::new(base.state()),
             ledger: Mutex::default(),
             demand: base.demand.clone(),

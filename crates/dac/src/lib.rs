@@ -56,6 +56,7 @@
 //! ```
 
 mod admission;
+mod ahead;
 mod audit;
 mod backlog;
 pub mod commands;
@@ -97,6 +98,7 @@ mod url_list;
 mod wake_flag;
 
 pub use admission::{Admission, AdmissionCounters, PeerLine};
+pub use ahead::{Ahead, NO_OFFSET};
 pub use audit::Audit;
 pub use backlog::Backlog;
 pub use commands::CommandBus;

@@ -285,6 +285,8 @@ impl NodeSession {
     /// Handles the end of the connection.
     pub fn close(&mut self, now: Nanos) {
         self.wake_readers();
+        // They are not kept, and come again.
+        self.topics.values().for_each(|instance| instance.ahead.forget(u64::MAX));
         self.dac.commands.session_ended(self.number);
         if let Some(node) = self.node.take() {
             self.dac.registry.disconnect(&node.name, self.number, now);
@@ -372,6 +374,7 @@ impl NodeSession {
         }
         let last = header.first_sequence.saturating_add(u64::from(header.count).saturating_sub(1));
         self.ahead.discard(topic, last);
+        instance.ahead.forget(last);
         self.unacknowledged.insert(topic);
         Ok(())
     }

@@ -70,17 +70,29 @@ impl Plant {
 
     /// A batch of the next numbers, 10 ms apart.
     pub fn send(&mut self, topic: u32, count: u64) {
+        let batch = Self::batch(topic, self.taken, count);
+        self.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()).unwrap();
+        // As after a read from a socket: readers are woken.
+        self.session.acknowledge(now(), &mut Vec::new());
+        self.taken += count;
+    }
+
+    /// A sample ahead of its turn, after so many others.
+    pub fn send_ahead(&mut self, topic: u32, after: u64) {
+        let batch = Self::batch(topic, after, 1);
+        self.session.handle(Frame::Ahead(&batch), now(), &mut Vec::new()).unwrap();
+        self.session.acknowledge(now(), &mut Vec::new());
+    }
+
+    fn batch(topic: u32, after: u64, count: u64) -> Vec<u8> {
         let mut encoder = Encoder::new(&counter()).unwrap();
-        for number in self.taken..self.taken + count {
+        for number in after..after + count {
             let mut row = Vec::new();
             RowWriter::new(&mut row).u64(number);
             encoder.push(number * STEP, &row).unwrap();
         }
         let mut batch = Vec::new();
-        encoder.finish(Fields { topic, first_sequence: self.taken + 1, ..Fields::default() }, &mut batch);
-        self.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()).unwrap();
-        // As after a read from a socket: readers are woken.
-        self.session.acknowledge(now(), &mut Vec::new());
-        self.taken += count;
+        encoder.finish(Fields { topic, first_sequence: after + 1, ..Fields::default() }, &mut batch);
+        batch
     }
 }

@@ -2,7 +2,7 @@
 //! received before that.
 
 use super::{NodeSession, check_run, foreign, hello_expected, jump};
-use crate::{memory::HeldMemory, moment::Moment};
+use crate::{ahead::NO_OFFSET, instance::Instance, memory::HeldMemory, moment::Moment};
 use oasis_channel::{DacMessage, Failure, Release};
 use oasis_wire::{batch, quantity::TopicId};
 use std::collections::{BTreeMap, HashMap};
@@ -108,7 +108,7 @@ impl AheadBatches {
 }
 
 impl NodeSession {
-    /// Handles a batch that was sent ahead: shows it to the readers that ask for that, and keeps it if there is room.
+    /// Handles a batch that was sent ahead: shows it to readers that ask for that, and keeps it if there is room.
     pub(super) fn ahead(&mut self, bytes: &[u8], now: Moment) -> Result<(), Failure> {
         let Some(node) = &self.node else { return Err(hello_expected()) };
         let invalid = |error: batch::BatchError| Failure::new("batch_invalid", error.to_string());
@@ -126,10 +126,22 @@ impl NodeSession {
                 None => return Err(jump(instance, first, ledger.last_sequence)),
             }
         };
+        self.show(instance, bytes, last, now);
         if !self.ahead.keep(topic, first, AheadBatch { last, bytes: bytes.to_vec() }) {
             self.dac.admission.count_refused("ahead_not_kept");
         }
         Ok(())
+    }
+
+    fn show(&self, instance: &Instance, bytes: &[u8], last: u64, now: Moment) {
+        let mut memory = self.dac.ahead_batches.hold();
+        if !memory.set(bytes.len() + OVERHEAD) {
+            return;
+        }
+        let mut batch = bytes.to_vec();
+        batch::stamp(&mut batch, NO_OFFSET, now.wall.0);
+        instance.ahead.show(batch, last, memory);
+        instance.log.wake_readers();
     }
 
     /// Handles the turn of batches that were sent ahead, as if they came now.

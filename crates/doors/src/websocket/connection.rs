@@ -64,6 +64,9 @@ pub enum Protocol {
     Eisa(EisaClient),
 }
 
+/// Later than all versions of batches that are shown ahead of their turn.
+pub const AHEAD_UNWANTED: u64 = u64::MAX;
+
 /// A position in a topic log; most subscriptions have no other state.
 #[derive(Debug)]
 pub struct Subscription {
@@ -77,6 +80,9 @@ pub struct Subscription {
     pub options: Options,
     /// Its past or end, if it requested one.
     pub past: Option<Box<PastState>>,
+    /// Version of the last batch that was shown [ahead](oasis_dac::Ahead) of its turn; [`AHEAD_UNWANTED`] if the
+    /// subscriber does not ask for that.
+    pub ahead: u64,
     /// The subscriber's demand for a rate, which ends when this is dropped.
     pub asking: DemandGuard,
 }

@@ -86,6 +86,9 @@ pub struct Subscribe {
     pub resume: Option<ResumeAt>,
     /// Rate to ask of a probe that follows demand, if not that of the delivery.
     pub rate: Option<Hertz>,
+    /// Whether to show samples before their turn while the node has a backlog.
+    #[serde(default)]
+    pub ahead: bool,
     from: Option<Value>,
     to: Option<Value>,
     last: Option<Value>,
@@ -118,6 +121,10 @@ impl Subscribe {
             }
         }
         times.check(self.resume.is_some(), self.delivery)?;
+        if self.ahead && !matches!(self.delivery, Delivery::Every | Delivery::Latest) {
+            let delivery = self.delivery.to_string();
+            return Err(NotAllowed::new("delivery", &delivery, "with ahead use every or latest"));
+        }
         Ok(times)
     }
 }
@@ -275,6 +282,7 @@ mod tests {
             assert_eq!(from(text), Begin::Time(time), "{text}");
         }
         assert_eq!((from("null"), from(r#""earliest""#)), (Begin::Now, Begin::Earliest));
+        assert!(subscribe(r#","ahead":true,"delivery":"latest""#).is_ok());
         let times = subscribe(r#","from":0,"to":"5","points":"600""#).unwrap();
         assert_eq!((times.until, times.points), (Some(5), Some(600)));
     }
@@ -293,6 +301,7 @@ mod tests {
             (r#","points":600"#, ["points is \"600\"", "from=-1h"]),
             (r#","from":"-1h","delivery":"latest""#, ["delivery is \"latest\"", "only every"]),
             (r#","to":9,"delivery":"max_hz=1""#, ["delivery is \"max_hz=1\"", "only every"]),
+            (r#","ahead":true,"delivery":"max_hz=1""#, ["delivery is \"max_hz=1\"", "every or latest"]),
         ] {
             let refused = subscribe(more).unwrap_err();
             assert!(words.iter().all(|word| refused.contains(word)), "{more}: {refused}");

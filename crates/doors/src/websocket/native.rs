@@ -163,6 +163,9 @@ impl Shard {
         let past = PastState::new(times.until, source, id);
         let asked = wanted.rate.map_or(options.delivery, Delivery::MaxHz);
         let begun = self.subscribe(key, stream.clone(), from, (options, asked), past);
+        if wanted.ahead {
+            self.show_ahead(key, topic);
+        }
         let begun = begun.filter(|_| is_at_its_log);
         let Some((offset, epoch_changed)) = begun else { return Ok(()) };
         self.say_subscribed(key, id, &stream, Position { epoch: dac.epoch(), offset })?;

@@ -21,6 +21,11 @@ use serde_json::json;
 use std::{mem, sync::Arc};
 
 impl Subscription {
+    /// Whether it may show samples before their turn: its request is answered, and it has no end.
+    pub(super) fn may_show_ahead(&self) -> bool {
+        self.past.as_ref().is_none_or(|past| past.request.is_none() && past.until.is_none())
+    }
+
     /// Whether its samples do not come from the log yet.
     pub fn is_in_the_past(&self) -> bool {
         self.past.as_ref().is_some_and(|past| past.stage.is_some())

@@ -2,7 +2,7 @@
 
 use super::{
     client::EisaClient,
-    connection::{Protocol, Subscription},
+    connection::{AHEAD_UNWANTED, Protocol, Subscription},
     end::End,
     inbox::TopicWaker,
     past_state::PastState,
@@ -35,10 +35,19 @@ impl Shard {
         let (next, epoch_changed) = instance.start(from, options.delivery);
         connection.subscriptions.reserve_exact(1);
         let asking = instance.register_demand(asked);
-        connection.subscriptions.push(Subscription { topic, place, next, options, past, asking });
+        let ahead = AHEAD_UNWANTED;
+        connection.subscriptions.push(Subscription { topic, place, next, options, past, ahead, asking });
         self.enqueue(key);
         self.read_past(key);
         Some((next, epoch_changed))
+    }
+
+    /// Lets a subscription show samples before their turn from now on.
+    pub(super) fn show_ahead(&mut self, key: usize, topic: TopicId) {
+        let slot = self.slots.get(&topic).copied();
+        let Some(connection) = self.connections.get_mut(key) else { return };
+        let subscriptions = connection.subscriptions.iter_mut();
+        subscriptions.filter(|known| Some(known.topic) == slot).for_each(|known| known.ahead = 0);
     }
 
     /// Adds a connection to the readers of a topic. Returns the topic's slot, and the place among its readers.
@@ -150,6 +159,15 @@ impl Shard {
         let mut over: Vec<(TopicId, &'static str)> = Vec::new();
         for subscription in &mut connection.subscriptions {
             let Some(topic) = self.topics.get_mut(subscription.topic) else { continue };
+            if room > 0
+                && subscription.may_show_ahead()
+                && let Some((version, message)) = topic.ahead(subscription.ahead)
+            {
+                self.served.push(subscription.topic);
+                subscription.ahead = version;
+                room = room.saturating_sub(message.len());
+                pieces.push(message);
+            }
             if subscription.is_in_the_past() {
                 continue;
             }

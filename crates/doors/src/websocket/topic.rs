@@ -55,6 +55,8 @@ pub struct Topic {
     waker: Arc<TopicWaker>,
     /// Of this round: readers are mostly at the same place, so each burst is made once.
     bursts: Vec<Burst>,
+    /// The same of a batch ahead of its turn, with its version.
+    ahead: Option<(u64, Bytes)>,
 }
 
 impl Topic {
@@ -62,7 +64,7 @@ impl Topic {
     pub fn new(instance: Arc<Instance>, waker: TopicWaker) -> Self {
         let waker = Arc::new(waker);
         instance.log.add_reader(waker.clone());
-        Self { instance, readers: Vec::new(), waker, bursts: Vec::new() }
+        Self { instance, readers: Vec::new(), waker, bursts: Vec::new(), ahead: None }
     }
 
     /// Called before the shard looks: later appends are reported again.
@@ -100,9 +102,21 @@ impl Topic {
         self.bursts.is_empty()
     }
 
+    /// Returns the batch that is shown ahead of its turn as a message, and its version, unless the reader has seen it.
+    pub fn ahead(&mut self, seen: u64) -> Option<(u64, Bytes)> {
+        let (version, batch) = self.instance.ahead.newer_than(seen)?;
+        if self.ahead.as_ref().is_none_or(|(made, _)| *made != version) {
+            let mut message = Vec::new();
+            frame::write_message(Opcode::Binary, &batch, &mut message);
+            self.ahead = Some((version, message.into()));
+        }
+        self.ahead.clone()
+    }
+
     /// Ends a round: drops the shared bursts.
     pub fn forget_bursts(&mut self) {
         self.bursts.clear();
+        self.ahead = None;
     }
 
     fn made(

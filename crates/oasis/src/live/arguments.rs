@@ -301,6 +301,9 @@ pub struct Tail {
     /// Action if requested samples were evicted from the DAC's log: gap (continue with the oldest), latest (with the newest) or close.
     #[arg(long, value_name = "POLICY", default_value = "gap")]
     pub overflow: Overflow,
+    /// Show the newest samples at once while a node has a backlog, out of order and marked. Each sample is printed once.
+    #[arg(long, conflicts_with = "to")]
+    pub ahead: bool,
     /// Stop after this many samples.
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,

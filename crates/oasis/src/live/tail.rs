@@ -11,7 +11,7 @@ use crate::{
 };
 use anyhow::{Context, anyhow, bail};
 use oasis_client::Server;
-use oasis_dac::{Delivery, now};
+use oasis_dac::{Delivery, NO_OFFSET, now};
 use oasis_format::json_lines;
 use oasis_format::visible::Visible;
 use oasis_wire::{
@@ -135,6 +135,9 @@ fn subscription(target: &Target, resume: Option<String>, arguments: &Tail) -> Va
         "op": "subscribe", "node": target.node, "instance": target.instance, "to": arguments.to,
         "delivery": arguments.delivery, "overflow": arguments.overflow,
     });
+    if arguments.ahead {
+        request["ahead"] = true.into();
+    }
     match resume {
         Some(position) => request["resume"] = position.into(),
         None => {
@@ -375,6 +378,7 @@ impl Printer {
         };
         let batch = Batch::parse(bytes, schema)?;
         let (state, kept) = (batch.header().state, batch.header().dropped_before);
+        let is_ahead = batch.header().offset == NO_OFFSET;
         for sample in batch.samples() {
             if self.left == Some(0) {
                 break;
@@ -382,12 +386,19 @@ impl Printer {
             if place.has(&sample) {
                 continue;
             }
-            if let Some(expected) = place.take(&sample)
+            if is_ahead {
+                if !place.show_ahead(&sample) {
+                    continue;
+                }
+            } else if let Some(expected) = place.take(&sample)
                 && !(self.is_thinned && sample.sequence > expected)
             {
                 eprintln!("{target}: {}", hole(expected, sample.sequence, kept));
             }
-            self.line((target, schema), &sample, state)?;
+            if !is_ahead && place.was_ahead(&sample) {
+                continue;
+            }
+            self.line((target, schema), &sample, (state, is_ahead))?;
             self.last = self.last.max(Some(sample.time));
             self.left = self.left.map(|left| left - 1);
         }
@@ -410,12 +421,15 @@ impl Printer {
         &mut self,
         (target, schema): (&Target, &ProbeType),
         sample: &Sample,
-        state: u16,
+        (state, is_ahead): (u16, bool),
     ) -> io::Result<()> {
         match self.format {
             Format::Json => {
                 let name = (&*target.node, &*target.instance);
-                let line = json_lines::object(name, None, schema, state, sample);
+                let mut line = json_lines::object(name, None, schema, state, sample);
+                if is_ahead {
+                    line.insert("ahead".into(), true.into());
+                }
                 writeln!(self.out, "{}", Value::Object(line))
             }
             Format::Text => {
@@ -424,7 +438,8 @@ impl Printer {
                 } else {
                     short(sample.time, now())
                 };
-                write!(self.out, "{time} {target} #{}", sample.sequence)?;
+                let mark = if is_ahead { " (ahead)" } else { "" };
+                write!(self.out, "{time} {target} #{}{mark}", sample.sequence)?;
                 let metrics = value::to_json(schema, &sample.values);
                 for ((name, value), metric) in metrics.iter().zip(&schema.metrics) {
                     match enumerator(metric, value) {

@@ -14,7 +14,7 @@ use crate::{
     },
 };
 use mio::{Events, Poll, Waker};
-use oasis_dac::{Admission, Config, Dac, listener::Addresses};
+use oasis_dac::{Admission, Config, Dac, NO_OFFSET, listener::Addresses};
 use oasis_websocket::{Decoder, Limits, Message, Opcode, Role, frame};
 use oasis_wire::batch::Batch;
 use proptest::prelude::*;
@@ -29,6 +29,8 @@ use tokio::runtime::{Handle, Runtime};
 
 const SHARDS: usize = 3;
 const CLIENTS: usize = 4;
+/// The first clients ask for samples ahead of their turn.
+const ASK_FOR_AHEAD: usize = 2;
 
 /// A client, and what it has received.
 struct Client {
@@ -36,6 +38,8 @@ struct Client {
     decoder: Decoder,
     /// Offsets of samples, in order of arrival.
     offsets: Vec<u64>,
+    /// Sequence numbers of samples that came ahead of their turn.
+    ahead: Vec<u64>,
     /// Kinds and numbers of answers, in order of arrival.
     answers: Vec<(String, u64)>,
     asked: u64,
@@ -59,7 +63,7 @@ impl Client {
             Err(error) if error.kind() == ErrorKind::WouldBlock => return,
             Err(error) => panic!("{error}"),
         };
-        let Self { decoder, offsets, answers, .. } = self;
+        let Self { decoder, offsets, ahead, answers, .. } = self;
         let take = |message: Message<'_>| {
             match message {
                 Message::Text(text) => {
@@ -69,7 +73,10 @@ impl Client {
                 Message::Binary(bytes) => {
                     let probe_type = counter();
                     let batch = Batch::parse(bytes, &probe_type).unwrap();
-                    offsets.extend(batch.samples().map(|sample| sample.offset));
+                    match batch.header().offset {
+                        NO_OFFSET => ahead.push(batch.header().first_sequence),
+                        _ => offsets.extend(batch.samples().map(|sample| sample.offset)),
+                    }
                 }
                 other => panic!("{other:?}"),
             }
@@ -83,6 +90,8 @@ struct World {
     around: Surroundings,
     plant: Plant,
     topic: u32,
+    /// The last sequence number that was sent ahead of its turn.
+    ahead: u64,
     shards: Vec<Shard>,
     clients: Vec<Client>,
     /// Connections that are at no shard.
@@ -105,7 +114,8 @@ impl World {
             runtime: Handle::current(),
         };
         let shards = (0..SHARDS).map(|number| shard(&around, number)).collect();
-        let mut world = Self { around, plant, topic, shards, clients: Vec::new(), under_way: Vec::new() };
+        let mut world =
+            Self { around, plant, topic, ahead: 0, shards, clients: Vec::new(), under_way: Vec::new() };
         (0..CLIENTS).for_each(|number| world.connect(number % SHARDS));
         world
     }
@@ -126,10 +136,19 @@ impl World {
         let seat = shard.home.meter.seat();
         shard.accept(newcomer, seat);
         let decoder = Decoder::new(Role::Client, Limits::default());
-        let mut client = Client { stream, decoder, offsets: Vec::new(), answers: Vec::new(), asked: 0 };
-        client
-            .request(json!({"op": "subscribe", "node": "plant", "instance": "counter", "from": "earliest"}));
+        let (offsets, ahead, answers) = Default::default();
+        let mut client = Client { stream, decoder, offsets, ahead, answers, asked: 0 };
+        let asks = self.clients.len() < ASK_FOR_AHEAD;
+        let subscribe =
+            json!({"op": "subscribe", "node": "plant", "instance": "counter", "from": "earliest"});
+        client.request(if asks { with_ahead(subscribe) } else { subscribe });
         self.clients.push(client);
+    }
+
+    fn send_ahead(&mut self) {
+        self.ahead = self.ahead.max(self.plant.taken) + 1;
+        self.plant.send_ahead(self.topic, self.ahead);
+        self.ahead += 1;
     }
 
     fn turn(&mut self, shard: usize) {
@@ -160,6 +179,7 @@ impl World {
     fn step(&mut self, step: &Step) {
         match *step {
             Step::Samples(count) => self.plant.send(self.topic, count),
+            Step::Ahead => self.send_ahead(),
             Step::Turn(shard) => self.turn(shard),
             Step::TakeOut(shard, which) => self.take_out(shard, which),
             Step::TakeOver(shard) => self.take_over(shard),
@@ -173,16 +193,24 @@ impl World {
         while !self.under_way.is_empty() {
             self.take_over(0);
         }
-        let (samples, begun) = (self.plant.taken, Instant::now());
-        let is_complete = |client: &Client| {
-            client.offsets.len() as u64 >= samples && client.answers.len() as u64 > client.asked
+        self.send_ahead();
+        let (samples, ahead, begun) = (self.plant.taken, self.ahead, Instant::now());
+        let is_complete = |(number, client): (usize, &Client)| {
+            (number >= ASK_FOR_AHEAD || client.ahead.last() == Some(&ahead))
+                && client.offsets.len() as u64 >= samples
+                && client.answers.len() as u64 > client.asked
         };
-        while !self.clients.iter().all(is_complete) {
+        while !self.clients.iter().enumerate().all(is_complete) {
             assert!(begun.elapsed() < Duration::from_secs(60), "something is lost");
             (0..SHARDS).for_each(|shard| self.turn(shard));
             self.clients.iter_mut().for_each(Client::receive);
         }
     }
+}
+
+fn with_ahead(mut subscribe: Value) -> Value {
+    subscribe["ahead"] = json!(true);
+    subscribe
 }
 
 fn shard(around: &Surroundings, number: usize) -> Shard {
@@ -195,6 +223,7 @@ fn shard(around: &Surroundings, number: usize) -> Shard {
 #[derive(Debug, Clone)]
 enum Step {
     Samples(u64),
+    Ahead,
     Turn(usize),
     TakeOut(usize, usize),
     TakeOver(usize),
@@ -205,6 +234,7 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         (1_u64..5).prop_map(Step::Samples),
+        Just(Step::Ahead),
         (0..SHARDS).prop_map(Step::Turn),
         (0..SHARDS).prop_map(Step::Turn),
         (0..SHARDS, 0..CLIENTS).prop_map(|(shard, which)| Step::TakeOut(shard, which)),
@@ -218,7 +248,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Each client receives every sample once and in order, and every answer once and in order.
+    /// Each client receives every sample once and in order, and every answer once and in order. Those that ask also receive
+    /// the newest sample ahead of its turn, once.
     #[test]
     fn a_moving_connection_loses_nothing_and_repeats_nothing(steps in steps()) {
         let runtime = Runtime::new().unwrap();
@@ -226,7 +257,9 @@ proptest! {
         let mut world = World::new();
         steps.iter().for_each(|step| world.step(step));
         world.finish();
-        for client in &world.clients {
+        for (number, client) in world.clients.iter().enumerate() {
+            prop_assert!(client.ahead.is_sorted_by(|one, other| one < other), "{:?}", client.ahead);
+            prop_assert_eq!(client.ahead.is_empty(), number >= ASK_FOR_AHEAD);
             let all: Vec<u64> = (0..world.plant.taken).collect();
             prop_assert_eq!(&client.offsets, &all);
             let words = ["welcome", "subscribed"].into_iter().chain(std::iter::repeat("pong"));

@@ -5,7 +5,11 @@ use oasis_wire::{
     quantity::{Epoch, Offset, PortablePosition, Position},
 };
 use serde_json::Value;
+use std::collections::BTreeMap;
 use uuid::Uuid;
+
+/// Most samples shown ahead of their turn that are remembered. Older ones are shown again.
+const AHEAD: usize = 65_536;
 
 /// The next sample that a follower wants.
 #[derive(Debug, Default)]
@@ -20,6 +24,8 @@ pub struct Place {
     newest: u64,
     /// Whether the samples before `next` may come again, because another DAC sends them.
     may_repeat: bool,
+    /// Numbers and times of samples that were shown ahead of their turn, which has not come.
+    ahead: BTreeMap<u64, u64>,
 }
 
 impl Place {
@@ -58,6 +64,29 @@ impl Place {
     pub fn has(&self, sample: &Sample) -> bool {
         let is_before = self.next.is_some_and(|next| sample.sequence < next);
         self.may_repeat && sample.time <= self.newest && (is_before || self.run.is_none())
+    }
+
+    /// Notes a sample that comes before its turn. Returns false if it was there before.
+    pub fn show_ahead(&mut self, sample: &Sample) -> bool {
+        let is_before = self.next.is_some_and(|next| sample.sequence < next) && sample.time <= self.newest;
+        if is_before || self.ahead.get(&sample.sequence) == Some(&sample.time) {
+            return false;
+        }
+        if self.ahead.len() >= AHEAD {
+            self.ahead.pop_first();
+        }
+        self.ahead.insert(sample.sequence, sample.time);
+        true
+    }
+
+    /// Whether a sample that comes in its turn was shown ahead of that.
+    pub fn was_ahead(&mut self, sample: &Sample) -> bool {
+        let is_same = self.ahead.get(&sample.sequence) == Some(&sample.time);
+        if is_same {
+            // Earlier ones do not come any more.
+            self.ahead = self.ahead.split_off(&sample.sequence.saturating_add(1));
+        }
+        is_same
     }
 
     /// Takes the next sample. Returns the number that was expected instead, if it has another one.
@@ -123,6 +152,19 @@ mod tests {
         );
         assert_eq!(place.take(&sample(10, 3, 100)), Some(9));
         assert!(!place.has(&sample(9, 4, 90)));
+    }
+
+    #[test]
+    fn a_sample_that_was_shown_ahead_is_known_when_its_turn_comes() {
+        let mut place = followed();
+        assert!(!place.show_ahead(&sample(8, u64::MAX, 80)), "its turn has come");
+        assert!(
+            place.show_ahead(&sample(11, u64::MAX, 110)) && !place.show_ahead(&sample(11, u64::MAX, 110))
+        );
+        assert_eq!(place.resume().unwrap(), format!("00000000000000aa:5 {RUN}@9"), "9 is still wanted");
+        assert!(!place.was_ahead(&sample(11, 5, 90)), "a sample of another run");
+        assert!(!place.was_ahead(&sample(9, 5, 90)) && place.was_ahead(&sample(11, 6, 110)));
+        assert!(!place.was_ahead(&sample(11, 6, 110)));
     }
 
     #[test]

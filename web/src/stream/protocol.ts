@@ -142,6 +142,7 @@ export type ClientMessage =
       resume?: string;
       from?: 'earliest';
       overflow?: 'latest';
+      ahead: true;
     }
   | { op: 'unsubscribe'; id: number; topic: number }
   | ({ op: 'command'; id: number; node: string; instance: string } & CommandRequest)

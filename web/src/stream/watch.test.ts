@@ -38,13 +38,22 @@ class Replayed {
 
   /** Adds samples as one batch, at milliseconds after the start. */
   add(...at: number[]): this {
-    const times = at.map((ms) => BigInt(START + ms) * 1_000_000n);
     const first = BigInt(this.taken);
     this.taken += at.length;
+    return this.deliver(first, first, at);
+  }
+
+  /** Delivers samples ahead of their turn. */
+  addAhead(first: number, ...at: number[]): this {
+    return this.deliver(BigInt(first), 2n ** 64n - 1n, at);
+  }
+
+  private deliver(first: bigint, offset: bigint, at: number[]): this {
+    const times = at.map((ms) => BigInt(START + ms) * 1_000_000n);
     const bytes = batch({
       topic: 3,
       first: first + 1n,
-      offset: first,
+      offset,
       nodeTime: times[0],
       count: at.length,
       directory: [1, 1],
@@ -123,4 +132,23 @@ it('separates the samples before and after a time in which the probe was disable
   pushed.add(300).add(900);
   expect(pushed.gaps).toEqual([[15, 300, 'disabled']]);
   expect(pushed.watch.ledger.view().events).toMatchObject([{ cause: 'disabled', duration: 285 }]);
+});
+
+it('shows a sample ahead of a backlog, and counts it when its turn comes', () => {
+  const { watch } = new Replayed('periodic').add(0).addAhead(50, 5_000).add(100);
+  expect(watch.sample).toMatchObject({ sequence: 51, time: START + 5_000 });
+  expect(watch.ledger.view()).toMatchObject({ received: 2, missing: 0 });
+  expect(watch.memory?.store.newest).toBe(START + 100);
+  expect(watch.flow(START).newest).toBe(START + 100);
+  expect(watch.position).toBe('e1:2 run-1@3');
+});
+
+it('shows samples in order again after the backlog', () => {
+  const replayed = new Replayed('periodic').add(0).addAhead(2, 200).add(100);
+  expect(replayed.watch.sample?.sequence).toBe(3);
+  replayed.add(200);
+  expect(replayed.watch.sample).toMatchObject({ sequence: 3, rates: [] });
+  replayed.addAhead(2, 200).add(300);
+  expect(replayed.watch.sample?.sequence).toBe(4);
+  expect(replayed.watch.ledger.view().received).toBe(4);
 });

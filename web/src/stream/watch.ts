@@ -28,6 +28,8 @@ import {
 } from './view.ts';
 
 const TWO_32 = 2 ** 32;
+/** The offset of a batch that a node with a backlog has sent ahead of its turn. */
+const NO_OFFSET = 2n ** 64n - 1n;
 
 /** One watched instance: its position in the log, its ledger, its newest sample, its samples in memory. */
 export class Watch {
@@ -50,6 +52,10 @@ export class Watch {
   private counters: CounterRates | undefined;
   private epoch: string | undefined;
   private nextOffset = 0;
+  /** Time of the newest sample that came in its turn. The sample that the page shows may be newer. */
+  private newestInOrder: number | undefined;
+  /** Whether the sample that the page shows came before its turn. */
+  private isSampleAhead = false;
   /** The newest sample, if its run is known. */
   private last: { run: string; sequence: number } | undefined;
   /** The run in the registry, if a batch has shown that it is over. */
@@ -188,6 +194,10 @@ export class Watch {
 
   /** Handles a decoded batch; see {@link batch}. */
   addBatch(batch: Batch, now: number, lag: number, dacLag: number): void {
+    if (batch.offset === NO_OFFSET) {
+      this.showAhead(batch, now, lag, dacLag);
+      return;
+    }
     const first = Number(batch.firstSequence);
     const times = millis(batch.times);
     const last = batch.count - 1;
@@ -203,25 +213,55 @@ export class Watch {
     this.isPaceNew = false;
     this.countSeconds(times, lag);
     this.alarms?.add(batch, times, lag, now);
-    const sent = Number(batch.nodeTime) / 1e6;
-    const inDac = Number(batch.dacTime) / 1e6 + dacLag;
-    this.hops = { inNode: sent - times[last], toDac: inDac - (sent + lag), toBrowser: now - inDac };
     this.rate.add(times[last], batch.count, now);
-    const values = batch.metrics.map((column, index) => valueAt(column, last, this.types[index]));
-    this.sample = {
-      key: this.key,
-      sequence: first + last,
-      time: times[last],
-      state: batch.state,
-      values,
-      rates: this.counters?.add(times[last], values) ?? [],
-    };
+    const values = this.valuesOf(batch, last);
+    const rates = this.counters?.add(times[last], values) ?? [];
+    this.newestInOrder = times[last];
+    if (!this.isBehindShown(first + last, times[last])) {
+      this.isSampleAhead = false;
+      this.show(batch, times[last], values, rates, { now, lag, dacLag });
+    }
     this.nextOffset = Number(batch.offset) + batch.count;
     this.rememberLast(first + last);
     if (this.status === 'failed') this.setStatus('live');
     this.dirty.sample = true;
     this.dirty.flow = true;
     this.dirty.loss = true;
+  }
+
+  /** Shows the newest sample of a node with a backlog. It counts, and enters the charts, when its turn comes. */
+  private showAhead(batch: Batch, now: number, lag: number, dacLag: number): void {
+    const last = batch.count - 1;
+    const time = millis(batch.times)[last];
+    if (this.sample !== undefined && time < this.sample.time) return;
+    this.isSampleAhead = true;
+    this.show(batch, time, this.valuesOf(batch, last), [], { now, lag, dacLag });
+    this.dirty.sample = true;
+    this.dirty.flow = true;
+  }
+
+  /** A sample of a backlog does not replace a newer one that was shown ahead of it. */
+  private isBehindShown(sequence: number, time: number): boolean {
+    const { sample, isSampleAhead } = this;
+    return isSampleAhead && sample !== undefined && sequence < sample.sequence && time < sample.time;
+  }
+
+  private show(
+    batch: Batch,
+    time: number,
+    values: Value[],
+    rates: SampleView['rates'],
+    { now, lag, dacLag }: { now: number; lag: number; dacLag: number },
+  ): void {
+    const sent = Number(batch.nodeTime) / 1e6;
+    const inDac = Number(batch.dacTime) / 1e6 + dacLag;
+    this.hops = { inNode: sent - time, toDac: inDac - (sent + lag), toBrowser: now - inDac };
+    const sequence = Number(batch.firstSequence) + batch.count - 1;
+    this.sample = { key: this.key, sequence, time, state: batch.state, values, rates };
+  }
+
+  private valuesOf(batch: Batch, index: number): Value[] {
+    return batch.metrics.map((column, metric) => valueAt(column, index, this.types[metric]));
   }
 
   /** The registry may tell of a new run later than its first batch comes: until then its samples have no portable position. */
@@ -249,7 +289,7 @@ export class Watch {
     const { hops, memory } = this;
     const remembered = memory?.store.oldest;
     const oldest = stored === undefined ? remembered : Math.min(stored.oldest, remembered ?? stored.oldest);
-    const newest = this.sample?.time ?? stored?.newest;
+    const newest = this.newestInOrder ?? stored?.newest;
     return { key: this.key, rate, history: this.history.view(now), oldest, newest, hops };
   }
 

@@ -427,7 +427,7 @@ impl Spool {
     pub fn take(&mut self, max: usize, mut may_go_on: impl FnMut(usize) -> bool) -> Shipment {
         self.note_received();
         let mut shipment = Shipment::default();
-        while shipment.len() < max
+        while shipment.pieces() < max
             && let Some(bytes) = self.take_next(&mut shipment)
             && may_go_on(bytes)
         {}

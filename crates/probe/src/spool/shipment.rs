@@ -24,7 +24,7 @@ pub struct Shipment {
 
 impl Shipment {
     /// Returns the number of pieces of the queue that it covers.
-    pub fn len(&self) -> usize {
+    pub fn pieces(&self) -> usize {
         self.pieces
     }
 

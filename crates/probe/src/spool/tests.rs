@@ -297,7 +297,7 @@ fn the_newest_batches_go_before_a_backlog_and_a_release_takes_their_turn() {
     assert_eq!((shipment.batches.len(), shipment.releases.len()), (28, 0), "a release begins a shipment");
     let shipment = spool.take(100, |_| true);
     let release = Release { topic: TopicId(10), from_sequence: 29, to_sequence: 30, dropped_before: 0 };
-    assert_eq!((&shipment.releases[..], shipment.batches.len(), shipment.len()), (&[release][..], 1, 3));
+    assert_eq!((&shipment.releases[..], shipment.batches.len(), shipment.pieces()), (&[release][..], 1, 3));
     assert_eq!(spool.sent(0).sequence, 30);
     spool.acknowledge(TopicId(10), 30);
     spool.safe(TopicId(10), 30);

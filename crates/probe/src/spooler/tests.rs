@@ -135,7 +135,7 @@ impl Model {
     /// The DAC reads what was sent in order.
     fn send(&mut self, max: usize, is_heard: bool) {
         let shipment = self.outbox.with(|held| held.spool.take(max, |_| true));
-        assert!(shipment.len() <= max);
+        assert!(shipment.pieces() <= max);
         for release in shipment.releases {
             let (mut next, mut dropped_before) = (release.from_sequence, release.dropped_before);
             while next <= release.to_sequence {

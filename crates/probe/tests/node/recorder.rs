@@ -159,7 +159,8 @@ impl Memory {
             NodeMessage::Datagrams
             | NodeMessage::Ping { .. }
             | NodeMessage::Replay
-            | NodeMessage::Missing { .. } => {}
+            | NodeMessage::Missing { .. }
+            | NodeMessage::Release(_) => {}
         }
         None
     }

@@ -101,9 +101,30 @@ fn a_batch_ahead_obeys_the_rules_of_batches() {
 
 #[test]
 fn above_its_room_a_dac_keeps_no_batch_and_counts_it() {
-    let dac = Dac::new(Config { memory_bytes: 16 * 200, ..Config::default() });
+    // One batch that is kept, and shown to readers.
+    let dac = Dac::new(Config { memory_bytes: 16 * 350, ..Config::default() });
     let (mut peer, topic) = Peer::connected(&dac, "n", 1);
     assert_eq!(peer.ahead(&batch(topic, 2, 1, 0)).unwrap().len(), 1);
     assert_eq!(peer.ahead(&batch(topic, 3, 1, 0)).unwrap(), []);
     assert_eq!(dac.admission.counters().refused.get("ahead_not_kept"), Some(&1));
+}
+
+#[test]
+fn readers_see_a_batch_ahead_until_its_turn_or_the_end_of_the_connection() {
+    let dac = dac();
+    let (mut peer, topic) = Peer::connected(&dac, "n", 1);
+    let instance = dac.registry.find("n", "beat").unwrap();
+    peer.ahead(&batch(topic, 5, 2, 0)).unwrap();
+    let (version, shown) = instance.ahead.newer_than(0).unwrap();
+    let header = oasis_wire::batch::Header::parse(&shown).unwrap();
+    assert_eq!((header.first_sequence, header.offset, header.dac_time), (5, oasis_dac::NO_OFFSET, 5));
+    assert!(instance.ahead.newer_than(version).is_none());
+    peer.send(&batch(topic, 1, 4, 0)).unwrap();
+    assert!(instance.ahead.newer_than(0).is_some());
+    peer.release(&release(topic, 5, 6, 0)).unwrap();
+    assert!(instance.ahead.newer_than(0).is_none(), "its turn has come");
+    peer.ahead(&batch(topic, 9, 1, 0)).unwrap();
+    assert!(instance.ahead.newer_than(version).is_some());
+    peer.session.close(Nanos(6));
+    assert!(instance.ahead.newer_than(version).is_none(), "it is not kept");
 }

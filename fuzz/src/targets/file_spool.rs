@@ -54,23 +54,24 @@ fn send(journal: Journal) -> usize {
     let progress = head.taken.iter().zip(states).map(|(&taken, state)| Progress { taken, state }).collect();
     let outbox = Outbox::finite(Spool::for_earlier_run(QUEUE, &head.released), progress);
     let topics = (0..instances).map(|instance| (instance, TopicId(instance as u32 + 1)));
-    outbox.with(|held| held.spool.connected(topics, MetDac { is_new: true, safe_when: None }));
+    outbox.with(|held| {
+        held.spool.connected(topics, MetDac { is_new: true, safe_when: None, takes_ahead: false })
+    });
     let mut spooler = Spooler::new(outbox.clone(), journal);
     let mut sent = 0;
     for _ in 0..TURNS {
         spooler.turn(Instant::now());
-        let mut pieces = Vec::new();
-        let is_sent = outbox.with(|held| {
-            held.spool.take(64, &mut pieces);
+        let (pieces, is_sent) = outbox.with(|held| {
+            let pieces = held.spool.take(64, |_| true).pieces();
             held.counters();
             (0..instances).for_each(|instance| {
                 let topic = TopicId(instance as u32 + 1);
                 held.spool.acknowledge(topic, u64::MAX);
             });
-            held.is_sent()
+            (pieces, held.is_sent())
         });
-        sent += pieces.len();
-        if is_sent && pieces.is_empty() {
+        sent += pieces;
+        if is_sent && pieces == 0 {
             break;
         }
     }

@@ -85,6 +85,7 @@ impl Cursor {
         let signal: Arc<dyn Wake> = signal.clone();
         instance.log.add_reader(signal.clone());
         let (next, epoch_changed) = instance.start(from, options.delivery);
+        let options = instance.options_from(from, options);
         (Self { instance, next, signal, options, _demand: demand }, epoch_changed)
     }
 

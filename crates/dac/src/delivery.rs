@@ -1,6 +1,6 @@
 //! Which samples of a topic a subscriber wants, and what happens when it lags too far.
 
-use oasis_wire::quantity::{Hertz, RateOutOfRange};
+use oasis_wire::quantity::{Hertz, PortablePosition, RateOutOfRange};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{fmt, str::FromStr};
 
@@ -105,6 +105,8 @@ pub struct Options {
     pub delivery: Delivery,
     /// What happens if it lags too far.
     pub overflow: Overflow,
+    /// Samples of this run before this number are not wanted: the subscription before this one had them.
+    pub after: Option<PortablePosition>,
 }
 
 #[cfg(test)]

@@ -9,9 +9,12 @@ use crate::{
     registry::Followers,
     relayed::{ForwardedQuestion, Ways},
     schema_hash::SchemaHash,
+    segment::Segment,
+    stored::StoredRun,
 };
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
 use oasis_wire::{
+    batch::Header,
     quantity::{Offset, PortablePosition, TopicId},
     schema::ProbeType,
 };
@@ -165,14 +168,16 @@ impl Instance {
         self.continues.get().copied()
     }
 
-    /// Lets it continue where a topic ends that it replaces. A topic without readers is not continued: nobody waits for samples.
-    pub(crate) fn continue_after(&self, replaced: &Self) {
-        let ledger = replaced.ledger();
-        let next = ledger.run().map(|run| PortablePosition { run, sequence: ledger.last_sequence + 1 });
-        drop(ledger);
-        if let Some(next) = next.filter(|_| replaced.demand.has_readers()) {
+    /// Lets it continue where a topic ends that it replaces: `known` is its last sample, if its log has none. A topic without readers is
+    /// not continued: nobody waits for samples.
+    pub(crate) fn continue_after(&self, replaced: &Self, known: Option<&StoredRun>) {
+        let header = |segment: Arc<Segment>| Some((segment.run(), Header::parse(segment.batch()).ok()?));
+        let newest = replaced.log.latest().and_then(header);
+        let newest = newest.map(|(run, header)| (run, header.first_sequence + u64::from(header.count)));
+        let next = newest.or(known.map(|known| (known.run, known.last_sequence.saturating_add(1))));
+        if let Some((run, sequence)) = next.filter(|_| replaced.demand.has_readers()) {
             // Only the one that creates the instance calls this.
-            let _ = self.continues.set(next);
+            let _ = self.continues.set(PortablePosition { run, sequence });
         }
     }
 

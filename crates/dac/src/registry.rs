@@ -306,8 +306,10 @@ impl Registry {
                     }
                 }
                 // A client resumes by names: an offset must not identify two different samples.
-                let start = known.map_or(inner.first_offset, |old| old.log.next());
-                self.add(&mut inner, key, announced, probe_type, start)?
+                let start = known.as_ref().map_or(inner.first_offset, |old| old.log.next());
+                let added = self.add(&mut inner, key, announced, probe_type, start)?;
+                known.iter().for_each(|old| added.continue_after(old, None));
+                added
             }
         };
         let stored = inner.stored.remove(&(instance.node.clone(), instance.name.clone()));

@@ -1,7 +1,11 @@
 //! What a reader receives at its position, according to its options.
 
 use crate::{Delivery, Instance, Options, Overflow, StartAt, segment::Segment};
-use oasis_wire::{loss::Cause, quantity::Offset};
+use oasis_wire::{
+    batch::Header,
+    loss::Cause,
+    quantity::{Offset, PortablePosition},
+};
 use std::sync::Arc;
 
 /// What a reader receives in one step: first the samples it skips, then samples.
@@ -37,7 +41,35 @@ impl SkippedRange {
     }
 }
 
+impl Turn {
+    /// Leaves out what comes again: a node sends what is not safe to its next DAC, whose readers may have it from the one before.
+    fn leave_out_before(&mut self, after: PortablePosition) {
+        let Self { segments, wanted, .. } = self;
+        segments.retain(|segment| {
+            let header = Header::parse(segment.batch()).ok().filter(|_| segment.run() == after.run);
+            let Some(Header { first_sequence, count, .. }) = header else { return true };
+            let old = after.sequence.saturating_sub(first_sequence).min(count.into());
+            if old > 0 {
+                *wanted = (*wanted).max(Offset(segment.first_held().0 + old));
+            }
+            old < count.into()
+        });
+    }
+}
+
 impl Instance {
+    /// Returns the options of a reader that starts here: one that had the topic before this one does not want its samples again.
+    pub fn options_from(&self, from: StartAt, options: Options) -> Options {
+        let continues = match from {
+            StartAt::Portable(at) => Some(at),
+            StartAt::Position(at) if at.epoch == self.log.epoch() && at.offset <= self.log.start() => {
+                self.continues()
+            }
+            _ => None,
+        };
+        Options { after: options.after.or(continues), ..options }
+    }
+
     /// Returns the first offset for a reader with this delivery, and whether the position to resume from belongs to
     /// another epoch.
     pub fn start(&self, from: StartAt, delivery: Delivery) -> (Offset, bool) {
@@ -67,7 +99,9 @@ impl Instance {
             }
             _ => {
                 let next = read.segments.last().map_or(wanted, |last| last.end());
-                Turn { skipped, wanted, segments: read.segments, next, is_over: false }
+                let mut turn = Turn { skipped, wanted, segments: read.segments, next, is_over: false };
+                options.after.iter().for_each(|after| turn.leave_out_before(*after));
+                turn
             }
         }
     }

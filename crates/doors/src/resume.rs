@@ -22,6 +22,11 @@ pub enum Resumed {
 }
 
 impl ResumeAt {
+    /// Returns the position that every DAC understands.
+    pub fn portable(self) -> Option<PortablePosition> {
+        self.portable
+    }
+
     /// Returns where to read an instance of a DAC in this epoch.
     pub fn of(self, instance: &Instance, epoch: Epoch) -> Resumed {
         let log = &instance.source().log;

@@ -84,9 +84,10 @@ impl Registry {
                     }
                 }
                 let start = known.as_ref().map_or(inner.first_offset, |old| old.log.next());
+                let last = inner.stored.get(&key).and_then(|runs| runs.last()).copied();
                 let added = self.add(&mut inner, key, announced, probe_type, start);
                 let added = added.map_err(RelayError::Refused)?;
-                known.iter().for_each(|old| added.continue_after(old));
+                known.iter().for_each(|old| added.continue_after(old, last.as_ref()));
                 added
             }
         };

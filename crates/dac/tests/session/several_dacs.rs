@@ -1,8 +1,10 @@
 //! A node with several DACs: it comes, leaves, and comes back.
 
 use super::*;
-use oasis_dac::{CommandError, Follower, Hop, NamedRequest, RelayedNode, Upstream};
-use oasis_wire::quantity::{Epoch, Offset};
+use oasis_dac::{
+    CommandError, Cursor, Delivery, Follower, Hop, NamedRequest, RelayedNode, Signal, StartAt, Upstream,
+};
+use oasis_wire::quantity::{Epoch, Offset, Position};
 
 fn attaching(attach: u64) -> NodeMessage {
     let NodeMessage::Hello { protocol, node, secret, .. } = hello("a", 1) else {
@@ -378,4 +380,30 @@ async fn a_command_whose_connection_ends_has_an_unknown_outcome_and_is_not_sent_
     let ends = async { drop(events.commands.recv().await.unwrap()) };
     assert_eq!(tokio::join!(execute(), ends).0.unwrap_err().code(), "unknown");
     assert_eq!(dac.commands.journal().last().unwrap().outcome, "unknown");
+}
+
+#[test]
+fn a_reader_of_a_node_that_comes_from_another_dac_does_not_receive_its_samples_again() {
+    let dac = dac();
+    let upstream = relayed(&dac, true);
+    let before = dac.registry.find("a", "beat").unwrap();
+    before.begin_relayed_run(Uuid::from_u128(1));
+    before.append_relayed(batch(TopicId(1), 1, 5, 0), 0).unwrap();
+    let signal = Arc::<Signal>::default();
+    let (mut reader, _) = Cursor::new(before.clone(), StartAt::Earliest, &signal);
+    let guard = before.register_demand(Delivery::Every);
+    assert_eq!(reader.turn(9).segments.len(), 1);
+    drop(upstream);
+    // The node sends again what was not safe at the other DAC. The archive here needs it.
+    let (mut peer, topic) = joined(&dac, 3).unwrap();
+    drop(guard);
+    let after = dac.registry.instance(topic).unwrap();
+    let at = StartAt::Position(Position { epoch: dac.epoch(), offset: reader.next() });
+    let (mut reader, _) = Cursor::new(after.clone(), at, &signal);
+    peer.send(&batch(topic, 2, 3, 0)).unwrap();
+    peer.send(&batch(topic, 5, 3, 0)).unwrap();
+    let turn = reader.turn(9);
+    assert_eq!((turn.segments.len(), turn.wanted), (1, Offset(9)), "6 and 7 are new");
+    let (mut archive, _) = Cursor::new(after, StartAt::Earliest, &signal);
+    assert_eq!(archive.turn(9).segments.len(), 2);
 }

@@ -102,7 +102,8 @@ pub struct Subscribe {
 impl Subscribe {
     /// Which samples, and what if it is too late for them.
     pub fn options(&self) -> Options {
-        Options { delivery: self.delivery, overflow: self.overflow }
+        let after = self.resume.and_then(ResumeAt::portable);
+        Options { delivery: self.delivery, overflow: self.overflow, after }
     }
 
     /// The time range. Nanoseconds may be a number, or text for clients that would round numbers that large.

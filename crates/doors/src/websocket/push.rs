@@ -35,6 +35,7 @@ impl Shard {
         let (next, epoch_changed) = instance.start(from, options.delivery);
         connection.subscriptions.reserve_exact(1);
         let asking = instance.register_demand(asked);
+        let options = instance.options_from(from, options);
         let ahead = AHEAD_UNWANTED;
         connection.subscriptions.push(Subscription { topic, place, next, options, past, ahead, asking });
         self.enqueue(key);

@@ -4,6 +4,7 @@
 //! [`random`] and follow from the seed. The [`judge`] compares the archive with what was generated. `docs/evidence/faults.md` describes
 //! scenarios and invariants.
 
+mod cluster;
 mod judge;
 pub mod random;
 mod scenarios;

@@ -3,4 +3,6 @@
 pub mod account;
 pub mod numbers;
 pub mod outcome;
+pub mod reader;
+pub mod union;
 pub mod watch;

@@ -23,6 +23,12 @@ pub struct Outcome {
     pub audit_undeclared: u64,
     /// Causes of loss that the fault does not justify are avoidable.
     pub justified: Vec<&'static str>,
+    /// Samples that readers of relays received again, or out of order.
+    pub repeated_at_readers: u64,
+    /// Samples that readers of relays miss without a gap.
+    pub unannounced_to_readers: u64,
+    /// DACs whose registries stayed different.
+    pub different_registries: u64,
     /// Reports of health that were not true.
     pub untrue_health: u64,
     /// From the end of the fault until a new sample is stored: the longest, if the fault was repeated.
@@ -49,7 +55,7 @@ impl Outcome {
     }
 
     /// The invariants by name, with the count of violations.
-    pub fn invariants(&self) -> [(&'static str, u64); 9] {
+    pub fn invariants(&self) -> [(&'static str, u64); 12] {
         [
             ("undeclared", self.account.undeclared),
             ("undeclared_in_audit", self.audit_undeclared),
@@ -58,6 +64,9 @@ impl Outcome {
             ("invented", self.account.invented),
             ("damaged", if self.justified.contains(&"damaged") { 0 } else { self.account.damaged }),
             ("avoidable", self.avoidable()),
+            ("repeated_at_readers", self.repeated_at_readers),
+            ("unannounced_to_readers", self.unannounced_to_readers),
+            ("different_registries", self.different_registries),
             ("untrue_health", self.untrue_health),
             ("memory_above_bound", u64::from(self.peak_bytes > self.bound_bytes)),
         ]

@@ -5,6 +5,7 @@ mod databases;
 mod disks;
 mod folders;
 mod kills;
+mod machines;
 mod network;
 mod panics;
 mod peers;
@@ -38,6 +39,7 @@ pub const ALL: &[&[Scenario]] = &[
     disks::SCENARIOS,
     folders::SCENARIOS,
     network::SCENARIOS,
+    machines::SCENARIOS,
     peers::SCENARIOS,
     readers::SCENARIOS,
     clocks::SCENARIOS,

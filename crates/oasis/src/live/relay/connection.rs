@@ -30,7 +30,7 @@ use tokio::{
 /// Interval of pings.
 const PING: Duration = Duration::from_millis(500);
 /// An upstream that says nothing for so long is given up.
-const SILENCE: Duration = Duration::from_secs(3);
+const SILENCE: Duration = Duration::from_millis(1_500);
 /// An upstream without a registry for so long is none.
 const REGISTRY: Duration = Duration::from_secs(10);
 /// How often refused nodes are tried again, and subscriptions without readers end.
@@ -161,7 +161,7 @@ impl Connection {
             fetched = self.fetcher.next() => self.fetched(kept, fetched),
             _ = pings.tick() => {
                 if self.heard.elapsed() > SILENCE {
-                    return Err(anyhow!("it has said nothing for {} s", SILENCE.as_secs()));
+                    return Err(anyhow!("it has said nothing for {:.1} s", SILENCE.as_secs_f64()));
                 }
                 if !kept.mirror.is_known() && self.began.elapsed() > REGISTRY {
                     return Err(anyhow!("it has not sent its registry for {} s", REGISTRY.as_secs()));

@@ -74,9 +74,10 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
 
 /// `OASIS_LOG` takes the field's usual directives: `debug`, `oasis_dac=trace,info`.
 fn log_to_stderr(cli: &Cli) {
+    // RustDDS warns of each packet that it sends again, ten times a second.
     let by_verbosity = match cli.verbose {
-        0 => "warn",
-        1 => "info",
+        0 => "warn,rustdds=off",
+        1 => "info,rustdds=off",
         _ => "debug",
     };
     let filter = EnvFilter::try_from_env("OASIS_LOG").unwrap_or_else(|_| EnvFilter::new(by_verbosity));

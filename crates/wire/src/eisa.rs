@@ -160,7 +160,8 @@ pub fn read_metrics(
     }
 }
 
-fn write_members(members: &[Metric], values: &[Value], to: &mut Writer<'_>) {
+/// Appends the values of metrics, or of members of a struct, as CDR: padding counts from the start of the writer's packet.
+pub fn write_members(members: &[Metric], values: &[Value], to: &mut Writer<'_>) {
     members.iter().zip(values).for_each(|(member, value)| write_value(&member.kind, value, to));
 }
 

@@ -23,6 +23,8 @@ pub enum Follower {
     Copy = 2,
     /// A database.
     Database = 4,
+    /// Topics of DDS.
+    Dds = 8,
 }
 
 /// A set of followers.

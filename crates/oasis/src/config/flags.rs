@@ -51,6 +51,9 @@ impl Config {
         if let Some(nats) = addresses.nats {
             config.nats.url = nats;
         }
+        if let Some(domain) = addresses.dds {
+            (config.dds.domain, config.dds.publish) = (domain, true);
+        }
         if let Some(name) = addresses.own_node {
             config.own_node = name;
         }

@@ -73,6 +73,8 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("nats.replicas", 1..=5),
     ("nats.retention_seconds", SECONDS),
     ("nats.retention_bytes", 1 << 20..=1 << 60),
+    ("dds.domain", 0..=232),
+    ("dds.buffer_bytes", 1 << 20..=1 << 40),
     ("node.datagram_bytes", 0..=65_507),
     ("node.spool_bytes", BYTES),
     ("node.spool_directory_bytes", BYTES),

@@ -75,4 +75,5 @@ sections! {
     openmetrics: oasis_openmetrics::OpenMetrics,
     postgresql: oasis_postgresql::Postgresql,
     nats: oasis_nats_copy::NatsCopy,
+    dds: oasis_dds_publish::DdsPublish,
 }

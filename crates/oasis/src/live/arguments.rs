@@ -145,6 +145,9 @@ pub struct Addresses {
     /// NATS JetStream that gets a copy of each sample: nats://HOST:PORT or tls://HOST:PORT, several with commas; the configuration has the credentials (nats) [default: none].
     #[arg(long, value_name = "URL", env = "OASIS_NATS")]
     pub nats: Option<String>,
+    /// DDS domain, 0 to 232, on whose topics samples are published; the configuration has the interfaces (dds) [default: none].
+    #[arg(long, value_name = "DOMAIN", env = "OASIS_DDS", value_parser = clap::value_parser!(u16).range(..=232))]
+    pub dds: Option<u16>,
     /// Name of a node of the DAC itself, which reports what the DAC's threads do, such as 'dac' [default: none].
     #[arg(long, value_name = "NAME", env = "OASIS_OWN_NODE")]
     pub own_node: Option<String>,

@@ -126,6 +126,10 @@ test-arrow: page python ## Rust: Arrow and Parquet, read back with pyarrow, pola
 test-nats: page nats-server ## Rust: NATS, with a real nats-server
 	cargo test --locked --workspace --features oasis/nats --test end_to_end -- nats::
 
+# Not yet part of `make test`.
+test-dds: page cyclonedds ## Rust: DDS, with subscribers of a real CycloneDDS
+	cargo test --locked --workspace --features oasis/dds --test end_to_end -- dds::
+
 test-faults: page fault-tools ## The fault lab: its fast scenarios, three minutes
 	$(BUILD)
 	./target/debug/oasis-lab faults --quick --scale 0.02 --budget 180
@@ -300,6 +304,9 @@ postgresql: ## Install PostgreSQL; each test starts a server of its own
 
 nats-server: ## Install Debian's nats-server, which tests start
 	@ls /usr/sbin/nats-server >/dev/null 2>&1 || { echo "installing nats-server"; $(call install,nats-server); }
+
+cyclonedds: ## Install Debian's CycloneDDS, which compiles our IDL and subscribes to our topics
+	@command -v idlc >/dev/null && test -e /usr/include/dds/dds.h || { echo "installing cyclonedds-dev, cyclonedds-tools"; $(call install,cyclonedds-dev cyclonedds-tools); }
 
 promtool: ## Install Debian's promtool if there is none (asks for root); it checks /metrics
 	@command -v promtool >/dev/null || { echo "installing prometheus"; $(call install,prometheus); }

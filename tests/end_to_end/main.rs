@@ -12,6 +12,8 @@ mod audit;
 mod audit_log;
 mod command_line;
 mod commands;
+#[cfg(feature = "dds")]
+mod dds;
 mod delivery;
 mod demand;
 mod eisa_client;

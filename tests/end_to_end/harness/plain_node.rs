@@ -52,9 +52,20 @@ impl PlainNode {
         secret: Option<ResumeSecret>,
         (probe_type, instances): (&ProbeType, Vec<RegisteredInstance>),
     ) -> Self {
+        Self::connect_types(channel, node, secret, vec![probe_type.clone()], instances)
+    }
+
+    /// Connects, registers instances of several types, and waits for their topics.
+    pub fn connect_types(
+        channel: &str,
+        node: NodeIdentity,
+        secret: Option<ResumeSecret>,
+        types: Vec<ProbeType>,
+        instances: Vec<RegisteredInstance>,
+    ) -> Self {
         let (mut sender, mut receiver) = TcpConnector::new(channel).connect().expect("the DAC listens");
         let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret, attach: None, drains: false };
-        let register = NodeMessage::Register { types: vec![probe_type.clone()], instances };
+        let register = NodeMessage::Register { types, instances };
         sender.send(&[hello, register], &[]).expect("the DAC reads");
         // A read has a short deadline; thousands of instances take longer on a busy machine.
         let topics = eventually("the topics of the instances", || match receiver.receive() {

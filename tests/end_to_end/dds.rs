@@ -1,0 +1,206 @@
+//! Samples on DDS topics, received by programs in C with types that `idlc` of CycloneDDS makes from our IDL (`make cyclonedds` installs it).
+
+mod cyclone;
+
+use crate::harness::{
+    Oasis, PlainNode, eventually_shown, get, ledger,
+    plain_node::{identity, pushed},
+    repository,
+};
+use cyclone::{Subscriber, free_domain, of_the_guide};
+use oasis_wire::{
+    batch::Batch,
+    cdr::{ByteOrder, Writer},
+    eisa::Packet,
+    schema::ProbeType,
+};
+use serde_json::Value;
+use std::{collections::BTreeMap, fs, path::Path};
+
+const NODE: &str = "plant";
+
+/// The state of the handler.
+fn state(dac: &Oasis) -> Value {
+    let handlers = get(dac, "/api/v1/handlers");
+    let found = handlers["handlers"].as_array().unwrap().iter().find(|handler| handler["name"] == "dds");
+    found.unwrap_or_else(|| panic!("no handler in {handlers}"))["state"].clone()
+}
+
+/// Waits until this many topics have a subscriber.
+fn until_subscribed(dac: &Oasis, topics: usize) {
+    eventually_shown("subscribers", || {
+        let state = state(dac);
+        let subscribed = state["topics"].as_object().unwrap().values().filter(|count| **count == 1).count();
+        if subscribed == topics { Ok(()) } else { Err(state) }
+    });
+}
+
+fn dac(domain: u16) -> Oasis {
+    Oasis::dac(&["--dds", &domain.to_string()])
+}
+
+fn bytes(hex: &Value) -> Vec<u8> {
+    let digits = hex.as_str().unwrap().as_bytes().chunks(2);
+    digits.map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap()).collect()
+}
+
+/// A case of `vectors/shapes.json`.
+struct Shape {
+    /// Also the name of its instance.
+    name: String,
+    probe_type: ProbeType,
+    batch: Vec<u8>,
+    /// The sample that subscribers must get, as CDR.
+    expected: Vec<u8>,
+}
+
+fn shapes() -> Vec<Shape> {
+    let vectors = fs::read_to_string(repository().join("vectors/shapes.json")).unwrap();
+    let vectors: Value = serde_json::from_str(&vectors).unwrap();
+    let pdl = repository().join("vectors/shapes.pdl");
+    let model = oasis_pdl::compile(&[pdl], &[], &oasis_pdl::Disk).model;
+    let schema = |name: &Value| {
+        let probe = model.probes.iter().find(|probe| *name == *probe.name).unwrap();
+        oasis_pdl_gen::json_schema::schema(&model, probe).unwrap()
+    };
+    let cases = vectors["cases"].as_array().unwrap().iter();
+    cases.map(|case| shape(case, schema(&case["probe"]))).collect()
+}
+
+fn shape(case: &Value, probe_type: ProbeType) -> Shape {
+    let name = case["name"].as_str().unwrap().to_owned();
+    let batch = bytes(&case["batch"]);
+    let sample = Batch::parse(&batch, &probe_type).unwrap().get(0).unwrap();
+    let mut expected = Vec::new();
+    let mut writer = Writer::new(&mut expected, ByteOrder::Little);
+    writer.string(NODE);
+    writer.string(&name);
+    writer.number(sample.sequence.to_le_bytes());
+    writer.number(sample.time.to_le_bytes());
+    // In both, metrics begin at a multiple of 8.
+    writer.octets(Packet::decode(&bytes(&case["little"]), ByteOrder::Little).unwrap().data);
+    Shape { name, probe_type, batch, expected }
+}
+
+#[test]
+fn each_shape_of_the_pdl_arrives_in_c_as_it_was_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let (domain, shapes) = (free_domain(), shapes());
+    let dac = dac(domain);
+    let types: BTreeMap<_, _> =
+        shapes.iter().map(|shape| (&shape.probe_type.name, &shape.probe_type)).collect();
+    let instances = shapes.iter().map(|shape| pushed(shape.name.clone(), &shape.probe_type)).collect();
+    let of_types = types.values().map(|probe_type| (*probe_type).clone()).collect();
+    let mut node = PlainNode::connect_types(dac.channel(), identity(NODE, 1), None, of_types, instances);
+    let source = Path::new("tests/end_to_end/dds/echo.c");
+    let echo = Subscriber::start(folder.path(), "vectors/shapes.pdl", source, &[&domain.to_string()]);
+    until_subscribed(&dac, types.len());
+    for (shape, topic) in shapes.iter().zip(&node.topics) {
+        let mut batch = shape.batch.clone();
+        batch[4..8].copy_from_slice(&topic.0.to_le_bytes());
+        node.sender.send(&[], &[&batch]).unwrap();
+    }
+    let mut received = BTreeMap::new();
+    while received.len() < shapes.len() {
+        let line = echo.line();
+        let [topic, node, instance, cdr]: [&str; 4] =
+            line.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        assert_eq!(node, NODE);
+        received.insert(instance.to_owned(), (topic.to_owned(), bytes(&cdr.into())));
+    }
+    for shape in &shapes {
+        let (topic, cdr) = &received[&shape.name];
+        assert_eq!(*topic, shape.probe_type.name.replace("::", "/"));
+        // Four bytes name the encoding; the length is a multiple of four.
+        let (encoding, cdr) = cdr.split_at(4);
+        assert_eq!(encoding[..2], [0, 1], "{}: CDR, little-endian", shape.name);
+        let mut expected = shape.expected.clone();
+        expected.resize(expected.len().next_multiple_of(4), 0);
+        assert_eq!(cdr, expected, "{}", shape.name);
+    }
+    assert_eq!(state(&dac)["lost"], serde_json::json!({}));
+}
+
+/// The sequence number that the program of the guide prints.
+fn sequence(line: &str) -> u64 {
+    line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{line}"))
+}
+
+#[test]
+fn the_program_of_the_guide_receives_each_sample_once_and_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let domain = free_domain();
+    let dac = dac(domain);
+    let node = Oasis::node(dac.channel(), &["--probe", "processor@500"]);
+    let source = of_the_guide(folder.path());
+    let watch = Subscriber::start(folder.path(), "pdl/processor.pdl", &source, &[&domain.to_string()]);
+    let first = sequence(&watch.line());
+    for expected in first + 1..first + 3_000 {
+        let line = watch.line();
+        assert!(line.starts_with("plant/processor "), "{line}");
+        assert_eq!(sequence(&line), expected);
+    }
+    let before = state(&dac)["published"].as_u64().unwrap();
+    assert!(before >= 3_000 - 1, "{before}");
+    assert!(node.stop().success());
+    let ledger = ledger(&dac, NODE, "processor", "the end", |ledger| {
+        ledger["received"].as_u64() > Some(first + 3_000 - 1)
+    });
+    assert_eq!(ledger["missing"], 0);
+    assert_eq!(state(&dac)["lost"], serde_json::json!({}));
+    assert!(dac.stop().success());
+}
+
+#[test]
+fn a_subscriber_that_hangs_goes_on_and_gets_nothing_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let domain = free_domain();
+    let dac = dac(domain);
+    let _node = Oasis::node(dac.channel(), &["--probe", "processor@500"]);
+    let source = of_the_guide(folder.path());
+    let watch = Subscriber::start(folder.path(), "pdl/processor.pdl", &source, &[&domain.to_string()]);
+    let first = sequence(&watch.line());
+    watch.pause();
+    let received = |dac: &Oasis, name: &str| {
+        ledger(dac, NODE, name, "samples", |ledger| !ledger["received"].is_null())["received"]
+            .as_u64()
+            .unwrap()
+    };
+    let goal = received(&dac, "processor") + 2_000;
+    ledger(&dac, NODE, "processor", "live samples", |ledger| ledger["received"].as_u64() > Some(goal));
+    watch.resume();
+    // What DDS kept for it comes in order; what it did not keep is missing, and nothing comes twice.
+    let mut last = first;
+    while last < goal {
+        let next = sequence(&watch.line());
+        assert!(next > last, "{next} after {last}");
+        last = next;
+    }
+}
+
+#[test]
+fn another_type_of_the_same_name_is_not_published_and_counted() {
+    let dac = dac(free_domain());
+    let shapes = shapes();
+    let numbers = &shapes[0].probe_type;
+    let mut other = numbers.clone();
+    other.uuid = uuid::Uuid::from_u128(7);
+    other.metrics.clear();
+    let types = vec![numbers.clone(), other.clone()];
+    let instances = vec![pushed("first", numbers), pushed("second", &other)];
+    let mut node = PlainNode::connect_types(dac.channel(), identity(NODE, 1), None, types, instances);
+    eventually_shown("a topic", || {
+        let state = state(&dac);
+        if state["topics"]["Shapes/Numbers"] == 0 { Ok(()) } else { Err(state) }
+    });
+    let nothing = shapes.iter().find(|shape| shape.name == "nothing").unwrap();
+    let mut batch = nothing.batch.clone();
+    batch[4..8].copy_from_slice(&node.topics[1].0.to_le_bytes());
+    node.sender.send(&[], &[&batch]).unwrap();
+    let state = eventually_shown("a loss", || {
+        let state = state(&dac);
+        if state["lost"]["other_type"] == 1 { Ok(state) } else { Err(state) }
+    });
+    let detail = state["loss_detail"].as_str().unwrap();
+    assert!(detail.contains("plant/second") && detail.contains("Shapes/Numbers"), "{detail}");
+}

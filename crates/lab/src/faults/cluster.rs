@@ -132,7 +132,7 @@ impl Cluster {
     }
 
     fn is_home(&self, at: usize) -> bool {
-        let shown = self.dacs[at].program().and_then(|dac| node_at(dac));
+        let shown = self.dacs[at].program().and_then(node_at);
         shown.is_ok_and(|node| node["state"] == "online" && node["path"].is_null())
     }
 

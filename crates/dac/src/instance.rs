@@ -168,16 +168,26 @@ impl Instance {
         self.continues.get().copied()
     }
 
-    /// Lets it continue where a topic ends that it replaces: `known` is its last sample, if its log has none. A topic without readers is
-    /// not continued: nobody waits for samples.
+    /// Returns whether somebody reads it, or will continue here with what the topic before it did not have. Ask before it is retired:
+    /// its readers leave it at once.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.demand.has_readers() || (self.continues().is_some() && self.log.latest().is_none())
+    }
+
+    /// Lets it continue where a topic ends that it replaces, and that was [awaited](Instance::is_awaited): `known` is its last sample, if
+    /// its log has none.
     pub(crate) fn continue_after(&self, replaced: &Self, known: Option<&StoredRun>) {
         let header = |segment: Arc<Segment>| Some((segment.run(), Header::parse(segment.batch()).ok()?));
         let newest = replaced.log.latest().and_then(header);
         let newest = newest.map(|(run, header)| (run, header.first_sequence + u64::from(header.count)));
-        let next = newest.or(known.map(|known| (known.run, known.last_sequence.saturating_add(1))));
-        if let Some((run, sequence)) = next.filter(|_| replaced.demand.has_readers()) {
+        let newest = newest.map(|(run, sequence)| PortablePosition { run, sequence });
+        let stored = |known: &StoredRun| PortablePosition {
+            run: known.run,
+            sequence: known.last_sequence.saturating_add(1),
+        };
+        if let Some(next) = newest.or(replaced.continues()).or(known.map(stored)) {
             // Only the one that creates the instance calls this.
-            let _ = self.continues.set(PortablePosition { run, sequence });
+            let _ = self.continues.set(next);
         }
     }
 

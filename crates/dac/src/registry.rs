@@ -299,6 +299,7 @@ impl Registry {
                 known
             }
             known => {
+                let awaited = known.clone().filter(|old| old.is_awaited());
                 if let Some(old) = &known {
                     inner.remove(old);
                     if !old.is_relayed() {
@@ -306,9 +307,9 @@ impl Registry {
                     }
                 }
                 // A client resumes by names: an offset must not identify two different samples.
-                let start = known.as_ref().map_or(inner.first_offset, |old| old.log.next());
+                let start = known.map_or(inner.first_offset, |old| old.log.next());
                 let added = self.add(&mut inner, key, announced, probe_type, start)?;
-                known.iter().for_each(|old| added.continue_after(old, None));
+                awaited.iter().for_each(|old| added.continue_after(old, None));
                 added
             }
         };

@@ -75,6 +75,7 @@ impl Registry {
                 known
             }
             known => {
+                let awaited = known.clone().filter(|old| old.is_awaited());
                 if let Some(old) = &known {
                     // First: a session of the node that still reads must not append what is not remembered.
                     inner.remove(old);
@@ -83,11 +84,11 @@ impl Registry {
                         inner.keep_runs(old);
                     }
                 }
-                let start = known.as_ref().map_or(inner.first_offset, |old| old.log.next());
+                let start = known.map_or(inner.first_offset, |old| old.log.next());
                 let last = inner.stored.get(&key).and_then(|runs| runs.last()).copied();
                 let added = self.add(&mut inner, key, announced, probe_type, start);
                 let added = added.map_err(RelayError::Refused)?;
-                known.iter().for_each(|old| added.continue_after(old, last.as_ref()));
+                awaited.iter().for_each(|old| added.continue_after(old, last.as_ref()));
                 added
             }
         };

@@ -407,3 +407,17 @@ fn a_reader_of_a_node_that_comes_from_another_dac_does_not_receive_its_samples_a
     let (mut archive, _) = Cursor::new(after, StartAt::Earliest, &signal);
     assert_eq!(archive.turn(9).segments.len(), 2);
 }
+
+#[test]
+fn readers_that_change_over_continue_although_their_topic_is_replaced_meanwhile() {
+    let dac = dac();
+    // The DAC was killed; a reader is back before the DAC knows where the node is now.
+    dac.registry.restore(&[], vec![super::remembered::stored("a", "beat", 60)]);
+    let guard = dac.registry.find("a", "beat").unwrap().register_demand(Delivery::Every);
+    let _upstream = relayed(&dac, true);
+    let continues = || dac.registry.find("a", "beat").unwrap().continues().map(|next| next.sequence);
+    assert_eq!(continues(), Some(11));
+    drop(guard);
+    let _node = joined(&dac, 3).unwrap();
+    assert_eq!(continues(), Some(11), "nobody has read what is between");
+}

@@ -92,7 +92,23 @@ fn expected(kind: &MetricType, value: &Value, out: &mut Vec<u8>) {
         (MetricType::Struct(of), Value::Struct(values)) => {
             of.members.iter().zip(values).for_each(|(member, value)| expected(&member.kind, value, out));
         }
-        (kind, value) => panic!("{kind:?} has no value {value:?}"),
+        (
+            kind @ (MetricType::Int8
+            | MetricType::Int16
+            | MetricType::Int32
+            | MetricType::Int64
+            | MetricType::Uint8
+            | MetricType::Uint16
+            | MetricType::Uint32
+            | MetricType::Uint64
+            | MetricType::Real32
+            | MetricType::Real64
+            | MetricType::Boolean
+            | MetricType::String
+            | MetricType::Vector(_)
+            | MetricType::Struct(_)),
+            value,
+        ) => panic!("{kind:?} has no value {value:?}"),
     }
 }
 

@@ -35,7 +35,7 @@ afterAll(async () => {
 const part = (testId: string) => visit.part('oven', testId);
 
 /** The received commands without their numbers. */
-const receivedCommands = () => node.commands.map(({ op, id, ...command }) => command);
+const receivedCommands = () => node.commands.map(({ op, id, uuid, ...command }) => command);
 
 it('sets and removes the deadband of a metric of a probe on change', async () => {
   await part('deadband-metric').waitFor();

@@ -115,8 +115,8 @@ it('restores its state after a reload', async () => {
   await visit.page.locator('[data-testid=instance][data-instance^=network]').click();
   await expect.poll(() => charts().count()).toBe(3);
   const tabs = () => visit.page.locator('.dv-default-tab-content').allTextContents();
+  await expect.poll(async () => (await tabs()).length).toBeGreaterThan(4);
   const before = await tabs();
-  expect(before.length).toBeGreaterThan(4);
   await expect
     .poll(() => visit.page.evaluate(() => localStorage.getItem('oasis.layout')?.includes('network')))
     .toBe(true);

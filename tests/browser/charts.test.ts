@@ -112,7 +112,7 @@ it('draws a span without samples as a gap, with its cause', async () => {
 
 it('restores its state after a reload', async () => {
   await expect.poll(() => charts().count()).toBe(2);
-  await visit.page.locator('[data-testid=instance][data-instance^=network]').click();
+  await visit.page.locator('[data-testid=instance][data-instance^=network]').first().click();
   await expect.poll(() => charts().count()).toBe(3);
   const tabs = () => visit.page.locator('.dv-default-tab-content').allTextContents();
   await expect.poll(async () => (await tabs()).length).toBeGreaterThan(4);

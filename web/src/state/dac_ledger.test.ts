@@ -55,6 +55,8 @@ it('offers the causes of a ledger to filter by, and those that a newer DAC has s
     'network',
     'before_epoch',
     'other_dac',
+    'copy_lag',
+    'copy_refused',
     'not_recorded',
     'unexplained',
   ];

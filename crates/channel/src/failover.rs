@@ -33,7 +33,7 @@ impl NewestList {
         self.change(|news| *news = News { addresses: Some(addresses), problem: None });
     }
 
-    /// Says why there is no new list. The one before goes on.
+    /// Says why there is no new list. The node keeps the one that it has.
     pub fn set_problem(&self, problem: String) {
         self.change(|news| news.problem = Some(problem));
     }
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(one.target(), "tcp://127.0.0.1:3");
         drop(asked);
         one.turn(&Ended::Failed);
-        assert_eq!(one.target(), "tcp://127.0.0.1:1", "the last list goes on");
+        assert_eq!(one.target(), "tcp://127.0.0.1:1", "it keeps the last list");
     }
 
     #[test]
@@ -233,6 +233,6 @@ mod tests {
         assert_eq!((node.target().as_str(), node.patience()), ("tcp://127.0.0.1:1", Patience::SEVERAL_DACS));
         newest.set_problem("the TEM is away again".into());
         assert_eq!(node.turn(&Ended::Failed), Turn::Next);
-        assert_eq!(node.target(), "tcp://127.0.0.1:2", "the last list goes on");
+        assert_eq!(node.target(), "tcp://127.0.0.1:2", "it keeps the last list");
     }
 }

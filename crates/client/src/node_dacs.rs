@@ -40,7 +40,7 @@ impl NodeDacs {
             loop {
                 match self.find() {
                     Ok(channels) => newest.set(channels),
-                    // The list known last goes on.
+                    // The node keeps the list that it knew last.
                     Err(reason) => newest.set_problem(reason.to_string()),
                 }
                 // A node without a DAC tries them each second.

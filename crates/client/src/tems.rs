@@ -50,7 +50,7 @@ pub struct Remembered {
 }
 
 impl Remembered {
-    /// What a user is told.
+    /// Returns the sentence for the user.
     pub fn notice(&self) -> String {
         format!("{}; using its list of {} s ago", self.why, self.age.as_secs())
     }

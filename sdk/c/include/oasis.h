@@ -285,7 +285,7 @@ oasis_status oasis_node_builder_from_file(const char *file,
 // Lets a TEM name the DACs (docs/guides/name-dacs.md): "http://192.0.2.1:7000", the address of its page, or several with
 // commas between them. `dac_name` is the DAC to connect to first; if it is null, that is the one that has the node, or
 // the first in the TEM's order. Call oasis_node_builder_start with null for `dac` then. The node asks the TEM on a thread
-// of its own, and when it loses its DAC. While no TEM answers, the list known last goes on.
+// of its own, and when it loses its DAC. While no TEM answers, the node keeps the list that it knew last.
 //
 // # Safety
 // `builder` is from this library; `tem` ends with NUL; `dac_name` is null or ends with NUL.

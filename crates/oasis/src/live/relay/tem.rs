@@ -30,7 +30,7 @@ impl Drop for Running {
     }
 }
 
-/// Asks the TEMs again and again, each if those before do not answer. What was said last goes on while none does.
+/// Asks the TEMs again and again, each if those before do not answer. The last answer counts while none does.
 pub fn start(relay: Relay, tems: Vec<Server>) {
     let health = relay.dac.health.clone();
     tokio::spawn(async move {

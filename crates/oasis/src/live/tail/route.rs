@@ -7,7 +7,7 @@ use tokio::{task::spawn_blocking, time::timeout};
 
 /// DACs that are remembered: as many as a TEM lists.
 const MOST: usize = 1_000;
-/// Time for a TEM to list its DACs again. Without an answer the list before goes on.
+/// Time for a TEM to list its DACs again. Without an answer the list before counts.
 const ASK: Duration = Duration::from_millis(700);
 
 /// The DACs, in the order in which they are tried.

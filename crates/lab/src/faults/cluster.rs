@@ -199,7 +199,7 @@ impl Cluster {
         for (at, dac) in self.dacs.iter_mut().enumerate() {
             let program = dac.take()?;
             world.outcome.peak_bytes = world.outcome.peak_bytes.max(program.peak_memory());
-            program.stop()?;
+            program.finish()?;
             union.add(&archive(&self.folder, at), (NODE, INSTANCE))?;
         }
         let generated = taken.into_iter().max().unwrap_or_default();

@@ -2,7 +2,10 @@
 
 use super::Scenario;
 use crate::faults::{
-    system::dac::{DacProcess, DacSettings, last_lines},
+    system::{
+        dac::{DacProcess, DacSettings},
+        program::last_lines,
+    },
     world::World,
 };
 use anyhow::Context;

@@ -189,7 +189,7 @@ fn inject(
             Vec::new()
         }
         Fault::RestartHome => {
-            cluster.dacs[home].take()?.stop()?;
+            cluster.dacs[home].take()?.finish()?;
             Vec::new()
         }
         Fault::StopHome => {

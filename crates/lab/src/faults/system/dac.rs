@@ -2,23 +2,18 @@
 
 use super::{
     http::{self, Answer},
-    process,
+    program::{Program, clear_environment, last_lines},
 };
 use anyhow::{Context, bail};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::{
     fmt::Write as _,
-    fs::{self, File},
-    io::{BufRead, BufReader},
-    path::{Path, PathBuf},
-    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
-    thread,
-    time::{Duration, Instant},
+    fs,
+    path::PathBuf,
+    process::{Command, ExitStatus, Stdio},
+    time::Duration,
 };
-
-/// Longest for a clean end.
-const ENDING: Duration = Duration::from_secs(75);
 
 /// Where a DAC listens, and what it keeps.
 #[derive(Debug, Clone)]
@@ -82,12 +77,7 @@ impl DacSettings {
             }
             None => Command::new(&self.oasis),
         };
-        // The environment of whoever runs the lab must not change a scenario.
-        for (name, _) in
-            std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"OASIS_"))
-        {
-            command.env_remove(name);
-        }
+        clear_environment(&mut command);
         command.envs(self.variables.iter().cloned());
         command.env("OASIS_ACCESS", self.folder.join("access"));
         command.env("OASIS_LOG", "warn").args([
@@ -111,113 +101,71 @@ impl DacSettings {
 
 /// A DAC that is ready.
 #[derive(Debug)]
-pub struct DacProcess {
-    child: Child,
-    http: String,
-    channel: String,
-    /// Kept open: a closed pipe would end the process.
-    _stdout: BufReader<ChildStdout>,
-}
+pub struct DacProcess(Program);
 
 impl DacProcess {
     /// Starts one and waits until it is ready.
     pub fn start(settings: &DacSettings) -> anyhow::Result<Self> {
-        let log = File::options().create(true).append(true).open(settings.log())?;
-        let mut child = settings
-            .command()?
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .with_context(|| format!("cannot start {}", settings.oasis.display()))?;
-        let mut stdout = BufReader::new(child.stdout.take().context("a process without output")?);
-        let mut line = String::new();
-        stdout.read_line(&mut line)?;
-        let ready: Value = serde_json::from_str(&line).unwrap_or_default();
-        let (Some(http), Some(channel)) = (ready["http"].as_str(), ready["channel"].as_str()) else {
-            let status = child.wait()?;
-            bail!("the DAC did not start ({status}): {}", last_lines(&settings.log()));
-        };
-        let http = http.trim_start_matches("http://").to_owned();
-        let channel = channel.to_owned();
-        Ok(Self { child, http, channel, _stdout: stdout })
+        let program = Program::run(settings.command()?, "the DAC".into(), &settings.log())?;
+        if program.http().is_empty() || program.said("channel").is_empty() {
+            bail!("the DAC did not say where it listens: {}", last_lines(&settings.log()));
+        }
+        Ok(Self(program))
     }
 
     /// Host and port of API and doors.
     pub fn http(&self) -> &str {
-        &self.http
+        self.0.http()
     }
 
     /// Host and port for nodes.
     pub fn channel(&self) -> &str {
-        &self.channel
+        self.0.said("channel")
     }
 
     /// Its number.
     pub fn id(&self) -> u32 {
-        self.child.id()
+        self.0.id()
     }
 
     /// The JSON at `path`.
     pub fn get(&self, path: &str) -> anyhow::Result<Value> {
-        http::get(&self.http, path)
+        self.0.get(path)
     }
 
     /// The answer to a request without a body.
     pub fn request(&self, method: &str, path: &str, deadline: Duration) -> anyhow::Result<Answer> {
-        http::request(&self.http, method, path, deadline)
+        http::request(self.http(), method, path, deadline)
     }
 
     /// Most memory it ever used, bytes.
     pub fn peak_memory(&self) -> u64 {
-        process::peak_memory(self.child.id())
+        self.0.peak_memory()
     }
 
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) -> anyhow::Result<()> {
-        process::signal(&self.child, signal)
+        self.0.signal(signal)
     }
 
     /// `kill -9`, and gone when this returns.
     pub fn kill(self) {
-        // Dropping does that.
+        self.0.kill();
     }
 
     /// How it ended, if it has.
     pub fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
+        self.0.ended()
     }
 
     /// Whether it has ended, although a tracer may still keep one of its threads.
     pub fn is_over(&self) -> bool {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
         status.is_empty() || status.contains("State:\tZ")
     }
 
     /// SIGTERM, and how it ended.
-    pub fn stop(mut self) -> anyhow::Result<ExitStatus> {
-        self.signal(Signal::TERM)?;
-        let asked = Instant::now();
-        while asked.elapsed() < ENDING {
-            if let Some(status) = self.child.try_wait()? {
-                return Ok(status);
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        bail!("the DAC did not end within {} s after SIGTERM", ENDING.as_secs())
+    pub fn stop(self) -> anyhow::Result<ExitStatus> {
+        self.0.stop()
     }
-}
-
-impl Drop for DacProcess {
-    fn drop(&mut self) {
-        // It may have ended by itself. SIGKILL ends a stopped process too.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// The end of a log, for messages.
-pub fn last_lines(log: &Path) -> String {
-    let text = fs::read_to_string(log).unwrap_or_default();
-    let lines: Vec<_> = text.lines().rev().take(3).collect();
-    lines.into_iter().rev().collect::<Vec<_>>().join(" | ")
 }

@@ -1,15 +1,15 @@
-//! A process of the real binary on a machine of a network.
+//! A process of the real binary: a DAC of the other scenarios, or any command on a machine of a network.
 
-use super::{dac::last_lines, http, network::Machine, process};
+use super::{http, network::Machine, process};
 use anyhow::{Context, bail};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::{
     env,
-    fs::File,
+    fs::{self, File},
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::{Child, ChildStdout, Stdio},
+    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -30,11 +30,31 @@ pub struct ProgramSettings {
     pub log: PathBuf,
 }
 
+impl ProgramSettings {
+    fn command(&self) -> Command {
+        let mut command = self.machine.command();
+        clear_environment(&mut command);
+        command.env("OASIS_ACCESS", self.log.with_extension("access")).env("OASIS_LOG", "info");
+        command.arg(&self.oasis).args(&self.arguments).arg("--ready-json");
+        command
+    }
+}
+
+/// The environment of whoever runs the lab must not change a scenario.
+pub fn clear_environment(command: &mut Command) {
+    for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"OASIS_")) {
+        command.env_remove(name);
+    }
+}
+
 /// A program that is ready.
 #[derive(Debug)]
 pub struct Program {
     child: Child,
-    http: String,
+    /// What it is, for messages.
+    name: String,
+    /// What it said when it was ready.
+    ready: Value,
     /// Kept open: a closed pipe would end the process.
     _stdout: BufReader<ChildStdout>,
 }
@@ -42,34 +62,47 @@ pub struct Program {
 impl Program {
     /// Starts one and waits until it is ready.
     pub fn start(settings: &ProgramSettings) -> anyhow::Result<Self> {
-        let log = File::options().create(true).append(true).open(&settings.log)?;
-        let mut command = settings.machine.command();
-        // The environment of whoever runs the lab must not change a scenario.
-        for (name, _) in env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"OASIS_")) {
-            command.env_remove(name);
-        }
-        command.env("OASIS_ACCESS", settings.log.with_extension("access")).env("OASIS_LOG", "info");
-        command.arg(&settings.oasis).args(&settings.arguments).arg("--ready-json");
+        let name = format!("oasis {}", settings.arguments.join(" "));
+        Self::run(settings.command(), name, &settings.log)
+    }
+
+    /// Starts a command and waits until it is ready. Its log is appended to this file.
+    pub fn run(mut command: Command, name: String, log: &Path) -> anyhow::Result<Self> {
+        let file = File::options().create(true).append(true).open(log)?;
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(log)
+            .stderr(file)
             .spawn()
-            .with_context(|| format!("cannot start {}", settings.oasis.display()))?;
+            .with_context(|| format!("cannot start {}", command.get_program().display()))?;
         let mut stdout = BufReader::new(child.stdout.take().context("a process without output")?);
         let mut line = String::new();
         stdout.read_line(&mut line)?;
-        let Ok(ready) = serde_json::from_str::<Value>(&line) else {
-            let (status, said) = (child.wait()?, last_lines(&settings.log));
-            bail!("oasis {} did not start ({status}): {said}", settings.arguments.join(" "));
+        let Ok(ready) = serde_json::from_str(&line) else {
+            let (status, said) = (child.wait()?, last_lines(log));
+            bail!("{name} did not start ({status}): {said}");
         };
-        let http = ready["http"].as_str().unwrap_or_default().trim_start_matches("http://").to_owned();
-        Ok(Self { child, http, _stdout: stdout })
+        Ok(Self { child, name, ready, _stdout: stdout })
+    }
+
+    /// What it said under this name when it was ready; empty if nothing.
+    pub fn said(&self, name: &str) -> &str {
+        self.ready[name].as_str().unwrap_or_default()
+    }
+
+    /// Host and port of API and doors.
+    pub fn http(&self) -> &str {
+        self.said("http").trim_start_matches("http://")
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// The JSON at `path`.
     pub fn get(&self, path: &str) -> anyhow::Result<Value> {
-        http::get(&self.http, path)
+        http::get(self.http(), path)
     }
 
     /// Most memory it ever used, bytes.
@@ -87,17 +120,29 @@ impl Program {
         // Dropping does that.
     }
 
-    /// SIGTERM, and a clean end.
-    pub fn stop(mut self) -> anyhow::Result<()> {
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// SIGTERM, and how it ended.
+    pub fn stop(mut self) -> anyhow::Result<ExitStatus> {
         self.signal(Signal::TERM)?;
         let asked = Instant::now();
         while asked.elapsed() < ENDING {
             if let Some(status) = self.child.try_wait()? {
-                return if status.success() { Ok(()) } else { bail!("a process failed: {status}") };
+                return Ok(status);
             }
             thread::sleep(Duration::from_millis(10));
         }
-        bail!("a process did not end within {} s after SIGTERM", ENDING.as_secs())
+        bail!("{} did not end within {} s after SIGTERM", self.name, ENDING.as_secs())
+    }
+
+    /// SIGTERM, and a clean end.
+    pub fn finish(self) -> anyhow::Result<()> {
+        let name = self.name.clone();
+        let status = self.stop()?;
+        if status.success() { Ok(()) } else { bail!("{name} failed: {status}") }
     }
 }
 
@@ -107,6 +152,13 @@ impl Drop for Program {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The end of a log, for messages.
+pub fn last_lines(log: &Path) -> String {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<_> = text.lines().rev().take(3).collect();
+    lines.into_iter().rev().collect::<Vec<_>>().join(" | ")
 }
 
 /// Where the log of a program is.

@@ -36,11 +36,13 @@
 //! ```
 
 mod life;
+mod reach;
 mod status;
 mod stopping;
 mod supervisor;
 mod topic_log;
 
+pub use reach::Reach;
 pub use status::{Condition, Status};
 pub use stopping::Stopping;
 pub use supervisor::{HandlerError, Supervisor};

@@ -1,6 +1,6 @@
 //! The handler's state, for the API.
 
-use oasis_dac::now;
+use oasis_handler::Reach;
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
@@ -47,11 +47,8 @@ pub struct NotPublished {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct State {
     /// Whether samples reach DDS.
-    pub condition: Condition,
-    /// Since when, in nanoseconds since 1970.
-    pub since: u64,
-    /// The error.
-    pub detail: Option<String>,
+    #[serde(flatten)]
+    pub reach: Reach<Condition>,
     /// Its domain.
     pub domain: u16,
     /// Subscribers of each topic.
@@ -95,13 +92,7 @@ impl SharedState {
 
     /// Records the condition.
     pub fn note(&self, condition: Condition, detail: Option<String>) {
-        let mut state = self.lock();
-        let is_new = state.condition != condition || state.since == 0;
-        if is_new {
-            (state.condition, state.since) = (condition, now().0);
-        }
-        state.detail.clone_from(&detail);
-        drop(state);
+        let is_new = self.lock().reach.note(condition, detail.clone());
         match detail {
             _ if !is_new => {}
             Some(detail) => {

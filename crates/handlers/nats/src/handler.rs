@@ -247,7 +247,7 @@ impl Work {
         let mut state = self.shared.lock();
         state.copied += copied;
         state.messages += 1;
-        let was_failing = state.condition == Condition::Failing;
+        let was_failing = state.reach.condition == Condition::Failing;
         drop(state);
         if was_failing {
             self.shared.note(Condition::Copying, None);
@@ -256,7 +256,7 @@ impl Work {
 
     /// Looks after the connection. Streams may have been removed.
     async fn look(&mut self) {
-        let is_failing = self.shared.lock().condition == Condition::Failing;
+        let is_failing = self.shared.lock().reach.condition == Condition::Failing;
         if !is_failing {
             return;
         }

@@ -78,7 +78,7 @@ impl Handler for NatsCopy {
 
     fn problem(&self) -> Option<String> {
         let state = self.shared.lock();
-        (state.condition == Condition::Failing).then(|| state.detail.clone().unwrap_or_default())
+        (state.reach.condition == Condition::Failing).then(|| state.reach.detail.clone().unwrap_or_default())
     }
 
     fn warnings(&self) -> Vec<String> {

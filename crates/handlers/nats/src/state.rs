@@ -1,6 +1,6 @@
 //! The handler's state, for the API.
 
-use oasis_dac::now;
+use oasis_handler::Reach;
 use oasis_wire::loss::Cause;
 use serde::Serialize;
 use std::{
@@ -25,11 +25,8 @@ pub enum Condition {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct State {
     /// Whether samples reach NATS.
-    pub condition: Condition,
-    /// Since when, in nanoseconds since 1970.
-    pub since: u64,
-    /// The error.
-    pub detail: Option<String>,
+    #[serde(flatten)]
+    pub reach: Reach<Condition>,
     /// Samples that JetStream has acknowledged.
     pub copied: u64,
     /// Messages that JetStream has acknowledged.
@@ -75,13 +72,7 @@ impl SharedState {
 
     /// Records the condition.
     pub fn note(&self, condition: Condition, detail: Option<String>) {
-        let mut state = self.lock();
-        let is_new = state.condition != condition || state.since == 0;
-        if is_new {
-            (state.condition, state.since) = (condition, now().0);
-        }
-        state.detail.clone_from(&detail);
-        drop(state);
+        let is_new = self.lock().reach.note(condition, detail.clone());
         match detail {
             _ if !is_new => {}
             Some(detail) => {

@@ -24,7 +24,7 @@
 //! let supervisor = Supervisor::new(dac, None, vec![handler.clone()]);
 //! supervisor.start_all();
 //! // Nothing listens at this port: the handler reports it and retries until it is stopped.
-//! while handler.report().condition != Condition::Failing {}
+//! while handler.report().reach.condition != Condition::Failing {}
 //! supervisor.stop_all();
 //! # Ok::<(), oasis_postgresql::BadTarget>(())
 //! ```

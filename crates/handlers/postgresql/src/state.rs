@@ -1,7 +1,7 @@
 //! The handler's state, for the API.
 
 use crate::refusal::Refusal;
-use oasis_dac::now;
+use oasis_handler::Reach;
 use serde::Serialize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,11 +25,8 @@ pub enum Condition {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct State {
     /// Whether samples reach the database.
-    pub condition: Condition,
-    /// Since when, in nanoseconds since 1970.
-    pub since: u64,
-    /// The error.
-    pub detail: Option<String>,
+    #[serde(flatten)]
+    pub reach: Reach<Condition>,
     /// Rows written since the start.
     pub rows: u64,
     /// Samples that were in the database already.
@@ -88,12 +85,8 @@ impl SharedState {
     /// Records the condition.
     pub fn note(&self, condition: Condition, detail: Option<String>) {
         let mut state = self.lock();
-        let is_new = state.condition != condition || state.since == 0;
-        if is_new {
-            (state.condition, state.since) = (condition, now().0);
-        }
         state.failures += u64::from(condition == Condition::Failing);
-        state.detail.clone_from(&detail);
+        let is_new = state.reach.note(condition, detail.clone());
         drop(state);
         match detail {
             _ if !is_new => {}

@@ -118,7 +118,10 @@ fn wait_for(handler: &Postgresql, rows: u64) -> anyhow::Result<()> {
         ensure!(
             state.missing + state.refused + state.failures == 0,
             "the handler did not write all rows: {}",
-            state.detail.unwrap_or_else(|| format!("{} missing, {} refused", state.missing, state.refused))
+            state
+                .reach
+                .detail
+                .unwrap_or_else(|| format!("{} missing, {} refused", state.missing, state.refused))
         );
         if state.rows >= rows {
             return Ok(());

@@ -4,31 +4,24 @@
 //! session sends it to the peer and closes.
 
 mod ahead;
+mod registration;
+mod samples;
+
+pub(crate) use registration::{check_name, check_text};
 
 use crate::{
-    Dac, NodeGuard, PeerLine, RefusedNode,
-    draining::Presence,
-    identity,
-    instance::Instance,
-    keeping::UnsafeSamples,
-    ledger::{Ledger, Verdict},
-    memory::HeldMemory,
-    moment::Moment,
-    node::{Link, Rival},
-    reorder::{Reorder, WaitingBatch},
+    Dac, NodeGuard, PeerLine, RefusedNode, draining::Presence, identity, instance::Instance,
+    keeping::UnsafeSamples, memory::HeldMemory, moment::Moment, node::Rival, reorder::Reorder,
 };
 use ahead::AheadBatches;
-use oasis_channel::{
-    Counters, DacMessage, DatagramOffer, Failure, NodeIdentity, NodeMessage, PROTOCOL, RegisteredInstance,
-    ResumeSecret, TopicAssignment, frame::Frame,
-};
+use oasis_channel::{Counters, DacMessage, DatagramOffer, Failure, NodeIdentity, NodeMessage, frame::Frame};
 use oasis_tls::Peer;
 use oasis_wire::{
-    batch,
     loss::Cause,
     quantity::{Nanos, TopicId},
     schema::ProbeType,
 };
+use samples::jump;
 use std::{
     collections::{BTreeSet, HashMap},
     net::IpAddr,
@@ -39,16 +32,8 @@ use std::{
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-/// Longest name of a node, an instance, a host or a program, in bytes.
-const MAX_NAME: usize = 1_024;
 /// Characters of the reason of a goodbye that are logged.
 const LOGGED_REASON: usize = 200;
-/// Most instances of one node.
-const MAX_INSTANCES: usize = 10_000;
-/// Most bytes of batches that may wait for their predecessors in one connection.
-const MAX_WAITING_BYTES: usize = 4 * 1024 * 1024;
-/// Most bytes of `register` messages from one connection: bounds the memory of its types.
-const MAX_REGISTRATION: usize = 16 * 1024 * 1024;
 
 /// A session: the DAC's side of one node's channel.
 #[derive(Debug)]
@@ -299,84 +284,10 @@ impl NodeSession {
         topics.for_each(|instance| instance.log.wake_readers());
     }
 
-    /// Handles a batch that arrived as a datagram. An invalid one must only be counted, because the connection is not
-    /// at fault.
-    pub fn datagram(&mut self, bytes: &[u8], now: impl Into<Moment>) -> Result<(), Failure> {
-        if self.reorders.is_none() {
-            return Err(Failure::new(
-                "datagram_unexpected",
-                "datagram received, but the node has not announced datagrams",
-            ));
-        }
-        self.batch(bytes, now.into())
-    }
-
     /// Returns when to call [`NodeSession::overdue`] and [`NodeSession::tell_safe`] next, by the steady clock.
     pub fn due(&self) -> Option<Nanos> {
         let reorders = self.reorders.iter().flatten().filter_map(|(_, reorder)| reorder.due());
         reorders.chain(self.unsafe_samples.iter().filter_map(UnsafeSamples::due)).min()
-    }
-
-    /// Gives up waiting for batches that did not arrive in time.
-    pub fn overdue(&mut self, now: impl Into<Moment>) {
-        let now = now.into();
-        let (Some(node), Some(mut reorders)) = (&self.node, self.reorders.take()) else { return };
-        let run = node.run;
-        for (topic, reorder) in &mut reorders {
-            let Some(instance) = self.topics.get(topic).cloned() else { continue };
-            loop {
-                let last = instance.ledger().last_sequence;
-                let Some(lost) = reorder.lost(last, now.steady) else { break };
-                if !instance.ledger().lost_on_the_way(lost, now.wall) {
-                    self.waiting_bytes -= reorder.discard_first();
-                    continue;
-                }
-                self.unacknowledged.insert(*topic);
-                self.waiting_bytes -= append_waiting(&instance, run, reorder, now.wall);
-            }
-        }
-        self.reorders = Some(reorders);
-    }
-
-    fn batch(&mut self, bytes: &[u8], now: Moment) -> Result<(), Failure> {
-        let Some(node) = &self.node else { return Err(hello_expected()) };
-        self.has_begun = true;
-        let run = node.run;
-        let invalid = |error: batch::BatchError| Failure::new("batch_invalid", error.to_string());
-        let topic = TopicId(batch::Header::parse(bytes).map_err(invalid)?.topic);
-        let Some(instance) = self.topics.get(&topic) else {
-            return Err(foreign(topic));
-        };
-        let header = batch::check(bytes, &instance.probe_type).map_err(invalid)?;
-        if let Some(reorders) = &mut self.reorders {
-            let reorder = reorders.entry(topic).or_default();
-            let (first, dropped_before) = (header.first_sequence, header.dropped_before.into());
-            let batch = WaitingBatch { first, dropped_before, since: now.steady, bytes: bytes.to_vec() };
-            let (last, highest) = {
-                let ledger = instance.ledger();
-                (ledger.last_sequence, ledger.highest_plausible(now.wall))
-            };
-            if first > highest {
-                return Err(jump(instance, first, last));
-            }
-            if !batch.follows(last) {
-                self.waiting_bytes += if reorder.keep(batch) { bytes.len() } else { 0 };
-                if self.waiting_bytes > MAX_WAITING_BYTES {
-                    reorders.values_mut().for_each(Reorder::stop_waiting);
-                    self.overdue(now);
-                }
-                return Ok(());
-            }
-            append(instance, run, bytes, header, now.wall)?;
-            self.waiting_bytes -= append_waiting(instance, run, reorder, now.wall);
-        } else {
-            append(instance, run, bytes, header, now.wall)?;
-        }
-        let last = header.first_sequence.saturating_add(u64::from(header.count).saturating_sub(1));
-        self.ahead.discard(topic, last);
-        instance.ahead.forget(last);
-        self.unacknowledged.insert(topic);
-        Ok(())
     }
 
     fn control(
@@ -445,104 +356,6 @@ impl NodeSession {
         }
     }
 
-    fn hello(
-        &mut self,
-        protocol: u32,
-        node: NodeIdentity,
-        (secret, attach): (Option<ResumeSecret>, Option<u64>),
-        now: Moment,
-        out: &mut Vec<DacMessage>,
-    ) -> Result<(), Failure> {
-        if protocol != PROTOCOL {
-            let message =
-                format!("the node uses protocol {protocol}, this DAC {PROTOCOL}: update the older one");
-            return Err(Failure::new("protocol_version", message));
-        }
-        check_name("node", &node.name)?;
-        check_text("host", &node.host)?;
-        check_text("software", &node.software)?;
-        self.claimed.clone_from(&node.name);
-        identity::check_name(&self.peer, &node.name)?;
-        self.check_certificate()?;
-        let Some(outbound) = self.outbound.take() else {
-            return Err(Failure::new("hello_expected", "hello was received before"));
-        };
-        if self.dac.draining.is_requested() {
-            return Err(draining());
-        }
-        let (session, address, peer) = (self.number, self.address, self.peer.clone());
-        let link = Link { session, attach, address, peer, outbound, accepts_commands: false };
-        self.dac.registry.connect(node.clone(), secret, link, now)?;
-        if let Some(left_out) = self.dac.admission.may_log(PeerLine::Came) {
-            let others = left_out.others();
-            tracing::info!(node = %node.name, host = %node.host, run = %node.run, others, "node connected");
-        }
-        self.node = Some(Arc::new(node));
-        out.push(DacMessage::Welcome {
-            protocol: PROTOCOL,
-            epoch: self.dac.epoch(),
-            software: crate::SOFTWARE.into(),
-            datagrams: self.offer,
-            safe: Some(self.dac.keeping.safe_when()),
-            ahead: true,
-        });
-        Ok(())
-    }
-
-    fn register(
-        &mut self,
-        node: &NodeIdentity,
-        types: Vec<ProbeType>,
-        instances: Vec<RegisteredInstance>,
-        now: Moment,
-        out: &mut Vec<DacMessage>,
-    ) -> Result<(), Failure> {
-        if self.topics.len() + instances.len() > MAX_INSTANCES {
-            let message = format!("too many instances on one node: the limit is {MAX_INSTANCES}");
-            return Err(Failure::new("too_many_instances", message));
-        }
-        if self.registration_bytes > MAX_REGISTRATION {
-            let message = format!("schemas of one node are too large: the limit is {MAX_REGISTRATION} bytes");
-            return Err(Failure::new("too_much_schema", message));
-        }
-        for probe_type in types {
-            probe_type.validate().map_err(|error| Failure::new("type_invalid", error.to_string()))?;
-            if self.types.get(&probe_type.uuid).is_some_and(|known| **known == probe_type) {
-                continue;
-            }
-            self.dac.registry.reserve(&mut self.schema_memory, probe_type.memory_bytes())?;
-            self.types.insert(probe_type.uuid, Arc::new(probe_type));
-        }
-        let mut topics = Vec::with_capacity(instances.len());
-        let mut registered = Vec::with_capacity(instances.len());
-        for announced in instances {
-            check_name("instance", &announced.name)?;
-            let Some(probe_type) = self.types.get(&announced.probe_type) else {
-                let message = format!(
-                    "instance {:?} has type {}, but no schema of it was sent",
-                    announced.name, announced.probe_type
-                );
-                return Err(Failure::new("type_missing", message));
-            };
-            let name = announced.name.clone();
-            let instance =
-                self.dac.registry.register((node, self.number), announced, probe_type, now.wall)?;
-            topics.push(TopicAssignment { instance: name, topic: instance.topic });
-            if let Some(samples) = &mut self.unsafe_samples {
-                // An earlier connection of this run may have brought them.
-                samples.note(instance.topic, instance.ledger().last_sequence, now.steady);
-            }
-            registered.push(instance.clone());
-            self.topics.insert(instance.topic, instance);
-        }
-        out.push(DacMessage::Registered { topics });
-        self.tell_safe(now, out);
-        self.dac.registry.accept_commands(&node.name, self.number);
-        // Its rates may differ from the rates that readers ask for now.
-        registered.iter().for_each(|instance| instance.demand.recheck());
-        Ok(())
-    }
-
     /// Handles a gap of a recording.
     fn missing(
         &mut self,
@@ -593,61 +406,6 @@ impl NodeSession {
     }
 }
 
-/// Appends a batch of this run to the topic's log if the ledger reports it as new.
-fn append(
-    instance: &Instance,
-    run: Uuid,
-    bytes: &[u8],
-    header: batch::Header,
-    now: Nanos,
-) -> Result<(), Failure> {
-    let (first, dropped) = (header.first_sequence, header.dropped_before.into());
-    // Kept until the samples are appended, so that ledger and log always agree.
-    let mut ledger = instance.ledger();
-    check_run(instance, &ledger, run)?;
-    match ledger.batch(first, header.count.into(), dropped, now) {
-        Verdict::New => instance.log.append_without_wake(bytes.to_vec(), header.count, |batch, offset| {
-            batch::stamp(batch, offset.0, now.0);
-        }),
-        Verdict::Duplicate => {}
-        Verdict::Overlap => {
-            let message =
-                format!("samples from {first} of {:?} overlap samples received before", instance.name);
-            return Err(Failure::new("sequence_overlap", message));
-        }
-        Verdict::Jump => return Err(jump(instance, first, ledger.last_sequence)),
-    }
-    Ok(())
-}
-
-/// Fails unless batches of this run belong to the topic.
-fn check_run(instance: &Instance, ledger: &Ledger, run: Uuid) -> Result<(), Failure> {
-    if ledger.run() != Some(run) {
-        let message = format!("another run of the node has registered {:?} meanwhile", instance.name);
-        return Err(Failure::new("run_replaced", message));
-    }
-    // What this DAC has of the run was remembered when the topic was replaced: it must not become more.
-    if instance.is_retired() {
-        let message = format!("a later connection of the node has replaced the topic of {:?}", instance.name);
-        return Err(Failure::new("node_moved", message));
-    }
-    Ok(())
-}
-
-/// Appends the waiting batches whose predecessors have arrived. Returns their bytes.
-fn append_waiting(instance: &Instance, run: Uuid, reorder: &mut Reorder, now: Nanos) -> usize {
-    let mut bytes = 0;
-    loop {
-        let last = instance.ledger().last_sequence;
-        let Some(waiting) = reorder.next(last) else { return bytes };
-        bytes += waiting.bytes.len();
-        if let Ok(header) = batch::Header::parse(&waiting.bytes) {
-            // It was checked on arrival. One that overlaps breaks the protocol and is ignored.
-            let _ = append(instance, run, &waiting.bytes, header, now);
-        }
-    }
-}
-
 fn parse(json: &[u8]) -> Result<NodeMessage, Failure> {
     serde_json::from_slice(json).map_err(|error| {
         let code = if error.is_data() { "unknown_message" } else { "not_json" };
@@ -655,39 +413,8 @@ fn parse(json: &[u8]) -> Result<NodeMessage, Failure> {
     })
 }
 
-pub(crate) fn check_name(what: &str, name: &str) -> Result<(), Failure> {
-    if name.is_empty() {
-        return Err(Failure::new(
-            "name_invalid",
-            format!("name of the {what} is empty: use 1 to {MAX_NAME} bytes"),
-        ));
-    }
-    check_text(&format!("name of the {what}"), name)
-}
-
-/// Texts of a node are kept, listed and logged: they have a bound, and no line breaks or escapes.
-pub(crate) fn check_text(what: &str, text: &str) -> Result<(), Failure> {
-    if text.len() > MAX_NAME {
-        let message = format!("{what} has {} bytes: use at most {MAX_NAME}", text.len());
-        return Err(Failure::new("name_invalid", message));
-    }
-    if let Some(control) = text.chars().find(|character| character.is_control()) {
-        let message = format!("{what} contains the control character {control:?}: use printable characters");
-        return Err(Failure::new("name_invalid", message));
-    }
-    Ok(())
-}
-
 fn foreign(topic: TopicId) -> Failure {
     Failure::new("topic_foreign", format!("topic {topic} does not belong to this node"))
-}
-
-fn jump(instance: &Instance, to: u64, last: u64) -> Failure {
-    let message = format!(
-        "sequence number {to} of {:?} is too far ahead of {last}: no probe takes so many samples in this time",
-        instance.name
-    );
-    Failure::new("sequence_jump", message)
 }
 
 fn draining() -> Failure {

@@ -1,7 +1,10 @@
 //! Batches that a node with a backlog sends ahead. The session keeps them until their turn, and nothing of them is
 //! received before that.
 
-use super::{NodeSession, check_run, foreign, hello_expected, jump};
+use super::{
+    NodeSession, foreign, hello_expected,
+    samples::{check_run, jump},
+};
 use crate::{ahead::NO_OFFSET, instance::Instance, memory::HeldMemory, moment::Moment};
 use oasis_channel::{DacMessage, Failure, Release};
 use oasis_wire::{batch, quantity::TopicId};

@@ -246,7 +246,7 @@ fn hellos_of_nodes_that_never_send_a_sample_keep_no_other_node_away() {
     assert_eq!(get(&dac, "/api/v1/nodes")["nodes"].as_array().unwrap().len(), 20);
     // 101 nodes were there.
     let evicted = &get(&dac, "/api/v1/ledger")["evicted"];
-    assert_eq!(evicted, &json!({"nodes": 81, "instances": 0}));
+    assert_eq!(evicted, &json!({"nodes": 81, "instances": 0, "unread_samples": 0}));
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub struct Evicted {
     pub nodes: u64,
     /// Instances, including those of evicted nodes.
     pub instances: u64,
+    /// Samples of topics that were replaced, or evicted, before a handler had read them.
+    pub unread_samples: u64,
 }
 
 impl Inner {

@@ -11,8 +11,10 @@ use std::{
 };
 use uuid::Uuid;
 
-/// Replaced topics that wait for a follower. Beyond that the node must send again what a topic had that nobody has seen.
+/// Replaced topics that wait for a follower. Beyond that samples that nobody has seen are lost here, and counted.
 const MOST_REPLACED: usize = 1_024;
+/// Most bytes of their types; their samples count for the memory of all logs.
+const MOST_SCHEMA_BYTES: usize = 16 * 1024 * 1024;
 
 /// A handler that reads the topic of each home instance to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,8 +95,15 @@ impl Inner {
         if is_empty || self.followers.is_empty() {
             return true;
         }
-        if self.replaced.len() >= MOST_REPLACED {
-            return !instance.followed_by.is_empty();
+        let schemas: usize = self.replaced.iter().map(|kept| kept.schema_bytes).sum();
+        if self.replaced.len() >= MOST_REPLACED || schemas + instance.schema_bytes > MOST_SCHEMA_BYTES {
+            let is_followed = !instance.followed_by.is_empty();
+            if !is_followed {
+                let samples = instance.log.next().0 - instance.log.start().0;
+                self.evicted.unread_samples += samples;
+                tracing::debug!(node = %instance.node, instance = %instance.name, samples, "samples of a replaced topic were lost");
+            }
+            return is_followed;
         }
         self.replaced.push(instance.clone());
         true

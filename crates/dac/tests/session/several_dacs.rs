@@ -421,3 +421,26 @@ fn readers_that_change_over_continue_although_their_topic_is_replaced_meanwhile(
     let _node = joined(&dac, 3).unwrap();
     assert_eq!(continues(), Some(11), "nobody has read what is between");
 }
+
+#[test]
+fn samples_of_replaced_topics_are_counted_once_too_many_wait_for_a_handler() {
+    let dac = dac();
+    dac.registry.restore(&[], Vec::new());
+    let names: Vec<_> = (0..1_026).map(|number| format!("beat {number}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let mut peer = Peer::new(&dac);
+    peer.say(&attaching(1), 0).unwrap();
+    let answers = peer.say(&register(vec![beat()], &names), 0).unwrap();
+    let [DacMessage::Registered { topics }] = &answers[..] else { panic!("{answers:?}") };
+    for assigned in topics {
+        peer.send(&batch(assigned.topic, 1, 3, 0)).unwrap();
+    }
+    let mut changed = beat();
+    changed.version = "2.0".into();
+    let mut peer = Peer::new(&dac);
+    peer.say(&attaching(2), 0).unwrap();
+    peer.say(&register(vec![changed], &names), 0).unwrap();
+    assert_eq!(dac.registry.evicted().unread_samples, 2 * 3);
+    let replaced = dac.registry.instances_to_follow(Follower::Archive);
+    assert_eq!(replaced.iter().filter(|instance| instance.is_retired()).count(), 1_024);
+}

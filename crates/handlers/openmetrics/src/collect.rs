@@ -29,12 +29,15 @@ pub fn dac(dac: &Dac, out: &mut Exposition) {
     out.sample(nodes, &[], &online.to_string(), None);
     let bytes = ("oasis_dac_log_bytes", Kind::Gauge, "Memory that topic logs use, in bytes.");
     out.sample(bytes, &[], &dac.budget.used().to_string(), None);
-    let Evicted { nodes, instances } = dac.registry.evicted();
+    let Evicted { nodes, instances, unread_samples } = dac.registry.evicted();
     let evicted = ("oasis_dac_nodes_evicted", Kind::Counter, "Offline nodes that were evicted for others.");
     out.sample(evicted, &[], &nodes.to_string(), None);
     let evicted =
         ("oasis_dac_instances_evicted", Kind::Counter, "Offline instances that were evicted for others.");
     out.sample(evicted, &[], &instances.to_string(), None);
+    let unread =
+        ("oasis_dac_unread_samples", Kind::Counter, "Samples of replaced topics that no handler had read.");
+    out.sample(unread, &[], &unread_samples.to_string(), None);
     refused("oasis_channel_refused", "Nodes refused or closed, by reason.", &dac.admission, out);
     if let Some(clients) = dac.clients.get() {
         refused("oasis_doors_refused", "Clients and requests refused or closed, by reason.", clients, out);

@@ -153,13 +153,14 @@ fn answers_are_the_same_whether_a_hidden_node_exists_or_not() {
     assert!(allowed > 20, "{before:#?}");
     // The hidden node has samples, a gap, an annotation, a command, a stream that is derived, and is in a whole test run.
     let (_b, _) = guarded.node("b", 2);
+    // Now: it answers nothing, so the DAC will take it for gone.
+    wait_until_tem_lists(&guarded, "nodes", "b");
     guarded.json("", "POST", "/api/v1/annotations", Some(&on("b")));
     let command = json!({"node": "b", "instance": "beat", "command": "enable"});
     guarded.ask("", "POST", "/api/v1/commands", Some(&command));
     let mut derived = Native::connect(&guarded.dac.url());
     let delivery = json!({"max_hz": 1});
     derived.ask(json!({"op": "subscribe", "node": "b", "instance": "beat", "delivery": delivery}));
-    wait_until_tem_lists(&guarded, "nodes", "b");
     let after = answers(&guarded, &token, &requests);
     for (request, answer) in &before {
         assert_eq!(answer, &after[request], "{request}");

@@ -2,12 +2,12 @@
 
 mod watcher;
 
-use crate::harness::{Oasis, eventually, eventually_shown, get, oasis};
+use crate::harness::{Native, Oasis, eventually, eventually_shown, get, oasis};
 use oasis_history::{SampleOrMissing, Samples};
 use oasis_store::{History, Missing};
 use oasis_wire::loss::Cause;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{
     collections::HashMap,
     env, fs,
@@ -289,6 +289,47 @@ fn no_sample_is_lost_or_kept_twice_when_dacs_are_killed() {
 #[test]
 fn dacs_that_relay_each_other_take_over_their_nodes() {
     kill_homes(Site::relaying());
+}
+
+#[test]
+fn a_reader_comes_back_to_a_dac_that_alone_has_what_it_lacks() {
+    let mut site = Site::relaying();
+    let node = site.node_by_tem();
+    let home = site.home();
+    let mut reader = Native::connect(&site.dac(home).url());
+    let run = reader.subscribe(INSTANCE, json!({}))["instance"]["run"].as_str().unwrap().to_owned();
+    let epoch = reader.welcome["epoch"].as_str().unwrap().to_owned();
+    let last = reader.samples(10).0.pop().unwrap();
+    drop(reader);
+    // The node does not send again what was stored a while ago.
+    eventually("samples that the reader lacks", || {
+        (received(site.dac(home)) > last.offset + 3_000).then_some(())
+    });
+    let killed = Instant::now();
+    site.dacs[home].take().unwrap().kill();
+    site.until_receives(1 - home, killed);
+    site.start_again(home);
+    eventually_shown("the node, relayed", || {
+        let nodes = get(site.dac(home), "/api/v1/nodes");
+        if nodes["nodes"][0]["path"].is_array() { Ok(()) } else { Err(nodes) }
+    });
+    let mut reader = Native::connect(&site.dac(home).url());
+    let (mut position, mut next) = (format!("{epoch}:{}", last.offset + 1), last.sequence + 1);
+    while next < last.sequence + 5_000 {
+        reader.subscribe(INSTANCE, json!({ "resume": format!("{position} {run}@{next}") }));
+        // Until another topic replaces this one, because the DAC has heard where the node is.
+        let (samples, controls) = reader.samples(5_000);
+        for sample in samples {
+            assert_eq!(sample.sequence, next, "{controls:?}");
+            next += 1;
+        }
+        assert!(controls.iter().all(|control| control["op"] != "gap"), "{controls:?}");
+        let moved = controls.iter().rfind(|control| control["op"] == "epoch");
+        let place = |control: &Value| format!("{}:{}", control["epoch"].as_str().unwrap(), control["offset"]);
+        position = moved.map_or(position, place);
+    }
+    drop(reader);
+    site.judge(node).assert_whole();
 }
 
 #[test]

@@ -252,7 +252,7 @@ impl Access {
         let is_trusted = kind == Kind::Local || self.strangers.is_some() || self.is_trusted(Moment::now());
         Principal {
             kind,
-            name: "".into(),
+            name: Arc::default(),
             rights: if is_trusted { rights.clone() } else { Arc::default() },
             credential: Credential::None,
             is_embedded: false,

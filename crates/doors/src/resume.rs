@@ -1,6 +1,8 @@
 //! Where a subscription continues: at a position of this DAC, at one that every DAC understands, or at whichever of both it knows.
 
+use crate::past::Source;
 use oasis_dac::{Instance, StartAt};
+use oasis_history::Start;
 use oasis_wire::quantity::{Epoch, PortablePosition, Position};
 use serde::{Deserialize, Deserializer, de::Error};
 use std::{fmt::Display, str::FromStr};
@@ -17,8 +19,8 @@ pub struct ResumeAt {
 pub enum Resumed {
     /// In the topic log.
     Log(StartAt),
-    /// Perhaps in the archive, or at an upstream: the position is of an earlier epoch, and the log does not have the sample.
-    Past(Position, Option<PortablePosition>),
+    /// Perhaps in the archive, or at an upstream: the log does not have the sample.
+    Past(ResumeAt),
 }
 
 impl ResumeAt {
@@ -27,15 +29,34 @@ impl ResumeAt {
         self.portable
     }
 
+    /// Returns where the past begins that archive or upstream may have.
+    pub fn source(self) -> Source {
+        match (self.position, self.portable) {
+            (at, Some(portable)) => Source::Start(Start::Resumed(at, portable)),
+            (Some(at), None) => Source::from_position(at),
+            (None, None) => Source::Start(Start::Time(0)),
+        }
+    }
+
+    /// Returns where to read in the log, if nothing else has the sample.
+    pub fn in_log(self) -> StartAt {
+        match (self.position, self.portable) {
+            (Some(at), _) => StartAt::Position(at),
+            (None, Some(at)) => StartAt::Portable(at),
+            (None, None) => StartAt::Earliest,
+        }
+    }
+
     /// Returns where to read an instance of a DAC in this epoch.
     pub fn of(self, instance: &Instance, epoch: Epoch) -> Resumed {
         let log = &instance.source().log;
         match (self.position, self.portable) {
-            (Some(at), _) if at.epoch == epoch => Resumed::Log(StartAt::Position(at)),
-            (None, Some(at)) => Resumed::Log(StartAt::Portable(at)),
-            (Some(_), Some(at)) if log.find(at).is_some() => Resumed::Log(StartAt::Portable(at)),
-            (Some(at), portable) => Resumed::Past(at, portable),
-            (None, None) => Resumed::Log(StartAt::Earliest),
+            // The log of a relayed instance may be another one by now: then other samples have the same offsets.
+            (Some(at), portable) if at.epoch == epoch && (portable.is_none() || !instance.is_relayed()) => {
+                Resumed::Log(StartAt::Position(at))
+            }
+            (_, Some(at)) if log.find(at).is_some() => Resumed::Log(StartAt::Portable(at)),
+            _ => Resumed::Past(self),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 use oasis_store::{History, Newest, Past, ReadError};
 use oasis_wire::{
     loss::Cause,
-    quantity::{Epoch, Offset, Position},
+    quantity::{Epoch, Offset, PortablePosition, Position},
     schema::ProbeType,
 };
 use std::{fmt, sync::Arc};
@@ -24,6 +24,8 @@ const BATCHES: usize = 64;
 pub enum Start {
     /// At this position.
     Position(Position),
+    /// At this position. If there is none, or nothing of its epoch is stored: where the sample of the portable one is.
+    Resumed(Option<Position>, PortablePosition),
     /// At the first sample that is not older, nanoseconds since 1970 on the node's clock.
     Time(u64),
     /// At the oldest of the newest samples of a time.
@@ -148,7 +150,9 @@ impl Reader {
     /// Looks for the start: in the archive, and in the log if that does not have it.
     fn find(&mut self, start: Start, bytes: usize) -> Result<Read, ReadError> {
         let held = match (&start, &self.log) {
-            (Start::Position(at), _) if self.log_holds(*at) => return Ok(self.join(*at, Vec::new(), false)),
+            (Start::Position(at) | Start::Resumed(Some(at), _), _) if self.log_holds(*at) => {
+                return Ok(self.join(*at, Vec::new(), false));
+            }
             (Start::Newest(newest), Some(log)) => Some(newest::in_log(&**log, newest)),
             _ => None,
         };
@@ -166,7 +170,8 @@ impl Reader {
         }
         Ok(match (start, self.log.clone()) {
             (_, None) => archive_end(Position { epoch: Epoch(0), offset: Offset(0) }),
-            (Start::Position(at), Some(log)) => self.lacks(&*log, at),
+            (Start::Position(at), Some(log)) => self.lacks(&*log, Some(at)),
+            (Start::Resumed(at, _), Some(log)) => self.lacks(&*log, at),
             (Start::Time(time), Some(log)) => {
                 let offset = log::first_since(&*log, time);
                 self.join(Position { epoch: log.epoch(), offset }, Vec::new(), false)
@@ -183,6 +188,13 @@ impl Reader {
         let (node, instance, until) = (&self.node, &self.instance, self.until);
         match start {
             Start::Position(at) => archive.past_at(node, instance, *at, until),
+            Start::Resumed(at, portable) => {
+                let past = at.map(|at| archive.past_at(node, instance, at, until)).transpose()?.flatten();
+                if past.is_some() {
+                    return Ok(past);
+                }
+                archive.past_at_portable(node, instance, *portable, until)
+            }
             Start::Time(time) => archive.past_from(node, instance, *time, until),
             Start::Newest(newest) => {
                 let before = held.map_or(Offset(u64::MAX), |held| held.first);
@@ -235,8 +247,8 @@ impl Reader {
     }
 
     /// The archive has nothing of the epoch of `at`.
-    fn lacks(&mut self, log: &dyn Log, at: Position) -> Read {
-        if at.epoch == log.epoch() {
+    fn lacks(&mut self, log: &dyn Log, at: Option<Position>) -> Read {
+        if let Some(at) = at.filter(|at| at.epoch == log.epoch()) {
             // The log reports the gap.
             return self.join(at, Vec::new(), true);
         }

@@ -13,8 +13,9 @@ pub fn request(asked: &ForwardedQuestion, question: PastQuestion) -> Value {
     });
     match start {
         PastStart::Time(from) => request["from"] = from.to_string().into(),
-        PastStart::Position(at, None) => request["resume"] = at.to_string().into(),
-        PastStart::Position(at, Some(portable)) => request["resume"] = format!("{at} {portable}").into(),
+        PastStart::Position(at) => request["resume"] = at.to_string().into(),
+        PastStart::Resumed(None, portable) => request["resume"] = portable.to_string().into(),
+        PastStart::Resumed(Some(at), portable) => request["resume"] = format!("{at} {portable}").into(),
         PastStart::Newest { from, samples } => {
             request["last"] = samples.into();
             if from > 0 {

@@ -15,7 +15,7 @@ use crate::{
     test_runs::TestRuns,
 };
 use oasis_wire::{
-    quantity::{Epoch, Position},
+    quantity::{Epoch, PortablePosition, Position},
     schema::ProbeType,
 };
 use std::{
@@ -160,6 +160,21 @@ impl History {
         until: Option<u64>,
     ) -> Result<Option<Past>, ReadError> {
         Past::at_position(&self.0, node, instance, at, until)
+    }
+
+    /// Returns an instance's past from the sample of a run with this sequence number on, whatever its offset is; `None` if the stored samples of the run
+    /// begin later, or there are none. Reads files: do not call it on a thread that must not block.
+    ///
+    /// # Errors
+    /// If catalogue or files cannot be read.
+    pub fn past_at_portable(
+        &self,
+        node: &str,
+        instance: &str,
+        at: PortablePosition,
+        until: Option<u64>,
+    ) -> Result<Option<Past>, ReadError> {
+        Past::at_portable(&self.0, node, instance, at, until)
     }
 
     /// Returns an instance's past, from the oldest of the newest samples that are still wanted and were received before `before`, to the end of their time.

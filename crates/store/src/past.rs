@@ -11,7 +11,7 @@ use bytes::Bytes;
 use oasis_wire::{
     batch,
     loss::Cause,
-    quantity::{Epoch, Offset, Position},
+    quantity::{Epoch, Offset, PortablePosition, Position},
 };
 use std::{io, ops::Range, sync::Arc};
 use uuid::Uuid;
@@ -222,6 +222,31 @@ impl Past {
         let before = of_epoch.filter(|extent| extent.first <= at.offset).map(|extent| extent.segment).max();
         let segment = before.or(first);
         Ok(segment.map(|segment| Self::new(store, node, instance, at, segment, until)))
+    }
+
+    /// From the sample of a run with this sequence number on, whatever its offset is. None if the stored samples of the run begin later,
+    /// or there are none.
+    pub fn at_portable(
+        store: &Arc<Store>,
+        node: &str,
+        instance: &str,
+        wanted: PortablePosition,
+        until: Option<u64>,
+    ) -> Result<Option<Self>, ReadError> {
+        let mut extents = store.extents(node, instance, 0)?;
+        extents.retain(|extent| extent.series.run == wanted.run);
+        let mut before = None;
+        for extent in &extents {
+            let end = Position { epoch: extent.series.epoch, offset: extent.end };
+            let Some((offset, is_held)) = store.find_sequence(extent, wanted.sequence)? else {
+                before = Some((end, extent.segment));
+                continue;
+            };
+            let at = Position { epoch: extent.series.epoch, offset };
+            before = if is_held { Some((at, extent.segment)) } else { before };
+            break;
+        }
+        Ok(before.map(|(at, segment)| Self::new(store, node, instance, at, segment, until)))
     }
 
     fn new(

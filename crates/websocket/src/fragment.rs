@@ -25,7 +25,7 @@ pub fn write_fragments(opcode: Opcode, payload: &[u8], most: usize, out: &mut Ve
 
 /// A message of which the last fragment has not arrived. Allocates nothing before the first fragment.
 #[derive(Debug, Default)]
-pub(crate) struct Assembly(Option<Unfinished>);
+pub(crate) struct Assembly(Option<Box<Unfinished>>);
 
 #[derive(Debug)]
 struct Unfinished {
@@ -64,7 +64,7 @@ impl Assembly {
             _ if payload.len() > limits.message => Err(Error::MessageTooLong(limits.message).into()),
             (opcode, None) if header.is_final => each(Message::of(opcode, payload)?),
             (opcode, None) => {
-                self.0 = Some(Unfinished { opcode, bytes: payload.to_vec(), fragments: 1 });
+                self.0 = Some(Box::new(Unfinished { opcode, bytes: payload.to_vec(), fragments: 1 }));
                 Ok(())
             }
         }

@@ -110,7 +110,7 @@ impl Native {
         }
     }
 
-    /// Samples until there are so many, and the control messages between them.
+    /// Samples until there are so many or the subscription ends, and the control messages between them.
     pub fn samples(&mut self, count: usize) -> (Vec<Sample>, Vec<Value>) {
         let (mut samples, mut controls) = (Vec::new(), Vec::new());
         while samples.len() < count {
@@ -119,7 +119,13 @@ impl Native {
                     let schema = self.schema.as_ref().expect("a subscription");
                     samples.extend(Batch::parse(&bytes, schema).expect("a good batch").samples());
                 }
-                Incoming::Control(message) => controls.push(message),
+                Incoming::Control(message) => {
+                    let is_over = message["op"] == "unsubscribed";
+                    controls.push(message);
+                    if is_over {
+                        break;
+                    }
+                }
                 Incoming::Closed(code, reason) => {
                     panic!("closed after {} samples: {code} {reason}", samples.len())
                 }

@@ -7,18 +7,12 @@ use oasis_wire::{
 };
 
 impl TopicLog {
-    /// Returns the offset of the sample at this position, or of the first one after it in the same run. None if the log
-    /// cannot have all samples from there on: it has evicted the run, or never had it.
+    /// Returns the offset of the sample at this position, or where the gap begins in which it is. None if all samples of the run are newer:
+    /// the log has evicted the older ones, or another DAC received them.
     pub fn find(&self, at: PortablePosition) -> Option<Offset> {
         let inner = self.lock();
-        let mut found = None;
-        for segment in inner.segments.iter().rev() {
-            if segment.run() != at.run {
-                if found.is_some() {
-                    return found;
-                }
-                continue;
-            }
+        let of_run = inner.segments.iter().rev().skip_while(|segment| segment.run() != at.run);
+        for segment in of_run.take_while(|segment| segment.run() == at.run) {
             let first = Header::parse(segment.batch()).ok()?.first_sequence;
             let end = first.saturating_add(segment.count().into());
             if at.sequence >= end {
@@ -28,10 +22,8 @@ impl TopicLog {
             if at.sequence >= first {
                 return Some(Offset(segment.first_held().0 + (at.sequence - first)));
             }
-            found = Some(segment.first_held());
         }
-        // Older samples of the run may have been evicted, unless there were none.
-        found.filter(|_| at.sequence == 1 || inner.evicted == 0)
+        None
     }
 }
 
@@ -105,6 +97,14 @@ mod tests {
         append(&log, 9, 1);
         assert_eq!((found(&log, 2, 7), found(&log, 2, 9)), (Some(125), Some(128)));
         assert_eq!(log.read(Offset(125), 9).missed, Some((Offset(125), Offset(128))));
+    }
+
+    #[test]
+    fn samples_that_another_dac_received_are_not_passed_over() {
+        let log = TopicLog::starting_at(Epoch(1), LogBudget::new(usize::MAX, usize::MAX), Offset(100));
+        log.begin_run(run(1));
+        append(&log, 21, 10);
+        assert_eq!((found(&log, 1, 16), found(&log, 1, 21)), (None, Some(100)));
     }
 
     #[test]

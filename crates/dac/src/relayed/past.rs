@@ -13,8 +13,10 @@ use tokio::sync::mpsc;
 pub enum PastStart {
     /// At the first sample that is not older, nanoseconds since 1970 on the node's clock.
     Time(u64),
-    /// At this position of an upstream, or at the portable one, whichever the upstream knows.
-    Position(Position, Option<PortablePosition>),
+    /// At this position of an upstream.
+    Position(Position),
+    /// At the portable position, or at the other one if the upstream knows that.
+    Resumed(Option<Position>, PortablePosition),
     /// At the oldest of the newest samples of a time, of which there are so many.
     Newest {
         /// The beginning of the time.

@@ -25,7 +25,7 @@ impl Fetcher {
     pub(super) async fn fetch_here(&self, source: Source) -> Result<PastPart, ReadError> {
         match source {
             Source::Start(start) => self.read(Box::new(self.reader(start))).await,
-            Source::Resumed(at, _) => self.read(Box::new(self.reader(Start::Position(at)))).await,
+            Source::Here(here) => self.go_on_here(here).await,
             Source::Reader(reader) => self.read(reader).await,
             Source::Points(from, most) => self.fetch_points(from, most).await,
             Source::Upstream(answer) => self.go_on(answer).await,
@@ -33,10 +33,14 @@ impl Fetcher {
     }
 
     fn reader(&self, start: Start) -> Reader {
+        self.reader_of_archive(start).with_log(self.log())
+    }
+
+    /// A reader of what is stored, without the log.
+    pub(super) fn reader_of_archive(&self, start: Start) -> Reader {
         let instance = &self.instance;
         let reader = Reader::new(&instance.node, &instance.name, start)
             .with_archive(self.archived.history())
-            .with_log(self.log())
             .until(self.until);
         if self.has_type { reader.with_type(instance.probe_type.clone()) } else { reader }
     }

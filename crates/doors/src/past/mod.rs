@@ -7,6 +7,7 @@ pub mod archived;
 mod fetch;
 mod points;
 mod relayed;
+mod stored_here;
 pub mod times;
 
 pub use archived::ArchiveAccess;
@@ -15,13 +16,11 @@ use crate::view::Integers;
 use oasis_dac::{Instance, Segment};
 use oasis_history::{Batch, Piece, Reader, Start};
 use oasis_store::Newest;
-use oasis_wire::{
-    quantity::{PortablePosition, Position},
-    schema::ProbeType,
-};
+use oasis_wire::{quantity::Position, schema::ProbeType};
 use relayed::Answer;
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use stored_here::Here;
 use times::{Begin, Times};
 
 /// The source of a topic's next message, if not its log.
@@ -29,12 +28,12 @@ use times::{Begin, Times};
 pub enum Source {
     /// Archive and log, from here on.
     Start(Start),
-    /// Archive and log, from this position on. An upstream that does not know it may know the portable one.
-    Resumed(Position, PortablePosition),
     /// Archive and log: everything from this time on, in at most so many points.
     Points(u64, u32),
     /// The archive, at the place of this reader.
     Reader(Box<Reader>),
+    /// The archive of this DAC, and then the upstream of a relayed instance.
+    Here(Box<Here>),
     /// The upstream of a relayed instance, in the middle of an answer.
     Upstream(Box<Answer>),
 }
@@ -63,11 +62,6 @@ impl Source {
     /// Returns the past from a position on.
     pub fn from_position(at: Position) -> Self {
         Self::Start(Start::Position(at))
-    }
-
-    /// Returns the past from a position on, of which the portable one may be known as well.
-    pub fn from_positions(at: Position, portable: Option<PortablePosition>) -> Self {
-        portable.map_or(Self::from_position(at), |portable| Self::Resumed(at, portable))
     }
 }
 

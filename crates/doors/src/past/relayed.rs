@@ -37,12 +37,14 @@ pub struct Answer {
     probe_type: Arc<ProbeType>,
     /// Where the log here goes on; none if the answer is all that is wanted.
     join: Option<Position>,
+    /// The reader has had samples of another epoch.
+    pub(super) follows: bool,
 }
 
 impl Fetcher {
     /// Asks the upstream, and returns the first part of its answer.
     pub(super) async fn fetch_relayed(&self, source: Source) -> Result<PastPart, ReadError> {
-        if let Source::Start(Start::Position(at)) | Source::Resumed(at, _) = source
+        if let Source::Start(Start::Position(at)) = source
             && at.epoch == self.instance.log.epoch()
         {
             // No upstream knows offsets of this DAC: it would send all that it has.
@@ -54,7 +56,8 @@ impl Fetcher {
         }
         let present = now().0;
         let (log, held) = match &source {
-            Source::Upstream(_) | Source::Reader(_) => (None, 0),
+            Source::Upstream(_) | Source::Reader(_) | Source::Here(_) => (None, 0),
+            Source::Start(Start::Resumed(..)) => (None, 0),
             _ if self.until.is_some_and(|until| until <= present) => (None, 0),
             _ => self.log_here().await,
         };
@@ -63,6 +66,8 @@ impl Fetcher {
         let is_here = |from: u64| log.is_some() && from >= time;
         let (start, points) = match source {
             Source::Upstream(answer) => return self.go_on(answer).await,
+            Source::Start(Start::Resumed(at, portable)) => return self.start_here(at, portable).await,
+            Source::Here(here) => return self.go_on_here(here).await,
             Source::Reader(_) => return Err(failed("the instance is relayed since a moment ago: ask again")),
             Source::Start(Start::Time(from)) | Source::Points(from, _) if is_here(from) => {
                 return self.fetch_here(source).await;
@@ -75,10 +80,21 @@ impl Fetcher {
                 (PastStart::Newest { from, samples: samples.saturating_sub(held) }, None)
             }
             Source::Start(Start::Time(from)) => (PastStart::Time(from), None),
-            Source::Start(Start::Position(at)) => (PastStart::Position(at, None), None),
-            Source::Resumed(at, portable) => (PastStart::Position(at, Some(portable)), None),
+            Source::Start(Start::Position(at)) => (PastStart::Position(at), None),
             Source::Points(from, points) => (PastStart::Time(from), Some(points)),
         };
+        let answer = self.ask(start, points, log)?;
+        self.go_on(Box::new(answer)).await
+    }
+
+    /// Asks the upstream for what comes before the log here, whose oldest sample has this offset and time.
+    pub(super) fn ask(
+        &self,
+        start: PastStart,
+        points: Option<u32>,
+        log: Option<(Offset, u64)>,
+    ) -> Result<Answer, ReadError> {
+        let time = log.map_or_else(|| now().0, |(_, time)| time);
         let (to, join) = match self.until {
             Some(until) if until <= time => (until, None),
             _ => {
@@ -90,14 +106,13 @@ impl Fetcher {
         let question = PastQuestion { start, to, points };
         let messages = self.instance.ask_upstream(Question::Samples(question));
         let messages = messages.ok_or_else(|| failed("the instance is not relayed any more: ask again"))?;
-        let epoch = self.instance.log.epoch();
-        let probe_type = self.instance.probe_type.clone();
-        self.go_on(Box::new(Answer { messages, epoch, probe_type, join })).await
+        let (epoch, probe_type) = (self.instance.log.epoch(), self.instance.probe_type.clone());
+        Ok(Answer { messages, epoch, probe_type, join, follows: false })
     }
 
     /// Returns where the log here begins, with the time of its oldest sample, and how many samples it has. Waits a moment for the first
     /// one: nothing older will be in the log after that.
-    async fn log_here(&self) -> (Option<(Offset, u64)>, u64) {
+    pub(super) async fn log_here(&self) -> (Option<(Offset, u64)>, u64) {
         let log = &self.instance.source().log;
         let signal: Arc<Signal> = Arc::default();
         let wake: Arc<dyn Wake> = signal.clone();
@@ -124,7 +139,10 @@ impl Fetcher {
                 PastMessage::Begin(at) => {
                     (answer.epoch, after) = (at.epoch, at);
                     begin.get_or_insert(at);
-                    continue;
+                    if !std::mem::take(&mut answer.follows) {
+                        continue;
+                    }
+                    Item::Piece(Piece::Epoch)
                 }
                 PastMessage::Batch(batch) => {
                     bytes += batch.len();

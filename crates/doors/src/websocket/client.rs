@@ -6,6 +6,9 @@ use oasis_channel::InstanceState;
 use oasis_dac::{Admission, PeerLine, RegistryCursor, SchemaHash};
 use std::collections::HashSet;
 
+/// Schemas of a client that are remembered. Beyond that one may come twice.
+const SCHEMAS: usize = 1_000;
+
 /// State of a native client.
 #[derive(Debug, Default)]
 pub struct NativeClient {
@@ -16,15 +19,29 @@ pub struct NativeClient {
     /// Version of the registry in its last picture.
     pub pictured: u64,
     /// Where it is in the changes of the registry, if it asked for them.
-    pub deltas: Option<DeltaReader>,
+    pub deltas: Option<Box<DeltaReader>>,
     /// Where it is in the statistics, if it asked for them.
-    pub statistics: Option<StatisticsReader>,
+    pub statistics: Option<Box<StatisticsReader>>,
     /// Schemas that it has received in messages of their own, if it asked for that.
-    pub schemas: Option<HashSet<SchemaHash>>,
+    pub schemas: Option<Box<KnownSchemas>>,
     /// Requests that could not be understood.
     pub nonsense: u32,
     /// Commands under way.
     pub commands: u32,
+}
+
+/// Schemas that a client has received.
+#[derive(Debug, Default)]
+pub struct KnownSchemas(HashSet<SchemaHash>);
+
+impl KnownSchemas {
+    /// Adds a schema. Returns whether the client lacks it. After so many it has to receive all of them again.
+    pub fn add(&mut self, hash: SchemaHash) -> bool {
+        if self.0.len() >= SCHEMAS {
+            self.0.clear();
+        }
+        self.0.insert(hash)
+    }
 }
 
 /// A client that reads changes.

@@ -18,7 +18,6 @@ use oasis_websocket::{CloseCode, Decoder, Limits, Opcode, Output, Role, close};
 use oasis_wire::quantity::Offset;
 use std::{
     io::{self, Read, Write},
-    net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -93,8 +92,6 @@ pub struct Connection {
     stream: Transport,
     /// Who the client is, with its rights.
     pub caller: Caller,
-    /// Address of the client.
-    pub peer: SocketAddr,
     /// Distinguishes it from earlier connections with its key.
     pub serial: u64,
     /// Its protocol.
@@ -134,7 +131,6 @@ impl Connection {
     pub fn new(
         stream: Transport,
         caller: Caller,
-        peer: SocketAddr,
         serial: u64,
         protocol: Protocol,
         place: Place,
@@ -143,7 +139,6 @@ impl Connection {
         Self {
             stream,
             caller,
-            peer,
             serial,
             protocol,
             decoder: Decoder::new(Role::Server, LIMITS),

@@ -88,7 +88,7 @@ impl Shard {
     fn unanswerable(&self, key: usize, word: &str) {
         self.around.admission.count_refused(word);
         let Some(left_out) = self.around.admission.may_log(PeerLine::Refused) else { return };
-        let peer = self.connections.get(key).map(|connection| connection.peer);
+        let peer = self.connections.get(key).map(|connection| connection.caller.peer());
         tracing::info!(?peer, word, others = left_out.others(), "a client of 2012 asked for what cannot be");
     }
 }

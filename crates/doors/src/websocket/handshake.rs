@@ -63,7 +63,7 @@ fn open(doors: &Doors, peer: SocketAddr, mut request: Request) -> Result<Respons
         .map_err(|_| no_websocket("Sec-WebSocket-Key cannot be answered"))?;
     let is_native = matches!(protocol, Protocol::Native(_));
     let place = Place::new(total, address, connection);
-    tokio::spawn(hand_over(doors.clone(), caller, peer, upgrade, protocol, place));
+    tokio::spawn(hand_over(doors.clone(), caller, upgrade, protocol, place));
     let mut response = StatusCode::SWITCHING_PROTOCOLS.into_response();
     let answers = response.headers_mut();
     answers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -122,14 +122,7 @@ fn is_packed(query: &str) -> Result<bool, Problem> {
 }
 
 /// Waits until the answer is written, then gives the socket to a shard.
-async fn hand_over(
-    doors: Doors,
-    caller: Caller,
-    peer: SocketAddr,
-    upgrade: OnUpgrade,
-    protocol: Protocol,
-    place: Place,
-) {
+async fn hand_over(doors: Doors, caller: Caller, upgrade: OnUpgrade, protocol: Protocol, place: Place) {
     let Ok(upgraded) = upgrade.await else { return };
     let Ok(parts) = upgraded.downcast::<TokioIo<Stream>>() else {
         return tracing::error!("the HTTP server gave no socket for a WebSocket");
@@ -137,9 +130,9 @@ async fn hand_over(
     match configured(parts.io.into_inner(), doors.config.send_buffer_bytes) {
         Ok(stream) => {
             let early = parts.read_buf.to_vec();
-            doors.shards.accept(Newcomer { stream, caller, peer, protocol, place, early });
+            doors.shards.accept(Newcomer { stream, caller, protocol, place, early });
         }
-        Err(error) => tracing::info!(%peer, %error, "a connection broke at its handshake"),
+        Err(error) => tracing::info!(peer = %caller.peer(), %error, "a connection broke at its handshake"),
     }
 }
 

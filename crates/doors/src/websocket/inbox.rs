@@ -11,7 +11,6 @@ use oasis_channel::InstanceState;
 use oasis_dac::{Instance, Seat, Wake, WakeFlag};
 use std::{
     mem,
-    net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
@@ -32,8 +31,6 @@ pub struct Newcomer {
     pub stream: Transport,
     /// Who it is.
     pub caller: Caller,
-    /// Address of the client.
-    pub peer: SocketAddr,
     /// Its protocol.
     pub protocol: Protocol,
     /// Its place among all WebSockets, and of its address.

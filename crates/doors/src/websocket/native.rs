@@ -32,8 +32,6 @@ use serde::Deserialize;
 const PATIENCE: u32 = 100;
 /// Commands of one client under way at the same time.
 const COMMANDS: u32 = 64;
-/// Schemas of a client that are remembered. Beyond that one may come twice.
-const SCHEMAS: usize = 1_000;
 
 /// The id of an invalid request.
 #[derive(Debug, Deserialize)]
@@ -151,10 +149,10 @@ impl Shard {
         };
         let resumed = wanted.resume.map(|at| at.of(&found, dac.epoch()));
         let (from, source) = match resumed {
-            Some(Resumed::Past(at, portable)) if self.around.archived.serves_of(&found, options) => {
-                (StartAt::Earliest, Some(Source::from_positions(at, portable)))
+            Some(Resumed::Past(at)) if self.around.archived.serves_of(&found, options) => {
+                (StartAt::Earliest, Some(at.source()))
             }
-            Some(Resumed::Past(at, _)) => (StartAt::Position(at), None),
+            Some(Resumed::Past(at)) => (at.in_log(), None),
             Some(Resumed::Log(from)) => (from, None),
             None if times.from == Begin::Now && times.last.is_none() => (StartAt::Now, None),
             None => (StartAt::Earliest, past()?),
@@ -199,13 +197,8 @@ impl Shard {
         let hash = stream.schema_hash;
         let known = self.connections.get_mut(key).and_then(client).and_then(|client| client.schemas.as_mut());
         let is_inline = known.is_none();
-        if let Some(known) = known {
-            if known.len() >= SCHEMAS {
-                known.clear();
-            }
-            if known.insert(hash) {
-                self.answer(key, &Answer::Schema { sha256: hash, schema: stream.probe_type.clone() })?;
-            }
+        if known.is_some_and(|known| known.add(hash)) {
+            self.answer(key, &Answer::Schema { sha256: hash, schema: stream.probe_type.clone() })?;
         }
         let instance = Box::new(view::subscribed(&self.around.dac.registry, stream, is_inline));
         let Position { epoch, offset } = begin;

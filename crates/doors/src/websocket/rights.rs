@@ -67,7 +67,7 @@ impl Shard {
         let sees_everything = connection.caller.sees_everything();
         let Protocol::Native(client) = &mut connection.protocol else { return };
         if let Some(reader) = &mut client.deltas {
-            *reader = DeltaReader::new(RegistryCursor::default());
+            **reader = DeltaReader::new(RegistryCursor::default());
             self.deltas.is_due = true;
         }
         if client.statistics.is_some() {

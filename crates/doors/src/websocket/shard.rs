@@ -257,12 +257,12 @@ impl Shard {
     }
 
     pub(super) fn accept(&mut self, newcomer: Newcomer, seat: Seat) {
-        let Newcomer { stream, caller, peer, protocol, place, mut early } = newcomer;
+        let Newcomer { stream, caller, protocol, place, mut early } = newcomer;
         let entry = self.connections.vacant_entry();
         let key = entry.key();
         self.next_serial += 1;
         let serial = self.next_serial;
-        let connection = Connection::new(stream, caller, peer, serial, protocol, place, seat);
+        let connection = Connection::new(stream, caller, serial, protocol, place, seat);
         let connection = entry.insert(connection);
         if let Err(error) = self.poll.registry().register(connection.socket(), Token(key), INTEREST) {
             tracing::error!(%error, "a connection cannot be watched");
@@ -466,7 +466,7 @@ impl Shard {
             self.around.admission.count_refused(word);
             if let Some(left_out) = self.around.admission.may_log(PeerLine::Refused) {
                 let others = left_out.others();
-                tracing::info!(peer = %connection.peer, %end, others, "websocket closed");
+                tracing::info!(peer = %connection.caller.peer(), %end, others, "websocket closed");
             }
         }
         self.leave(key, code, &end.to_string());
@@ -571,7 +571,7 @@ mod tests {
         let protocol = Protocol::Native(Default::default());
         let seat = shard.home.meter.seat();
         let caller = crate::permissions::Caller::local();
-        shard.accept(Newcomer { stream, caller, peer, protocol, place, early: Vec::new() }, seat);
+        shard.accept(Newcomer { stream, caller, protocol, place, early: Vec::new() }, seat);
         client
     }
 

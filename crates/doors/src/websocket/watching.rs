@@ -13,7 +13,7 @@ use super::{
 use crate::delta::RegistryPosition;
 use bytes::Bytes;
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::VecDeque,
     time::{Duration, Instant},
 };
 
@@ -52,9 +52,9 @@ impl Shard {
             client.watches = !wanted.deltas;
             client.is_behind = !wanted.deltas;
             let cursor = RegistryPosition::in_epoch(wanted.resume, epoch);
-            client.deltas = wanted.deltas.then(|| DeltaReader::new(cursor));
+            client.deltas = wanted.deltas.then(|| Box::new(DeltaReader::new(cursor)));
             client.statistics = wanted.statistics.then(Default::default);
-            client.schemas = (wanted.schemas == SchemaDelivery::Once).then(HashSet::new);
+            client.schemas = (wanted.schemas == SchemaDelivery::Once).then(Default::default);
             self.picture.is_due |= !wanted.deltas;
             self.deltas.is_due |= wanted.deltas;
             self.statistics.is_due |= wanted.statistics;
@@ -70,7 +70,7 @@ impl Shard {
         };
         if let Some(client) = native(connection) {
             self.picture.is_due |= client.is_behind;
-            self.deltas.is_due |= client.deltas.is_some_and(|reader| reader.lags(revision));
+            self.deltas.is_due |= client.deltas.as_ref().is_some_and(|reader| reader.lags(revision));
             self.statistics.is_busy |= client.statistics.is_some();
         }
     }
@@ -267,7 +267,7 @@ fn native(connection: &mut Connection) -> Option<&mut NativeClient> {
 
 fn reader(connection: &mut Connection) -> Option<&mut DeltaReader> {
     match &mut connection.protocol {
-        Protocol::Native(client) => client.deltas.as_mut(),
+        Protocol::Native(client) => client.deltas.as_deref_mut(),
         Protocol::Eisa(_) => None,
     }
 }

@@ -62,6 +62,26 @@ impl Store {
         })
     }
 
+    /// Returns the offset in a share where the samples from this sequence number on begin, and whether the share has the sample of that
+    /// number, or one before it. None if all its samples are older.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn find_sequence(&self, extent: &Extent, sequence: u64) -> Result<Option<(Offset, bool)>, ReadError> {
+        let found = self.some_entries(extent, |entries| {
+            let at = entries.partition_point(|entry| entry.last_sequence < sequence);
+            entries.iter().skip(at.saturating_sub(1)).take(2).copied().collect()
+        })?;
+        let Some(entry) = found.iter().find(|entry| entry.last_sequence >= sequence) else { return Ok(None) };
+        let first = entry.last_sequence.saturating_sub(u64::from(entry.count).saturating_sub(1));
+        if sequence >= first {
+            return Ok(Some((Offset(entry.first.0.saturating_add(sequence - first)), true)));
+        }
+        // Where the gap begins.
+        let before = found.first().filter(|before| before.last_sequence < sequence);
+        Ok(Some(before.map_or((entry.first, false), |before| (before.end(), true))))
+    }
+
     /// Returns the entries of a share before `end` that may contain the newest samples, newest first.
     ///
     /// # Errors

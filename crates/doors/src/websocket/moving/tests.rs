@@ -131,7 +131,7 @@ impl World {
         let protocol = Protocol::Native(Default::default());
         let accepted = Transport::Plain(mio::net::TcpStream::from_std(accepted));
         let caller = crate::permissions::Caller::local();
-        let newcomer = Newcomer { stream: accepted, caller, peer, protocol, place, early: Vec::new() };
+        let newcomer = Newcomer { stream: accepted, caller, protocol, place, early: Vec::new() };
         let shard = &mut self.shards[shard];
         let seat = shard.home.meter.seat();
         shard.accept(newcomer, seat);

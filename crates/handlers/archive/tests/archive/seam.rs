@@ -10,7 +10,7 @@ use oasis_store::Newest;
 use oasis_wire::{
     batch,
     loss::Cause,
-    quantity::{Epoch, Offset, Position},
+    quantity::{Epoch, Offset, PortablePosition, Position},
     value::Value,
 };
 use proptest::prelude::*;
@@ -177,6 +177,31 @@ fn a_position_in_an_epoch_of_which_nothing_is_stored_goes_on_with_all_of_the_pre
     follower.catch_up(&plant, 10_000);
     assert_eq!(follower.gaps, [(None, Cause::EpochChanged)]);
     assert_eq!(follower.runs(), numbers(0..4_000));
+}
+
+#[test]
+fn a_reader_of_another_dac_goes_on_where_its_run_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, LITTLE);
+    plant.fill(&mut node, 50);
+    node.drop_samples(4);
+    plant.fill(&mut node, 50);
+    let run = plant.dac.registry.find("plant", "counter").unwrap().ledger().run().unwrap();
+    let elsewhere = Position { epoch: Epoch(plant.epoch().0 - 1), offset: Offset(7) };
+    let resumed = |run, sequence| Start::Resumed(Some(elsewhere), PortablePosition { run, sequence });
+    let read = |start| {
+        let mut follower = Follower::new(&plant, start, None);
+        follower.catch_up(&plant, 10_000);
+        (follower.runs(), follower.gaps)
+    };
+    // The first number is the sequence number 1.
+    assert_eq!(read(resumed(run, 1_501)), (vec![(1_500, 2_000), (2_004, 4_004)], vec![]));
+    assert_eq!(read(resumed(run, 2_001)), (vec![(2_004, 4_004)], vec![]));
+    assert_eq!(read(resumed(run, 3_006)), (vec![(3_005, 4_004)], vec![]));
+    assert_eq!(read(resumed(run, 4_005)), (vec![], vec![]));
+    let (all, gaps) = read(resumed(uuid::Uuid::from_u128(77), 3_006));
+    assert_eq!((all, gaps[0].clone()), (vec![(0, 2_000), (2_004, 4_004)], (None, Cause::EpochChanged)));
 }
 
 #[test]

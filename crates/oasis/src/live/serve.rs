@@ -3,6 +3,7 @@
 mod listing;
 mod running;
 mod sockets;
+mod spare_memory;
 mod stop;
 
 pub use stop::Stop;

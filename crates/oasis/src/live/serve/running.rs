@@ -3,6 +3,7 @@
 use super::{
     Fact, link_to,
     sockets::{DataChannel, listen, serve_channel, serve_doors},
+    spare_memory::give_back,
 };
 use crate::{
     config::Config,
@@ -163,6 +164,7 @@ impl RunningDac {
         handlers.start_all();
         let watchdog = systemd::watchdog(dac.health.clone())?;
         tokio::spawn(beat(dac.health.clone()));
+        tokio::spawn(give_back(dac.clone()));
         tls.iter().for_each(encryption::keep_current);
         let (ending, ended) = watch::channel(false);
         let mut running = Self {

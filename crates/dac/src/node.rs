@@ -5,6 +5,7 @@ use crate::{
     moment::Moment,
     relayed::{Hop, Relayed},
     run_owner::RunOwner,
+    standing::Standing,
     stored::{StoredInstance, StoredNode},
 };
 use oasis_channel::{DacMessage, Failure, NodeIdentity, Overhead, REPLAY_PREFIX, ResumeSecret};
@@ -273,12 +274,23 @@ impl Node {
     /// # Errors
     /// `node_moved` if it is not.
     pub(crate) fn check_attach(&self, identity: &NodeIdentity, link: &Link) -> Result<(), Failure> {
-        let is_earlier = self.attach.zip(link.attach).is_some_and(|(known, attach)| attach <= known);
-        if is_earlier && self.identity.run == identity.run {
+        if self.standing().refuses(identity.run, link.attach) {
             let message = format!("node {:?} has made a later connection", identity.name);
             return Err(Failure::new("node_moved", message));
         }
         Ok(())
+    }
+
+    /// Returns what decides between this node and another connection with its name.
+    pub(crate) fn standing(&self) -> Standing {
+        Standing {
+            run: self.identity.run,
+            attach: self.attach,
+            is_online: self.is_online(),
+            since: self.since,
+            upstream: self.relayed.as_ref().map(|relayed| relayed.upstream),
+            hops: self.path().len(),
+        }
     }
 
     /// Whether a connection has shown the key of this node from another host, or as another node.

@@ -5,7 +5,7 @@ use crate::spool::QueuedBatch;
 use std::collections::VecDeque;
 
 /// The queue between collector and spooler.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Intake {
     batches: VecDeque<QueuedBatch>,
     bytes: usize,

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 const OVERHEAD: usize = 96;
 
 /// A queue of pieces in the order in which they are sent.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Outgoing<T> {
     pieces: VecDeque<(usize, T)>,
     /// The DAC has received the first `received` pieces. Never above `sent`.

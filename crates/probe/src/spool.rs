@@ -158,7 +158,7 @@ impl Place {
 }
 
 /// The queue.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Spool {
     batches: Outgoing<QueuedBatch>,
     limit: usize,

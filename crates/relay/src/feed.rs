@@ -1,17 +1,19 @@
 //! One connection to an upstream that carries subscriptions.
 
-use crate::messages::Message;
+use crate::{
+    messages::Message,
+    place::{Place, Source},
+};
 use oasis_dac::{Instance, Wanted};
 use oasis_wire::{
     batch::{self, BatchError, Header},
-    quantity::{Epoch, Offset, PortablePosition, Position, TopicId},
+    quantity::{Epoch, Offset, TopicId},
 };
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-use uuid::Uuid;
 
 /// Why a connection cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,35 +62,12 @@ struct Known {
 /// Locked while a batch is appended: for a moment two upstreams may send samples of the same node.
 type SharedPlace = Arc<Mutex<Place>>;
 
-/// Where a subscription continues.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Place {
-    /// The next sample at the upstream.
-    next: Option<Position>,
-    /// The upstream's topic that this position is in. Another one has other samples at the same offsets.
-    topic: u32,
-    /// The last sample.
-    last: Option<LastSample>,
-    /// Nobody has read for a while: samples of that time are left out.
-    has_paused: bool,
-}
-
-/// The last sample of a topic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct LastSample {
-    /// Nil while the registry has not told of the run.
-    run: Uuid,
-    sequence: u64,
-    /// The run in the registry, if it is known to be over.
-    ended: Option<Uuid>,
-}
-
 impl Places {
     /// The subscription was ended, because nobody reads.
     pub fn pause(&self, topic: TopicId) {
         let place = lock(&self.0).places.get(&topic).map(|(_, place)| place.clone());
         if let Some(place) = place {
-            lock(&place).has_paused = true;
+            lock(&place).pause();
         }
     }
 
@@ -101,7 +80,8 @@ impl Places {
         let names = (instance.node.clone(), instance.name.clone());
         let before = known.topics.insert(names.clone(), instance.topic);
         let before = before.and_then(|topic| known.places.remove(&topic));
-        let place = before.map_or_else(|| Arc::new(Mutex::new(Place::of_new(instance))), |(_, place)| place);
+        let place = before
+            .map_or_else(|| Arc::new(Mutex::new(Place::of_new(instance.continues()))), |(_, place)| place);
         known.places.insert(instance.topic, (names, place.clone()));
         known.bound();
         place
@@ -286,7 +266,8 @@ impl Feed {
             FeedError::Batch { node, instance, error }
         };
         batch::check(&bytes, &instance.probe_type).map_err(invalid)?;
-        let old = fed.already_here(&header, &place);
+        let (source, run) = (fed.source(), instance.ledger().run());
+        let old = place.already_here(source, run, &header);
         if old >= header.count.into() {
             return Ok(());
         }
@@ -295,58 +276,32 @@ impl Feed {
             FeedError::Columns { node, instance }
         })?;
         let header = Header::parse(&bytes).map_err(FeedError::Header)?;
-        instance.skip_relayed(fed.missing_before(&header, &place));
-        let last = LastSample::after(place.last, instance.ledger().run(), &header);
-        instance.begin_relayed_run(last.run);
+        instance.skip_relayed(place.missing_before(source, run, fed.missed, &header));
+        let after = place.after(source, run, &header);
+        instance.begin_relayed_run(after.run());
         if !instance.append_relayed(bytes, clock_offset_ns).map_err(invalid)? {
             return Ok(());
         }
         fed.next = Offset(header.offset.saturating_add(header.count.into()));
-        let next = Some(Position { epoch: fed.epoch, offset: fed.next });
-        *place = Place { next, topic: fed.topic, last: Some(last), has_paused: false };
+        *place = after;
         fed.missed = 0;
         Ok(())
     }
 }
 
 impl Fed {
-    /// Returns the offset of the next sample, if the last one came from this topic of the upstream: its offsets say what is new.
-    fn continues(&self, place: &Place) -> Option<Offset> {
-        let at = place.next.filter(|at| at.epoch == self.epoch && place.topic == self.topic)?;
-        Some(at.offset)
+    /// Returns the topic at the upstream that its samples come from.
+    fn source(&self) -> Source {
+        Source { epoch: self.epoch, topic: self.topic }
     }
 
     /// The upstream does not have so many samples.
     fn miss(&mut self, count: u64) {
-        if self.continues(&lock(&self.place)).is_some() {
+        if lock(&self.place).continues(self.source()).is_some() {
             return self.instance.skip_relayed(count);
         }
         // They may be here already.
         self.missed = self.missed.saturating_add(count);
-    }
-
-    /// Returns how many samples are missing between the last one and the first one of another topic: only the numbers say that.
-    fn missing_before(&self, header: &Header, place: &Place) -> u64 {
-        if self.continues(place).is_some() {
-            return 0;
-        }
-        let run = self.instance.ledger().run();
-        let last = place.last.filter(|last| run == Some(last.run));
-        let missing =
-            |last: LastSample| header.first_sequence.saturating_sub(last.sequence.saturating_add(1));
-        last.map_or(self.missed, missing)
-    }
-
-    /// Returns how many samples at the beginning of a batch are here already. They come again after a pause, from an upstream that did not
-    /// know the position, and from one that the node has moved to.
-    fn already_here(&self, header: &Header, place: &Place) -> u64 {
-        if let Some(at) = self.continues(place) {
-            return at.0.saturating_sub(header.offset);
-        }
-        let run = self.instance.ledger().run();
-        // A DAC that was started again knows from its archive what there is, and not in which run its node is.
-        let last = place.last.filter(|last| run.is_none_or(|run| run == last.run));
-        last.map_or(0, |last| last.sequence.saturating_add(1).saturating_sub(header.first_sequence))
     }
 }
 
@@ -355,50 +310,5 @@ fn without_first(bytes: Vec<u8>, instance: &Instance, old: u64, count: u16) -> O
     match usize::try_from(old).ok()? {
         0 => Some(bytes),
         old => batch::cut(&bytes, &instance.probe_type, old..count.into()),
-    }
-}
-
-impl Place {
-    /// Returns the place of an instance that was not relayed before. It continues where its readers are, if it has any.
-    fn of_new(instance: &Instance) -> Self {
-        let last = instance.continues().map(|PortablePosition { run, sequence }| LastSample {
-            run,
-            sequence: sequence.saturating_sub(1),
-            ended: None,
-        });
-        Self { last, ..Self::default() }
-    }
-
-    /// Returns the position that an upstream in this epoch continues at; none for the newest sample.
-    fn resume(&self, epoch: Epoch) -> Option<String> {
-        if let Some(at) = self.next.filter(|at| at.epoch == epoch) {
-            return (!self.has_paused).then(|| at.to_string());
-        }
-        // The samples of a pause come too: without the position of another DAC nobody can say which are new.
-        let last = self.last.filter(|last| !last.run.is_nil());
-        let portable =
-            last.map(|last| PortablePosition { run: last.run, sequence: last.sequence.saturating_add(1) });
-        // The archive of an upstream that was started again knows the old position.
-        let positions =
-            self.next.map(|at| at.to_string()).into_iter().chain(portable.map(|at| at.to_string()));
-        Some(positions.collect::<Vec<_>>().join(" ")).filter(|positions| !positions.is_empty())
-    }
-}
-
-impl LastSample {
-    /// Returns the last sample of a batch that follows another sample. The registry may tell of a new run later than its first batch
-    /// comes: until then it has no name.
-    fn after(before: Option<Self>, registered: Option<Uuid>, header: &Header) -> Self {
-        let sequence = header.first_sequence.saturating_add(header.count.into()).saturating_sub(1);
-        let ended = match before {
-            Some(before) if Some(before.run) == registered && header.first_sequence <= before.sequence => {
-                registered
-            }
-            Some(before) if before.ended.is_some() && before.ended == registered => registered,
-            _ => None,
-        };
-        let known = registered.or(before.map(|before| before.run));
-        let run = known.filter(|_| ended.is_none()).unwrap_or_default();
-        Self { run, sequence, ended }
     }
 }

@@ -21,7 +21,7 @@ impl Registry {
         let name = node.identity.name.clone();
         let mut inner = self.lock();
         if let Some(known) = inner.nodes.get(&name) {
-            if !yields_to(known, &node) {
+            if !known.standing().yields_to(&node.standing()) {
                 return Err(RelayError::Elsewhere(name));
             }
             if known.relayed.is_some() {
@@ -154,28 +154,5 @@ impl Inner {
     fn relays(&self, upstream: u64, name: &str) -> bool {
         let relayed = self.nodes.get(name).and_then(|node| node.relayed.as_ref());
         relayed.is_some_and(|relayed| relayed.upstream == upstream)
-    }
-}
-
-/// Whether a known node gives its name to a relayed one.
-fn yields_to(known: &Node, relayed: &Node) -> bool {
-    let upstream = |node: &Node| node.relayed.as_ref().map(|relayed| relayed.upstream);
-    if known.relayed.is_some() && upstream(known) == upstream(relayed) {
-        return true;
-    }
-    // Of two connections of a run, the one counts that was made later; the other DAC may not have noticed its end.
-    let is_same_run = known.identity.run == relayed.identity.run;
-    if let Some((known, relayed)) =
-        known.attach.zip(relayed.attach).filter(|(known, relayed)| is_same_run && known != relayed)
-    {
-        return known < relayed;
-    }
-    // The same connection, known in two ways: the shorter one stays, or the two would take turns.
-    let is_same_connection = is_same_run && known.attach.is_some() && known.attach == relayed.attach;
-    match (known.is_online(), relayed.is_online()) {
-        (false, true) => true,
-        (true, true) if is_same_connection => relayed.path().len() < known.path().len(),
-        (true, true) => known.relayed.is_some() && known.since < relayed.since,
-        (_, false) => false,
     }
 }

@@ -25,7 +25,7 @@ pub struct Candidate {
 }
 
 /// What goes ahead, and what the DAC keeps.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Ahead {
     /// Whether this DAC takes no batches ahead. Unknown before the first connection.
     is_refused: bool,

@@ -26,6 +26,12 @@ impl Standing {
         self.run == run && self.attach.zip(attach).is_some_and(|(known, attach)| attach <= known)
     }
 
+    /// Returns the number of a relayed connection that this one yields to. An upstream that was started again knows its nodes from its archive, which
+    /// has no numbers: those of earlier connections of the run are not forgotten for that.
+    pub fn attach_of(&self, relayed: &Self) -> Option<u64> {
+        relayed.attach.or(self.attach.filter(|_| self.run == relayed.run))
+    }
+
     /// Returns whether a known connection gives its name to a relayed one.
     pub fn yields_to(&self, relayed: &Self) -> bool {
         let is_relayed = self.upstream.is_some();

@@ -21,9 +21,11 @@ impl Registry {
         let name = node.identity.name.clone();
         let mut inner = self.lock();
         if let Some(known) = inner.nodes.get(&name) {
-            if !known.standing().yields_to(&node.standing()) {
+            let (standing, relayed) = (known.standing(), node.standing());
+            if !standing.yields_to(&relayed) {
                 return Err(RelayError::Elsewhere(name));
             }
+            node.attach = standing.attach_of(&relayed);
             if known.relayed.is_some() {
                 node.keep_statistics_of(known);
             } else {

@@ -336,6 +336,26 @@ fn relay(upstream: &Upstream, attach: u64) {
     upstream.instance("a", instances[0].clone(), &Arc::new(beat()), run).unwrap();
 }
 
+#[test]
+fn an_upstream_that_was_started_again_does_not_make_an_earlier_connection_the_home() {
+    let dac = dac();
+    let (upstream, _events) = Upstream::new(&dac);
+    relay(&upstream, 3);
+    // It knows the node from its archive, which does not have the number of the connection.
+    let NodeMessage::Hello { node: identity, .. } = hello("a", 1) else { unreachable!("it is a hello") };
+    let remembered = RelayedNode {
+        identity,
+        is_online: false,
+        attach: None,
+        since: Nanos(9),
+        is_replay: false,
+        path: Vec::new(),
+    };
+    upstream.node(remembered).unwrap();
+    assert_eq!(joined(&dac, 2).err().unwrap().code, "node_moved");
+    joined(&dac, 4).unwrap();
+}
+
 #[tokio::test]
 async fn a_command_follows_its_node_once_with_the_same_uuid() {
     let dac = dac();

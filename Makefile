@@ -196,7 +196,7 @@ failover: page ## Kill DACs of a node with two, 1,000 times, 10 minutes: docs/ev
 	OASIS_FAILOVER_KILLS=1000 OASIS_FAILOVER_RESTARTS=200 cargo test --locked -p oasis --test end_to_end -- failover --nocapture
 
 mutants: ## Show that planted bugs of failover, relays and liveness are found: docs/evidence/failover.md
-	cargo test --locked -p oasis-sim -p oasis-relay -p oasis-tem --tests -- mutant --nocapture
+	cargo test --locked -p oasis-sim -p oasis-relay -p oasis-tem -p oasis-nats-copy --tests -- mutant --nocapture
 
 # OASIS_NATS_SERVER=PATH takes another version of the server.
 failover-nats: page nats-server ## Kill DACs without archives, 1,000 times; NATS has each sample: docs/evidence/failover.md

@@ -1,3 +1,5 @@
+mod again;
+
 use super::*;
 use oasis_channel::{
     InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,

@@ -20,6 +20,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
+use uuid::Uuid;
 
 /// A number and a text.
 fn reading() -> ProbeType {
@@ -198,6 +199,50 @@ fn a_periodic_probe_on_change_is_called_at_its_rate_and_sample_now_keeps_any_val
     assert_no_holes(&recorder, &seen);
     let moved = seen.windows(2).filter(|pair| pair[0].value != pair[1].value).count();
     assert!((seen.len() - 3..seen.len()).contains(&moved), "at most two were asked for: {seen:?}");
+}
+
+/// Each call of a disabled probe is a command that was executed.
+#[test]
+fn a_command_is_executed_once_however_often_and_by_whichever_dac_it_comes() {
+    const COMMANDS: u64 = 300;
+    const LIVES: u64 = 6;
+    let mut builder = builder();
+    let calls = Arc::new(AtomicU64::new(0));
+    let counted = calls.clone();
+    let sample = move |row: &mut oasis_probe::RowWriter<'_>| {
+        row.f64(counted.fetch_add(1, Ordering::Relaxed) as f64);
+        row.string("a");
+        Ok(ProbeState::NORMAL)
+    };
+    builder.periodic_rows("reading", reading(), Hertz::new(0.01).unwrap(), None, sample).unwrap();
+    let (connector, recorder) = recorder();
+    let node = builder.start(connector).unwrap();
+    assert!(matches!(recorder.command("reading", Command::Disable), Outcome::Done(_)));
+    let before = calls.load(Ordering::Relaxed);
+    let (mut random, mut deliveries, mut sent) = (1_u64, 0, 0);
+    for life in 0..LIVES {
+        for _ in 0..COMMANDS / LIVES {
+            sent += 1;
+            // The new command, and some that came before: through this DAC, or an earlier one.
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let again = [random >> 33, random >> 43, random >> 53].map(|number| 1 + number % sent);
+            for number in [sent].into_iter().chain(again) {
+                deliveries += 1;
+                let uuid = Some(Uuid::from_u128(number.into()));
+                let outcome = recorder.named_command(uuid, "reading", Command::SampleNow);
+                assert!(matches!(outcome, Outcome::Done(_)), "{outcome:?}");
+            }
+        }
+        if life + 1 < LIVES {
+            recorder.live(Epoch(2 + life));
+            recorder.end();
+            recorder.wait_for_connections(usize::try_from(life).unwrap() + 2);
+        }
+    }
+    let executed = calls.load(Ordering::Relaxed) - before;
+    println!("{sent} commands, {deliveries} deliveries by {LIVES} DACs: {executed} executed, 0 twice");
+    assert_eq!((executed, sent), (COMMANDS, COMMANDS));
+    node.shutdown();
 }
 
 #[test]

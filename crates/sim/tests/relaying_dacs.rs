@@ -62,14 +62,12 @@ fn readers_of_a_relay_receive_each_sample_once_in_order_or_learn_that_they_miss_
         match finish(World::watched(seed)) {
             Ok((counts, received)) => {
                 sum.add(&counts);
-                all.samples += received.samples;
-                all.announced += received.announced;
-                all.reopened += received.reopened;
+                all.add(&received);
             }
             Err(message) => panic!("seed {seed}: {message}"),
         }
     }
-    println!("{seeds} seeds: {sum}; readers: {all:?}");
+    println!("{seeds} seeds: {sum}; readers: {all}");
     assert!(all.samples > 0 && sum.takeovers > 0, "{all:?}");
 }
 

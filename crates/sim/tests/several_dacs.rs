@@ -128,6 +128,29 @@ struct World {
     to_dac: VecDeque<ToDac>,
     to_node: VecDeque<ToNode>,
     encoder: Encoder,
+    counts: Counts,
+}
+
+/// What happened and was checked.
+#[derive(Debug, Default)]
+struct Counts {
+    samples: u64,
+    dropped: u64,
+    kills: u64,
+    drains: u64,
+    ledgers: u64,
+    safe: u64,
+}
+
+impl Counts {
+    fn add(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.dropped += other.dropped;
+        self.kills += other.kills;
+        self.drains += other.drains;
+        self.ledgers += other.ledgers;
+        self.safe += other.safe;
+    }
 }
 
 impl World {
@@ -151,6 +174,7 @@ impl World {
             to_dac: VecDeque::new(),
             to_node: VecDeque::new(),
             encoder: Encoder::new(&beat).unwrap(),
+            counts: Counts::default(),
         }
     }
 
@@ -218,6 +242,7 @@ impl World {
     }
 
     fn kill(&mut self, dac: usize) {
+        self.counts.kills += 1;
         self.dacs[dac].kill();
         if self.home == Some(dac) {
             self.cut();
@@ -244,7 +269,16 @@ impl World {
         match self.to_node.pop_front() {
             None => {}
             Some(ToNode::Ack(topic, sequence)) => self.spool.acknowledge(topic, sequence),
-            Some(ToNode::Safe(topic, sequence)) => self.spool.safe(topic, sequence),
+            Some(ToNode::Safe(topic, sequence)) => {
+                let at = instance(topic);
+                for number in 1..=sequence {
+                    let is_stored = self.dacs.iter().any(|dac| dac.stored[at].contains(&number));
+                    let exists = is_stored || self.dropped[at].contains(&number);
+                    assert!(exists, "{number} of {at} is called safe, and no archive has it");
+                }
+                self.counts.safe += 1;
+                self.spool.safe(topic, sequence);
+            }
         }
     }
 
@@ -269,6 +303,7 @@ impl World {
             self.hear();
         }
         assert!(self.spool.is_settled());
+        self.counts.drains += 1;
         self.kill(home);
     }
 
@@ -287,7 +322,7 @@ impl World {
         }
     }
 
-    fn judge(&self) {
+    fn judge(&mut self) {
         for at in 0..INSTANCES {
             let [a, b] = [&self.dacs[0], &self.dacs[1]];
             let is_stored = |number: u64| a.stored[at].contains(&number) || b.stored[at].contains(&number);
@@ -297,9 +332,13 @@ impl World {
                 let was_dropped = self.dropped[at].contains(&number);
                 assert_eq!(is_stored(number), !was_dropped, "{number} of {at} is stored");
                 assert_eq!(is_declared(number), was_dropped, "{number} of {at} is declared");
+                self.counts.samples += u64::from(!was_dropped);
+                self.counts.dropped += u64::from(was_dropped);
             }
             for ledger in [&a.ledgers[at], &b.ledgers[at]] {
                 assert_eq!(ledger.unexplained, 0, "{ledger:?}");
+                assert_eq!(ledger.received + ledger.missing, ledger.accounted(), "{ledger:?}");
+                self.counts.ledgers += 1;
             }
         }
     }
@@ -307,13 +346,21 @@ impl World {
 
 #[test]
 fn every_sample_is_in_an_archive_or_declared_whatever_is_killed() {
+    let mut sum = Counts::default();
     for seed in 0..SEEDS {
         let result = std::panic::catch_unwind(|| {
             let mut world = World::new(seed);
             (0..STEPS).for_each(|_| world.step());
             world.settle();
             world.judge();
+            world.counts
         });
-        assert!(result.is_ok(), "seed {seed}");
+        sum.add(&result.unwrap_or_else(|_| panic!("seed {seed}")));
     }
+    let Counts { samples, dropped, kills, drains, ledgers, safe } = sum;
+    println!(
+        "{SEEDS} seeds: {samples} samples, 0 undeclared, 0 stored twice; {dropped} dropped and declared; {ledgers} ledgers add up; {safe} times safe, 0 too \
+         early; {kills} kills, {drains} ends in order"
+    );
+    assert!(kills > 0 && drains > 0 && safe > 0, "{sum:?}");
 }

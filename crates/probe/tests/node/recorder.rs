@@ -274,13 +274,18 @@ impl Recorder {
 
     /// Sends a command and waits for the answer.
     pub fn command(&self, instance: &str, command: Command) -> Outcome {
+        self.named_command(None, instance, command)
+    }
+
+    /// The same with the UUID of the command.
+    pub fn named_command(&self, uuid: Option<Uuid>, instance: &str, command: Command) -> Outcome {
         self.instance(instance);
         let id = {
             let mut memory = self.memory.0.lock().unwrap();
             memory.commands += 1;
             memory.commands
         };
-        let command = DacMessage::Command { id, uuid: None, instance: instance.into(), command };
+        let command = DacMessage::Command { id, uuid, instance: instance.into(), command };
         self.memory.0.lock().unwrap().say(command);
         self.wait("an answer", |memory| {
             memory.outcomes.iter().find(|(of, _)| *of == id).map(|(_, outcome)| outcome.clone())

@@ -16,7 +16,7 @@ use oasis_wire::{
     schema::ProbeType,
 };
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 /// What readers have received.
 #[derive(Debug, Default, Clone, Copy)]
@@ -26,6 +26,24 @@ pub struct Watched {
     pub announced: u64,
     /// Topics that ended under a reader.
     pub reopened: u64,
+}
+
+impl Watched {
+    pub fn add(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.announced += other.announced;
+        self.reopened += other.reopened;
+    }
+}
+
+impl fmt::Display for Watched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { samples, announced, reopened } = self;
+        write!(
+            f,
+            "{samples} samples read, 0 again, 0 out of order, 0 missing without a gap; {announced} announced as missing, {reopened} topics ended under a reader"
+        )
+    }
 }
 
 /// A connection to a DAC: its registry, and a line.

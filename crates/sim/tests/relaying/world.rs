@@ -48,6 +48,12 @@ pub struct Counts {
     pub safe_messages: u64,
     pub kept_ahead: u64,
     pub releases: u64,
+    /// Ledgers whose account was checked.
+    pub ledgers: u64,
+    /// Registries that were compared.
+    pub registries: u64,
+    /// Connections that were compared with those before.
+    pub hellos: u64,
 }
 
 impl Counts {
@@ -61,6 +67,9 @@ impl Counts {
         self.safe_messages += other.safe_messages;
         self.kept_ahead += other.kept_ahead;
         self.releases += other.releases;
+        self.ledgers += other.ledgers;
+        self.registries += other.registries;
+        self.hellos += other.hellos;
     }
 }
 
@@ -76,12 +85,16 @@ impl fmt::Display for Counts {
             safe_messages,
             kept_ahead,
             releases,
+            ledgers,
+            registries,
+            hellos,
         } = self;
         write!(
             f,
             "{samples} samples, {in_both} in both archives, {dropped} dropped and declared, 0 undeclared, 0 stored twice; {kills} kills, \
              {takeovers} nodes that moved, {late_batches} batches on connections given up, {safe_messages} messages that samples are safe, \
-             0 too early; {kept_ahead} batches kept ahead of their turn, {releases} releases"
+             0 too early; {kept_ahead} batches kept ahead of their turn, {releases} releases; {ledgers} ledgers add up; {registries} registries name the home; \
+             {hellos} connections accepted, 0 earlier than another one"
         )
     }
 }
@@ -372,6 +385,7 @@ impl World {
         if !has_begun && !ended && connection.session.node().is_some() {
             let accepted = &mut self.accepted[connection.host];
             assert!(connection.attach > *accepted, "an earlier connection has replaced a later one");
+            self.counts.hellos += 1;
             *accepted = connection.attach;
         }
         if is_acknowledged && !ended {
@@ -551,6 +565,13 @@ impl World {
         let home = self.hosts[self.connections.last().unwrap().host].dac.epoch();
         for host in &self.hosts {
             assert_eq!(host.home(), Some(home), "both registries name the home of the node");
+            self.counts.registries += 1;
+            for instance in host.dac.registry.home_instances() {
+                let ledger = instance.ledger();
+                assert_eq!(ledger.received + ledger.missing, ledger.accounted(), "{ledger:?}");
+                assert_eq!(ledger.causes.values().sum::<u64>(), ledger.missing, "{ledger:?}");
+                self.counts.ledgers += 1;
+            }
         }
         std::mem::take(&mut self.counts)
     }

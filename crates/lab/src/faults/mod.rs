@@ -22,7 +22,7 @@ pub use world::World;
 use crate::{cpu, listing, table::Table};
 use anyhow::{Context, bail};
 use clap::Args;
-use judge::outcome::Outcome;
+use judge::outcome::{Outcome, totals};
 use random::Random;
 use scenarios::Scenario;
 use std::{
@@ -88,6 +88,7 @@ impl Faults {
         let mut table = Table::new(Outcome::HEADINGS);
         outcomes.iter().flatten().for_each(|outcome| table.row(outcome.row()));
         print!("{table}");
+        println!("\n{}", totals(outcomes.iter().flatten()));
         let left = chosen.iter().zip(&outcomes).filter(|(_, outcome)| outcome.is_none());
         let left: Vec<_> = left.map(|(scenario, _)| scenario.name).collect();
         if !left.is_empty() {

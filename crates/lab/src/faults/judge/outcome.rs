@@ -151,6 +151,20 @@ impl Outcome {
     }
 }
 
+/// Each invariant with its count over all scenarios that ran.
+pub fn totals<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> String {
+    let mut sums = Outcome::default().invariants();
+    let mut scenarios = 0;
+    for outcome in outcomes.filter(|outcome| outcome.skipped.is_none()) {
+        scenarios += 1;
+        for (sum, (_, count)) in sums.iter_mut().zip(outcome.invariants()) {
+            sum.1 += count;
+        }
+    }
+    let sums: Vec<_> = sums.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    format!("Invariants over {scenarios} scenarios: {}", sums.join(", "))
+}
+
 /// A cell of a table; the record has all of it.
 fn shortened(text: &str) -> String {
     let mut short: String = text.replace(['|', '\n'], " ").chars().take(LONGEST_CELL).collect();
@@ -172,5 +186,17 @@ mod tests {
         assert_eq!(outcome.verdict(), "FAILED: avoidable 7");
         outcome.justified.push("disk_full");
         assert_eq!(outcome.verdict(), "passed");
+    }
+
+    #[test]
+    fn each_invariant_is_listed_with_its_sum() {
+        let broken = Outcome { repeated_at_readers: 2, ..Outcome::default() };
+        let skipped = Outcome { skipped: Some("no root".into()), ..broken.clone() };
+        let totals = totals([&broken, &broken, &skipped].into_iter());
+        assert!(totals.starts_with("Invariants over 2 scenarios: undeclared 0, "), "{totals}");
+        assert!(
+            totals.contains("repeated_at_readers 4, ") && totals.ends_with("memory_above_bound 0"),
+            "{totals}"
+        );
     }
 }

@@ -112,8 +112,9 @@ advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 
 test: check-docs test-rust test-faults test-arrow test-web test-python notebook test-browser ## Run every test of every language
 
+# Most tests wait for processes most of the time: more of them run at once than there are processors.
 test-rust: page postgresql promtool nginx ## Rust: unit, property and end-to-end tests with real processes
-	cargo test --workspace --locked
+	RUST_TEST_THREADS=$(or $(RUST_TEST_THREADS),4) cargo test --workspace --locked
 
 # Arrow and Parquet take minutes to build.
 test-arrow: page python ## Rust: Arrow and Parquet, read back with pyarrow, polars and DuckDB
@@ -342,9 +343,9 @@ target/venv/installed: sdk/python/requirements-dev.txt
 	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
-# Four minutes of processor time, once.
+# Two minutes of processor time, once: it runs for a second, so nothing is gained by optimizing it.
 $(CARGO_DENY):
-	cargo install --quiet --locked --root target/tools/cargo-deny-$(CARGO_DENY_VERSION) cargo-deny@$(CARGO_DENY_VERSION)
+	cargo install --quiet --debug --locked --root target/tools/cargo-deny-$(CARGO_DENY_VERSION) cargo-deny@$(CARGO_DENY_VERSION)
 
 # About three minutes of processor time, once.
 $(MDBOOK):

@@ -21,6 +21,8 @@ pub struct Turn {
     pub next: Offset,
     /// True if the overflow policy ends the subscription here.
     pub is_over: bool,
+    /// True if nothing that follows can be older than [`Options::after`]: numbers of a run only grow.
+    pub is_past_after: bool,
 }
 
 /// Samples that a reader will not receive.
@@ -44,11 +46,12 @@ impl SkippedRange {
 impl Turn {
     /// Leaves out what comes again: a node sends what is not safe to its next DAC, whose readers may have it from the one before.
     fn leave_out_before(&mut self, after: PortablePosition) {
-        let Self { segments, wanted, .. } = self;
+        let Self { segments, wanted, is_past_after, .. } = self;
         segments.retain(|segment| {
             let header = Header::parse(segment.batch()).ok().filter(|_| segment.run() == after.run);
             let Some(Header { first_sequence, count, .. }) = header else { return true };
             let old = after.sequence.saturating_sub(first_sequence).min(count.into());
+            *is_past_after |= old < count.into();
             if old > 0 {
                 *wanted = (*wanted).max(Offset(segment.first_held().0 + old));
             }
@@ -95,11 +98,13 @@ impl Instance {
         match options.overflow {
             Overflow::Latest if skipped.is_some() => self.newest(from, Cause::LogRetention),
             Overflow::Close if skipped.is_some() => {
-                Turn { skipped, wanted, segments: Vec::new(), next: wanted, is_over: true }
+                let segments = Vec::new();
+                Turn { skipped, wanted, segments, next: wanted, is_over: true, is_past_after: false }
             }
             _ => {
                 let next = read.segments.last().map_or(wanted, |last| last.end());
-                let mut turn = Turn { skipped, wanted, segments: read.segments, next, is_over: false };
+                let segments = read.segments;
+                let mut turn = Turn { skipped, wanted, segments, next, is_over: false, is_past_after: false };
                 options.after.iter().for_each(|after| turn.leave_out_before(*after));
                 turn
             }
@@ -116,6 +121,7 @@ impl Instance {
             next: newest.as_ref().map_or(from, |newest| newest.end()),
             segments: newest.into_iter().collect(),
             is_over: false,
+            is_past_after: false,
         }
     }
 }

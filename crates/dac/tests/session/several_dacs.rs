@@ -2,9 +2,10 @@
 
 use super::*;
 use oasis_dac::{
-    CommandError, Cursor, Delivery, Follower, Hop, NamedRequest, RelayedNode, Signal, StartAt, Upstream,
+    CommandError, Cursor, Delivery, Follower, Hop, NamedRequest, Options, RelayedNode, Signal, StartAt,
+    Upstream,
 };
-use oasis_wire::quantity::{Epoch, Offset, Position};
+use oasis_wire::quantity::{Epoch, Offset, PortablePosition, Position};
 
 fn attaching(attach: u64) -> NodeMessage {
     let NodeMessage::Hello { protocol, node, secret, .. } = hello("a", 1) else {
@@ -49,6 +50,26 @@ fn the_highest_attach_of_a_run_is_home() {
     assert_eq!(joined(&dac, 2).err().unwrap().code, "node_moved", "also while it is offline");
     // Programs that do not count are accepted as before.
     Peer::new(&dac).say(&hello("a", 1), 0).unwrap();
+}
+
+#[test]
+fn what_a_reader_has_from_elsewhere_is_left_out_until_it_is_past_that() {
+    let dac = dac();
+    let (mut peer, topic) = joined(&dac, 1).unwrap();
+    for first in [1, 4, 7] {
+        peer.send(&batch(topic, first, 3, 0)).unwrap();
+    }
+    let instance = dac.registry.instance(topic).unwrap();
+    let run = instance.ledger().run().unwrap();
+    let turn = |sequence, max| {
+        let after = Some(PortablePosition { run, sequence });
+        let turn = instance.turn(Offset(0), Options { after, ..Options::default() }, max);
+        (turn.wanted, turn.segments.len(), turn.is_past_after)
+    };
+    assert_eq!(turn(6, 1), (Offset(3), 0, false));
+    assert_eq!(turn(6, 2), (Offset(5), 1, true));
+    assert_eq!(turn(10, 3), (Offset(9), 0, false));
+    assert_eq!(turn(1, 3), (Offset(0), 3, true));
 }
 
 #[test]

@@ -187,6 +187,10 @@ impl Shard {
                 }
                 room = room.saturating_sub(burst.bytes.len());
                 subscription.next = burst.end;
+                if burst.is_past_after {
+                    // From now on it shares its bursts with all other readers.
+                    subscription.options.after = None;
+                }
                 if !burst.bytes.is_empty() {
                     pieces.push(burst.bytes);
                 }

@@ -43,6 +43,8 @@ pub struct Burst {
     pub is_late: bool,
     /// Why the subscription ends here, if it does.
     pub over: Option<&'static str>,
+    /// What the reader had from elsewhere does not count any more.
+    pub is_past_after: bool,
 }
 
 /// A topic that clients of this shard read.
@@ -128,7 +130,7 @@ impl Topic {
     ) -> Burst {
         let turn = self.instance.turn(from, options, SEGMENTS);
         let (mut bytes, mut packed, mut end) = (Vec::new(), Vec::new(), turn.wanted);
-        let mut over = turn.is_over.then_some("overflow");
+        let (mut over, is_past_after) = (turn.is_over.then_some("overflow"), turn.is_past_after);
         let is_late = turn.skipped.is_some_and(|skipped| skipped.cause == Cause::LogRetention);
         if let (Some(skipped), Format::Native) = (turn.skipped, format) {
             // In the format of 2012 a gap has no message: the sequence numbers show it.
@@ -158,7 +160,7 @@ impl Topic {
         if !packed.is_empty() {
             frame::write_message(Opcode::Binary, &packed, &mut bytes);
         }
-        Burst { format, options, from, end, bytes: bytes.into(), is_late, over }
+        Burst { format, options, from, end, bytes: bytes.into(), is_late, over, is_past_after }
     }
 
     fn put_samples(&self, segment: &Segment, wanted: &Range<Offset>, out: &mut Vec<u8>) {

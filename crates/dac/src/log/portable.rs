@@ -7,12 +7,18 @@ use oasis_wire::{
 };
 
 impl TopicLog {
-    /// Returns the offset of the sample at this position, or where the gap begins in which it is. None if all samples of the run are newer:
-    /// the log has evicted the older ones, or another DAC received them.
+    /// Returns the offset of the sample at this position, or of the first one after it in the same run. None if the log
+    /// cannot have all samples from there on: it has evicted the run, or never had it.
     pub fn find(&self, at: PortablePosition) -> Option<Offset> {
         let inner = self.lock();
-        let of_run = inner.segments.iter().rev().skip_while(|segment| segment.run() != at.run);
-        for segment in of_run.take_while(|segment| segment.run() == at.run) {
+        let mut found = None;
+        for segment in inner.segments.iter().rev() {
+            if segment.run() != at.run {
+                if found.is_some() {
+                    break;
+                }
+                continue;
+            }
             let first = Header::parse(segment.batch()).ok()?.first_sequence;
             let end = first.saturating_add(segment.count().into());
             if at.sequence >= end {
@@ -22,8 +28,11 @@ impl TopicLog {
             if at.sequence >= first {
                 return Some(Offset(segment.first_held().0 + (at.sequence - first)));
             }
+            found = Some(segment.first_held());
         }
-        None
+        // A reader that has samples of the run which are not here has read them from another DAC, from another life of this one, or before they were
+        // evicted: nobody knows here what it misses.
+        found.filter(|_| at.sequence == 1)
     }
 }
 
@@ -100,11 +109,17 @@ mod tests {
     }
 
     #[test]
-    fn samples_that_another_dac_received_are_not_passed_over() {
+    fn a_log_that_begins_within_a_run_does_not_claim_to_have_what_came_before() {
         let log = TopicLog::starting_at(Epoch(1), LogBudget::new(usize::MAX, usize::MAX), Offset(100));
         log.begin_run(run(1));
-        append(&log, 21, 10);
-        assert_eq!((found(&log, 1, 16), found(&log, 1, 21)), (None, Some(100)));
+        append(&log, 50, 10);
+        assert_eq!(
+            [1, 20, 50, 60].map(|number| found(&log, 1, number)),
+            [Some(100), None, Some(100), Some(110)]
+        );
+        log.begin_run(run(2));
+        append(&log, 7, 3);
+        assert_eq!((found(&log, 2, 5), found(&log, 2, 8)), (None, Some(111)));
     }
 
     #[test]

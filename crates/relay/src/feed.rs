@@ -79,9 +79,10 @@ impl Places {
         }
         let names = (instance.node.clone(), instance.name.clone());
         let before = known.topics.insert(names.clone(), instance.topic);
-        let before = before.and_then(|topic| known.places.remove(&topic));
-        let place = before
-            .map_or_else(|| Arc::new(Mutex::new(Place::of_new(instance.continues()))), |(_, place)| place);
+        let before = before.and_then(|topic| known.places.remove(&topic)).map(|(_, place)| place);
+        let continues = instance.continues();
+        let place = before.filter(|place| lock(place).leads_to(continues));
+        let place = place.unwrap_or_else(|| Arc::new(Mutex::new(Place::of_new(continues))));
         known.places.insert(instance.topic, (names, place.clone()));
         known.bound();
         place

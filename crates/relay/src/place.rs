@@ -49,6 +49,13 @@ impl Place {
         Self { last, ..Self::default() }
     }
 
+    /// Returns whether the next topic of the instance continues here. Not if its readers are elsewhere: the node may have been connected to this
+    /// DAC between two times in which it was relayed.
+    pub fn leads_to(&self, continues: Option<PortablePosition>) -> bool {
+        let last = self.last.map(|last| (last.run, last.sequence.saturating_add(1)));
+        continues.is_none_or(|at| last == Some((at.run, at.sequence)))
+    }
+
     /// Notes that nobody reads for a while.
     pub(crate) fn pause(&mut self) {
         self.has_paused = true;
@@ -127,5 +134,37 @@ impl LastSample {
         let known = registered.or(before.map(|before| before.run));
         let run = known.filter(|_| ended.is_none()).unwrap_or_default();
         Self { run, sequence, ended }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: Source = Source { epoch: Epoch(1), topic: 3 };
+
+    fn header(first_sequence: u64) -> Header {
+        Header {
+            state: 0,
+            topic: SOURCE.topic,
+            first_sequence,
+            offset: 0,
+            node_time: 0,
+            dac_time: 0,
+            dropped_before: 0,
+            count: 2,
+            columns: 1,
+        }
+    }
+
+    #[test]
+    fn a_place_from_before_the_node_was_connected_here_is_not_where_readers_continue() {
+        let run = Uuid::from_u128(7);
+        let at = |sequence| Some(PortablePosition { run, sequence });
+        let before = Place::default();
+        assert!(before.leads_to(None) && !before.leads_to(at(3)));
+        let relayed = before.after(SOURCE, Some(run), &header(1));
+        assert!(relayed.leads_to(at(3)) && relayed.leads_to(None));
+        assert!(!relayed.leads_to(at(9)), "3 to 8 came while the node was here");
     }
 }

@@ -107,6 +107,8 @@ pub struct Options {
     pub overflow: Overflow,
     /// Samples of this run before this number are not wanted: the subscription before this one had them.
     pub after: Option<PortablePosition>,
+    /// Where the topic before this one ended, for a reader that continues after it.
+    pub continues: Option<PortablePosition>,
 }
 
 #[cfg(test)]

@@ -32,14 +32,16 @@ pub struct SkippedRange {
     pub from: Offset,
     /// Offset after the last one.
     pub to: Offset,
-    /// Why they are skipped: [`Cause::LogRetention`] or [`Cause::Latest`].
+    /// Samples before the first one that have no offset here: they went to another DAC.
+    pub elsewhere: u64,
+    /// Why they are skipped: [`Cause::LogRetention`], [`Cause::Latest`] or [`Cause::OtherDac`].
     pub cause: Cause,
 }
 
 impl SkippedRange {
     /// Returns the number of samples.
     pub fn count(&self) -> u64 {
-        self.to.0 - self.from.0
+        (self.to.0 - self.from.0).saturating_add(self.elsewhere)
     }
 }
 
@@ -70,7 +72,20 @@ impl Instance {
             }
             _ => None,
         };
-        Options { after: options.after.or(continues), ..options }
+        let is_of_log = !matches!(from, StartAt::Portable(_)) && self.delivery == Delivery::Every;
+        Options { after: options.after.or(continues), continues: continues.filter(|_| is_of_log), ..options }
+    }
+
+    /// Returns the samples that are missing between the topic before this one and the first sample here: the node has come from a DAC that has
+    /// stored them, and whose readers here had not received them yet.
+    fn missing_before(&self, first: &Segment, options: Options) -> Option<SkippedRange> {
+        let continues =
+            options.continues.filter(|at| first.first() == self.log.start() && first.run() == at.run)?;
+        let after = options.after.filter(|after| after.run == continues.run);
+        let next = after.map_or(0, |after| after.sequence).max(continues.sequence);
+        let elsewhere = Header::parse(first.batch()).ok()?.first_sequence.saturating_sub(next);
+        let (from, cause) = (first.first(), Cause::OtherDac);
+        (elsewhere > 0).then_some(SkippedRange { from, to: from, elsewhere, cause })
     }
 
     /// Returns the first offset for a reader with this delivery, and whether the position to resume from belongs to
@@ -93,7 +108,8 @@ impl Instance {
             return self.newest(from, Cause::Latest);
         }
         let read = self.log.read(from, max);
-        let skipped = read.missed.map(|(from, to)| SkippedRange { from, to, cause: Cause::LogRetention });
+        let skipped =
+            read.missed.map(|(from, to)| SkippedRange { from, to, elsewhere: 0, cause: Cause::LogRetention });
         let wanted = skipped.map_or(from, |skipped| skipped.to);
         match options.overflow {
             Overflow::Latest if skipped.is_some() => self.newest(from, Cause::LogRetention),
@@ -104,6 +120,9 @@ impl Instance {
             _ => {
                 let next = read.segments.last().map_or(wanted, |last| last.end());
                 let segments = read.segments;
+                let missing = |first: &Arc<Segment>| self.missing_before(first, options);
+                let skipped =
+                    skipped.or(segments.first().and_then(missing).filter(|_| from <= self.log.start()));
                 let mut turn = Turn { skipped, wanted, segments, next, is_over: false, is_past_after: false };
                 options.after.iter().for_each(|after| turn.leave_out_before(*after));
                 turn
@@ -116,7 +135,7 @@ impl Instance {
         let newest = self.log.newest(&self.probe_type).filter(|newest| newest.end() > from);
         let to = newest.as_ref().map_or(from, |newest| newest.first().max(from));
         Turn {
-            skipped: (from < to).then_some(SkippedRange { from, to, cause }),
+            skipped: (from < to).then_some(SkippedRange { from, to, elsewhere: 0, cause }),
             wanted: to,
             next: newest.as_ref().map_or(from, |newest| newest.end()),
             segments: newest.into_iter().collect(),

@@ -450,6 +450,34 @@ fn a_reader_of_a_node_that_comes_from_another_dac_does_not_receive_its_samples_a
 }
 
 #[test]
+fn a_reader_learns_what_its_node_has_left_at_another_dac() {
+    let dac = dac();
+    let upstream = relayed(&dac, true);
+    let before = dac.registry.find("a", "beat").unwrap();
+    before.begin_relayed_run(Uuid::from_u128(1));
+    before.append_relayed(batch(TopicId(1), 1, 4, 0), 0).unwrap();
+    let signal = Arc::<Signal>::default();
+    let (mut reader, _) = Cursor::new(before.clone(), StartAt::Earliest, &signal);
+    let guard = before.register_demand(Delivery::Every);
+    assert_eq!(reader.turn(9).segments.len(), 1);
+    drop(upstream);
+    let (mut peer, topic) = joined(&dac, 3).unwrap();
+    drop(guard);
+    let after = dac.registry.instance(topic).unwrap();
+    let at = StartAt::Position(Position { epoch: dac.epoch(), offset: reader.next() });
+    let (mut reader, _) = Cursor::new(after.clone(), at, &signal);
+    // 5 to 9 are stored by the other DAC, and had not come here.
+    peer.send(&batch(topic, 10, 2, 0)).unwrap();
+    let turn = reader.turn(9);
+    let skipped = turn.skipped.unwrap();
+    assert_eq!((skipped.count(), skipped.cause, turn.segments.len()), (5, Cause::OtherDac, 1));
+    peer.send(&batch(topic, 12, 2, 0)).unwrap();
+    assert_eq!(reader.turn(9).skipped, None);
+    let (mut new, _) = Cursor::new(after, StartAt::Now, &signal);
+    assert_eq!(new.turn(9).skipped, None);
+}
+
+#[test]
 fn readers_that_change_over_continue_although_their_topic_is_replaced_meanwhile() {
     let dac = dac();
     // The DAC was killed; a reader is back before the DAC knows where the node is now.

@@ -93,16 +93,25 @@ pub fn unreadable(source: &Source, segment: &Segment, wanted: &Range<Offset>) ->
 
 /// Samples that the reader will not get.
 pub fn skipped(instance: &Instance, skipped: &SkippedRange) -> Bytes {
-    gap((&instance.node, &instance.name), Some(skipped.from..skipped.to), skipped.cause)
+    let range = (skipped.from..skipped.to, skipped.count());
+    counted_gap((&instance.node, &instance.name), Some(range), skipped.cause)
 }
 
 /// Samples that the reader will not receive, and the cause. Without offsets if its position belongs to an earlier run of the DAC.
-pub fn gap((node, instance): (&str, &str), range: Option<Range<Offset>>, cause: Cause) -> Bytes {
+pub fn gap(names: (&str, &str), range: Option<Range<Offset>>, cause: Cause) -> Bytes {
+    let counted = |range: Range<Offset>| {
+        let count = range.end.0 - range.start.0;
+        (range, count)
+    };
+    counted_gap(names, range.map(counted), cause)
+}
+
+fn counted_gap((node, instance): (&str, &str), range: Option<(Range<Offset>, u64)>, cause: Cause) -> Bytes {
     let mut gap = json!({"event": "gap", "node": node, "instance": instance});
-    if let Some(Range { start, end }) = range {
+    if let Some((Range { start, end }, count)) = range {
         gap["from"] = start.0.into();
         gap["to"] = end.0.into();
-        gap["count"] = (end.0 - start.0).into();
+        gap["count"] = count.into();
     }
     gap["cause"] = cause.word().into();
     members(&gap)

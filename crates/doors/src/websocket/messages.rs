@@ -8,7 +8,7 @@ use crate::{
     view,
 };
 use oasis_channel::InstanceState;
-use oasis_dac::{Delivery, NamedRequest, Options, Overflow, SchemaHash, Segment};
+use oasis_dac::{Delivery, NamedRequest, Options, Overflow, SchemaHash, Segment, SkippedRange};
 use oasis_websocket::{Opcode, frame};
 use oasis_wire::{
     batch,
@@ -103,7 +103,7 @@ impl Subscribe {
     /// Which samples, and what if it is too late for them.
     pub fn options(&self) -> Options {
         let after = self.resume.and_then(ResumeAt::portable);
-        Options { delivery: self.delivery, overflow: self.overflow, after }
+        Options { delivery: self.delivery, overflow: self.overflow, after, continues: None }
     }
 
     /// The time range. Nanoseconds may be a number, or text for clients that would round numbers that large.
@@ -225,6 +225,12 @@ impl Answer {
         let range =
             range.map(|Range { start, end }| Missing { from: start, to: end, count: end.0 - start.0 });
         Self::Gap { topic, range, cause }
+    }
+
+    /// Samples that a reader does not receive.
+    pub fn skipped(topic: TopicId, skipped: &SkippedRange) -> Self {
+        let SkippedRange { from, to, cause, .. } = *skipped;
+        Self::Gap { topic, range: Some(Missing { from, to, count: skipped.count() }), cause }
     }
 
     /// The node came back with another type under the same name.

@@ -189,7 +189,7 @@ impl Shard {
                 subscription.next = burst.end;
                 if burst.is_past_after {
                     // From now on it shares its bursts with all other readers.
-                    subscription.options.after = None;
+                    (subscription.options.after, subscription.options.continues) = (None, None);
                 }
                 if !burst.bytes.is_empty() {
                     pieces.push(burst.bytes);

@@ -134,8 +134,7 @@ impl Topic {
         let is_late = turn.skipped.is_some_and(|skipped| skipped.cause == Cause::LogRetention);
         if let (Some(skipped), Format::Native) = (turn.skipped, format) {
             // In the format of 2012 a gap has no message: the sequence numbers show it.
-            let range = skipped.from..skipped.to;
-            Answer::gap(self.instance.topic, Some(range), skipped.cause).put(&mut bytes);
+            Answer::skipped(self.instance.topic, &skipped).put(&mut bytes);
         }
         for segment in turn.segments {
             let length = bytes.len() + packed.len();

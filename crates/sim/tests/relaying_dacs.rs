@@ -9,11 +9,13 @@ mod host;
 mod line;
 #[path = "relaying/relay.rs"]
 mod relay;
+#[path = "relaying/watcher.rs"]
+mod watcher;
 #[path = "relaying/world.rs"]
 mod world;
 
-use relay::Watched;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use watcher::Watched;
 use world::{Counts, Planted, World};
 
 /// Seeds of a test run; `OASIS_SIM_SEEDS` asks for more, and `OASIS_SIM_FIRST` for others with a relay.
@@ -26,7 +28,7 @@ fn run(seed: u64, planted: Option<Planted>) -> Result<Counts, String> {
     finish(World::new(seed, planted)).map(|(counts, _)| counts)
 }
 
-fn finish(mut world: World) -> Result<(Counts, Watched), String> {
+fn finish(mut world: World) -> Result<(Counts, [Watched; 2]), String> {
     let result = catch_unwind(AssertUnwindSafe(|| {
         (0..STEPS).for_each(|_| world.step());
         world.settle();
@@ -55,20 +57,21 @@ fn every_sample_is_stored_once_in_an_archive_whoever_is_killed_and_whoever_relay
 
 #[test]
 fn readers_of_a_relay_receive_each_sample_once_in_order_or_learn_that_they_miss_it() {
-    let (mut sum, mut all) = (Counts::default(), Watched::default());
+    let (mut sum, mut of_relay, mut of_dacs) = (Counts::default(), Watched::default(), Watched::default());
     let seeds = std::env::var("OASIS_SIM_SEEDS").map_or(WATCHED_SEEDS, |seeds| seeds.parse().unwrap());
     let first = std::env::var("OASIS_SIM_FIRST").map_or(0, |first| first.parse().unwrap());
     for seed in first..first + seeds {
         match finish(World::watched(seed)) {
-            Ok((counts, received)) => {
+            Ok((counts, [at_relay, at_dacs])) => {
                 sum.add(&counts);
-                all.add(&received);
+                of_relay.add(&at_relay);
+                of_dacs.add(&at_dacs);
             }
             Err(message) => panic!("seed {seed}: {message}"),
         }
     }
-    println!("{seeds} seeds: {sum}; readers: {all}");
-    assert!(all.samples > 0 && sum.takeovers > 0, "{all:?}");
+    println!("{seeds} seeds: {sum}; readers of the relay: {of_relay}; readers of the DACs: {of_dacs}");
+    assert!(of_relay.samples > 0 && of_dacs.samples > 0 && sum.takeovers > 0, "{of_relay}; {of_dacs}");
 }
 
 /// Runs seeds until one fails. Returns how many that took.

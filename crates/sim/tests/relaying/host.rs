@@ -1,6 +1,9 @@
 //! A DAC with its archive, and what it relays of the other one.
 
-use crate::line::Line;
+use crate::{
+    line::Line,
+    watcher::{Watched, Watcher},
+};
 use fastrand::Rng;
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
 use oasis_dac::{
@@ -52,6 +55,8 @@ pub struct Host {
     /// Their samples, if they have readers.
     line: Option<(Line, Places)>,
     tracked: Vec<Tracked>,
+    /// Readers here, two of each instance.
+    watchers: [Watcher; 2 * INSTANCES],
     pub stored: [BTreeSet<u64>; INSTANCES],
     /// Numbers that the archive declares dropped by the node.
     pub declared: [BTreeSet<u64>; INSTANCES],
@@ -62,7 +67,15 @@ impl Host {
         let dac = started();
         let upstream = Upstream::new(&dac);
         let (tracked, stored, declared) = Default::default();
-        Self { dac, upstream, line: None, tracked, stored, declared }
+        Self {
+            dac,
+            upstream,
+            line: None,
+            tracked,
+            watchers: [0, 1, 0, 1].map(Watcher::new),
+            stored,
+            declared,
+        }
     }
 
     /// Connects to the other DAC, or again: readers here receive samples of its nodes.
@@ -73,6 +86,18 @@ impl Host {
                 let places = Places::default();
                 self.line = Some((Line::new(other, &places), places));
             }
+        }
+    }
+
+    /// Some readers here read.
+    pub fn read(
+        &mut self,
+        mut reads: impl FnMut() -> bool,
+        dropped: &[BTreeSet<u64>; INSTANCES],
+        watched: &mut Watched,
+    ) {
+        for watcher in self.watchers.iter_mut().filter(|_| reads()) {
+            watcher.read(&self.dac, dropped, watched);
         }
     }
 
@@ -99,6 +124,7 @@ impl Host {
         self.upstream = Upstream::new(&self.dac);
         self.line = None;
         self.tracked.clear();
+        self.watchers.iter_mut().for_each(Watcher::lose);
         let stored = self.stored.iter().enumerate().filter_map(|(instance, stored)| {
             let &last_sequence = stored.last()?;
             let run = StoredRun { run: RUN, last_sequence, taken: 0 };
@@ -195,8 +221,12 @@ impl Host {
     }
 
     /// The other DAC does not list the node any more.
-    pub fn end_relay(&self) {
+    pub fn end_relay(&mut self) {
+        let is_listed = self.upstream.0.lists(NODE);
         self.upstream.0.remove(NODE, None);
+        if is_listed {
+            self.watchers.iter_mut().for_each(Watcher::begin_again);
+        }
     }
 
     pub fn lose_upstream(&self) {

@@ -193,7 +193,7 @@ impl Line {
 }
 
 /// Where a subscription continues, as the WebSocket door understands it.
-fn start(resume: &str, instance: &Instance) -> StartAt {
+pub fn start(resume: &str, instance: &Instance) -> StartAt {
     let log = &instance.log;
     let (position, portable) = match resume.split_once(' ') {
         Some((position, portable)) => (Some(position), Some(portable)),

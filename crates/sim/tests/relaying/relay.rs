@@ -1,50 +1,16 @@
 //! A relay of both DACs, and the readers of its topics.
 
 use crate::{
-    host::{INSTANCES, NODE, name},
+    host::INSTANCES,
     line::Line,
+    watcher::{Watched, Watcher},
 };
 use fastrand::Rng;
-use oasis_dac::{
-    Config, Cursor, Dac, Options, RegistryCursor, RegistryDelta, SchemaHash, Signal, StartAt, Upstream,
-    UpstreamEvents, now,
-};
+use oasis_dac::{Config, Dac, RegistryCursor, RegistryDelta, SchemaHash, Upstream, UpstreamEvents, now};
 use oasis_relay::{Mirror, Need, Places};
-use oasis_wire::{
-    batch::Header,
-    quantity::{Epoch, Position},
-    schema::ProbeType,
-};
+use oasis_wire::{quantity::Epoch, schema::ProbeType};
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, fmt, sync::Arc};
-
-/// What readers have received.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Watched {
-    pub samples: u64,
-    /// Missing samples that a gap has announced.
-    pub announced: u64,
-    /// Topics that ended under a reader.
-    pub reopened: u64,
-}
-
-impl Watched {
-    pub fn add(&mut self, other: &Self) {
-        self.samples += other.samples;
-        self.announced += other.announced;
-        self.reopened += other.reopened;
-    }
-}
-
-impl fmt::Display for Watched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { samples, announced, reopened } = self;
-        write!(
-            f,
-            "{samples} samples read, 0 again, 0 out of order, 0 missing without a gap; {announced} announced as missing, {reopened} topics ended under a reader"
-        )
-    }
-}
+use std::{collections::BTreeSet, sync::Arc};
 
 /// A connection to a DAC: its registry, and a line.
 struct Leg {
@@ -53,16 +19,6 @@ struct Leg {
     line: Line,
     epoch: Option<Epoch>,
     cursor: RegistryCursor,
-}
-
-/// A reader of an instance. It checks what it receives.
-struct Watcher {
-    at: usize,
-    cursor: Option<Cursor>,
-    next: Option<Position>,
-    last: u64,
-    /// Samples that gaps have announced since the last one.
-    announced: u64,
 }
 
 pub struct Relay {
@@ -82,7 +38,7 @@ impl Relay {
             let line = Line::new(hosts[at], &places);
             Leg { mirror, events, line, epoch: None, cursor: RegistryCursor::default() }
         });
-        let watchers = [0, 1].map(|at| Watcher { at, cursor: None, next: None, last: 0, announced: 0 });
+        let watchers = [0, 1].map(Watcher::new);
         Self { dac, places, legs, watchers, watched: Watched::default() }
     }
 
@@ -143,13 +99,13 @@ impl Relay {
     /// Readers read. Samples that the node has dropped have no gap: ledgers have them.
     pub fn read(&mut self, dropped: &[BTreeSet<u64>; INSTANCES]) {
         for watcher in &mut self.watchers {
-            watcher.read(&self.dac, &dropped[watcher.at], &mut self.watched);
+            watcher.read(&self.dac, dropped, &mut self.watched);
         }
     }
 
     /// The last number that each reader has received.
     pub fn last(&self) -> [u64; INSTANCES] {
-        [0, 1].map(|at| self.watchers[at].last)
+        [0, 1].map(|at| self.watchers[at].last())
     }
 }
 
@@ -199,45 +155,4 @@ fn message(there: &Dac, delta: RegistryDelta) -> Value {
             "instances": delta.removed_instances,
         },
     })
-}
-
-impl Watcher {
-    fn read(&mut self, dac: &Dac, dropped: &BTreeSet<u64>, watched: &mut Watched) {
-        let is_over =
-            self.cursor.as_ref().is_some_and(|cursor| cursor.instance().is_retired() && !cursor.has_unread());
-        if is_over {
-            watched.reopened += 1;
-            self.cursor = None;
-        }
-        if self.cursor.is_none() {
-            let Some(instance) = dac.registry.find(NODE, &name(self.at)) else { return };
-            let start = self.next.map_or(StartAt::Now, StartAt::Position);
-            let signal = Arc::<Signal>::default();
-            self.cursor = Some(Cursor::open(dac, &instance, start, Options::default(), &signal).unwrap().0);
-        }
-        let Some(cursor) = &mut self.cursor else { return };
-        while cursor.has_unread() {
-            let turn = cursor.turn(4);
-            self.announced += turn.skipped.map_or(0, |skipped| skipped.count());
-            let headers = turn.segments.iter().map(|segment| Header::parse(segment.batch()).unwrap());
-            for header in headers.collect::<Vec<_>>() {
-                let (first, count) = (header.first_sequence, u64::from(header.count));
-                let (at, last) = (self.at, self.last);
-                assert!(
-                    first > last,
-                    "a reader receives {first} of {at} again, or out of order, after {last}"
-                );
-                let is_dropped = |number: &u64| dropped.contains(number);
-                let missing = (last + 1..first).filter(|number| !is_dropped(number)).count() as u64;
-                let is_announced = last == 0 || missing <= self.announced;
-                let announced = self.announced;
-                assert!(is_announced, "{missing} of {at} missing before {first}, {announced} announced");
-                watched.samples += count;
-                watched.announced += if last == 0 { 0 } else { missing };
-                (self.last, self.announced) = (first + count - 1, 0);
-            }
-            let (epoch, offset) = (dac.epoch(), cursor.next());
-            self.next = Some(Position { epoch, offset });
-        }
-    }
 }

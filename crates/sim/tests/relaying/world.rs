@@ -2,7 +2,8 @@
 
 use crate::{
     host::{Host, INSTANCES, NODE, RUN, announced, moment, name},
-    relay::{Relay, Watched},
+    relay::Relay,
+    watcher::Watched,
 };
 use fastrand::Rng;
 use oasis_channel::{
@@ -128,6 +129,8 @@ pub struct World {
     hosts: [Host; 2],
     /// A relay of both, with readers.
     relay: Option<Relay>,
+    /// What readers of the DACs have received.
+    watched: Watched,
     /// The last one is that of the node, unless it is given up.
     connections: Vec<Connection>,
     attach: u64,
@@ -161,6 +164,7 @@ impl World {
             dropped: Default::default(),
             hosts: [Host::new(), Host::new()],
             relay: None,
+            watched: Watched::default(),
             connections: Vec::new(),
             attach: 0,
             accepted: [0; 2],
@@ -181,9 +185,9 @@ impl World {
         world
     }
 
-    /// What readers of the relay have received.
-    pub fn received(&self) -> Watched {
-        self.relay.as_ref().map_or(Watched::default(), |relay| relay.watched)
+    /// What readers of the relay, and of the DACs, have received.
+    pub fn received(&self) -> [Watched; 2] {
+        [self.relay.as_ref().map_or(Watched::default(), |relay| relay.watched), self.watched]
     }
 
     fn now(&self) -> Moment {
@@ -194,10 +198,12 @@ impl World {
     fn step_relay(&mut self) {
         let Some(relay) = &mut self.relay else { return };
         let [a, b] = &mut self.hosts;
-        match self.random.u32(0..10) {
+        match self.random.u32(0..12) {
             0..2 => a.carry(&mut self.random),
             2..4 => b.carry(&mut self.random),
             4..9 => relay.step(&mut self.random, [&a.dac, &b.dac], &self.probe_type),
+            9 => a.read(|| self.random.bool(), &self.dropped, &mut self.watched),
+            10 => b.read(|| self.random.bool(), &self.dropped, &mut self.watched),
             _ => relay.read(&self.dropped),
         }
     }
@@ -540,6 +546,8 @@ impl World {
             b.settle_line();
             relay.settle([&a.dac, &b.dac], &self.probe_type);
             relay.read(&self.dropped);
+            a.read(|| true, &self.dropped, &mut self.watched);
+            b.read(|| true, &self.dropped, &mut self.watched);
         }
         for at in 0..INSTANCES {
             let newest = (1..=self.taken[at]).rfind(|number| !self.dropped[at].contains(number));

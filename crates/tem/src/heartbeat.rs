@@ -70,6 +70,8 @@ pub struct Load {
     pub readers: u64,
     /// Samples received in the last second.
     pub samples_per_second: u64,
+    /// Whether it serves the nodes of other DACs too.
+    pub relays: bool,
 }
 
 /// Names of the nodes of a DAC.

@@ -40,6 +40,7 @@ mod member;
 mod name;
 mod observed;
 pub mod order;
+mod other_page;
 pub mod peer;
 mod removals;
 mod report;
@@ -56,6 +57,7 @@ pub use limits::{
 pub use line::{Beat, Line};
 pub use member::{Liveness, Member};
 pub use name::{DacName, DacNameError};
+pub use other_page::{MAX_OTHER_PAGES, OtherPage};
 pub use peer::{Identity, Peer, PeerError};
 pub use report::{Left, Place, Pulse, Record, Report};
 pub use seal::{Content, PublicKey, Seal, SealKey, SealKeyError, Sealed, Signature};

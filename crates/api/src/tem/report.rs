@@ -27,6 +27,7 @@ const ATTACHMENT_BYTES: usize = 100;
 pub struct Registrant {
     name: DacName,
     kind: Kind,
+    relays: bool,
     key: Option<SealKey>,
     beat: AtomicU64,
 }
@@ -34,7 +35,13 @@ pub struct Registrant {
 impl Registrant {
     /// A DAC or relay under this name. Without a key, TEMs that do not hear it themselves may not believe others.
     pub fn new(name: DacName, kind: Kind, key: Option<SealKey>) -> Self {
-        Self { name, kind, key, beat: AtomicU64::new(0) }
+        Self { name, kind, relays: kind == Kind::Relay, key, beat: AtomicU64::new(0) }
+    }
+
+    /// Says whether it serves the nodes of other DACs too.
+    #[must_use]
+    pub fn relaying(self, relays: bool) -> Self {
+        Self { relays: self.relays || relays, ..self }
     }
 
     /// Its name.
@@ -104,6 +111,7 @@ impl Reporter {
             instances: self.counted.instances,
             readers: (websockets + self.api.doors.readers().values().sum::<usize>()) as u64,
             samples_per_second: self.counted.per_second,
+            relays: self.registrant.relays,
         };
         let mut heartbeat = Heartbeat {
             epoch: self.api.doors.dac.epoch(),

@@ -374,3 +374,26 @@ fn a_command_that_comes_twice_is_executed_once() {
     let journal = get(&relay, "/api/v1/commands");
     assert_eq!(journal["commands"][0]["uuid"], named(1, "")["uuid"], "{journal}");
 }
+
+#[test]
+fn relays_of_a_tem_name_each_other_as_pages_at_which_readers_go_on() {
+    let tem = Oasis::tem(&[]);
+    let relays = ["relay-1", "relay-2"].map(|name| Relay::start(&["--tem", tem.http(), "--dac-name", name]));
+    let _dac = Oasis::dac(&["--tem", tem.http(), "--dac-name", "hall-1"]);
+    let named = |relay: &Oasis, other: &str, at: &Oasis| {
+        let wanted = json!([{"name": other, "address": at.http()}]);
+        eventually_shown("the page of the other relay", || {
+            let pages = get(relay, "/api/v1/other-pages");
+            if pages["pages"] == wanted { Ok(()) } else { Err(pages) }
+        });
+    };
+    let [first, second] = relays;
+    named(&first, "relay-2", &second);
+    named(&second, "relay-1", &first);
+    // One that has ended is named until the TEM has missed its heartbeats.
+    drop(second);
+    eventually_shown("no other page", || {
+        let pages = get(&first, "/api/v1/other-pages");
+        if pages["pages"] == json!([]) { Ok(()) } else { Err(pages) }
+    });
+}

@@ -1,7 +1,12 @@
 //! Whether the DAC works, and if not, why: for people, for orchestrators (`/healthz`, `/readyz`) and for the page.
 
 use crate::Api;
-use axum::{Extension, Json, extract::State, http::StatusCode};
+use axum::{
+    Extension, Json,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
 use oasis_access::{CopyState, Moment};
 use oasis_dac::now;
 use oasis_doors::permissions::Caller;
@@ -50,6 +55,21 @@ pub async fn readyz(
 ) -> (StatusCode, Json<Health>) {
     let health = api.health();
     (unless(!health.reasons.is_empty()), Json(health.for_caller(&caller)))
+}
+
+/// Body of the answer of [`alive`]: another server at this address says something else.
+const ALIVE: &str = "oasis";
+
+/// Whether pages of another DAC, which has ended, can go on here. Pages of all sites may read this one word, and it says nothing more.
+#[utoipa::path(get, path = "/alive", responses((status = 200, body = String, content_type = "text/plain"), (status = 503)))]
+pub async fn alive(State(api): State<Api>) -> Response {
+    let dac = &api.doors.dac;
+    let has_died = dac.health.findings().iter().any(|finding| finding.kind == FindingKind::Died);
+    if has_died || dac.is_releasing() {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    }
+    let headers = [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"), (header::CACHE_CONTROL, "no-store")];
+    (headers, ALIVE).into_response()
 }
 
 /// The same for the page: always `200`.

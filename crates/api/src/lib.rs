@@ -26,6 +26,7 @@ mod instances;
 mod layout_store;
 mod layouts;
 mod openid;
+mod other_pages;
 mod page;
 mod read;
 mod registry;
@@ -78,6 +79,9 @@ const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
         health::healthz,
         health::readyz,
         health::health,
+        health::alive,
+        other_pages::list,
+        other_pages::scout,
         session::who,
         session::sign_in,
         session::sign_out,
@@ -238,6 +242,7 @@ fn paths(doors: &Doors) -> Routes<Api> {
     Routes::new(doors)
         .get("/healthz", Nothing, health::healthz)
         .get("/readyz", Nothing, health::readyz)
+        .get("/alive", Nothing, health::alive)
         .get("/openapi.json", Nothing, || async { Json(openapi()) })
         .get("/api/v1/health", Nothing, health::health)
         .get("/api/v1/session", Nothing, session::who)
@@ -268,6 +273,8 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .delete("/api/v1/tem/dacs/{name}", Somewhere(REGISTER), tem::leave)
         .get("/api/v1/tem/dacs/{name}/beats", Somewhere(REGISTER), tem::beats::open)
         .post("/api/v1/tem/exchange", Somewhere(REGISTER), tem::exchange::exchange)
+        .get("/api/v1/other-pages", Somewhere(READ), other_pages::list)
+        .get("/api/v1/other-pages/scout.js", Somewhere(READ), other_pages::scout)
         .get("/api/v1/nodes", Somewhere(READ), read::nodes)
         .post("/api/v1/nodes/enroll", Somewhere(ENROLL), enrollment::enroll)
         .delete("/api/v1/nodes/{node}", Somewhere(ADMINISTRATION), forget::node)

@@ -21,7 +21,8 @@ pub async fn asset(uri: Uri) -> Response {
     file(uri.path().trim_start_matches('/'))
 }
 
-fn file(path: &str) -> Response {
+/// A file of the page by its name.
+pub fn file(path: &str) -> Response {
     let Some(file) = Page::get(path) else {
         let detail = format!("there is nothing at /{path}; the page is at /, the API at /openapi.json");
         return Problem::new(StatusCode::NOT_FOUND, "not_found", detail).into_response();

@@ -9,7 +9,8 @@ use utoipa::openapi::{
 const JSON: &str = "application/json";
 const PROBLEM: &str = "application/problem+json";
 /// Paths for everybody.
-const OPEN: [&str; 8] = [
+const OPEN: [&str; 9] = [
+    "/alive",
     "/healthz",
     "/readyz",
     "/api/v1/health",

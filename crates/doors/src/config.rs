@@ -2,6 +2,7 @@
 
 use crate::{
     headers::Origin,
+    page_origin::PageOrigin,
     proxies::{ForwardedHeader, Network},
     shard_choice::ShardChoice,
 };
@@ -23,6 +24,8 @@ pub struct DoorsConfig {
     pub allowed_origins: Vec<String>,
     /// Origins whose pages may show the page in a frame, such as `https://wiki.example.org`.
     pub embed_origins: Vec<Origin>,
+    /// Origins of other DACs or relays that serve the same nodes: the page goes on there when this DAC has ended.
+    pub other_pages: Vec<PageOrigin>,
     /// How long browsers keep to TLS after an answer over TLS, in seconds; 0 makes them forget it.
     pub hsts_seconds: u64,
     /// Addresses and networks of reverse proxies that are believed when they say for whom they ask.
@@ -91,6 +94,7 @@ impl Default for DoorsConfig {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             embed_origins: Vec::new(),
+            other_pages: Vec::new(),
             // A year: what OWASP ASVS 5.0 asks for (3.4.1).
             hsts_seconds: 31_536_000,
             trusted_proxies: Vec::new(),

@@ -48,10 +48,12 @@ impl Headers {
         Self { all, transport_security: age.unwrap_or(HeaderValue::from_static("max-age=0")), is_encrypted }
     }
 
-    /// Adds them to the answer to a request for this path.
+    /// Adds them to the answer to a request for this path. A handler may have set a policy of its own.
     pub fn add(&self, path: &str, proxied: Option<Proxied>, headers: &mut HeaderMap) {
         for (name, value) in &self.all {
-            headers.insert(name, value.clone());
+            if name != header::CONTENT_SECURITY_POLICY || !headers.contains_key(name) {
+                headers.insert(name, value.clone());
+            }
         }
         // RFC 6797 7.2: not over HTTP.
         if self.is_encrypted || proxied.is_some_and(|proxied| proxied.is_encrypted) {
@@ -118,6 +120,16 @@ mod tests {
             "{policy}"
         );
         assert!(!headers.contains_key("x-frame-options"));
+    }
+
+    #[test]
+    fn a_policy_of_a_handler_stays() {
+        let mut headers = HeaderMap::new();
+        headers.insert("content-security-policy", HeaderValue::from_static("default-src 'none'"));
+        headers.insert("x-frame-options", HeaderValue::from_static("ALLOWALL"));
+        Headers::new(&DoorsConfig::default(), false).add("/", None, &mut headers);
+        assert_eq!(headers["content-security-policy"], "default-src 'none'");
+        assert_eq!(headers["x-frame-options"], "DENY");
     }
 
     #[test]

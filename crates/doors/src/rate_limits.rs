@@ -41,8 +41,8 @@ const EXPENSIVE: [&str; 6] = [
     "/api/v1/test-runs/{test_run}/comparison",
     "/metrics",
 ];
-/// Monitors must be answered whatever else their address asks for. Both answers are small.
-const FREE: [&str; 2] = ["/healthz", "/readyz"];
+/// Monitors must be answered whatever else their address asks for, and so must the pages of a DAC that has ended. The answers are small.
+const FREE: [&str; 3] = ["/healthz", "/readyz", "/alive"];
 
 /// How requests of a route are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -94,6 +94,8 @@ struct Stream {
     second: (Instant, u32),
     /// What the audit log must have.
     came: Option<Beaten>,
+    /// Revision of the list at which the DAC was told where its readers can go on.
+    told: Option<u64>,
     out: Vec<u8>,
 }
 
@@ -121,7 +123,17 @@ impl From<io::Error> for End {
 impl Stream {
     fn new(api: Api, caller: Caller, name: DacName) -> Self {
         let second = (Instant::now(), 0);
-        Self { api, caller, name, epoch: None, unanswered: 0, second, came: None, out: Vec::new() }
+        Self {
+            api,
+            caller,
+            name,
+            epoch: None,
+            unanswered: 0,
+            second,
+            came: None,
+            told: None,
+            out: Vec::new(),
+        }
     }
 
     async fn run(mut self, mut socket: TokioIo<Upgraded>) {
@@ -214,7 +226,11 @@ impl Stream {
             return;
         }
         self.unanswered = 0;
-        if let Ok(answer) = serde_json::to_vec(&BeatAnswer { wants_names, moved }) {
+        let other_pages = self.api.tem.other_pages_since(&self.name, self.told).map(|(revision, pages)| {
+            self.told = Some(revision);
+            pages
+        });
+        if let Ok(answer) = serde_json::to_vec(&BeatAnswer { wants_names, moved, other_pages }) {
             frame::write_message(Opcode::Text, &answer, &mut self.out);
         }
     }

@@ -19,7 +19,8 @@ use axum::{
 use oasis_access::{Event, Target, Verb};
 use oasis_doors::{Problem, permissions::Caller};
 use oasis_tem::{
-    Beaten, DacName, Heartbeat, Kind, MAX_HEARTBEAT_BYTES, MovedNode, Refusal, Signature, TemView, order,
+    Beaten, DacName, Heartbeat, Kind, MAX_HEARTBEAT_BYTES, MovedNode, OtherPage, Refusal, Signature, TemView,
+    order,
 };
 use oasis_wire::quantity::Epoch;
 use serde::{Deserialize, Serialize};
@@ -107,6 +108,9 @@ pub struct BeatAnswer {
     /// Nodes that this DAC lists as connected, and that have made a later connection to another DAC.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     moved: Vec<MovedNode>,
+    /// Where readers of this DAC go on when it has ended; absent if that has not changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_pages: Option<Vec<OtherPage>>,
 }
 
 /// Lists a DAC under a name, or keeps it in the list. To be repeated every 0.5 s: after 1.5 s without, the DAC is late.
@@ -133,7 +137,8 @@ pub async fn beat(
         Beaten::Joined => record(&api, &caller, "tem:join", &name).await,
         Beaten::TookOver => record(&api, &caller, "tem:take-over", &name).await,
     }
-    Ok(Json(BeatAnswer { wants_names: accepted.wants_names, moved: accepted.moved }))
+    let other_pages = api.tem.other_pages_since(&name, None).map(|(_, pages)| pages);
+    Ok(Json(BeatAnswer { wants_names: accepted.wants_names, moved: accepted.moved, other_pages }))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -4,11 +4,12 @@ use super::others::Others;
 use axum::http::StatusCode;
 use oasis_doors::Problem;
 use oasis_tem::{
-    Accepted, Beat, Changes, DacName, DacView, Directory, Heartbeat, Identity, Limits, Peer, PeerError,
-    Refusal, Report, Signature, TemView, peer,
+    Accepted, Beat, Changes, DacName, DacView, Directory, Heartbeat, Identity, Limits, MAX_OTHER_PAGES,
+    OtherPage, Peer, PeerError, Refusal, Report, Signature, TemView, peer,
 };
 use oasis_wire::quantity::Epoch;
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
@@ -25,6 +26,8 @@ pub struct Tem {
     identity: OnceLock<Identity>,
     /// Its peers, and the TEMs that list the DAC of this process.
     others: Mutex<Others>,
+    /// Where readers of this DAC can go on, by the address of the TEM that has said so.
+    pages: Mutex<BTreeMap<String, Vec<OtherPage>>>,
 }
 
 impl Default for Tem {
@@ -35,6 +38,7 @@ impl Default for Tem {
             own: OnceLock::new(),
             identity: OnceLock::new(),
             others: Mutex::default(),
+            pages: Mutex::default(),
         }
     }
 }
@@ -141,6 +145,29 @@ impl Tem {
         self.directory().advance(self.clock());
     }
 
+    /// Takes where readers of the DAC of this process can go on, as a TEM of its settings has answered.
+    pub fn set_other_pages(&self, tem: &str, mut pages: Vec<OtherPage>) {
+        pages.truncate(MAX_OTHER_PAGES);
+        self.pages().insert(tem.to_owned(), pages);
+    }
+
+    /// Where readers of the DAC of this process can go on, as this TEM and others know.
+    pub(crate) fn own_other_pages(&self) -> Vec<OtherPage> {
+        let own = self.own.get().map(|own| self.directory().other_pages(own)).unwrap_or_default();
+        own.into_iter().chain(self.pages().values().flatten().cloned()).collect()
+    }
+
+    /// Where readers of another DAC can go on, and the revision of the list; none if that is still `known`.
+    pub(super) fn other_pages_since(
+        &self,
+        name: &DacName,
+        known: Option<u64>,
+    ) -> Option<(u64, Vec<OtherPage>)> {
+        let directory = self.directory();
+        let revision = directory.revision();
+        (known != Some(revision)).then(|| (revision, directory.other_pages(name)))
+    }
+
     /// Reports why another TEM is of no use, or that it is.
     pub fn set_problem(&self, tem: &str, problem: Option<String>) {
         self.others().set_problem(tem, problem);
@@ -181,6 +208,10 @@ impl Tem {
 
     fn clock(&self) -> Duration {
         self.began.elapsed()
+    }
+
+    fn pages(&self) -> MutexGuard<'_, BTreeMap<String, Vec<OtherPage>>> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn others(&self) -> MutexGuard<'_, Others> {

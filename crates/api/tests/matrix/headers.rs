@@ -46,8 +46,16 @@ async fn head(address: SocketAddr, method: &str, path: &str, more: &str) -> (u16
     (status, pairs.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect())
 }
 
+/// The policy of the script that asks other DACs whether they work: here there are none.
+const SCOUT: &str = "default-src 'none'; connect-src 'none'";
+
 fn check(context: &str, headers: &HashMap<String, String>) {
+    let policy = headers.get("content-security-policy").map(String::as_str);
+    let has_own = context.contains("/scout.js") && policy == Some(SCOUT);
     for (name, wanted) in ALWAYS {
+        if has_own && name == "content-security-policy" {
+            continue;
+        }
         let found = headers.get(name).unwrap_or_else(|| panic!("{context} lacks {name}: {headers:?}"));
         let is_right = if name == "permissions-policy" { found.contains(wanted) } else { found == wanted };
         assert!(is_right, "{context}: {name}: {found}");

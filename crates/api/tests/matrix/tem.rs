@@ -85,3 +85,22 @@ async fn a_name_is_registered_by_who_may_register_it() {
     assert_eq!(world.ask(hall, "DELETE", &leave("hall-1"), "").await.status(), StatusCode::NO_CONTENT);
     assert_eq!(world.ask(hall, "DELETE", &leave("hall-1"), "").await.status(), StatusCode::NOT_FOUND);
 }
+
+#[tokio::test]
+async fn a_dac_learns_at_which_pages_its_readers_go_on() {
+    let world = World::new();
+    let beat = async |name: &str, more: serde_json::Value| {
+        let mut heartbeat = json!({"epoch": "00000000000000aa", "beat": 1, "doors": format!("http://{name}:7070"), "channel": "x:2",
+            "software": "x", "health": "ok", "names_revision": 1});
+        heartbeat.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let path = format!("/api/v1/tem/dacs/{name}");
+        json(world.ask(person_called("local"), "PUT", &path, &heartbeat.to_string()).await).await
+    };
+    assert_eq!(beat("alone", json!({})).await["other_pages"], json!([]));
+    assert_eq!(beat("relay", json!({"kind": "relay"})).await["other_pages"], json!([]));
+    let of_hall = beat("hall", json!({"load": {"relays": true}})).await;
+    assert_eq!(of_hall["other_pages"], json!([{"name": "relay", "doors": "http://relay:7070"}]));
+    // The next heartbeat of the relay learns of the hall.
+    let of_relay = beat("relay", json!({"kind": "relay", "beat": 2})).await;
+    assert_eq!(of_relay["other_pages"], json!([{"name": "hall", "doors": "http://hall:7070"}]));
+}

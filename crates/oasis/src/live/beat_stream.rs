@@ -2,7 +2,7 @@
 
 use anyhow::{Context, anyhow, bail};
 use oasis_client::Server;
-use oasis_tem::{DacName, Line, MovedNode};
+use oasis_tem::{DacName, Line, MovedNode, OtherPage};
 use rustls::{ClientConnection, StreamOwned, pki_types::ServerName};
 use serde::Deserialize;
 use std::{
@@ -48,6 +48,8 @@ pub struct Answer {
     pub wants_names: bool,
     /// Nodes that have made a later connection to another DAC.
     pub moved: Vec<MovedNode>,
+    /// Where readers of this DAC go on when it has ended; none if that has not changed.
+    pub other_pages: Option<Vec<OtherPage>>,
 }
 
 impl BeatStream {

@@ -1,14 +1,18 @@
 //! Lists a DAC: in the TEM of its own process, and in those that it was told to use.
 
-use super::{api, beat_stream::BeatStream, host_token};
+use super::{
+    api,
+    beat_stream::{Answer, BeatStream},
+    host_token,
+};
 use anyhow::{Context, anyhow, bail};
 use oasis_api::{Registrant, Reporter, Tem};
 use oasis_client::{Api, ClientError, DacAddress, Server, token};
 use oasis_dac::config::{TemConfig, UrlList};
 use oasis_health::Health;
 use oasis_probe::host_name;
-use oasis_tem::{DacName, HEARTBEAT, Kind, MovedNode, SealKey};
-use serde_json::{Value, json};
+use oasis_tem::{DacName, HEARTBEAT, Kind, MovedNode, OtherPage, SealKey};
+use serde_json::Value;
 use std::{
     net::{SocketAddr, ToSocketAddrs, UdpSocket},
     path::{Path, PathBuf},
@@ -53,7 +57,11 @@ pub fn name(config: &TemConfig, kind: Kind) -> anyhow::Result<DacName> {
 ///
 /// # Errors
 /// If the system has no random numbers.
-pub fn registrant(config: &TemConfig, name: DacName, kind: Kind) -> anyhow::Result<Arc<Registrant>> {
+pub fn registrant(
+    config: &TemConfig,
+    name: DacName,
+    (kind, relays): (Kind, bool),
+) -> anyhow::Result<Arc<Registrant>> {
     let token = match path(&config.token_file) {
         Some(file) => token::from_file(&file).map(Some),
         None => token::authorization(),
@@ -63,7 +71,7 @@ pub fn registrant(config: &TemConfig, name: DacName, kind: Kind) -> anyhow::Resu
         Some(token) => SealKey::of_secret(token.as_bytes(), &name)?,
         None => SealKey::random()?,
     };
-    Ok(Arc::new(Registrant::new(name, kind, Some(key))))
+    Ok(Arc::new(Registrant::new(name, kind, Some(key)).relaying(relays)))
 }
 
 /// Keeps a DAC in the TEM of its process, and lets silent members become late.
@@ -296,7 +304,9 @@ impl Registrar {
                 if wants_names {
                     self.reporter.set_sent(false);
                 }
-                answers.iter().for_each(|answer| self.reporter.take_moved(&answer.moved));
+                for Answer { moved, other_pages, .. } in answers {
+                    self.take(&moved, other_pages);
+                }
                 Some(wants_names)
             }
             Err(error) => {
@@ -343,13 +353,18 @@ impl Registrar {
         let heartbeat = self.reporter.heartbeat();
         let body = serde_json::to_value(&heartbeat)?;
         let answer = self.request(Method::PUT, &[], Some(&body))?;
-        let wants_names = answer["wants_names"] == true;
+        let Answer { wants_names, moved, other_pages } = serde_json::from_value(answer)?;
         self.reporter.set_sent(!wants_names);
-        // A TEM of an earlier version does not say that.
-        let moved = answer.get("moved").cloned().unwrap_or_else(|| json!([]));
-        self.reporter.take_moved(&serde_json::from_value::<Vec<MovedNode>>(moved)?);
+        self.take(&moved, other_pages);
         // Names that were in this heartbeat and did not fit are not sent again at once.
         Ok(wants_names && heartbeat.names.is_none())
+    }
+
+    fn take(&self, moved: &[MovedNode], other_pages: Option<Vec<OtherPage>>) {
+        self.reporter.take_moved(moved);
+        if let Some(pages) = other_pages {
+            self.tem.set_other_pages(&self.server.url.page(), pages);
+        }
     }
 
     fn leave(&mut self) -> anyhow::Result<()> {

@@ -81,14 +81,15 @@ pub enum Parts {
 
 impl Parts {
     /// How TEMs list it; a TEM itself is in no list.
-    fn registrant(self, config: &TemConfig) -> anyhow::Result<Option<Arc<Registrant>>> {
+    fn registrant(self, config: &TemConfig, relay: &RelayConfig) -> anyhow::Result<Option<Arc<Registrant>>> {
         let kind = match self {
             Self::Dac => Kind::Dac,
             Self::Relay => Kind::Relay,
             Self::Tem => return Ok(None),
         };
         let name = registration::name(config, kind)?;
-        registration::registrant(config, name, kind).map(Some)
+        let relays = !relay.upstreams.is_empty() || !relay.tem.is_empty();
+        registration::registrant(config, name, (kind, relays)).map(Some)
     }
 }
 
@@ -128,7 +129,7 @@ impl RunningDac {
             config.postgresql.writer = registration::name(&config.tem, kind)?.to_string();
         }
         let handlers = config.handlers()?;
-        let listing = parts.registrant(&config.tem)?;
+        let listing = parts.registrant(&config.tem, &config.relay)?;
         let tems = match listing {
             Some(_) => registration::remotes(&config.tem, config.insecure)?,
             None => Vec::new(),

@@ -1,16 +1,25 @@
 import type { DoorName } from './doors/door.ts';
+import type { Position } from './position.ts';
 import type { CommandRequest } from './protocol.ts';
 import type { Query, ViewResult } from './query.ts';
-import type { PageMessage, Snapshot, Target } from './view.ts';
+import type { PageMessage, Positions, Snapshot, Target } from './view.ts';
+
+/** Time for the worker to say where it is. */
+const PATIENCE_MS = 500;
 
 /** The page's side of the worker. */
 export class StreamClient {
   private readonly worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
 
   private readonly buffers = new Map<number, ArrayBuffer>();
+  private onPositions: ((positions: readonly Position[]) => void) | undefined;
 
   constructor(apply: (snapshot: Snapshot) => void) {
-    this.worker.onmessage = (event: MessageEvent<Snapshot>) => {
+    this.worker.onmessage = (event: MessageEvent<Snapshot | Positions>) => {
+      if ('positions' in event.data) {
+        this.onPositions?.(event.data.positions);
+        return;
+      }
       apply(event.data);
       // The worker sends the next snapshot only after this one is on the screen, so that a slow page is not flooded.
       const done = this.supersede(event.data.views ?? []);
@@ -27,8 +36,18 @@ export class StreamClient {
     this.post({ op: 'choose', door });
   }
 
-  watch(target: Target): void {
-    this.post({ op: 'watch', target });
+  /** `before`: where the page of another DAC has left off. */
+  watch(target: Target, before?: Position): void {
+    this.post({ op: 'watch', target, before });
+  }
+
+  /** Returns where the page of another DAC can continue; nothing if the worker is too busy to say so. */
+  positions(): Promise<readonly Position[]> {
+    return new Promise((resolve) => {
+      this.onPositions = resolve;
+      setTimeout(() => resolve([]), PATIENCE_MS);
+      this.post({ op: 'positions' });
+    });
   }
 
   unwatch(target: Target): void {

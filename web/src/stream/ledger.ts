@@ -84,6 +84,12 @@ export class SequenceLedger {
     this.log = { name, received: 0 };
   }
 
+  /** Another page has counted up to this sample, at another DAC. */
+  continueAfter(sequence: number): void {
+    this.expected = sequence + 1;
+    this.isEpochNew = true;
+  }
+
   epochChanged(at: number): void {
     this.isEpochNew = true;
     if (this.expected !== undefined) this.addEvent({ at, cause: 'epoch_changed', count: 0 });

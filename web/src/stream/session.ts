@@ -4,6 +4,7 @@ import type { StoredTimes } from '../past/stored.ts';
 import { Commands } from './commands.ts';
 import type { DoorName } from './doors/door.ts';
 import { Link } from './link.ts';
+import type { Position } from './position.ts';
 import { type CommandRequest, parseServerMessage, type ServerMessage } from './protocol.ts';
 import { RegistryBook } from './registry_book.ts';
 import { type OutgoingMessage, Subscriptions } from './subscriptions.ts';
@@ -78,8 +79,14 @@ export class Session {
 
   // Requests of the page.
 
-  watch(target: Target): void {
-    this.subscriptions.watch(target);
+  /** `before`: where the page of another DAC has left off. */
+  watch(target: Target, before?: Position): void {
+    this.subscriptions.watch(target, before);
+  }
+
+  /** Where the page of another DAC can continue. */
+  positions(): Position[] {
+    return [...this.subscriptions.watches()].flatMap((watch) => watch.newestPosition ?? []);
   }
 
   unwatch(target: Target): void {

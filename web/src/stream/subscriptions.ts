@@ -1,3 +1,4 @@
+import type { Position } from './position.ts';
 import type { ClientMessage, ServerMessage } from './protocol.ts';
 import type { RegistryBook } from './registry_book.ts';
 import { keyOf, type Target } from './view.ts';
@@ -53,9 +54,10 @@ export class Subscriptions {
     return this.byTopic.get(topic);
   }
 
-  watch(target: Target): void {
+  /** `before`: where the page of another DAC has left off. */
+  watch(target: Target, before?: Position): void {
     if (this.of(target)) return;
-    const watch = new Watch(target);
+    const watch = new Watch(target, before);
     this.byKey.set(watch.key, watch);
     this.subscribe(watch);
   }

@@ -5,6 +5,7 @@ import type { PerSecond } from './counters.ts';
 import type { DoorName } from './doors/door.ts';
 import type { HistoryView } from './history.ts';
 import type { LossView } from './ledger.ts';
+import type { Position } from './position.ts';
 import type { CommandRequest, InstanceEntry, NodeEntry } from './protocol.ts';
 import type { Query, ViewResult } from './query.ts';
 
@@ -117,6 +118,11 @@ export interface Snapshot {
   hasArchive?: boolean;
 }
 
+/** Where the page of another DAC can continue: an answer apart from all snapshots. */
+export interface Positions {
+  readonly positions: readonly Position[];
+}
+
 /** Returns the buffers that are transferred with a snapshot instead of copied. */
 export function buffersOf(snapshot: Snapshot): ArrayBuffer[] {
   return (snapshot.views ?? []).flatMap(({ answer }) =>
@@ -129,8 +135,11 @@ export type PageMessage =
   | { readonly op: 'start'; readonly page: string; readonly door: DoorName | undefined }
   /** Connects through another door. */
   | { readonly op: 'choose'; readonly door: DoorName | undefined }
-  | { readonly op: 'watch'; readonly target: Target }
+  /** `before`: where the page of another DAC has left off. */
+  | { readonly op: 'watch'; readonly target: Target; readonly before: Position | undefined }
   | { readonly op: 'unwatch'; readonly target: Target }
+  /** Asks for {@link Positions}. */
+  | { readonly op: 'positions' }
   | { readonly op: 'command'; readonly target: Target; readonly request: CommandRequest }
   /** Shows a query in a panel: snapshots answer it after each change, until it is hidden. */
   | { readonly op: 'show'; readonly id: number; readonly query: Query }

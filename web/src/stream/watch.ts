@@ -16,6 +16,7 @@ import { History } from './history.ts';
 import { type LossView, logName, SequenceLedger } from './ledger.ts';
 import { type Interrupted, Memory } from './memory.ts';
 import { Intervals, LATE_FACTOR, type Pace } from './pace.ts';
+import { type Position, resumeAt } from './position.ts';
 import { type InstanceEntry, isRateUnknown, PERIODIC, PUSHED } from './protocol.ts';
 import { RateMeter } from './rate.ts';
 import {
@@ -30,6 +31,12 @@ import {
 const TWO_32 = 2 ** 32;
 /** The offset of a batch that a node with a backlog has sent ahead of its turn. */
 const NO_OFFSET = 2n ** 64n - 1n;
+
+/** What a chart shows of the past when a page continues what another one has watched, milliseconds. */
+const LOOK_BACK_MS = 60_000;
+/** Samples of that time: at most, and if the rate is unknown. */
+const MOST_LOOKED_BACK = 6000;
+const USUAL_LOOKED_BACK = 1000;
 
 /** One watched instance: its position in the log, its ledger, its newest sample, its samples in memory. */
 export class Watch {
@@ -72,16 +79,35 @@ export class Watch {
   private silenceCause: Interruption | undefined;
   private shown: { second: number; rate: number | undefined } = { second: 0, rate: undefined };
 
-  constructor(readonly target: Target) {
+  /** `before`: where the page of another DAC has left off. */
+  constructor(
+    readonly target: Target,
+    private before?: Position,
+  ) {
     this.key = keyOf(target);
   }
 
   /** The position to resume at after an interruption: of this DAC, and if possible of any other one that has the sample. */
   get position(): string | undefined {
-    if (this.epoch === undefined) return undefined;
+    if (this.epoch === undefined) return this.lookBack;
     const { last } = this;
     const portable = last === undefined ? '' : ` ${last.run}@${last.sequence + 1}`;
     return `${this.epoch}:${this.nextOffset}${portable}`;
+  }
+
+  /** The newest sample, for the page of another DAC. */
+  get newestPosition(): Position | undefined {
+    const { target, last, epoch, nextOffset } = this;
+    if (last === undefined || epoch === undefined) return this.before;
+    return { ...target, ...last, epoch, offset: nextOffset };
+  }
+
+  /** A place somewhat before that where another page has left off, so that charts have a past. */
+  private get lookBack(): string | undefined {
+    const { before, pace } = this;
+    if (before === undefined) return undefined;
+    const samples = typeof pace === 'number' ? Math.ceil((pace * LOOK_BACK_MS) / 1000) : USUAL_LOOKED_BACK;
+    return resumeAt(before, Math.min(MOST_LOOKED_BACK, samples));
   }
 
   setStatus(status: WatchStatus['status'], problem?: string): void {
@@ -201,6 +227,7 @@ export class Watch {
     const first = Number(batch.firstSequence);
     const times = millis(batch.times);
     const last = batch.count - 1;
+    this.takeOver(first);
     const before = this.ledger.view();
     const isContinued = this.ledger.add(first, batch.count, batch.droppedBefore, times[0] + lag);
     if (!isContinued) {
@@ -227,6 +254,17 @@ export class Watch {
     this.dirty.sample = true;
     this.dirty.flow = true;
     this.dirty.loss = true;
+  }
+
+  /**
+   * The first batch after another page has left off: if it begins later, the samples between are missing. One that begins earlier
+   * is a past that this page has not shown.
+   */
+  private takeOver(first: number): void {
+    const { before, run } = this;
+    this.before = undefined;
+    if (before === undefined || before.run !== run || first <= before.sequence + 1) return;
+    this.ledger.continueAfter(before.sequence);
   }
 
   /** Shows the newest sample of a node with a backlog. It counts, and enters the charts, when its turn comes. */

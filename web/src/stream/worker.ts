@@ -5,7 +5,7 @@ import { TextDoor } from './doors/text_door.ts';
 import { WebSocketDoor } from './doors/websocket_door.ts';
 import { Requests } from './requests.ts';
 import { Session } from './session.ts';
-import { buffersOf, type PageMessage } from './view.ts';
+import { buffersOf, type PageMessage, type Positions } from './view.ts';
 
 /**
  * The worker: doors and timers at the edge of {@link Session}. The page receives a snapshot after a change, once it has
@@ -43,10 +43,13 @@ worker.onmessage = (event: MessageEvent<PageMessage>) => {
       changeDoor();
       break;
     case 'watch':
-      session.watch(message.target);
+      session.watch(message.target, message.before);
       break;
     case 'unwatch':
       session.unwatch(message.target);
+      break;
+    case 'positions':
+      worker.postMessage({ positions: session.positions() } satisfies Positions);
       break;
     case 'command':
       session.command(message.target, message.request, now());

@@ -8,6 +8,13 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: true,
+    rolldownOptions: {
+      input: { index: 'index.html', scout: 'src/scout/scout.ts' },
+      output: {
+        // The DAC sends the scout with a policy of its own (crates/api/src/other_pages.rs), so it needs a fixed name.
+        entryFileNames: ({ name }) => (name === 'scout' ? 'scout.js' : 'assets/[name]-[hash].js'),
+      },
+    },
   },
   worker: { format: 'es' },
   server: {

@@ -1,15 +1,15 @@
 import { openDialog } from '../state/dialogs.ts';
 import { AddDialog } from './add_dialog.tsx';
-import { ControlDialog } from './control_dialog.tsx';
 import { DacsDialog } from './dacs_dialog.tsx';
 import { HelpDialog } from './help_dialog.tsx';
 import { LayoutDialog } from './layout_dialog.tsx';
 import { lazy } from './lazy.tsx';
 import { MomentDialog } from './moment_dialog.tsx';
 import { NoteDialog } from './note_dialog.tsx';
-import { PasswordDialog } from './password_dialog.tsx';
 
-/** Few people have the right to open these. */
+/** Each of them needs the DAC, and few visits need them. */
+const ControlDialog = lazy(async () => (await import('./control_dialog.tsx')).ControlDialog);
+const PasswordDialog = lazy(async () => (await import('./password_dialog.tsx')).PasswordDialog);
 const AccountsDialog = lazy(async () => (await import('./accounts_dialog.tsx')).AccountsDialog);
 const AuditDialog = lazy(async () => (await import('./audit_dialog.tsx')).AuditDialog);
 

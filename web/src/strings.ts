@@ -7,6 +7,7 @@ import { computedPanelStrings } from './strings/computed_panels.ts';
 import { connectionStrings } from './strings/connection.ts';
 import { dacStrings } from './strings/dacs.ts';
 import { expressionStrings } from './strings/expressions.ts';
+import { goingOnStrings } from './strings/going_on.ts';
 import { handlerStrings } from './strings/handlers.ts';
 import { ledgerStrings } from './strings/ledger.ts';
 import { pageStrings } from './strings/page.ts';
@@ -22,6 +23,7 @@ export const strings = {
   subtitle: 'live instrumentation',
   ...connectionStrings,
   ...dacStrings,
+  ...goingOnStrings,
   ...treeStrings,
   ...cardStrings,
   ...timeStrings,

@@ -2,6 +2,7 @@ import { connection } from '../state/store.ts';
 import { Banner } from './banner.tsx';
 
 import { Dialogs } from './dialogs.tsx';
+import { ArrivalNote } from './going_on.tsx';
 import { Header } from './header.tsx';
 import { Notice } from './notice.tsx';
 import { SignIn } from './sign_in.tsx';
@@ -15,6 +16,7 @@ export function App() {
     <div class={isLost ? 'app is-lost' : 'app'}>
       <Header />
       <TimeBar />
+      <ArrivalNote />
       <div class="app-body">
         <Tree />
         <Workspace />

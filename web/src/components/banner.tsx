@@ -3,6 +3,7 @@ import { now } from '../state/now.ts';
 import { connection } from '../state/store.ts';
 import { strings } from '../strings.ts';
 import { OtherDacs } from './dac_links.tsx';
+import { GoingOnLine } from './going_on.tsx';
 
 /** Lies over the page, so that nothing moves when the connection comes and goes. */
 export function Banner() {
@@ -16,6 +17,7 @@ export function Banner() {
         {wasThere ? <Lost since={since} /> : words.never} {strings.lossReason[reason]}
       </strong>
       <span>{wasThere ? words.promise : words.waiting}</span>
+      <GoingOnLine />
       <OtherDacs />
     </div>
   );

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, useSignal, useSignalEffect } from '@preact/signals';
 import { type DacEntry, isOwnSilent, isTemAlone, otherDacs, otherTems, ownDac } from '../state/dacs.ts';
 import { openDialog } from '../state/dialogs.ts';
+import { otherPages } from '../state/other_pages.ts';
 import { panels } from '../state/panels.ts';
 import { geometry, layoutFragment } from '../state/saved.ts';
 import { addressWith, chosenDac, pageAddress, rememberDac } from '../state/tem_location.ts';
@@ -29,8 +30,11 @@ export function useLayoutFragment(): ReadonlySignal<string> {
   return fragment;
 }
 
+/** What a link needs of a DAC. */
+type Linked = Pick<DacEntry, 'name' | 'address'>;
+
 /** A link to the page of another DAC, with this layout. */
-export function DacLink(props: { dac: DacEntry; fragment: string; text: string; class: string }) {
+export function DacLink(props: { dac: Linked; fragment: string; text: string; class: string }) {
   const { dac, fragment, text } = props;
   if (dac.address === undefined)
     return (
@@ -55,7 +59,7 @@ export function DacLink(props: { dac: DacEntry; fragment: string; text: string; 
 /** Offers other DACs while this one does not answer. */
 export function OtherDacs() {
   const fragment = useLayoutFragment().value;
-  const others = [...otherDacs.value].sort((one, other) => rank(other) - rank(one));
+  const others = offered().sort((one, other) => rank(other) - rank(one));
   // The page of a TEM leads to another TEM, and that of a DAC to another DAC if there is one.
   const tems = others.length === 0 || isTemAlone.value ? otherTems.value.slice(0, OFFERED) : [];
   if (!isOwnSilent.value || (others.length === 0 && tems.length === 0)) return null;
@@ -91,7 +95,14 @@ export function OtherDacs() {
   );
 }
 
+/** Those that the TEM of this DAC lists, and those at which the page can go on. */
+function offered(): Linked[] {
+  const listed: readonly Linked[] = otherDacs.value;
+  const names = new Set(listed.map(({ name }) => name));
+  return [...listed, ...otherPages.value.filter(({ name }) => !names.has(name))];
+}
+
 /** The DAC that was opened last comes first. */
-function rank({ name }: DacEntry): number {
+function rank({ name }: Linked): number {
   return name === chosenDac.value ? 1 : 0;
 }

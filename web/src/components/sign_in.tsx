@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
+import { formatInstant } from '../format/time.ts';
+import { arrival } from '../state/arrival.ts';
 import { openDialog } from '../state/dialogs.ts';
-import { addressProblem, mustSignIn, signIn, signOut, who } from '../state/session.ts';
+import { addressProblem, keepFragment, mustSignIn, signIn, signOut, who } from '../state/session.ts';
 import { strings } from '../strings.ts';
 import { useAttempt } from './use_attempt.ts';
 import { useUniqueId } from './use_unique_id.ts';
@@ -23,6 +25,11 @@ export function SignIn() {
         }}
       >
         <h2>{words.title}</h2>
+        {arrival.value && (
+          <p class="hint" data-testid="sign-in-arrival">
+            {strings.goingOn.went(arrival.value.from, location.host, formatInstant(arrival.value.at))}
+          </p>
+        )}
         <p class="hint">{who.value?.kind === 'person' ? words.noRights(who.value.name) : words.why}</p>
         <label for={nameField}>{words.name}</label>
         <input
@@ -52,7 +59,12 @@ export function SignIn() {
           {words.signIn}
         </button>
         {who.value?.provider !== undefined && (
-          <a class="button sign-in-provider" href="sign-in/oidc" data-testid="sign-in-provider">
+          <a
+            class="button sign-in-provider"
+            href="sign-in/oidc"
+            data-testid="sign-in-provider"
+            onClick={keepFragment}
+          >
             {who.value.provider}
           </a>
         )}

@@ -7,16 +7,19 @@ import { keyOf, type Target } from '../stream/view.ts';
 import { startTitle } from './alarms.ts';
 import { followAnnotations } from './annotations.ts';
 import { followArchiveCondition } from './archive_condition.ts';
+import { takeLeftOff } from './arrival.ts';
 import { awaited, newestOfAllAway } from './away.ts';
 import { defaultChoice, isComplete } from './choice.ts';
 import { followHealth } from './dac_health.ts';
 import { followDacs } from './dacs.ts';
 import { chosenDoor, storeDoor } from './door_choice.ts';
+import { goOnWhenLost } from './going_on.ts';
 import { startKeys } from './keys.ts';
 import { startTicking } from './now.ts';
+import { followOtherPages } from './other_pages.ts';
 import { closeTarget, openPanels, panels, shownTargets } from './panels.ts';
 import { load, startSaving } from './saved.ts';
-import { followSession, signInByAddress } from './session.ts';
+import { followSession, restoreFragment, signInByAddress } from './session.ts';
 import { apply, cellsOf, forget, offView, onView, registry } from './store.ts';
 import { takeTemLocation } from './tem_location.ts';
 import { startTheme } from './theme.ts';
@@ -30,6 +33,7 @@ export async function start(): Promise<void> {
   startTheme();
   takeTemLocation();
   await signInByAddress();
+  restoreFragment();
   startTitle();
   startKeys();
   client = new StreamClient(apply);
@@ -39,6 +43,8 @@ export async function start(): Promise<void> {
   followArchiveCondition();
   followHealth();
   followDacs();
+  followOtherPages();
+  goOnWhenLost(client);
   followSession();
   followPanels(client);
   if (!(await load())) chooseOnFirstSight();
@@ -119,7 +125,7 @@ function followPanels(stream: StreamClient): void {
     for (const [key, target] of next) {
       if (before.has(key)) continue;
       cellsOf(target);
-      stream.watch(target);
+      stream.watch(target, takeLeftOff(target));
     }
     before = next;
   });

@@ -1,11 +1,15 @@
 import { effect, signal } from '@preact/signals';
+import { isFields } from '../fields.ts';
+import { type HandOver, parseHandOver } from '../going_on/hand_over.ts';
 import { decodeTargets, encodeTargets } from '../layout/address.ts';
 import { type LayoutDocument, parseLayout } from '../layout/document.ts';
 import type { Geometry } from '../layout/geometry.ts';
 import { pack, unpack } from '../layout/packed.ts';
 import type { Target } from '../stream/view.ts';
 import { annotations } from './annotations.ts';
+import { arrival, arrive } from './arrival.ts';
 import { openPanels, panels, shownTargets } from './panels.ts';
+import { mustSignIn, who } from './session.ts';
 import { range } from './time.ts';
 
 /** The layout in the address (to share), in the browser's storage (to restore), and in files. */
@@ -45,15 +49,23 @@ export async function sharedAddress(): Promise<string> {
   return url.href;
 }
 
-/** The layout as the fragment of an address. */
-export async function layoutFragment(): Promise<string> {
-  return `${VIEW}${await pack(JSON.stringify(currentLayout()))}`;
+/** The layout as the fragment of an address, with what the page of another DAC needs besides if this one goes on there. */
+export async function layoutFragment(handOver?: HandOver): Promise<string> {
+  return `${VIEW}${await pack(JSON.stringify({ ...currentLayout(), handOver }))}`;
 }
 
-/** Loads the layout of the address, or else the saved one. Returns whether there was any. */
+/** Loads the layout of the address, or else the saved one, and takes what another page has handed over. Returns whether there was any layout. */
 export async function load(): Promise<boolean> {
   window.addEventListener('hashchange', () => void fromAddress(undefined));
+  const handOver = await handedOver();
+  if (handOver) arrive(handOver);
   return fromAddress(stored());
+}
+
+async function handedOver(): Promise<HandOver | undefined> {
+  const text = location.hash.startsWith(VIEW) ? await unpack(location.hash.slice(VIEW.length)) : undefined;
+  const json: unknown = text === undefined ? undefined : parsed(text);
+  return isFields(json) ? parseHandOver(json.handOver, Date.now()) : undefined;
 }
 
 async function fromAddress(before: LayoutDocument | undefined): Promise<boolean> {
@@ -61,7 +73,8 @@ async function fromAddress(before: LayoutDocument | undefined): Promise<boolean>
   if (hash.startsWith(VIEW)) {
     const text = await unpack(hash.slice(VIEW.length));
     const layout = text === undefined ? undefined : parseText(text);
-    if (layout) {
+    // A page that goes on before it has shown anything has no layout.
+    if (layout && (layout.panels.length > 0 || arrival.peek() === undefined)) {
       applyLayout(layout);
       return true;
     }
@@ -95,6 +108,8 @@ export function startSaving(): void {
   });
   effect(() => {
     const wanted = encodeTargets(shownTargets.value);
+    // Until somebody has signed in, the address keeps all that it came with: signing in loads the page again.
+    if (who.value === undefined || mustSignIn.value) return;
     // The browser takes some time for it, and a click must not wait.
     if (panels.value.length > 0 || !isFirst) setTimeout(() => replaceAddress(wanted));
   });
@@ -130,8 +145,12 @@ function stored(): LayoutDocument | undefined {
 }
 
 export function parseText(text: string): LayoutDocument | undefined {
+  return parseLayout(parsed(text));
+}
+
+function parsed(text: string): unknown {
   try {
-    return parseLayout(JSON.parse(text));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -89,6 +89,29 @@ async function takeAddress(): Promise<void> {
   }
 }
 
+const BEFORE_SIGN_IN = 'oasis.before-sign-in';
+
+/** Keeps the fragment of the address in this tab while a provider of identity has the window: browsers would send it along. */
+export function keepFragment(): void {
+  try {
+    sessionStorage.setItem(BEFORE_SIGN_IN, location.hash);
+  } catch {
+    // Without storage the page begins with the layout that it has saved.
+  }
+}
+
+/** Puts it back after the sign-in. */
+export function restoreFragment(): void {
+  try {
+    const kept = sessionStorage.getItem(BEFORE_SIGN_IN);
+    sessionStorage.removeItem(BEFORE_SIGN_IN);
+    if (kept && location.hash === '')
+      history.replaceState(null, '', location.pathname + location.search + kept);
+  } catch {
+    // As without one.
+  }
+}
+
 /** Ends the session. */
 export async function signOut(): Promise<void> {
   await ask('DELETE', 'session');

@@ -1,14 +1,15 @@
 //! Programs in C and C++ with a node of their own (`sdk/python/tests` has the one in Python).
 
 use crate::harness::{
-    Oasis, Program, assert_explained, causes, compile, eventually, finish, generate, instance, ledger,
+    Oasis, Program, assert_explained, causes, compile, eventually, finish, generate, get, instance, ledger,
     repository,
 };
+use serde_json::Value;
 use std::{
     fs,
     io::{BufRead, BufReader, Write},
     path::Path,
-    process::Command,
+    process::{Command, Stdio},
 };
 use tempfile::TempDir;
 
@@ -38,6 +39,42 @@ fn check_control_loop(program: &Path, node: &str) {
     assert_eq!(ledger["missing"], 0, "{ledger:#}");
     let instance = instance(&dac, node, "control loop").unwrap();
     assert_eq!(instance["latest"]["metrics"]["axes"][1]["name"], "elevation", "{instance:#}");
+}
+
+#[test]
+fn a_node_in_c_finds_its_dac_by_a_tem_and_goes_on_when_that_is_killed() {
+    let folder = TempDir::new().unwrap();
+    let program = compile("cc", "-std=c11", folder.path(), "sdk/c/tests/tem.c");
+    check_failover_by_tem(&program, folder.path());
+}
+
+#[test]
+fn a_node_in_cpp_finds_its_dac_by_a_tem_and_goes_on_when_that_is_killed() {
+    let folder = TempDir::new().unwrap();
+    let program = compile("c++", "-std=c++17", folder.path(), "sdk/cpp/tests/tem.cpp");
+    check_failover_by_tem(&program, folder.path());
+}
+
+/// The first of its TEMs does not exist. The list is remembered in the folder.
+fn check_failover_by_tem(program: &Path, folder: &Path) {
+    let tem = Oasis::tem(&[]);
+    let [home, other] =
+        ["hall-1", "hall-2"].map(|name| Oasis::dac(&["--tem", tem.http(), "--dac-name", name]));
+    eventually("both DACs at the TEM", || {
+        (get(&tem, "/api/v1/tem")["dacs"].as_array()?.len() == 2).then_some(())
+    });
+    let mut command = Command::new(program);
+    command.args([&format!("http://127.0.0.1:1,{}", tem.http()), "hall-1"]).env("XDG_STATE_HOME", folder);
+    let mut running = Program(command.stdin(Stdio::piped()).spawn().unwrap());
+    let has_some = |ledger: &Value| ledger["received"].as_u64() > Some(10);
+    ledger(&home, "by-tem", "counter", "samples at the DAC that was named", has_some);
+    assert!(instance(&other, "by-tem", "counter").is_none());
+    home.kill();
+    let ledger = ledger(&other, "by-tem", "counter", "samples at the other DAC", has_some);
+    assert_explained(&ledger);
+    running.0.stdin.take().unwrap().write_all(b"\n").unwrap();
+    let status = eventually("the program ends", || running.0.try_wait().unwrap());
+    assert!(status.success(), "{status}");
 }
 
 #[test]

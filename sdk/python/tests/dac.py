@@ -20,11 +20,27 @@ PATIENCE = 20.0
 
 
 class Dac:
-    """A DAC that said it is ready."""
+    """A DAC or TEM that said it is ready."""
 
-    def __init__(self, ready: dict[str, Any]) -> None:
-        self.channel: str = ready["channel"]
+    def __init__(self, ready: dict[str, Any], process: subprocess.Popen[str]) -> None:
+        # A TEM takes no nodes.
+        self.channel: str = ready.get("channel", "")
         self.http: str = ready["http"]
+        self._process = process
+
+    def kill(self) -> None:
+        """End it with SIGKILL."""
+        self._process.kill()
+        self._process.wait(timeout=PATIENCE)
+
+    def until_it_lists(self, *names: str) -> None:
+        """Wait until DACs are live in the list of this TEM."""
+        deadline = time.monotonic() + PATIENCE
+        while not set(names) <= {
+            dac["name"] for dac in self.get("/api/v1/tem")["dacs"] if dac["state"] == "live"
+        }:
+            assert time.monotonic() < deadline, self.get("/api/v1/tem")
+            time.sleep(0.01)
 
     def tail(self, instance: str, count: int) -> list[Any]:
         """Fetch the metrics of the first samples of `NODE/INSTANCE`, waiting for so many."""
@@ -77,30 +93,46 @@ class Dac:
             assert time.monotonic() < deadline, ledger
             time.sleep(0.01)
 
+    def until_newest(self, node: str, name: str, metrics: dict[str, Any]) -> None:
+        """Wait until the newest sample of an instance has these metrics."""
+        known = self.get("/api/v1/instances")["instances"]
+        number = next(one["id"] for one in known if (one["node"], one["instance"]) == (node, name))
+        deadline = time.monotonic() + PATIENCE
+        while (newest := self.get(f"/api/v1/instances/{number}")["latest"])["metrics"] != metrics:
+            assert time.monotonic() < deadline, newest
+            time.sleep(0.01)
+
 
 @contextmanager
 def dac(*arguments: str) -> Iterator[Dac]:
     """Run a DAC on ports of its own."""
-    with _running("dac", *arguments) as running:
+    with _running("dac", "--channel-listen", ANY_PORT, *arguments) as running:
+        yield running
+
+
+@contextmanager
+def tem(*arguments: str) -> Iterator[Dac]:
+    """Run a TEM on a port of its own."""
+    with _running("tem", *arguments) as running:
         yield running
 
 
 @contextmanager
 def up(*arguments: str) -> Iterator[Dac]:
     """Run a DAC and a node in one process."""
-    with _running("up", *arguments) as running:
+    with _running("up", "--channel-listen", ANY_PORT, *arguments) as running:
         yield running
 
 
 @contextmanager
 def _running(*verb: str) -> Iterator[Dac]:
-    program = [OASIS, *verb, "--listen", ANY_PORT, "--channel-listen", ANY_PORT]
+    program = [OASIS, *verb, "--listen", ANY_PORT]
     # Accounts and audit log are not those of the developer.
     state = {**os.environ, "XDG_STATE_HOME": f"{tempfile.gettempdir()}/oasis-sdk-{os.getpid()}"}
     process = subprocess.Popen([*program, "--ready-json"], stdout=subprocess.PIPE, text=True, env=state)
     try:
         assert process.stdout is not None
-        yield Dac(json.loads(process.stdout.readline()))
+        yield Dac(json.loads(process.stdout.readline()), process)
     finally:
         process.terminate()
         process.communicate(timeout=PATIENCE)

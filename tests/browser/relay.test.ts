@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { launch, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
+import { untilItCanGoOn } from './harness/site.ts';
 
 let browser: Browser;
 let started: Oasis[];
@@ -50,4 +51,26 @@ it('shows the nodes of all DACs in one tree, and goes on at another relay withou
   await plant.stop();
   const state = page.locator('[data-testid=node][data-node=plant-7]').getByTestId('node-state');
   await expect.poll(() => state.textContent()).toBe('Offline');
+});
+
+it('goes on at another relay by itself, with all samples of the last minute', async () => {
+  const tem = await run(Oasis.tem());
+  const hall = await run(Oasis.dac({}, '--tem', tem.url, '--dac-name', 'hall-1'));
+  await run(Oasis.node(hall.channel, '--name', 'plant-7', '--probe', 'processor@20'));
+  const [first, second] = [
+    await run(Oasis.relay({}, '--tem', tem.url, '--dac-name', 'relay-1')),
+    await run(Oasis.relay({}, '--tem', tem.url, '--dac-name', 'relay-2')),
+  ];
+  const visit = await Visit.to(browser, `${first.url}/#watch=plant-7/processor`);
+  await visit.seesSamples('processor', 20);
+  await untilItCanGoOn(visit.page);
+  const number = async (part: string) =>
+    Number((await visit.part('processor', part).textContent())?.replace(/\D/g, ''));
+  const before = await number('sequence');
+  await first.kill();
+  await expect.poll(() => visit.page.url().startsWith(second.url)).toBe(true);
+  await visit.seesSamples('processor', 3);
+  await expect.poll(() => visit.part('processor', 'missing').textContent()).toBe('0');
+  // The relay has asked the DAC for what its own log did not have.
+  expect(await number('received')).toBeGreaterThan(before);
 });

@@ -69,6 +69,15 @@ it('goes on at another DAC by itself, with its layout, and knows what it has mis
   expect(ownComplaints(visit)).toEqual([]);
 });
 
+it('goes on if its DAC does not end, but is silent', async () => {
+  const [hall1, hall2] = site.dacs;
+  const visit = await watched(hall1, DESKTOP);
+  hall1.suspend();
+  await expect.poll(() => visit.page.url().startsWith(hall2.url)).toBe(true);
+  await visit.seesSamples('processor', 3);
+  expect(await visit.page.getByTestId('arrival').textContent()).toContain('from hall-1 to hall-2');
+});
+
 it('stays if the person wants it, and goes on when they say so', async () => {
   const [hall1, hall2] = site.dacs;
   const visit = await watched(hall1, PHONE);

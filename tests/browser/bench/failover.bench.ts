@@ -2,15 +2,17 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launch, Visit } from '../harness/browser.ts';
 import { Oasis } from '../harness/oasis.ts';
+import { Site, untilItCanGoOn } from '../harness/site.ts';
 
 /**
- * Benchmark of a page at a relay while the DAC of its node is killed, again and again (docs/evidence/failover.md). `BENCH_KILLS` is how
- * often, `BENCH_SEED` the seed of the moments.
+ * Benchmark of a page at a relay while the DAC of its node is killed, and of pages that go on elsewhere because their own DAC is killed, again and
+ * again (docs/evidence/failover.md). `BENCH_KILLS` is how often, `BENCH_SEED` the seed of the moments.
  */
 const KILLS = Number(process.env.BENCH_KILLS ?? 30);
 const SEED = Number(process.env.BENCH_SEED ?? 1);
 /** Samples a second: the page draws them 30 times a second. */
 const HERTZ = 100;
+const SEQUENCE = '[data-instance=heartbeat] [data-testid=sequence]';
 /** For so long the outage of a kill is looked for. */
 const WINDOW_MS = 4000;
 
@@ -45,7 +47,7 @@ afterAll(async () => {
 
 it(`${KILLS} kills of the DAC behind a relay`, { timeout: KILLS * 15_000 }, async () => {
   const random = randomOf(SEED);
-  await visit.page.evaluate(watchNumber, '[data-instance=heartbeat] [data-testid=sequence]');
+  await visit.page.evaluate(watchNumber, SEQUENCE);
   const times: number[] = [];
   for (let kill = 0; kill < KILLS; kill++) {
     await new Promise((resolve) => setTimeout(resolve, 500 + 700 * random()));
@@ -64,6 +66,56 @@ it(`${KILLS} kills of the DAC behind a relay`, { timeout: KILLS * 15_000 }, asyn
   );
   expect(times).toHaveLength(KILLS);
 });
+
+it(`${KILLS} kills of the DAC that serves the page`, { timeout: KILLS * 60_000 }, async () => {
+  const random = randomOf(SEED);
+  const site = await Site.start();
+  await site.node('--name', 'plant', '--probe', `heartbeat@${HERTZ}`);
+  const [left, times, missing]: [number[], number[], number[]] = [[], [], []];
+  for (let kill = 0; kill < KILLS; kill++) {
+    await site.untilBothHave('plant');
+    const own = kill % 2;
+    const guest = await Visit.to(browser, `${site.dacs[own].url}/#watch=plant/heartbeat`);
+    await guest.seesSamples('heartbeat', 20);
+    await untilItCanGoOn(guest.page);
+    await guest.page.waitForTimeout(500 + 700 * random());
+    const killed = Date.now();
+    await site.dacs[own].kill();
+    const seen = numberIn(await guest.part('heartbeat', 'sequence').textContent());
+    // Before the page leaves, which takes 0.7 s at least.
+    await guest.page.context().addInitScript(noteNewSample, { selector: SEQUENCE, seen });
+    const arrived = await guest.page.waitForFunction(() => (window as Arrived).newSample);
+    times.push(((await arrived.jsonValue()) ?? Number.NaN) - killed);
+    left.push((await guest.page.evaluate(() => performance.timeOrigin)) - killed);
+    missing.push(numberIn(await guest.part('heartbeat', 'missing').textContent()));
+    await guest.close();
+    await site.startDac(own);
+  }
+  await site.stop();
+  const at = (all: number[], share: number) =>
+    all.sort((one, other) => one - other)[Math.floor((all.length - 1) * share)].toFixed(0);
+  console.info(
+    `${KILLS} kills, seed ${SEED}: the page left after p50 ${at(left, 0.5)}, most ${at(left, 1)} ms; new samples on the page after p50 ${at(times, 0.5)}, most ${at(times, 1)} ms; missing ${missing.join(' ')}`,
+  );
+  expect(times).toHaveLength(KILLS);
+});
+
+/** A number as the page writes it, with spaces between thousands. */
+function numberIn(text: string | null): number {
+  return Number(text?.replace(/\D/g, ''));
+}
+
+type Arrived = Window & { newSample?: number };
+
+/** Notes when a later sequence number is on the page, milliseconds since 1970. Runs in each page that opens. */
+function noteNewSample({ selector, seen }: { selector: string; seen: number }): void {
+  const look = () => {
+    const text = document.querySelector(selector)?.textContent ?? '';
+    if (Number(text.replace(/\D/g, '')) > seen) (window as Arrived).newSample = Date.now();
+    else requestAnimationFrame(look);
+  };
+  look();
+}
 
 /** The DAC to which the node is connected. */
 async function homeOfNode(): Promise<number> {

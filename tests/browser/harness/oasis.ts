@@ -104,6 +104,11 @@ export class Oasis {
     await this.end('SIGKILL');
   }
 
+  /** Lets the process do nothing any more, as on a host that hangs. */
+  suspend(): void {
+    this.child.kill('SIGSTOP');
+  }
+
   async stop(): Promise<void> {
     await this.end('SIGTERM');
   }
@@ -112,6 +117,8 @@ export class Oasis {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const exit = once(this.child, 'exit');
     this.child.kill(signal);
+    // A suspended process takes no other signal.
+    this.child.kill('SIGCONT');
     await exit;
   }
 

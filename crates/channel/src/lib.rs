@@ -18,6 +18,8 @@
 
 mod backoff;
 mod candidates;
+#[cfg(feature = "carried")]
+pub mod carried;
 mod failover;
 pub mod frame;
 mod message;

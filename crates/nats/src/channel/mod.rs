@@ -1,21 +1,18 @@
 //! The data channel `nats`: the byte stream of the TCP channel in numbered messages.
 //!
-//! NATS delivers a message at most once, and a subscriber that is too slow loses messages with only an event. So both ends number their messages, and a
-//! message with another number than the next one ends the connection: the node connects again and sends what was not acknowledged. A window bounds what is
-//! under way, so that a full subscription is the exception.
+//! NATS delivers a message at most once, and a subscriber that is too slow loses messages with only an event. [`oasis_channel::carried`] notices that, and its
+//! window makes a full subscription the exception.
 //!
-//! `pieces` is the protocol without I/O, `pump` carries a stream over it, `node` and `dac` are the ends.
+//! `subjects` has the messages of a connection, `node` and `dac` are the ends.
 
 mod dac;
 mod node;
-mod pieces;
-mod pump;
+mod subjects;
 
-pub use dac::{Channel, serve};
+pub use dac::serve;
 pub use node::NatsConnector;
 
 use crate::InstanceId;
-use uuid::Uuid;
 
 /// The name of whichever DAC answers first.
 const ANY: &str = "any";
@@ -31,12 +28,6 @@ fn dac_subject(name: Option<&str>) -> String {
         Some(name) if is_token(&name) => format!("oasis.v1.dac.{name}"),
         Some(name) => format!("oasis.v1.dac.h{}", InstanceId::of(name, "")),
     }
-}
-
-/// Subjects of a connection: to the DAC, and to the node.
-fn subjects(connection: Uuid) -> (String, String) {
-    let connection = connection.simple();
-    (format!("oasis.v1.channel.{connection}.up"), format!("oasis.v1.channel.{connection}.down"))
 }
 
 #[cfg(test)]

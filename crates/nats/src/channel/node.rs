@@ -1,9 +1,11 @@
 //! The node's end: a thread carries the stream while a connection lasts.
 
-use super::{dac_subject, pump::pump, subjects};
+use super::{
+    dac_subject,
+    subjects::{Subjects, WINDOW, subjects},
+};
 use crate::{Connection, Target};
-use async_nats::Subscriber;
-use oasis_channel::{Connector, Patience, Receiver, Sender, tcp};
+use oasis_channel::{Connector, Patience, Receiver, Sender, carried::pump, tcp};
 use std::{io, os::unix::net::UnixStream, sync::mpsc, thread, time::Duration};
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -44,7 +46,7 @@ impl Connector for NatsConnector {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let carried = runtime.and_then(|runtime| {
                 runtime.block_on(async {
-                    let (connection, mut from, to) = match open(&target, dac.as_deref(), patience).await {
+                    let mut subjects = match open(&target, dac.as_deref(), patience).await {
                         Ok(opened) => opened,
                         Err(error) => {
                             let _ = ready.send(Err(error));
@@ -52,7 +54,7 @@ impl Connector for NatsConnector {
                         }
                     };
                     let _ = ready.send(Ok(()));
-                    pump(tokio::net::UnixStream::from_std(far)?, &connection.client, &mut from, &to).await
+                    pump(tokio::net::UnixStream::from_std(far)?, &mut subjects, WINDOW).await
                 })
             });
             if let Err(error) = carried {
@@ -74,11 +76,7 @@ impl Connector for NatsConnector {
 }
 
 /// Asks a DAC for a connection.
-async fn open(
-    target: &Target,
-    dac: Option<&str>,
-    patience: Patience,
-) -> io::Result<(Connection, Subscriber, String)> {
+async fn open(target: &Target, dac: Option<&str>, patience: Patience) -> io::Result<Subjects> {
     let connection = Connection::open(target, "oasis-node").await.map_err(io::Error::other)?;
     let id = Uuid::new_v4();
     let (up, down) = subjects(id);
@@ -96,7 +94,7 @@ async fn open(
     };
     let answer = answer.map_err(absent)?;
     match &*answer.payload {
-        b"ok" => Ok((connection, from, up)),
+        b"ok" => Ok(Subjects { client: connection.client, from, to: up }),
         why => Err(io::Error::new(
             io::ErrorKind::ConnectionRefused,
             String::from_utf8_lossy(why).chars().take(500).collect::<String>(),

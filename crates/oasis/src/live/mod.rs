@@ -7,6 +7,8 @@ pub mod api;
 pub mod arguments;
 mod audit;
 mod beat_stream;
+#[cfg(feature = "nats")]
+mod carried;
 mod client;
 pub mod command;
 mod dacs;

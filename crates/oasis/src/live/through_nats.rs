@@ -41,7 +41,7 @@ pub fn accept(config: &NatsConfig, name: DacName, dac: &Arc<Dac>, security: Secu
 #[cfg(feature = "nats")]
 #[expect(clippy::unnecessary_wraps, reason = "the other one fails")]
 fn accept_from(target: Target, name: DacName, dac: &Arc<Dac>, security: Security) -> anyhow::Result<()> {
-    let channel = Arc::new(Place { dac: dac.clone(), security });
+    let channel = Arc::new(super::carried::Place { dac: dac.clone(), security });
     let health = dac.health.clone();
     tokio::spawn(super::revive::revive(health, "data channel over NATS", move || {
         oasis_nats::channel::serve(target.clone(), name.to_string(), channel.clone())
@@ -52,20 +52,4 @@ fn accept_from(target: Target, name: DacName, dac: &Arc<Dac>, security: Security
 #[cfg(not(feature = "nats"))]
 fn accept_from(_: Target, _: DacName, _: &Arc<Dac>, _: Security) -> anyhow::Result<()> {
     Err(oasis_nats::BadTarget::NotBuilt.into())
-}
-
-/// The data channel of a DAC.
-#[cfg(feature = "nats")]
-struct Place {
-    dac: Arc<Dac>,
-    security: Security,
-}
-
-#[cfg(feature = "nats")]
-impl oasis_nats::channel::Channel for Place {
-    fn take(&self, stream: tokio::net::TcpStream) -> Result<(), String> {
-        let peer = stream.peer_addr().map_err(|error| error.to_string())?;
-        oasis_dac::ingest::serve_stream(&self.dac, stream, peer, self.security.clone())
-            .map_err(|failure| failure.to_string())
-    }
 }

@@ -12,6 +12,8 @@ const MAX_DOMAIN: u16 = 232;
 pub struct DdsConfig {
     /// Whether received samples are published.
     pub publish: bool,
+    /// Whether nodes may connect through DDS (`oasis node --channel dds`).
+    pub channel: bool,
     /// Domain, 0 to 232: only participants of one domain meet.
     pub domain: u16,
     /// IPv4 addresses of the network interfaces that are used; empty for all.
@@ -28,6 +30,7 @@ impl Default for DdsConfig {
     fn default() -> Self {
         Self {
             publish: false,
+            channel: false,
             domain: 0,
             interfaces: vec![Ipv4Addr::LOCALHOST.into()],
             accept_plaintext: false,

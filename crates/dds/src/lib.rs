@@ -1,7 +1,8 @@
 //! DDS as OASIS uses it: the settings, the form of samples on topics, and with the feature `participant` the participant that writes them.
 //!
 //! A **topic** ([`TopicName`]) belongs to a probe type, a **sample** on it is the CDR of the struct that `oasis pdl compile --lang idl` writes for that type,
-//! and its **key** ([`InstanceKey`]) is node and instance. `docs/guides/use-dds.md` is the guide.
+//! and its **key** ([`InstanceKey`]) is node and instance. The **channel** (`channel`, with that feature) carries the data channel of nodes.
+//! `docs/guides/use-dds.md` is the guide.
 //!
 //! ```
 //! use oasis_dds::TopicName;
@@ -10,6 +11,8 @@
 //! assert_eq!((&*topic.name, &*topic.type_name), ("Plant/Line7/Line", "Plant::Line7::LineSample"));
 //! ```
 
+#[cfg(feature = "participant")]
+pub mod channel;
 mod config;
 #[cfg(feature = "participant")]
 mod participant;

@@ -29,7 +29,7 @@ const DEPTH: i32 = 256;
 pub struct DdsError(pub String);
 
 impl DdsError {
-    fn at(what: &str, error: &dyn fmt::Display) -> Self {
+    pub(crate) fn at(what: &str, error: &dyn fmt::Display) -> Self {
         Self(format!("{what}: {error}"))
     }
 }
@@ -62,12 +62,8 @@ impl Participant {
     /// # Errors
     /// If the system refuses sockets or threads.
     pub fn join(config: &DdsConfig) -> Result<Self, DdsError> {
-        let mut builder = DomainParticipantBuilder::new(config.domain);
-        if !config.interfaces.is_empty() {
-            builder = builder.with_only_networks(config.interfaces.iter().copied());
-        }
         let refused = |error: CreateError| DdsError::at("cannot join the DDS domain", &error);
-        let participant = builder.build().map_err(refused)?;
+        let participant = join(config)?;
         let qos = quality();
         let publisher = participant.create_publisher(&qos).map_err(refused)?;
         Ok(Self { participant, publisher, qos })
@@ -85,6 +81,15 @@ impl Participant {
         let writer = self.publisher.create_datawriter(&created.map_err(refused)?, None).map_err(refused)?;
         Ok(Writer { writer })
     }
+}
+
+/// Joins the domain on the configured interfaces.
+pub(crate) fn join(config: &DdsConfig) -> Result<DomainParticipant, DdsError> {
+    let mut builder = DomainParticipantBuilder::new(config.domain);
+    if !config.interfaces.is_empty() {
+        builder = builder.with_only_networks(config.interfaces.iter().copied());
+    }
+    builder.build().map_err(|error| DdsError::at("cannot join the DDS domain", &error))
 }
 
 /// Reliable, so that a subscriber that wants each sample gets it; volatile, because RustDDS keeps the newest samples of a topic and not those of each key.

@@ -128,7 +128,8 @@ test-nats: page nats-server ## Rust: NATS, with a real nats-server
 	cargo test --locked --workspace --features oasis/nats --test end_to_end -- nats::
 
 # Not yet part of `make test`.
-test-dds: page cyclonedds ## Rust: DDS, with subscribers of a real CycloneDDS
+test-dds: page cyclonedds ## Rust: DDS, with programs of a real CycloneDDS
+	cargo test --locked --package oasis-channel --package oasis-dds --features oasis-channel/carried,oasis-dds/participant
 	cargo test --locked --workspace --features oasis/dds --test end_to_end -- dds::
 
 test-faults: page fault-tools ## The fault lab: its fast scenarios, three minutes

@@ -1,5 +1,6 @@
 //! Samples on DDS topics, received by programs in C with types that `idlc` of CycloneDDS makes from our IDL (`make cyclonedds` installs it).
 
+mod channel;
 mod cyclone;
 
 use crate::harness::{

@@ -103,6 +103,8 @@ pub enum Channel {
     Udp,
     /// Messages of NATS, which know the way to the DAC. Only `oasis node` has it, not a node inside another program.
     Nats,
+    /// Messages on topics of DDS. The same is true for it.
+    Dds,
 }
 
 impl FromStr for Channel {
@@ -112,7 +114,8 @@ impl FromStr for Channel {
             "tcp" => Ok(Self::Tcp),
             "udp" => Ok(Self::Udp),
             "nats" => Ok(Self::Nats),
-            _ => Err("write tcp, udp or nats"),
+            "dds" => Ok(Self::Dds),
+            _ => Err("write tcp, udp, nats or dds"),
         }
     }
 }
@@ -315,7 +318,7 @@ impl NodeSettings {
             max_bytes_per_second: self.max_bytes_per_second,
             batch_samples: self.batch_samples,
             batch_bytes: match self.channel {
-                Channel::Tcp | Channel::Nats => bounds.batch_bytes,
+                Channel::Tcp | Channel::Nats | Channel::Dds => bounds.batch_bytes,
                 // Columns take less room than rows, except in a batch of few samples. A batch that exceeds a datagram goes by TCP.
                 Channel::Udp => self.datagram_bytes.saturating_sub(200),
             },
@@ -381,14 +384,14 @@ impl NodeSettings {
                 return match channel {
                     Channel::Tcp => Box::new(tls),
                     Channel::Udp => Box::new(UdpConnector::encrypted(tls, datagram_bytes)),
-                    Channel::Nats => Box::new(Elsewhere),
+                    Channel::Nats | Channel::Dds => Box::new(Elsewhere),
                 };
             }
             let tcp = TcpConnector::new(dac).with_patience(patience);
             match channel {
                 Channel::Tcp => Box::new(tcp),
                 Channel::Udp => Box::new(UdpConnector::plain(tcp, datagram_bytes)),
-                Channel::Nats => Box::new(Elsewhere),
+                Channel::Nats | Channel::Dds => Box::new(Elsewhere),
             }
         })
     }
@@ -418,12 +421,13 @@ struct Elsewhere;
 
 impl Connector for Elsewhere {
     fn connect(&mut self) -> io::Result<(Box<dyn Sender>, Box<dyn Receiver>)> {
-        let why = "the channel nats is for `oasis node`: write tcp or udp (node.channel, OASIS_CHANNEL)";
+        let why =
+            "the channels nats and dds are for `oasis node`: write tcp or udp (node.channel, OASIS_CHANNEL)";
         Err(io::Error::new(io::ErrorKind::InvalidInput, why))
     }
 
     fn target(&self) -> String {
-        "NATS".into()
+        "NATS or DDS".into()
     }
 }
 

@@ -42,7 +42,19 @@ pub struct Subscriber {
 impl Subscriber {
     /// Compiles a program with the types of a PDL file, and starts it.
     pub fn start(folder: &Path, pdl: &str, source: &Path, arguments: &[&str]) -> Self {
-        let mut command = Command::new(compile(folder, pdl, source));
+        generate("idl", folder, pdl);
+        let name = Path::new(pdl).file_stem().unwrap().to_str().unwrap();
+        Self::start_compiled(&compile(folder, name, source), arguments)
+    }
+
+    /// The same, with the types of the IDL of the data channel, as its reference declares them.
+    pub fn of_the_channel(folder: &Path, source: &Path, arguments: &[&str]) -> Self {
+        fs::write(folder.join("channel.idl"), quoted("docs/reference/dds-channel.md", "idl")).unwrap();
+        Self::start_compiled(&compile(folder, "channel", source), arguments)
+    }
+
+    fn start_compiled(program: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(program);
         command.args(arguments).env("CYCLONEDDS_URI", CONFIGURATION);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -78,9 +90,7 @@ impl Drop for Subscriber {
 }
 
 /// Compiles as the guide says.
-fn compile(folder: &Path, pdl: &str, source: &Path) -> PathBuf {
-    generate("idl", folder, pdl);
-    let name = Path::new(pdl).file_stem().unwrap().to_str().unwrap();
+fn compile(folder: &Path, name: &str, source: &Path) -> PathBuf {
     let mut idlc = Command::new("idlc");
     finish(idlc.args(["-l", "c"]).arg(format!("{name}.idl")).current_dir(folder));
     let program = folder.join("subscriber");
@@ -92,10 +102,15 @@ fn compile(folder: &Path, pdl: &str, source: &Path) -> PathBuf {
 
 /// The program of the guide.
 pub fn of_the_guide(folder: &Path) -> PathBuf {
-    let guide = fs::read_to_string(repository().join("docs/guides/use-dds.md")).unwrap();
-    let (_, program) = guide.split_once("```c\n").expect("a program in C");
-    let (program, _) = program.split_once("\n```").expect("its end");
     let path = folder.join("watch.c");
-    fs::write(&path, program).unwrap();
+    fs::write(&path, quoted("docs/guides/use-dds.md", "c")).unwrap();
     path
+}
+
+/// The first block of this language in a page.
+fn quoted(page: &str, language: &str) -> String {
+    let page = fs::read_to_string(repository().join(page)).unwrap();
+    let (_, block) = page.split_once(&format!("```{language}\n")).expect("a block of this language");
+    let (block, _) = block.split_once("\n```").expect("its end");
+    format!("{block}\n")
 }

@@ -52,12 +52,15 @@ pub struct Node {
     /// TEM that knows the DACs, if no --dac is given: the node connects to the one that has it, or else to one of the others, and goes to another one when it loses that. http://HOST:PORT of its page, or https://. May be repeated: the first one that answers counts.
     #[arg(long, value_name = "URL", env = "OASIS_TEM", value_delimiter = ',')]
     pub tem: Vec<TemAddress>,
-    /// Name of the DAC to connect to first, as the TEM lists it; with --channel nats the only one [default: any].
+    /// Name of the DAC to connect to first, as the TEM lists it; with --channel nats or dds the only one [default: any].
     #[arg(long, value_name = "NAME", env = "OASIS_DAC_NAME")]
     pub dac_name: Option<DacName>,
     /// NATS that leads to the DACs, with --channel nats: nats://HOST:PORT or tls://HOST:PORT, several with commas; the configuration has the credentials (nats).
     #[arg(long, value_name = "URL", env = "OASIS_NATS")]
     pub nats: Option<String>,
+    /// DDS domain of the DACs, 0 to 232, with --channel dds; the configuration has the interfaces (dds) [default: 0].
+    #[arg(long, value_name = "DOMAIN", env = "OASIS_DDS", value_parser = clap::value_parser!(u16).range(..=232))]
+    pub dds: Option<u16>,
     /// Folder of the key and the certificate of `oasis node enroll` [default: ~/.local/state/oasis/node].
     #[arg(long, value_name = "DIR", env = "OASIS_NODE_STATE")]
     pub state: Option<PathBuf>,
@@ -190,7 +193,7 @@ pub struct Probes {
     /// Identity of the node across restarts [default: derived from host and name].
     #[arg(long, env = "OASIS_NODE_UUID")]
     pub uuid: Option<Uuid>,
-    /// Transport of samples to the DAC: tcp; udp, which may lose samples but never waits; or nats (`oasis node` only) [default: tcp].
+    /// Transport of samples to the DAC: tcp; udp, which may lose samples but never waits; or nats or dds (`oasis node` only) [default: tcp].
     #[arg(long, env = "OASIS_CHANNEL")]
     pub channel: Option<Channel>,
     /// CA of the DAC's certificate, with tls:// [default: those that this system trusts].

@@ -7,7 +7,7 @@ pub mod api;
 pub mod arguments;
 mod audit;
 mod beat_stream;
-#[cfg(feature = "nats")]
+#[cfg(any(feature = "dds", feature = "nats"))]
 mod carried;
 mod client;
 pub mod command;
@@ -34,6 +34,7 @@ mod tail;
 #[cfg(feature = "nats")]
 mod tem_in_nats;
 pub mod test_run;
+mod through_dds;
 mod through_nats;
 
 use crate::cli::Verb;

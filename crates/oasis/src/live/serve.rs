@@ -14,7 +14,7 @@ use super::{
         dacs::find,
         state::{Named, NodeState},
     },
-    systemd, through_nats,
+    systemd, through_dds, through_nats,
 };
 use crate::config::Config;
 use oasis_channel::Connector;
@@ -23,6 +23,7 @@ use oasis_dac::config::UrlList;
 use oasis_health::Health;
 use oasis_instrument::{Channel, NodeSettings};
 use oasis_probe::Node;
+use oasis_tem::DacName;
 use running::{Parts, RunningDac};
 use serde_json::{Value, json};
 use std::{io::Write, time::Duration};
@@ -114,13 +115,13 @@ async fn run(common: &arguments::Common, dac: RunningDac, mut stop: Stop) -> any
 /// A node.
 pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     let mut stop = Stop::listen()?;
-    let config = Config::load(&arguments.common)?.with_probes(arguments.probes)?;
-    let (mut section, mut nats) = (config.node, config.nats);
-    if section.channel == Channel::Nats {
-        nats.url = arguments.nats.unwrap_or(nats.url);
-        let connector = through_nats::connector(&nats, arguments.dac_name.as_ref())?;
-        return run_node(&arguments.common, &section, connector, stop).await;
+    let mut config = Config::load(&arguments.common)?.with_probes(arguments.probes)?;
+    config.nats.url = arguments.nats.unwrap_or(config.nats.url);
+    config.dds.domain = arguments.dds.unwrap_or(config.dds.domain);
+    if let Some(connector) = carried(&config, arguments.dac_name.as_ref())? {
+        return run_node(&arguments.common, &config.node, connector, stop).await;
     }
+    let mut section = config.node;
     let mut named = Named { state: arguments.state.is_some(), dac: !arguments.dac.is_empty() };
     let mut updates = None;
     if !arguments.tem.is_empty() {
@@ -150,6 +151,15 @@ pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     run_node(&arguments.common, &section, Box::new(connector), stop).await
 }
 
+/// Returns the connector of a node whose stream another transport carries.
+fn carried(config: &Config, dac: Option<&DacName>) -> anyhow::Result<Option<Box<dyn Connector>>> {
+    match config.node.channel {
+        Channel::Nats => through_nats::connector(&config.nats, dac).map(Some),
+        Channel::Dds => through_dds::connector(&config.dds, dac).map(Some),
+        Channel::Tcp | Channel::Udp => Ok(None),
+    }
+}
+
 async fn run_node(
     common: &arguments::Common,
     section: &NodeSettings,
@@ -157,7 +167,7 @@ async fn run_node(
     mut stop: Stop,
 ) -> anyhow::Result<()> {
     let dac = match section.channel {
-        Channel::Nats => connector.target(),
+        Channel::Nats | Channel::Dds => connector.target(),
         Channel::Tcp | Channel::Udp => section.dac.to_string(),
     };
     let node = section.builder(oasis_probes::PROBES)?.start(connector)?;

@@ -16,7 +16,7 @@ use crate::{
         registration::{self, Registrations},
         relay::Relays,
         revive::beat,
-        systemd, through_nats,
+        systemd, through_dds, through_nats,
     },
 };
 use anyhow::Context;
@@ -129,6 +129,7 @@ impl RunningDac {
             config.postgresql.writer = registration::name(&config.tem, kind)?.to_string();
         }
         let handlers = config.handlers()?;
+        through_dds::check(&config.dds, &config.tls)?;
         let listing = parts.registrant(&config.tem, &config.relay)?;
         let tems = match listing {
             Some(_) => registration::remotes(&config.tem, config.insecure)?,
@@ -192,8 +193,10 @@ impl RunningDac {
             running.take_samples(channel, security.clone())?;
             if let Some(listing) = &listing {
                 let name = listing.name().clone();
-                through_nats::accept(&config.nats, name, &running.dac, security)
+                through_nats::accept(&config.nats, name.clone(), &running.dac, security.clone())
                     .context("in the section [nats]")?;
+                through_dds::accept(&config.dds, name, &running.dac, security)
+                    .context("in the section [dds]")?;
             }
         }
         relays.start(&running.dac);

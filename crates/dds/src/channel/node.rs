@@ -191,7 +191,14 @@ impl Settings {
         };
         let id = Uuid::new_v4();
         let asking = timeout(DISCOVERY + self.patience.connect, self.ask(joined, id));
-        let (from, dac) = asking.await.map_err(absent)??;
+        let (from, dac) = match asking.await {
+            Ok(offer) => offer?,
+            Err(elapsed) => {
+                // Nobody else has offered: a DAC that was slow may be the only one.
+                joined.silent.clear();
+                return Err(absent(elapsed));
+            }
+        };
         joined.avoid(from);
         let link = Link { endpoint: &joined.endpoint, id, dac: from };
         link.send_content(Content::Open(dac)).await?;

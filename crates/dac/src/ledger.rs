@@ -135,6 +135,9 @@ pub struct Ledger {
     /// Whether the present run began before this DAC's epoch, and nothing of it has arrived yet.
     #[serde(skip)]
     joined_late: bool,
+    /// The node has delivered samples of the present run up to this number to other DACs, or dropped them: known before anything of the run has arrived.
+    #[serde(skip)]
+    delivered: u64,
     /// Whether the node has reported its drops in the present run from before this DAC's epoch.
     #[serde(skip)]
     has_baseline: bool,
@@ -372,6 +375,10 @@ impl Ledger {
     /// The node has delivered, or dropped, samples up to this number before this connection. Samples that are not here went to another DAC
     /// while the node was there. A DAC that has nothing of the run yet learns that from the first batch.
     pub fn connected(&mut self, delivered: u64, dropped: Drops, now: Nanos) {
+        if self.joined_late {
+            // An earlier connection may still bring the first batch.
+            self.delivered = self.delivered.max(delivered);
+        }
         if self.joined_late || delivered <= self.last_sequence {
             return;
         }
@@ -461,8 +468,14 @@ impl Ledger {
         self.attributed.ring_full = self.attributed.ring_full.saturating_add(ring);
         let rest = self.cause_of_silence();
         let mut from = self.last_sequence + 1;
+        let unknown = gap - explained;
+        let elsewhere = match rest {
+            Cause::Unexplained => unknown.min(self.delivered.saturating_sub(self.last_sequence)),
+            _ => 0,
+        };
         let causes = [
-            (gap - explained, rest),
+            (elsewhere, Cause::OtherDac),
+            (unknown - elsewhere, rest),
             (spool, Cause::SpoolFull),
             (kept_back, Cause::KeptBack),
             (invalid, Cause::InvalidRow),

@@ -226,6 +226,7 @@ impl Ledger {
         self.stored_before = begun.stored_before;
         self.last_settled = begun.last_settled;
         self.joined_late = begun.joined_late;
+        self.delivered = 0;
         self.has_baseline = begun.has_baseline;
         self.node = begun.node;
         self.attributed = begun.attributed;

@@ -240,6 +240,22 @@ fn lost_datagrams_have_that_cause_and_nothing_waits_for_them() {
     assert_eq!(causes(&ledger), [(2, 4, Cause::Network)]);
 }
 
+/// Found by the model of two DACs.
+#[test]
+fn a_first_batch_of_an_earlier_connection_does_not_make_samples_of_another_dac_unexplained() {
+    let mut ledger = Ledger::default();
+    ledger.registered(Uuid::from_u128(1), Nanos(0));
+    ledger.connected(0, Drops::default(), Nanos(0));
+    ledger.counters(4, 0, Drops::default());
+    // The node was at another DAC, which has 1 to 3, and is back. Its first connection still brings 1.
+    let dropped = Drops { ring_full: 1, ..Drops::default() };
+    ledger.connected(3, dropped, Nanos(1));
+    ledger.counters(4, 3, dropped);
+    assert_eq!(ledger.batch(1, 1, 0, Nanos(2)), Verdict::New);
+    assert_eq!(ledger.batch(4, 1, 0, Nanos(3)), Verdict::New);
+    assert_eq!((causes(&ledger), ledger.unexplained), (vec![(2, 3, Cause::OtherDac)], 0));
+}
+
 #[test]
 fn samples_sent_before_the_node_connected_are_before_the_epoch() {
     let mut ledger = Ledger::default();

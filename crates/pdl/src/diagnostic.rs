@@ -49,11 +49,23 @@ impl Code {
     }
 }
 
-/// An error in a PDL file.
+/// The codes of a language whose compiler reports with [`Diagnostic`].
+pub trait ErrorCode: Copy {
+    /// Returns its name in messages.
+    fn name(self) -> String;
+}
+
+impl ErrorCode for Code {
+    fn name(self) -> String {
+        Self::name(self)
+    }
+}
+
+/// An error in a file: by default a PDL file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagnostic {
+pub struct Diagnostic<C = Code> {
     /// Its code.
-    pub code: Code,
+    pub code: C,
     /// One sentence.
     pub message: String,
     /// Its place, if it has one in a text.
@@ -69,7 +81,15 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    pub(crate) fn new(code: Code, place: Span, message: impl Into<String>, label: impl Into<String>) -> Self {
+    /// A file that could not be read has no place in any text.
+    pub fn unreadable(path: &Path, error: &io::Error) -> Self {
+        Self::without_place(Code::UnreadableFile, format!("cannot read {}: {error}", path.display()))
+    }
+}
+
+impl<C: ErrorCode> Diagnostic<C> {
+    /// Creates an error at a place; the label is the text beside the mark.
+    pub fn new(code: C, place: Span, message: impl Into<String>, label: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
@@ -81,11 +101,11 @@ impl Diagnostic {
         }
     }
 
-    /// A file that could not be read has no place in any text.
-    pub fn unreadable(path: &Path, error: &io::Error) -> Self {
+    /// Creates an error that has no place in any text.
+    pub fn without_place(code: C, message: impl Into<String>) -> Self {
         Self {
-            code: Code::UnreadableFile,
-            message: format!("cannot read {}: {error}", path.display()),
+            code,
+            message: message.into(),
             place: None,
             label: String::new(),
             related: Vec::new(),
@@ -94,17 +114,20 @@ impl Diagnostic {
         }
     }
 
-    pub(crate) fn related(mut self, place: Span, label: impl Into<String>) -> Self {
+    /// Adds another place that matters.
+    pub fn related(mut self, place: Span, label: impl Into<String>) -> Self {
         self.related.push((place, label.into()));
         self
     }
 
-    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+    /// Adds the rule.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
         self
     }
 
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+    /// Adds the remedy.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
@@ -183,7 +206,7 @@ pub(crate) fn with_article(noun: &str) -> String {
 }
 
 /// Returns the known name most similar to `wanted`, if any is similar.
-pub(crate) fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = wanted.chars().count();
     let limit = length.div_ceil(3).min(length.saturating_sub(1));
     known

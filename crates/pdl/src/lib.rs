@@ -35,9 +35,9 @@ mod unit;
 
 pub use compatibility::{Change, ChangeKind, Class, compare};
 pub use compile::{Report, compile, parse};
-pub use diagnostic::{Code, Diagnostic};
+pub use diagnostic::{Code, Diagnostic, ErrorCode, nearest};
 pub use format::format;
 pub use lexer::{Token, tokens};
 pub use model::Model;
 pub use source::{Disk, FileId, Loader, Reference, Sources, Span, normalized};
-pub use unit::symbols as unit_symbols;
+pub use unit::{Factor, UnitError, factors as unit_factors, symbols as unit_symbols};

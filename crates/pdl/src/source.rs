@@ -23,11 +23,13 @@ pub struct Span {
 }
 
 impl Span {
-    pub(crate) fn new(file: FileId, range: Range<usize>) -> Self {
+    /// These bytes of a file.
+    pub fn new(file: FileId, range: Range<usize>) -> Self {
         Self { file, start: range.start, end: range.end }
     }
 
-    pub(crate) fn to(self, other: Self) -> Self {
+    /// Up to the end of another span of the same file, if that is later.
+    pub fn to(self, other: Self) -> Self {
         Self { end: other.end.max(self.end), ..self }
     }
 }
@@ -72,7 +74,8 @@ pub struct Sources {
 }
 
 impl Sources {
-    pub(crate) fn add(&mut self, path: PathBuf, text: String) -> FileId {
+    /// Adds a text; `path` says where it is from.
+    pub fn add(&mut self, path: PathBuf, text: String) -> FileId {
         let id = self.next();
         self.by_path.insert(path.clone(), id);
         self.files.push((path, text));

@@ -8,6 +8,12 @@ use std::{iter, ops::Range};
 const PREFIXES: [&str; 20] =
     ["k", "M", "G", "T", "m", "u", "n", "p", "c", "d", "h", "da", "P", "E", "f", "a", "Z", "Y", "z", "y"];
 
+/// The powers of ten of [`PREFIXES`], in their order.
+const PREFIX_SCALES: [f64; 20] = [
+    1e3, 1e6, 1e9, 1e12, 1e-3, 1e-6, 1e-9, 1e-12, 1e-2, 1e-1, 1e2, 1e1, 1e15, 1e18, 1e-15, 1e-18, 1e21, 1e24,
+    1e-24, 1e-21,
+];
+
 /// For `bit` and `By` only, though UCUM gives them to all.
 const BINARY_PREFIXES: [&str; 4] = ["Ki", "Mi", "Gi", "Ti"];
 
@@ -65,8 +71,11 @@ pub fn symbols() -> impl Iterator<Item = &'static str> {
 /// An error in a unit, with its place in the text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnitError {
+    /// The bytes that are wrong.
     pub at: Range<usize>,
+    /// One sentence.
     pub message: String,
+    /// The remedy.
     pub help: Option<String>,
 }
 
@@ -75,6 +84,69 @@ pub fn check(unit: &str) -> Result<(), UnitError> {
     // UCUM section 7: a unit may begin with a division, as in `/min`.
     let leading = usize::from(unit.starts_with('/'));
     components(unit).into_iter().skip(leading).try_for_each(|range| component(unit, range))
+}
+
+/// A factor of a unit: a number, or a symbol to some power.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Factor {
+    /// The number, or the scale of the prefix; not raised to the power.
+    pub scale: f64,
+    /// The symbol without its prefix; `None` for a number.
+    pub symbol: Option<&'static str>,
+    /// The power, negative after a division.
+    pub exponent: i32,
+}
+
+/// Highest power of a symbol; higher ones count as this.
+const MOST_POWER: i32 = 99;
+
+/// Splits a unit into its factors. Annotations count for nothing.
+///
+/// # Errors
+/// Its first error.
+pub fn factors(unit: &str) -> Result<Vec<Factor>, UnitError> {
+    check(unit)?;
+    let found = components(unit).into_iter().filter_map(|at| {
+        let is_divided = unit[..at.start].ends_with('/');
+        let text = &unit[at];
+        let factor = split(text.get(..text.find('{').unwrap_or(text.len()))?)?;
+        Some(Factor { exponent: if is_divided { -factor.exponent } else { factor.exponent }, ..factor })
+    });
+    Ok(found.collect())
+}
+
+/// A factor without its annotation; none if there is only that.
+fn split(text: &str) -> Option<Factor> {
+    let base = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    if base.is_empty() {
+        return Some(Factor { scale: text.parse().ok()?, symbol: None, exponent: 1 });
+    }
+    let digits = &text[base.len()..];
+    let (symbol, sign) = match base.strip_suffix('-').filter(|_| !digits.is_empty()) {
+        Some(symbol) => (symbol, -1),
+        None => (base.strip_suffix('+').filter(|_| !digits.is_empty()).unwrap_or(base), 1),
+    };
+    let power = if digits.is_empty() { 1 } else { digits.parse().unwrap_or(MOST_POWER).min(MOST_POWER) };
+    let (scale, symbol) = without_prefix(symbol)?;
+    Some(Factor { scale, symbol: Some(symbol), exponent: sign * power })
+}
+
+/// The scale of a symbol's prefix, and the symbol without it.
+fn without_prefix(symbol: &str) -> Option<(f64, &'static str)> {
+    let known =
+        |units: &'static [&'static str], symbol: &str| units.iter().copied().find(|&unit| unit == symbol);
+    if let Some(symbol) = known(&PLAIN, symbol).or_else(|| known(&METRIC, symbol)) {
+        return Some((1.0, symbol));
+    }
+    let mut decimal = iter::zip(PREFIXES, PREFIX_SCALES);
+    let found =
+        decimal.find_map(|(prefix, scale)| Some((scale, known(&METRIC, symbol.strip_prefix(prefix)?)?)));
+    let mut binary = iter::zip(BINARY_PREFIXES, [1, 2, 3, 4]);
+    found.or_else(|| {
+        binary.find_map(|(prefix, power)| {
+            Some((1024_f64.powi(power), known(&INFORMATION, symbol.strip_prefix(prefix)?)?))
+        })
+    })
 }
 
 /// The factors between `.` and `/`, which have no meaning inside braces.
@@ -229,6 +301,26 @@ mod tests {
         for unit in known {
             assert_eq!(check(unit), Ok(()), "{unit}");
         }
+    }
+
+    #[test]
+    fn a_unit_has_factors() {
+        let of = |unit: &str| -> Vec<_> {
+            let factors = factors(unit).unwrap().into_iter();
+            factors
+                .map(|Factor { scale, symbol, exponent }| (scale, symbol.unwrap_or("1"), exponent))
+                .collect()
+        };
+        assert_eq!(of("km/h"), [(1e3, "m", 1), (1.0, "h", -1)]);
+        assert_eq!(of("m.s-2"), [(1.0, "m", 1), (1.0, "s", -2)]);
+        assert_eq!(of("m2/s.A"), [(1.0, "m", 2), (1.0, "s", -1), (1.0, "A", 1)]);
+        assert_eq!(of("100/min"), [(100.0, "1", 1), (1.0, "min", -1)]);
+        assert_eq!(of("/min"), [(1.0, "min", -1)]);
+        assert_eq!(of("KiBy{sent}/s"), [(1024.0, "By", 1), (1.0, "s", -1)]);
+        assert_eq!(of("{packet}"), []);
+        assert_eq!(of("10*-6"), [(1.0, "10*", -6)]);
+        assert_eq!(of("m99999999999"), [(1.0, "m", MOST_POWER)]);
+        assert!(factors("furlong").is_err());
     }
 
     #[test]

@@ -1,0 +1,31 @@
+//! The most memory that a rule takes for each instance, beside the batch at hand.
+
+use crate::{
+    evaluate::{Entry, Obligation, State},
+    program::{Body, MAX_PENDING, Rule, Slot},
+};
+
+impl Rule {
+    /// Bytes that it takes at most for each instance.
+    pub fn memory_bytes(&self) -> usize {
+        let slots: usize = self.slots.iter().map(|slot| slot.memory_bytes()).sum();
+        let pending = MAX_PENDING * size_of::<Obligation>();
+        let body = match &self.body {
+            Body::Alarm(_) => 0,
+            Body::Event(event) => event.then.as_ref().map_or(0, |_| pending),
+            Body::Check(_) => pending,
+            Body::Derive(derive) => derive.fields.len() * size_of::<f64>(),
+        };
+        size_of::<State>() + slots + body
+    }
+}
+
+impl Slot {
+    fn memory_bytes(&self) -> usize {
+        let entries = match self {
+            Self::Window { capacity, .. } => *capacity as usize * size_of::<Entry>(),
+            Self::Previous => 0,
+        };
+        size_of::<crate::evaluate::Memory>() + entries
+    }
+}

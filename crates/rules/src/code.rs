@@ -1,0 +1,43 @@
+//! The codes of errors in rules.
+
+use oasis_pdl::ErrorCode;
+
+/// Every error's stable code; `docs/reference/rules.md` lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Code {
+    UnexpectedToken,
+    UnknownCharacter,
+    Unterminated,
+    TooLarge,
+    DuplicateName,
+    UnknownName,
+    UnknownType,
+    UnknownMetric,
+    UnknownFunction,
+    UnknownEnumerator,
+    UnknownUnit,
+    WrongType,
+    WrongUnit,
+    BadDuration,
+    BadWindow,
+    NoRate,
+    SeveralSources,
+    NoSource,
+    Cycle,
+    MissingClause,
+    RepeatedClause,
+    BadPattern,
+    MisplacedSilent,
+    UnreadableFile,
+}
+
+impl ErrorCode for Code {
+    /// `R0001` and so on.
+    fn name(self) -> String {
+        format!("R{:04}", self as u16 + 1)
+    }
+}
+
+/// An error in a file of rules.
+pub type Diagnostic = oasis_pdl::Diagnostic<Code>;

@@ -1,0 +1,211 @@
+//! Looks up names, checks types and units, and bounds the memory of each rule.
+
+mod expression;
+mod reference;
+mod rule;
+mod window;
+
+use crate::{
+    ast::{Declaration, Input, Kind, Name},
+    code::{Code, Diagnostic},
+    parser,
+    program::{self, Program, Source},
+    unit::Unit,
+};
+use oasis_pdl::{Sources, Span, nearest};
+use oasis_wire::schema::ProbeType;
+use std::{collections::HashMap, io, path::Path, sync::Arc};
+
+/// Longest chain of derived instances that read one another.
+const MAX_CHAIN: usize = 16;
+
+/// The result of a compilation.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// The rules without errors.
+    pub program: Program,
+    /// What was declared.
+    pub(crate) declarations: Vec<Declaration>,
+    /// The errors, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The text.
+    pub sources: Sources,
+}
+
+impl Report {
+    /// Of a file that could not be read.
+    pub fn unreadable(path: &Path, error: &io::Error) -> Self {
+        let message = format!("cannot read {}: {error}", path.display());
+        let wrong = Diagnostic::without_place(Code::UnreadableFile, message);
+        Self { diagnostics: vec![wrong], ..Self::default() }
+    }
+
+    /// Whether there are no errors.
+    pub fn is_ok(&self) -> bool {
+        self.diagnostics.is_empty()
+    }
+}
+
+/// Compiles a file. `path` only says where the text is from; of several types of one name the last one counts.
+pub fn compile(path: &Path, text: &str, types: &[Arc<ProbeType>]) -> Report {
+    let mut sources = Sources::default();
+    let file = sources.add(path.to_owned(), text.to_owned());
+    let (declarations, wrong) = parser::parse(file, text);
+    let mut compiler = Compiler {
+        declarations: &declarations,
+        types,
+        names: HashMap::new(),
+        inputs: HashMap::new(),
+        derived: HashMap::new(),
+        chain: Vec::new(),
+        program: Program::default(),
+        wrong,
+    };
+    compiler.declare();
+    compiler.rules();
+    let Compiler { program, wrong: mut diagnostics, .. } = compiler;
+    diagnostics.sort_by_key(|wrong| wrong.place.map(|place| place.start));
+    Report { program, declarations, diagnostics, sources }
+}
+
+/// An error that was reported already.
+#[derive(Debug, Clone, Copy)]
+struct AlreadyReported;
+type Compiled<T> = Result<T, AlreadyReported>;
+
+struct Compiler<'a> {
+    declarations: &'a [Declaration],
+    types: &'a [Arc<ProbeType>],
+    /// Declarations by name.
+    names: HashMap<&'a str, usize>,
+    /// Inputs by declaration: their number in the program, and their type.
+    inputs: HashMap<usize, (usize, Arc<ProbeType>)>,
+    /// Derived instances by declaration; `None` after an error.
+    derived: HashMap<usize, Option<Derived>>,
+    /// Declarations of the derived instances that are being compiled.
+    chain: Vec<usize>,
+    program: Program,
+    wrong: Vec<Diagnostic>,
+}
+
+/// A derived instance as its readers see it.
+#[derive(Debug, Clone)]
+struct Derived {
+    rule: usize,
+    input: usize,
+    every: u64,
+    /// Names and units of its metrics; conditions have none.
+    fields: Vec<(String, Option<Unit>)>,
+}
+
+/// The source of a rule, and its highest rate if that is known, in hertz.
+#[derive(Debug, Clone, Copy)]
+struct Reads {
+    source: Source,
+    input: usize,
+    hertz: Option<f64>,
+}
+
+impl<'a> Compiler<'a> {
+    fn report(&mut self, wrong: Diagnostic) -> AlreadyReported {
+        self.wrong.push(wrong);
+        AlreadyReported
+    }
+
+    /// Registers all names, and resolves the types of inputs.
+    fn declare(&mut self) {
+        for (at, declaration) in self.declarations.iter().enumerate() {
+            let Name { text, span } = &declaration.name;
+            if let Some(first) = self.names.insert(text, at) {
+                let message = format!("duplicate `{text}`");
+                let first = self.declarations[first].name.span;
+                let wrong = Diagnostic::new(Code::DuplicateName, *span, message, "again here");
+                self.report(wrong.related(first, "first here"));
+            }
+            if let Kind::Input(input) = &declaration.kind {
+                // Its readers fail silently if it has an error.
+                let _reported = self.input(at, &declaration.name, input);
+            }
+        }
+    }
+
+    fn input(&mut self, at: usize, name: &Name, input: &Input) -> Compiled<()> {
+        let pattern = &input.pattern;
+        if !pattern
+            .text
+            .split_once('/')
+            .is_some_and(|(node, instance)| !node.is_empty() && !instance.is_empty())
+        {
+            let message = format!("{:?} names no instances", pattern.text);
+            let wrong = Diagnostic::new(Code::BadPattern, pattern.span, message, "expected NODE/INSTANCE");
+            return Err(self.report(wrong.help("a `*` stands for any text: `\"*/processor\"`")));
+        }
+        let probe_type = self.probe_type(&input.probe_type)?;
+        self.inputs.insert(at, (self.program.inputs.len(), probe_type.clone()));
+        self.program.inputs.push(program::Input {
+            name: name.text.clone(),
+            pattern: pattern.text.clone(),
+            probe_type: probe_type.name.clone(),
+            columns: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn probe_type(&mut self, name: &Name) -> Compiled<Arc<ProbeType>> {
+        if let Some(found) = self.types.iter().rev().find(|known| known.name == name.text) {
+            return Ok(found.clone());
+        }
+        let ends_with = format!("::{}", name.text);
+        let known = || self.types.iter().map(|known| &*known.name);
+        let similar =
+            known().find(|known| known.ends_with(&ends_with)).or_else(|| nearest(&name.text, known()));
+        let help = match similar {
+            Some(similar) => format!("did you mean `{similar}`?"),
+            None => "name its PDL file with --pdl, or an archive that has its samples with --archive".into(),
+        };
+        let message = format!("unknown probe type `{}`", name.text);
+        Err(self.report(Diagnostic::new(Code::UnknownType, name.span, message, "not found").help(help)))
+    }
+
+    fn rules(&mut self) {
+        for (at, declaration) in self.declarations.iter().enumerate() {
+            // Errors have been reported; the other rules are compiled.
+            let _reported = match &declaration.kind {
+                Kind::Input(_) => Ok(()),
+                Kind::Derive(_) => self.derived(at, declaration.name.span).map(drop),
+                Kind::Alarm(alarm) => self.alarm(&declaration.name, alarm),
+                Kind::Event(event) => self.event(&declaration.name, event),
+                Kind::Check(check) => self.check(&declaration.name, check),
+            };
+        }
+    }
+
+    /// Compiles a derived instance before its first reader.
+    fn derived(&mut self, at: usize, place: Span) -> Compiled<Derived> {
+        if let Some(known) = self.derived.get(&at) {
+            return known.clone().ok_or(AlreadyReported);
+        }
+        let declaration = &self.declarations[at];
+        let Kind::Derive(derive) = &declaration.kind else { return Err(AlreadyReported) };
+        if self.chain.contains(&at) {
+            return Err(self.cycle(at, place));
+        }
+        if self.chain.len() == MAX_CHAIN {
+            let message = format!("derived instances read one another in a chain of more than {MAX_CHAIN}");
+            return Err(self.report(Diagnostic::new(Code::TooLarge, place, message, "exceeds the limit")));
+        }
+        self.chain.push(at);
+        let found = self.derive(&declaration.name, derive);
+        self.chain.pop();
+        self.derived.insert(at, found.as_ref().ok().cloned());
+        found
+    }
+
+    fn cycle(&mut self, at: usize, place: Span) -> AlreadyReported {
+        let name = |at: &usize| format!("`{}`", self.declarations[*at].name.text);
+        let cycle = self.chain.iter().skip_while(|&&open| open != at).chain([&at]);
+        let cycle = cycle.map(name).collect::<Vec<_>>().join(" reads ");
+        let message = format!("{} is computed from itself", name(&at));
+        self.report(Diagnostic::new(Code::Cycle, place, message, "closes the cycle").note(cycle))
+    }
+}

@@ -1,0 +1,158 @@
+//! Alarms, events, derived instances and checks.
+
+use super::{
+    AlreadyReported, Compiled, Compiler, Derived,
+    expression::{Typed, Typing},
+};
+use crate::{
+    ast::{self, Expression, ExpressionKind, Name},
+    code::{Code, Diagnostic},
+    program::{Alarm, Body, Check, Condition, Derive, Event, Held, OnUnknown, Raise, Rule, Severity, Value},
+};
+
+impl<'a> Compiler<'a> {
+    pub(super) fn alarm(&mut self, name: &Name, alarm: &ast::Alarm) -> Compiled<()> {
+        let Some(raise) = &alarm.raise else { return Err(AlreadyReported) };
+        let mut typing = self.typing();
+        let raise = typing.raise(raise)?;
+        if matches!(raise, Raise::Silent(_)) {
+            typing.nothing_else(name, alarm)?;
+        }
+        let clear = alarm.clear.as_ref().map(|held| typing.held(held)).transpose()?;
+        let body = Alarm {
+            raise,
+            clear,
+            severity: alarm.severity.unwrap_or(Severity::Medium),
+            latch: alarm.latch,
+            on_unknown: alarm.on_unknown.unwrap_or(OnUnknown::Keep),
+        };
+        typing.finish(name, Body::Alarm(body)).map(drop)
+    }
+
+    pub(super) fn event(&mut self, name: &Name, event: &ast::Event) -> Compiled<()> {
+        let mut typing = self.typing();
+        let when = typing.witnessed(&event.when)?;
+        let then = match &event.then {
+            Some((then, within)) => Some((typing.condition(then)?, *within)),
+            None => None,
+        };
+        typing.finish(name, Body::Event(Event { when, then })).map(drop)
+    }
+
+    pub(super) fn check(&mut self, name: &Name, check: &ast::Check) -> Compiled<()> {
+        let mut typing = self.typing();
+        let after = typing.condition(&check.after)?;
+        let always = typing.witnessed(&check.always)?;
+        let body = Check { after, from: check.from, to: check.to, always };
+        typing.finish(name, Body::Check(body)).map(drop)
+    }
+
+    pub(super) fn derive(&mut self, name: &Name, derive: &ast::Derive) -> Compiled<Derived> {
+        let mut typing = self.typing();
+        let (mut fields, mut types) = (Vec::new(), Vec::new());
+        for (field, expression) in &derive.fields {
+            let (value, unit) = match typing.typed(expression)? {
+                Typed::Number(quantity) => (Value::Number(quantity.number), Some(quantity.unit)),
+                Typed::Condition(condition) => (Value::Condition(condition), None),
+                Typed::Enumeration(..) => {
+                    let message = "a field is a number or a condition";
+                    let wrong =
+                        Diagnostic::new(Code::WrongType, expression.span, message, "a value of an enum");
+                    return Err(typing.report(wrong.help("compare it: `x == NAME`")));
+                }
+            };
+            fields.push((field.text.clone(), value));
+            types.push((field.text.clone(), unit));
+        }
+        let body = Body::Derive(Derive { every: derive.every, fields });
+        let (rule, input) = typing.finish(name, body)?;
+        Ok(Derived { rule, input, every: derive.every, fields: types })
+    }
+
+    fn typing(&mut self) -> Typing<'_, 'a> {
+        Typing { compiler: self, reads: None, slots: Vec::new() }
+    }
+}
+
+impl Typing<'_, '_> {
+    fn raise(&mut self, held: &ast::Held) -> Compiled<Raise> {
+        let condition = &held.condition;
+        let ExpressionKind::Call(function, arguments, window) = &condition.kind else {
+            return self.held(held).map(Raise::Condition);
+        };
+        if function.text != "silent" {
+            return self.held(held).map(Raise::Condition);
+        }
+        let ([Expression { kind: ExpressionKind::Reference(path), span }], None) = (&**arguments, window)
+        else {
+            return Err(self.misplaced_silent(condition.span));
+        };
+        let known = match &**path {
+            [name] => self.compiler.names.get(&*name.text).copied(),
+            _ => None,
+        };
+        let input = known.filter(|&at| matches!(self.compiler.declarations[at].kind, ast::Kind::Input(_)));
+        let Some(input) = input else {
+            let wrong = Diagnostic::new(Code::WrongType, *span, "`silent` takes an input", "not an input");
+            return Err(self.report(wrong));
+        };
+        self.read_input(input, *span)?;
+        if held.duration == 0 {
+            return Err(self.misplaced_silent(condition.span));
+        }
+        Ok(Raise::Silent(held.duration))
+    }
+
+    /// The next sample ends a silence, and silence is never unknown.
+    fn nothing_else(&mut self, name: &Name, alarm: &ast::Alarm) -> Compiled<()> {
+        if alarm.clear.is_none() && alarm.on_unknown.is_none() {
+            return Ok(());
+        }
+        let message = "an alarm on `silent` has neither `clear` nor `on_unknown`";
+        let wrong = Diagnostic::new(Code::MisplacedSilent, name.span, message, "in this alarm");
+        Err(self.report(wrong.help("remove them: the next sample clears the alarm")))
+    }
+
+    fn held(&mut self, held: &ast::Held) -> Compiled<Held> {
+        Ok(Held { condition: self.witnessed(&held.condition)?, duration: held.duration })
+    }
+
+    /// A condition whose first comparison events show.
+    fn witnessed(&mut self, expression: &Expression) -> Compiled<Condition> {
+        let mut condition = self.condition(expression)?;
+        mark(&mut condition);
+        Ok(condition)
+    }
+
+    /// Adds the rule. Returns its number and that of its input.
+    fn finish(self, name: &Name, body: Body) -> Compiled<(usize, usize)> {
+        let Some((reads, _)) = self.reads else {
+            let message = format!("`{}` reads no samples", name.text);
+            let wrong = Diagnostic::new(Code::NoSource, name.span, message, "no input in this rule");
+            return Err(self.compiler.report(wrong.help("use a metric of an input: `pump.temperature`")));
+        };
+        let rules = &mut self.compiler.program.rules;
+        rules.push(Rule {
+            name: name.text.clone(),
+            place: name.span,
+            source: reads.source,
+            input: reads.input,
+            slots: self.slots,
+            body,
+        });
+        Ok((rules.len() - 1, reads.input))
+    }
+}
+
+/// Marks the first comparison. Returns whether there is one.
+fn mark(condition: &mut Condition) -> bool {
+    match condition {
+        Condition::Column(_) => false,
+        Condition::Compare { is_witness, .. } | Condition::Counted { is_witness, .. } => {
+            *is_witness = true;
+            true
+        }
+        Condition::Not(of) | Condition::Rising(of, _) | Condition::Falling(of, _) => mark(of),
+        Condition::And(left, right) | Condition::Or(left, right) => mark(left) || mark(right),
+    }
+}

@@ -1,0 +1,26 @@
+//! Evaluates rules over samples, in columns: each part of an expression is computed for all samples of a batch at once.
+//!
+//! An [`Engine`] takes batches in the order of DAC time, topic and sequence number. Between two batches a frontier says up to which DAC time everything has
+//! come: silence is noticed there. Nothing else is a clock, so the same batches give the same events.
+
+mod alarm;
+mod binding;
+mod derive;
+mod edge;
+mod engine;
+mod event;
+mod expression;
+mod instance;
+mod kleene;
+mod obligation;
+mod rows;
+mod silence;
+mod window;
+
+pub use binding::Binding;
+pub use engine::{Engine, InstanceId};
+pub use event::{Event, EventKind, Standing};
+pub use instance::State;
+pub use obligation::Obligation;
+pub use rows::{RESTART, Rows};
+pub use window::{Entry, Memory};

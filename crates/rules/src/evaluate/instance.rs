@@ -1,0 +1,242 @@
+//! All rules of one instance of an input.
+
+use super::{
+    alarm::{self, AlarmState},
+    derive::Deriver,
+    event::Event,
+    expression::{Evaluation, Witness},
+    kleene::Kleene,
+    obligation::{self, Demand, Tracker},
+    rows::Rows,
+    silence::Silence,
+    window::Memory,
+};
+use crate::program::{Alarm, Body, Check, Condition, Derive, Program, Raise, Rule, Source, Value};
+use std::collections::HashMap;
+
+/// The state of one rule for one instance.
+#[derive(Debug, Clone)]
+pub struct State {
+    memories: Vec<Memory>,
+    progress: Progress,
+}
+
+#[derive(Debug, Clone)]
+enum Progress {
+    Alarm(AlarmState),
+    Silence(Silence),
+    Tracker(Tracker),
+    Deriver(Deriver),
+}
+
+impl State {
+    fn new(rule: &Rule) -> Self {
+        let progress = match &rule.body {
+            Body::Alarm(Alarm { raise: Raise::Silent(_), .. }) => Progress::Silence(Silence::new()),
+            Body::Alarm(_) => Progress::Alarm(AlarmState::new()),
+            Body::Event(_) | Body::Check(_) => Progress::Tracker(Tracker::default()),
+            Body::Derive(_) => Progress::Deriver(Deriver::new()),
+        };
+        Self { memories: rule.slots.iter().map(|slot| Memory::new(*slot)).collect(), progress }
+    }
+}
+
+/// The states of the rules that read one instance.
+#[derive(Debug)]
+pub struct Instance {
+    /// By number of the rule, in their order.
+    states: Vec<(usize, State)>,
+    last_time: Option<u64>,
+}
+
+/// Events with the place of their samples in the batch.
+type Found = Vec<(usize, Event)>;
+
+impl Instance {
+    pub fn new(program: &Program, input: usize) -> Self {
+        let rules = program.rules.iter().enumerate().filter(|(_, rule)| rule.input == input);
+        Self { states: rules.map(|(at, rule)| (at, State::new(rule))).collect(), last_time: None }
+    }
+
+    /// Takes samples that came at this DAC time. Returns the events in the order of the samples.
+    pub fn batch(&mut self, program: &Program, dac_time: u64, mut rows: Rows) -> Vec<Event> {
+        rows.mark_steps(self.last_time);
+        self.last_time = rows.times.last().copied().or(self.last_time);
+        let mut found = Found::new();
+        let mut derived: HashMap<usize, Rows> = HashMap::new();
+        for (at, state) in &mut self.states {
+            let Some(rule) = program.rules.get(*at) else { continue };
+            let rows = match rule.source {
+                Source::Input(_) => &rows,
+                Source::Derived(source) => match derived.get(&source) {
+                    Some(rows) => rows,
+                    None => continue,
+                },
+            };
+            if rows.is_empty() {
+                continue;
+            }
+            let mut report = |row: usize, event: Event| {
+                let origin = rows.origins.get(row).copied().unwrap_or_default();
+                found.push((origin, Event { rule: *at, ..event }));
+            };
+            if let Some(samples) = state.step(&rule.body, dac_time, rows, &mut report) {
+                derived.insert(*at, samples);
+            }
+        }
+        found.sort_by_key(|(origin, _)| *origin);
+        found.into_iter().map(|(_, event)| event).collect()
+    }
+
+    /// Notices silence up to this DAC time.
+    pub fn frontier(&mut self, program: &Program, dac_time: u64) -> Vec<Event> {
+        let noticed = self.states.iter_mut().filter_map(|(at, state)| {
+            let (silence, duration) = silence(state, program.rules.get(*at)?)?;
+            Some(Event { rule: *at, ..silence.frontier(dac_time, duration)? })
+        });
+        noticed.collect()
+    }
+
+    /// The first DAC time at which silence would be noticed.
+    pub fn deadline(&mut self, program: &Program) -> Option<u64> {
+        let deadlines = self.states.iter_mut().filter_map(|(at, state)| {
+            let (silence, duration) = silence(state, program.rules.get(*at)?)?;
+            silence.deadline(duration)
+        });
+        deadlines.min()
+    }
+}
+
+fn silence<'s>(state: &'s mut State, rule: &Rule) -> Option<(&'s mut Silence, u64)> {
+    match (&mut state.progress, &rule.body) {
+        (Progress::Silence(silence), Body::Alarm(Alarm { raise: Raise::Silent(duration), .. })) => {
+            Some((silence, *duration))
+        }
+        _ => None,
+    }
+}
+
+impl State {
+    /// Returns the samples of a derived instance.
+    fn step(
+        &mut self,
+        body: &Body,
+        dac_time: u64,
+        rows: &Rows,
+        report: &mut impl FnMut(usize, Event),
+    ) -> Option<Rows> {
+        let evaluation = Evaluation::new(rows, &mut self.memories);
+        match (body, &mut self.progress) {
+            (Body::Alarm(alarm), Progress::Alarm(state)) => step_alarm(alarm, state, evaluation, report),
+            (Body::Alarm(alarm), Progress::Silence(silence)) => {
+                let first = (rows.times[0], rows.sequences[0]);
+                let last = rows.times[rows.len() - 1];
+                silence
+                    .samples(dac_time, first, last, alarm.latch)
+                    .into_iter()
+                    .for_each(|event| report(0, event));
+            }
+            (Body::Event(event), Progress::Tracker(tracker)) => {
+                let then = event.then.as_ref().map(|(then, within)| (then, Demand::Within(*within)));
+                track(&event.when, then, tracker, evaluation, report);
+            }
+            (Body::Check(check), Progress::Tracker(tracker)) => {
+                let Check { after, from, to, always } = check;
+                track(after, Some((always, Demand::Always(*from, *to))), tracker, evaluation, report);
+            }
+            (Body::Derive(derive), Progress::Deriver(deriver)) => {
+                return Some(step_derive(derive, deriver, evaluation));
+            }
+            // A state is made for its rule.
+            (Body::Alarm(_) | Body::Event(_) | Body::Check(_) | Body::Derive(_), _) => {}
+        }
+        None
+    }
+}
+
+fn step_alarm(
+    alarm: &Alarm,
+    state: &mut AlarmState,
+    mut evaluation: Evaluation<'_>,
+    report: &mut impl FnMut(usize, Event),
+) {
+    let Raise::Condition(held) = &alarm.raise else { return };
+    let raise = evaluation.condition(&held.condition);
+    let of_raise = evaluation.take_witness();
+    let (clear, of_clear) = match &alarm.clear {
+        Some(clear) => (Some(evaluation.condition(&clear.condition)), evaluation.take_witness()),
+        None => (None, Witness::default()),
+    };
+    let settings = alarm::Settings {
+        raise_for: held.duration,
+        clear_for: alarm.clear.as_ref().map_or(0, |clear| clear.duration),
+        latch: alarm.latch,
+        on_unknown: alarm.on_unknown,
+    };
+    let rows = evaluation.rows;
+    for row in 0..rows.len() {
+        let clear = clear.as_ref().map_or_else(|| raise[row].negated(), |clear| clear[row]);
+        let moment = alarm::Moment {
+            time: rows.times[row],
+            sequence: rows.sequences[row],
+            missing: rows.missing[row],
+            raise: raise[row],
+            clear,
+        };
+        state.step(settings, moment, &mut |event| {
+            let is_clear = event.kind == super::EventKind::Cleared && alarm.clear.is_some();
+            let (value, limit) = if is_clear { of_clear.at(row) } else { of_raise.at(row) };
+            report(row, shown(event, value, limit));
+        });
+    }
+}
+
+fn track(
+    trigger: &Condition,
+    then: Option<(&Condition, Demand)>,
+    tracker: &mut Tracker,
+    mut evaluation: Evaluation<'_>,
+    report: &mut impl FnMut(usize, Event),
+) {
+    let triggers = evaluation.condition(trigger);
+    let mut witness = evaluation.take_witness();
+    let conditions = then.map(|(condition, _)| evaluation.condition(condition));
+    if conditions.is_some() && matches!(then, Some((_, Demand::Always(..)))) {
+        witness = evaluation.take_witness();
+    }
+    let rows = evaluation.rows;
+    for row in 0..rows.len() {
+        let moment = obligation::Moment {
+            time: rows.times[row],
+            sequence: rows.sequences[row],
+            missing: rows.missing[row],
+            trigger: triggers[row],
+            condition: conditions.as_ref().map_or(Kleene::Unknown, |conditions| conditions[row]),
+        };
+        let (value, limit) = witness.at(row);
+        let mut report = |event: Event| report(row, shown(event, value, limit));
+        match then {
+            None => tracker.step_alone(moment, &mut report),
+            Some((_, demand)) => tracker.step(demand, moment, &mut report),
+        }
+    }
+}
+
+/// An event with the numbers that were compared. Nothing was compared in a gap.
+fn shown(event: Event, value: Option<f64>, limit: Option<f64>) -> Event {
+    if event.kind == super::EventKind::Unknown { event } else { Event { value, limit, ..event } }
+}
+
+fn step_derive(derive: &Derive, deriver: &mut Deriver, mut evaluation: Evaluation<'_>) -> Rows {
+    let fields: Vec<Vec<f64>> = derive
+        .fields
+        .iter()
+        .map(|(_, value)| match value {
+            Value::Number(number) => evaluation.number(number).into_owned(),
+            Value::Condition(condition) => {
+                evaluation.condition(condition).into_iter().map(Kleene::to_number).collect()
+            }
+        })
+        .collect();
+    deriver.step(derive.every, evaluation.rows, &fields)
+}

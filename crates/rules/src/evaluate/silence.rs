@@ -1,0 +1,53 @@
+//! Alarms on instances that send nothing. They are raised by the frontier, and cleared by the next sample.
+
+use super::event::{Event, EventKind, Standing};
+
+/// Period of the ticks of the frontier, in nanoseconds: silence is noticed at one.
+const TICK: u64 = 100_000_000;
+
+/// The state of such an alarm.
+#[derive(Debug, Clone)]
+pub struct Silence {
+    standing: Standing,
+    /// DAC time and sample time of the newest sample.
+    last: Option<(u64, u64)>,
+}
+
+impl Silence {
+    pub fn new() -> Self {
+        Self { standing: Standing::Normal, last: None }
+    }
+
+    /// The tick at which the alarm is raised unless a sample comes.
+    pub fn deadline(&self, duration: u64) -> Option<u64> {
+        let (dac_time, _) = self.last.filter(|_| self.standing != Standing::Active)?;
+        Some(dac_time.saturating_add(duration).div_ceil(TICK).saturating_mul(TICK))
+    }
+
+    /// Takes samples that came at this DAC time: the time of the first and the last one, and the sequence number of the first.
+    pub fn samples(
+        &mut self,
+        dac_time: u64,
+        first: (u64, u64),
+        last_time: u64,
+        latch: bool,
+    ) -> Option<Event> {
+        self.last = Some((dac_time, last_time));
+        if self.standing != Standing::Active {
+            return None;
+        }
+        self.standing = if latch { Standing::Latched } else { Standing::Normal };
+        Some(Event { standing: Some(self.standing), ..Event::new(EventKind::Cleared, first.0, first.1) })
+    }
+
+    /// Raises the alarm if all of this DAC time has come.
+    pub fn frontier(&mut self, dac_time: u64, duration: u64) -> Option<Event> {
+        let deadline = self.deadline(duration).filter(|deadline| *deadline <= dac_time)?;
+        let (last_dac_time, last_time) = self.last?;
+        self.standing = Standing::Active;
+        // On the node's clock, which stands as far from that of the DAC as at the last sample.
+        let time = last_time.saturating_add(deadline - last_dac_time);
+        let event = Event::new(EventKind::Raised, time, 0);
+        Some(Event { standing: Some(self.standing), sequence: None, since: Some(last_time), ..event })
+    }
+}

@@ -1,0 +1,280 @@
+//! Compiled rules: names resolved, units converted, memory bounded.
+
+pub use crate::ast::{Arithmetic, Comparison, OnUnknown, Severity, WindowSize};
+
+use oasis_pdl::Span;
+
+/// Most samples that a window keeps.
+pub const MAX_WINDOW: u32 = 100_000;
+/// Most moments at once after which an event or check waits for something.
+pub const MAX_PENDING: usize = 64;
+
+/// All rules of a file.
+#[derive(Debug, Clone, Default)]
+pub struct Program {
+    /// What they read.
+    pub inputs: Vec<Input>,
+    /// The rules; a derived instance comes before its readers.
+    pub rules: Vec<Rule>,
+}
+
+/// Instances that rules read.
+#[derive(Debug, Clone)]
+pub struct Input {
+    /// Its name in rules.
+    pub name: String,
+    /// `NODE/INSTANCE`, in which a `*` stands for any text.
+    pub pattern: String,
+    /// Scoped name of the probe type.
+    pub probe_type: String,
+    /// The metrics that rules read.
+    pub columns: Vec<Column>,
+}
+
+impl Input {
+    /// Whether it is one of the instances.
+    pub fn matches(&self, node: &str, instance: &str) -> bool {
+        oasis_wire::pattern::matches(&self.pattern, &format!("{node}/{instance}"))
+    }
+}
+
+/// A metric, or a member of a struct.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name, after those of the structs that it is in.
+    pub path: Vec<String>,
+    /// Its unit in the schema that the rules were compiled with.
+    pub unit: Option<String>,
+    /// The names and numbers of its enum.
+    pub enumerators: Vec<(String, i64)>,
+}
+
+/// Where the samples of a rule come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// An input.
+    Input(usize),
+    /// The derived instance of this rule.
+    Derived(usize),
+}
+
+/// A compiled rule.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// Its name.
+    pub name: String,
+    /// The place of its name.
+    pub place: Span,
+    /// Where its samples come from.
+    pub source: Source,
+    /// The input at the beginning of its sources.
+    pub input: usize,
+    /// What it keeps in memory from sample to sample.
+    pub slots: Vec<Slot>,
+    /// What it does.
+    pub body: Body,
+}
+
+/// A memory of an expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slot {
+    /// The samples of a window.
+    Window {
+        /// Its extent.
+        size: WindowSize,
+        /// Most samples.
+        capacity: u32,
+        /// Whether it also keeps the newest sample that is older than its extent.
+        keeps_base: bool,
+    },
+    /// The last value of a condition.
+    Previous,
+}
+
+/// What a rule does.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// Raises and clears an alarm.
+    Alarm(Alarm),
+    /// Reports that something happened, or that something else did not follow.
+    Event(Event),
+    /// Computes values.
+    Derive(Derive),
+    /// Reports whether something holds for a while.
+    Check(Check),
+}
+
+/// A condition and how long it must hold, in nanoseconds.
+#[derive(Debug, Clone)]
+pub struct Held {
+    /// The condition.
+    pub condition: Condition,
+    /// How long.
+    pub duration: u64,
+}
+
+/// What raises an alarm.
+#[derive(Debug, Clone)]
+pub enum Raise {
+    /// A condition.
+    Condition(Held),
+    /// No sample for so long, in nanoseconds.
+    Silent(u64),
+}
+
+/// An alarm.
+#[derive(Debug, Clone)]
+pub struct Alarm {
+    /// What raises it.
+    pub raise: Raise,
+    /// What clears it; by default that the first condition is false.
+    pub clear: Option<Held>,
+    /// How urgent it is.
+    pub severity: Severity,
+    /// Whether it stays until it is acknowledged.
+    pub latch: bool,
+    /// What it does while its condition is unknown.
+    pub on_unknown: OnUnknown,
+}
+
+/// An event.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// What happens.
+    pub when: Condition,
+    /// What must follow, and within how many nanoseconds.
+    pub then: Option<(Condition, u64)>,
+}
+
+/// A derived instance.
+#[derive(Debug, Clone)]
+pub struct Derive {
+    /// Its period in nanoseconds.
+    pub every: u64,
+    /// Names and values of its metrics.
+    pub fields: Vec<(String, Value)>,
+}
+
+/// A value of a derived instance.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// A number.
+    Number(Number),
+    /// True or false.
+    Condition(Condition),
+}
+
+/// A check.
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// What happens.
+    pub after: Condition,
+    /// The interval after that, in nanoseconds.
+    pub from: u64,
+    /// Its end.
+    pub to: u64,
+    /// What must hold in the interval.
+    pub always: Condition,
+}
+
+/// How a window becomes one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Aggregate {
+    Mean,
+    Min,
+    Max,
+    Sum,
+}
+
+/// An expression with a number as its value. Not a number is an unknown number.
+#[derive(Debug, Clone)]
+pub enum Number {
+    /// A column of the source.
+    Column(usize),
+    /// A number.
+    Constant(f64),
+    /// Conversion of units, and signs.
+    Scale {
+        /// Of this.
+        of: Box<Number>,
+        /// Times.
+        factor: f64,
+        /// Plus.
+        offset: f64,
+    },
+    /// `x + y`
+    Arithmetic(Arithmetic, Box<Number>, Box<Number>),
+    /// `abs(x)`
+    Abs(Box<Number>),
+    /// `sqrt(x)`
+    Sqrt(Box<Number>),
+    /// `mean(x, 10s)`
+    Window {
+        /// How it becomes one number.
+        aggregate: Aggregate,
+        /// Of this.
+        of: Box<Number>,
+        /// Its memory.
+        slot: usize,
+    },
+    /// `rate(x, 1s)`
+    Rate {
+        /// Of this.
+        of: Box<Number>,
+        /// Whether it only grows, so that a lower value is a restart.
+        is_counter: bool,
+        /// Its memory.
+        slot: usize,
+    },
+    /// `count(c, 10s)` where its exact number matters.
+    Count(Count),
+}
+
+/// `count(c, 10s)`
+#[derive(Debug, Clone)]
+pub struct Count {
+    /// What is counted.
+    pub of: Box<Condition>,
+    /// Its memory.
+    pub slot: usize,
+}
+
+/// An expression that is true, false or unknown.
+#[derive(Debug, Clone)]
+pub enum Condition {
+    /// A column of booleans.
+    Column(usize),
+    /// `x < y`
+    Compare {
+        /// How.
+        operator: Comparison,
+        /// One side.
+        left: Number,
+        /// The other side.
+        right: Number,
+        /// Whether events show the two numbers.
+        is_witness: bool,
+    },
+    /// `count(c, last 5) >= 3`, which can be known before the count is.
+    Counted {
+        /// The count.
+        count: Count,
+        /// How.
+        operator: Comparison,
+        /// The other side.
+        limit: f64,
+        /// Whether events show the two numbers.
+        is_witness: bool,
+    },
+    /// `not c`
+    Not(Box<Condition>),
+    /// `c and d`
+    And(Box<Condition>, Box<Condition>),
+    /// `c or d`
+    Or(Box<Condition>, Box<Condition>),
+    /// `rising(c)`: true now, and false at the sample before.
+    Rising(Box<Condition>, usize),
+    /// `falling(c)`
+    Falling(Box<Condition>, usize),
+}

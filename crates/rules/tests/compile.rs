@@ -1,0 +1,178 @@
+//! What compiles, and what an error says.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+mod common;
+
+use common::{compiled, rendered};
+
+#[test]
+fn every_construct_compiles() {
+    let report = compiled(
+        r#"
+        alarm Hot { raise pump.temperature > 95 Cel for 2s; clear pump.temperature < 363.15 K for 10s;
+                    severity high; latch; on_unknown keep; }
+        alarm Rising { raise rate(pump.temperature, 1s) > 5 Cel/s; }
+        alarm Silent { raise silent(pump) for 3s; severity critical; }
+        alarm Shaky { raise count(pump.vibration > 4, last 5) >= 3; }
+        alarm Shakier { raise 3 <= count(pump.vibration > 0.4 [cm/s], 10s); on_unknown raise; }
+        alarm Busy { raise rate(pump.starts) * 60 > 2 and not (pump.state == CLOSED or pump.pressed); }
+        alarm Far { raise abs(pump.pose.x - 3 mm) >= 2 m; on_unknown clear; }
+        event Opened { when pump.state == OPEN then pump.flow > 0.1 within 500ms; }
+        event Failed { when pump.state == FAILED; }
+        derive Minute every 1min { flow = mean(pump.flow, 1min); is_hot = max(pump.temperature, last 3) > 80 Cel; };
+        derive Hour every 1h { flow = mean(Minute.flow, 1h) / 1000; }
+        alarm Dry { raise Hour.flow < 0.1 l/min; }
+        alarm Warm { raise Minute.is_hot; }
+        check Brake { after rising(pump.pressed): always[0s, 5s] pump.flow < 3; }
+        check Fast { after wheel.speed > 30 km/h: always[1s, 2s] mean(wheel.speed, 2s at most 20 samples) < 20; }
+        "#,
+    );
+    assert!(report.is_ok(), "{}", rendered(&report));
+    assert_eq!(report.program.rules.len(), 15);
+    assert_eq!(report.program.inputs[0].columns.len(), 7);
+}
+
+/// The first error of a rule: its code, its message, and the remedy.
+fn refused(rule: &str) -> (String, String, String) {
+    let report = compiled(rule);
+    let Some(wrong) = report.diagnostics.first() else { panic!("{rule} compiles") };
+    assert!(!rendered(&report).is_empty());
+    let code = oasis_pdl::ErrorCode::name(wrong.code);
+    (code, wrong.message.clone(), wrong.help.clone().unwrap_or_default())
+}
+
+#[test]
+fn each_error_says_what_is_wrong_and_the_remedy() {
+    for (rule, code, message, help) in [
+        ("alarm A { raise pump.temperature > 95 Cel for 2s }", "R0001", "missing `;` after `raise`", ""),
+        ("alarm A { raise pump.pressed && pump.pressed; }", "R0001", "missing `;`", "write `and`"),
+        ("alarm A { raise pump.flow = 3; }", "R0001", "missing `;`", "compare with `==`"),
+        ("alert A { raise pump.pressed; }", "R0001", "expected a declaration", "did you mean `alarm`?"),
+        ("alarm A { raise 0 < pump.flow < 3; }", "R0001", "comparisons cannot be chained", "0 < x and x < 9"),
+        (
+            "alarm A { raise pump.pressed; severity hihg; }",
+            "R0001",
+            "expected a severity, found `hihg`",
+            "`high`",
+        ),
+        ("alarm A { raise pump.flow > 3 ° ; }", "R0002", "unexpected character", "write `Cel`"),
+        ("alarm A { raise /* pump.pressed; }", "R0003", "unterminated comment", "*/"),
+        ("alarm pump { raise pump.pressed; }", "R0005", "duplicate `pump`", ""),
+        ("alarm A { raise pumpe.pressed; }", "R0006", "unknown name `pumpe`", "did you mean `pump`?"),
+        ("input x = \"*/x\" : Pump;", "R0007", "unknown probe type `Pump`", "did you mean `Plant::Pump`?"),
+        (
+            "alarm A { raise pump.temprature > 3 Cel; }",
+            "R0008",
+            "unknown metric",
+            "did you mean `temperature`?",
+        ),
+        (
+            "alarm A { raise avg(pump.flow, 10s) > 3; }",
+            "R0009",
+            "unknown function `avg`",
+            "did you mean `mean`?",
+        ),
+        ("alarm A { raise pump.state == OPENED; }", "R0010", "unknown enumerator", "did you mean `OPEN`?"),
+        ("alarm A { raise pump.flow > 3 furlong; }", "R0011", "unknown unit `furlong`", "braces"),
+        ("alarm A { raise pump.flow; }", "R0012", "expected a condition, found a number", "compare it"),
+        ("alarm A { raise pump.name > 3; }", "R0012", "the metric is text", ""),
+        ("alarm A { raise pump.pressed == 1; }", "R0012", "a condition is not compared", "not x"),
+        ("alarm A { raise pump.state > OPEN; }", "R0012", "values of an enum have no order", "=="),
+        ("alarm A { raise pump > 3; }", "R0012", "`pump` is an input, and not a value", "pump.METRIC"),
+        ("alarm A { raise pump.temperature > 3 m; }", "R0013", "cannot compare `Cel` and `m`", "`Cel`"),
+        (
+            "alarm A { raise rate(pump.temperature, 1s) > 3 Cel; }",
+            "R0013",
+            "cannot compare `K/s` and `Cel`",
+            "",
+        ),
+        ("alarm A { raise pump.temperature + pump.flow > 3; }", "R0013", "cannot add `Cel` and `l/min`", ""),
+        ("alarm A { raise pump.pressed for 2; }", "R0014", "expected a duration", "500ms"),
+        ("alarm A { raise pump.pressed for 8d; }", "R0014", "duration of more than 7 d", ""),
+        ("alarm A { raise mean(pump.flow) > 3; }", "R0015", "`mean` needs a window", "mean(x, 10s)"),
+        ("alarm A { raise mean(pump.flow, 1h) > 3; }", "R0015", "at most 100000 are allowed", "shorten it"),
+        ("alarm A { raise mean(wheel.speed, 10s) > 3; }", "R0016", "has no bound", "at most 1000 samples"),
+        ("alarm A { raise pump.flow > wheel.speed; }", "R0017", "a rule reads the samples of one input", ""),
+        ("alarm A { raise 3 > 2; }", "R0018", "`A` reads no samples", "pump.temperature"),
+        ("derive D every 1s { x = D.x; }", "R0019", "`D` is computed from itself", ""),
+        ("alarm A { severity high; }", "R0020", "alarm without `raise`", "raise CONDITION"),
+        ("alarm A { raise pump.pressed; latch; latch; }", "R0021", "duplicate `latch`", ""),
+        ("input x = \"pump\" : Plant::Pump;", "R0022", "names no instances", "*/processor"),
+        (
+            "alarm A { raise silent(pump) or pump.pressed; }",
+            "R0023",
+            "`silent` can only be",
+            "an alarm of its own",
+        ),
+        ("alarm A { raise silent(pump); }", "R0023", "`silent` can only be", "for 3s"),
+    ] {
+        let found = refused(rule);
+        assert_eq!(found.0, code, "{rule}: {found:?}");
+        assert!(found.1.contains(message) && found.2.contains(help), "{rule}: {found:?}");
+    }
+}
+
+#[test]
+fn a_cycle_of_derived_instances_is_refused_once() {
+    let report = compiled(
+        "derive A every 1s { x = B.x; } derive B every 1s { x = A.x + C.x; } derive C every 1s { x = B.x; }",
+    );
+    let messages: Vec<_> =
+        report.diagnostics.iter().map(|wrong| (&*wrong.message, wrong.note.as_deref())).collect();
+    assert_eq!(messages, [("`A` is computed from itself", Some("`A` reads `B` reads `A`"))]);
+}
+
+#[test]
+fn an_error_hides_no_other_one() {
+    let report =
+        compiled("alarm A { raise; }\nalarm B { raise pump.flow; }\nalarm C { raise pump.pressed; }");
+    assert_eq!(report.diagnostics.len(), 2, "{}", rendered(&report));
+    assert_eq!(report.program.rules.len(), 1);
+}
+
+#[test]
+fn names_files_and_expressions_are_bounded() {
+    let long = "x".repeat(65);
+    let deep = format!("alarm A {{ raise {}pump.pressed{}; }}", "(".repeat(33), ")".repeat(33));
+    let broad = format!("alarm A {{ raise pump.flow > 0{}; }}", " + 1".repeat(300));
+    let many = "event E { when pump.pressed; }".repeat(1_001);
+    for rule in [&*format!("alarm {long} {{ raise pump.pressed; }}"), &deep, &broad, &many] {
+        assert!(
+            compiled(rule).diagnostics.iter().any(|wrong| oasis_pdl::ErrorCode::name(wrong.code) == "R0004"),
+            "{rule:.60}"
+        );
+    }
+    let huge = compiled(&" ".repeat(1024 * 1024));
+    assert!(huge.diagnostics[0].message.contains("at most 1048576"));
+}
+
+#[test]
+fn a_description_says_what_a_rule_does_and_what_it_takes() {
+    let report = compiled(
+        "alarm Hot { raise mean(pump.temperature,\n last 5) > 95 for 2s; clear pump.temperature < 90; latch; }
+         alarm Gone { raise silent(pump) for 3s; }",
+    );
+    let text = report.explain();
+    for sentence in [
+        "input pump\n  The instances */pump* of the type Plant::Pump; each has states of its own.",
+        "Raises an alarm of severity medium when `mean(pump.temperature, last 5) > 95` has been true for 2 s.",
+        "Clears it when `pump.temperature < 90` is true. It stays until it is acknowledged.",
+        "when pump has sent no sample for 3 s. Clears it at the next sample.",
+        "Reads input pump. Takes at most",
+    ] {
+        assert!(text.contains(sentence), "{text}");
+    }
+}
+
+#[test]
+fn a_longer_window_takes_more_memory() {
+    let bytes = |window: &str| {
+        let report = compiled(&format!("alarm A {{ raise mean(pump.flow, {window}) > 1; }}"));
+        report.program.rules[0].memory_bytes()
+    };
+    assert_eq!(bytes("last 15") - bytes("last 5"), 240);
+    // 100 Hz, a tenth more for jitter, and two for the ends.
+    assert_eq!(bytes("1s") - bytes("last 1"), 24 * 111);
+    assert_eq!(bytes("1s at most 40 samples"), bytes("last 40"));
+}

@@ -1,0 +1,115 @@
+//! Any text is compiled or refused, and nothing panics.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+mod common;
+
+use common::{INPUTS, compiled, rendered};
+use oasis_rules::format;
+use proptest::prelude::*;
+
+const WORDS: [&str; 52] = [
+    "input",
+    "alarm",
+    "event",
+    "derive",
+    "check",
+    "raise",
+    "clear",
+    "severity",
+    "latch",
+    "on_unknown",
+    "when",
+    "then",
+    "within",
+    "after",
+    "always",
+    "every",
+    "for",
+    "and",
+    "or",
+    "not",
+    "last",
+    "at",
+    "most",
+    "samples",
+    "pump",
+    ".",
+    "temperature",
+    "state",
+    "OPEN",
+    "mean",
+    "count",
+    "rate",
+    "rising",
+    "silent",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ";",
+    ",",
+    ":",
+    "::",
+    "=",
+    ">",
+    "5",
+    "10s",
+    "3 Cel",
+    "- ",
+    "\"*/x\"",
+    "Plant::Pump",
+];
+
+fn survives(text: &str) {
+    let report = compiled(text);
+    assert_eq!(report.is_ok(), rendered(&report).is_empty());
+    report.diagnostics.iter().for_each(|wrong| drop(wrong.to_json(&report.sources)));
+    if report.is_ok() {
+        report.explain();
+    }
+    if let Ok(laid_out) = format("a.rules".as_ref(), text) {
+        assert_eq!(format("a.rules".as_ref(), &laid_out).unwrap(), laid_out, "{text}");
+    }
+}
+
+#[test]
+fn the_edges_of_units_and_numbers_survive() {
+    for text in [
+        "5 [",
+        "5 {",
+        "5 [[m]",
+        "5 [[degF]]",
+        "5 m/",
+        "5 m//x",
+        "5 m-",
+        "5 m-2",
+        "5 µs",
+        "1e999",
+        "5%",
+        "5 m{é}",
+        "5 m\u{feff}",
+    ] {
+        survives(&format!("alarm A {{ raise pump.flow > {text}; }}"));
+        survives(&format!("alarm A {{ raise pump.flow > {text}"));
+    }
+    survives(INPUTS);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_words_survive(words in prop::collection::vec(prop::sample::select(WORDS.to_vec()), 0..60)) {
+        survives(&words.join(" "));
+        survives(&format!("alarm A {{ raise {}", words.concat()));
+    }
+
+    #[test]
+    fn any_text_survives(text in "\\PC{0,80}") {
+        survives(&text);
+        survives(&format!("alarm A {{ raise pump.flow > {text}"));
+    }
+}

@@ -1,6 +1,6 @@
 //! The arguments of the command line.
 
-use crate::{access, archive, ca, export, forget, import, lab, pdl, setup, sql};
+use crate::{access, archive, ca, export, forget, import, lab, pdl, rules, setup, sql};
 #[cfg(feature = "live")]
 use crate::{
     live::arguments::{Audit, Dac, Handlers, List, Node, Relay, Shards, SignInLink, Tail, Tem, Up},
@@ -231,6 +231,9 @@ What is there already stays as it is, so it can run before each start.")]
     /// Work with Probe Definition Language files.
     #[command(subcommand)]
     Pdl(pdl::Verb),
+    /// Check rules, and try them on a recording: alarms, events, derived instances and checks (docs/guides/write-rules.md).
+    #[command(subcommand)]
+    Rules(rules::Verb),
     /// Repeat measurements of publications beside other servers, and report them: runs oasis-lab.
     #[command(after_help = "Examples:
   oasis lab list                             experiments, their plans, servers and variables

@@ -7,10 +7,12 @@ mod broken_pipe;
 mod ca;
 mod cli;
 mod config;
+mod diagnostics;
 #[cfg(all(test, feature = "live"))]
 mod documented_commands;
 mod export;
 mod forget;
+mod format_files;
 mod formats;
 mod import;
 mod lab;
@@ -22,6 +24,8 @@ mod output_format;
 mod pdl;
 mod private_file;
 mod progress;
+mod replace;
+mod rules;
 mod setup;
 mod sql;
 mod target;
@@ -66,6 +70,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Ca(arguments) => ca::run(&arguments).map(success),
         Verb::Setup(arguments) => setup::run(&arguments).map(success),
         Verb::Pdl(arguments) => pdl::run(arguments),
+        Verb::Rules(arguments) => rules::run(arguments),
         Verb::Lab(arguments) => lab::run(&arguments).map(success),
         #[cfg(feature = "live")]
         live => live::run(live).map(success),

@@ -1,7 +1,8 @@
 //! The arguments of `oasis pdl`.
 
+use crate::{diagnostics::MessageFormat, format_files::Fmt};
 use clap::{
-    Args, Subcommand, ValueEnum,
+    Args, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use oasis_pdl_gen::Language;
@@ -55,16 +56,6 @@ pub struct Compile {
 }
 
 #[derive(Debug, Args)]
-pub struct Fmt {
-    /// PDL files, or - for standard input and output.
-    #[arg(required = true)]
-    pub files: Vec<PathBuf>,
-    /// Show changes without writing them.
-    #[arg(long)]
-    pub check: bool,
-}
-
-#[derive(Debug, Args)]
 pub struct Diff {
     /// Old PDL file.
     pub old: PathBuf,
@@ -107,13 +98,4 @@ pub struct Input {
     /// Output format of errors.
     #[arg(long, value_enum, default_value_t)]
     pub message_format: MessageFormat,
-}
-
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub enum MessageFormat {
-    /// Text for people.
-    #[default]
-    Human,
-    /// One JSON object in each line, for editors and CI.
-    Json,
 }

@@ -1,7 +1,7 @@
 //! `oasis pdl check`
 
-use super::arguments::{Check, MessageFormat};
-use super::{counted, read};
+use super::{arguments::Check, read};
+use crate::diagnostics::{MessageFormat, counted};
 use std::process::ExitCode;
 
 pub fn run(arguments: &Check) -> ExitCode {

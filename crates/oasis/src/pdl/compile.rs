@@ -1,7 +1,10 @@
 //! `oasis pdl compile`
 
-use super::arguments::{Compile, MessageFormat};
-use super::{explain, read, replace::replace};
+use super::{arguments::Compile, read};
+use crate::{
+    diagnostics::{MessageFormat, explain},
+    replace::replace,
+};
 use anyhow::Context;
 use std::{fs, process::ExitCode};
 
@@ -13,7 +16,7 @@ pub fn run(arguments: &Compile) -> anyhow::Result<ExitCode> {
     report.diagnostics =
         arguments.languages.iter().flat_map(|language| language.check(&report.model)).collect();
     if !report.is_ok() {
-        explain(&report, arguments.input.message_format);
+        explain(&report.diagnostics, &report.sources, arguments.input.message_format);
         return Ok(ExitCode::FAILURE);
     }
     let stem = arguments.input.files.first().and_then(|file| file.file_stem()).unwrap_or_default();

@@ -1,7 +1,10 @@
 //! `oasis pdl diff`
 
-use super::arguments::{Diff, Input, MessageFormat};
-use super::{counted, read};
+use super::{
+    arguments::{Diff, Input},
+    read,
+};
+use crate::diagnostics::{MessageFormat, counted};
 use oasis_pdl::{Change, Class, Report, Sources, Span, compare};
 use std::{
     io::{self, IsTerminal, Write},

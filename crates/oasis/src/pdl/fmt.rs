@@ -1,82 +1,24 @@
 //! `oasis pdl fmt`
 
-use super::arguments::{Fmt, MessageFormat};
-use super::{explain, replace::replace};
-use anyhow::Context;
-use oasis_pdl::{Diagnostic, Report, format};
-use similar::TextDiff;
-use std::{
-    fs,
-    io::{self, Read, Write},
-    path::Path,
-    process::ExitCode,
+use crate::{
+    diagnostics::{MessageFormat, explain},
+    format_files::{self, Fmt},
 };
+use oasis_pdl::{Diagnostic, Report, format};
+use std::{io, path::Path, process::ExitCode};
 
-/// Stands for standard input and standard output.
-const PIPE: &str = "-";
-
-/// Formats every file, also after errors in others.
 pub fn run(arguments: &Fmt) -> anyhow::Result<ExitCode> {
-    if arguments.files.iter().any(|file| file == Path::new(PIPE)) {
-        anyhow::ensure!(arguments.files.len() == 1, "`-` must be the only file");
-        return pipe(arguments.check);
-    }
-    let mut is_fine = true;
-    for path in &arguments.files {
-        is_fine &= match laid_out(path, fs::read_to_string(path)) {
-            None => false,
-            Some((text, laid_out)) if text == laid_out => true,
-            Some((text, laid_out)) if arguments.check => {
-                show_difference(path, &text, &laid_out).map(|()| false)?
-            }
-            Some((_, laid_out)) => rewrite(path, &laid_out),
-        };
-    }
-    Ok(if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    format_files::run(arguments, &laid_out)
 }
 
-/// Formats one file. Returns whether it succeeded.
-fn rewrite(path: &Path, laid_out: &str) -> bool {
-    let outcome = replace(path, laid_out);
-    match &outcome {
-        Ok(()) => println!("{}", path.display()),
-        Err(error) => eprintln!("oasis: {error:#}"),
-    }
-    outcome.is_ok()
-}
-
-fn pipe(is_check: bool) -> anyhow::Result<ExitCode> {
-    let path = Path::new("<stdin>");
-    let mut text = String::new();
-    let Some((text, laid_out)) = laid_out(path, io::stdin().read_to_string(&mut text).map(|_| text)) else {
-        return Ok(ExitCode::FAILURE);
-    };
-    if !is_check {
-        io::stdout().write_all(laid_out.as_bytes()).context("cannot write standard output")?;
-    } else if laid_out != text {
-        show_difference(path, &text, &laid_out)?;
-        return Ok(ExitCode::FAILURE);
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the text and its formatted version. Reports errors.
-fn laid_out(path: &Path, text: io::Result<String>) -> Option<(String, String)> {
+fn laid_out(path: &Path, text: io::Result<&str>) -> Option<String> {
     let report = match text {
-        Ok(text) => match format(path, &text) {
-            Ok(laid_out) => return Some((text, laid_out)),
+        Ok(text) => match format(path, text) {
+            Ok(laid_out) => return Some(laid_out),
             Err(report) => report,
         },
         Err(error) => Report { diagnostics: vec![Diagnostic::unreadable(path, &error)], ..Report::default() },
     };
-    explain(&report, MessageFormat::Human);
+    explain(&report.diagnostics, &report.sources, MessageFormat::Human);
     None
-}
-
-fn show_difference(path: &Path, text: &str, laid_out: &str) -> anyhow::Result<()> {
-    let name = path.display().to_string();
-    let lines = TextDiff::from_lines(text, laid_out);
-    let mut difference = lines.unified_diff();
-    difference.header(&name, &name);
-    write!(io::stdout(), "{difference}").context("cannot write standard output")
 }

@@ -1,0 +1,44 @@
+//! Prints the errors of compilers.
+
+use clap::ValueEnum;
+use oasis_pdl::{Diagnostic, ErrorCode, Sources};
+use std::io::IsTerminal;
+
+/// Most errors printed at once: further ones are often consequences.
+const SHOWN: usize = 100;
+
+/// Output format of errors.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub enum MessageFormat {
+    /// Text for people.
+    #[default]
+    Human,
+    /// One JSON object in each line, for editors and CI.
+    Json,
+}
+
+/// Prints all errors of a compilation: text on standard error, JSON on standard output.
+pub fn explain<C: ErrorCode>(diagnostics: &[Diagnostic<C>], sources: &Sources, format: MessageFormat) {
+    match format {
+        MessageFormat::Json => {
+            for diagnostic in diagnostics {
+                println!("{}", diagnostic.to_json(sources));
+            }
+        }
+        MessageFormat::Human if diagnostics.is_empty() => {}
+        MessageFormat::Human => {
+            let colors = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            for diagnostic in diagnostics.iter().take(SHOWN) {
+                eprintln!("{}\n", diagnostic.render(sources, colors));
+            }
+            let hidden = diagnostics.len().saturating_sub(SHOWN);
+            let rest = if hidden == 0 { String::new() } else { format!(", {hidden} not shown") };
+            eprintln!("{}{rest}", counted(diagnostics.len(), "error"));
+        }
+    }
+}
+
+/// `1 rule`, `2 rules`.
+pub fn counted(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}

@@ -1,0 +1,125 @@
+//! The stored samples of one instance, batch by batch, in columns.
+
+use oasis_history::{Batch, NextStep, Piece, Reader, Start};
+use oasis_rules::{Binding, RESTART, Rows, program::Input};
+use oasis_store::{History, ReadError, Series};
+use oasis_wire::batch;
+use std::{collections::VecDeque, sync::Arc};
+use uuid::Uuid;
+
+/// Samples that came in one batch, and their place in the order of all batches.
+#[derive(Debug)]
+pub struct Arrival {
+    pub dac_time: u64,
+    pub topic: u32,
+    pub sequence: u64,
+    pub rows: Rows,
+}
+
+/// The batches of one instance.
+#[derive(Debug)]
+pub struct Stream {
+    reader: Reader,
+    bytes: usize,
+    input: Input,
+    pieces: VecDeque<Piece>,
+    is_over: bool,
+    binding: Option<(Arc<Series>, Binding)>,
+    /// The run of the last sample, and the sequence number after it.
+    next: Option<(Uuid, u64)>,
+    /// What is to be said about its samples.
+    pub notes: Vec<String>,
+}
+
+impl Stream {
+    /// Reads the samples from a time on, up to the first one that is not older than `until`. Keeps about `bytes` of batches in memory.
+    pub fn new(
+        history: &History,
+        (node, instance): (&str, &str),
+        input: &Input,
+        (from, until): (u64, Option<u64>),
+        bytes: usize,
+    ) -> Self {
+        let reader =
+            Reader::new(node, instance, Start::Time(from)).with_archive(history.clone()).until(until);
+        let (pieces, notes) = (VecDeque::new(), Vec::new());
+        Self { reader, bytes, input: input.clone(), pieces, is_over: false, binding: None, next: None, notes }
+    }
+
+    /// Returns the next batch; nothing at the end.
+    ///
+    /// # Errors
+    /// If the archive cannot be read.
+    pub fn next(&mut self) -> Result<Option<Arrival>, ReadError> {
+        loop {
+            match self.pieces.pop_front() {
+                Some(Piece::Samples(batch)) => {
+                    if let Some(arrival) = self.arrival(&batch) {
+                        return Ok(Some(arrival));
+                    }
+                }
+                // The sequence numbers say how many samples are missing.
+                Some(Piece::Gap { .. } | Piece::Epoch | Piece::Type(_)) => {}
+                None if self.is_over => return Ok(None),
+                None => {
+                    let read = self.reader.read(self.bytes)?;
+                    let ends = matches!(read.then, NextStep::TimeEnd | NextStep::ArchiveEnd);
+                    self.is_over = read.pieces.is_empty() && ends;
+                    self.pieces.extend(read.pieces.into_iter().map(|(piece, _)| piece));
+                }
+            }
+        }
+    }
+
+    /// The samples of a batch, if it is of the input's type and readable.
+    fn arrival(&mut self, Batch { series, bytes, offsets, wanted }: &Batch) -> Option<Arrival> {
+        if series.probe_type.name != self.input.probe_type {
+            return None;
+        }
+        let batch = match batch::Batch::parse(bytes, &series.probe_type) {
+            Ok(batch) => batch,
+            Err(error) => {
+                self.note(format!("a batch does not fit its schema: {error}"));
+                return None;
+            }
+        };
+        let index = |offset: u64| offset.saturating_sub(offsets.start.0) as usize;
+        let range = index(wanted.start.0)..index(wanted.end.0);
+        let sequence = batch.header().first_sequence.wrapping_add(range.start as u64);
+        let missing = self.missing(series.run, sequence, range.len() as u64);
+        let rows = self.binding(series).rows(&batch, range, missing);
+        let &batch::Header { dac_time, topic, .. } = batch.header();
+        Some(Arrival { dac_time, topic, sequence, rows })
+    }
+
+    /// The samples that are missing before these.
+    fn missing(&mut self, run: Uuid, sequence: u64, count: u64) -> u64 {
+        let before = self.next.replace((run, sequence.saturating_add(count)));
+        before
+            .filter(|(last, _)| *last == run)
+            .and_then(|(_, next)| sequence.checked_sub(next))
+            .unwrap_or(RESTART)
+    }
+
+    fn binding(&mut self, series: &Arc<Series>) -> &Binding {
+        let known = self.binding.take().filter(|(known, _)| Arc::ptr_eq(known, series));
+        let bound = known.unwrap_or_else(|| {
+            let binding = Binding::new(&self.input, &series.probe_type);
+            for metric in binding.lacking() {
+                self.note(format!(
+                    "version {} of its type has another {metric}: unknown",
+                    series.probe_type.version
+                ));
+            }
+            (series.clone(), binding)
+        });
+        &self.binding.insert(bound).1
+    }
+
+    /// Notes something once.
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}

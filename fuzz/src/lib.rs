@@ -1,4 +1,4 @@
-//! What the targets share: the probe types of `vectors/shapes.pdl`, one of which the first byte of an input chooses.
+//! What the targets share: the probe types of `vectors/shapes.pdl`. The first byte of a batch chooses one of them.
 
 pub mod targets;
 
@@ -8,20 +8,31 @@ use oasis_wire::{
     schema::ProbeType,
     value::{self, Value},
 };
-use std::{collections::HashMap, path::PathBuf, sync::LazyLock};
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, LazyLock},
+};
 
-static TYPES: LazyLock<Vec<ProbeType>> = LazyLock::new(|| {
+static TYPES: LazyLock<Vec<Arc<ProbeType>>> = LazyLock::new(|| {
     let path = PathBuf::from("shapes.pdl");
     let files = HashMap::from([(path.clone(), include_str!("../../vectors/shapes.pdl").to_owned())]);
     let model = compile(&[path], &[], &files).model;
-    model.probes.iter().filter_map(|probe| oasis_pdl_gen::json_schema::schema(&model, probe)).collect()
+    let schemas = model.probes.iter().filter_map(|probe| oasis_pdl_gen::json_schema::schema(&model, probe));
+    schemas.map(Arc::new).collect()
 });
+
+/// All of them.
+pub fn types() -> &'static [Arc<ProbeType>] {
+    &TYPES
+}
 
 /// The probe type that an input chooses, and the rest of the input.
 pub fn chosen(input: &[u8]) -> Option<(&'static ProbeType, &[u8])> {
     let (&choice, rest) = input.split_first()?;
     let types = &*TYPES;
-    Some((types.get(usize::from(choice) % types.len())?, rest))
+    let probe_type: &ProbeType = types.get(usize::from(choice) % types.len())?;
+    Some((probe_type, rest))
 }
 
 /// The next row of an input, if it begins with one.

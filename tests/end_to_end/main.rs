@@ -52,6 +52,7 @@ mod registry_deltas;
 mod relay;
 mod replay;
 mod replay_again;
+mod rules;
 mod sdk;
 mod setup;
 mod shards;

@@ -6,6 +6,8 @@ mod common;
 
 use common::{compiled, rendered};
 
+const DOCS: &str = include_str!("../../../docs/reference/rules.md");
+
 #[test]
 fn every_construct_compiles() {
     let report = compiled(
@@ -108,6 +110,7 @@ fn each_error_says_what_is_wrong_and_the_remedy() {
         ("alarm A { raise silent(pump); }", "R0023", "`silent` can only be", "for 3s"),
     ] {
         let found = refused(rule);
+        assert!(DOCS.contains(&format!("| {code} |")), "docs/reference/rules.md lacks {code}");
         assert_eq!(found.0, code, "{rule}: {found:?}");
         assert!(found.1.contains(message) && found.2.contains(help), "{rule}: {found:?}");
     }

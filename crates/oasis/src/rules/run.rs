@@ -13,7 +13,7 @@ use crate::{
     time_flag,
 };
 use anyhow::{Context, bail};
-use oasis_rules::{Engine, Event, InstanceId, Program, RESTART};
+use oasis_rules::{Engine, Event, EventKind, InstanceId, Program, RESTART};
 use oasis_store::History;
 use oasis_wire::time;
 use std::{
@@ -99,11 +99,13 @@ impl Replay {
 
     fn run(&mut self, out: &mut Printer<impl Write>) -> anyhow::Result<()> {
         while let Some(((dac_time, .., id), arrival)) = self.next.pop_first() {
-            self.samples += arrival.rows.len() as u64;
-            let missing = arrival.rows.missing.iter().filter(|missing| **missing != RESTART);
-            self.missing = self.missing.saturating_add(missing.sum());
+            let Some(source) = self.sources.get_mut(&id) else { continue };
+            let rows = source.stream.rows(arrival);
+            self.samples += rows.len() as u64;
+            let missing = rows.missing.iter().filter(|missing| **missing != RESTART);
+            self.missing = missing.fold(self.missing, |sum, missing| sum.saturating_add(*missing));
             self.frontier = self.frontier.max(dac_time);
-            self.evaluate(out, |engine, report| engine.batch(id, dac_time, arrival.rows, report))?;
+            self.evaluate(out, |engine, report| engine.batch(id, dac_time, rows, report))?;
             self.advance(id)?;
         }
         let frontier = self.frontier;
@@ -197,6 +199,9 @@ fn text(program: &Program, target: &Target, event: &Event) -> String {
     }
     if let Some(missing) = event.missing {
         line += &format!("  {} missing", counted(missing as usize, "sample"));
+    }
+    if !event.is_known && event.kind != EventKind::Unknown {
+        line += "  quality unknown";
     }
     line
 }

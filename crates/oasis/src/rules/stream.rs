@@ -3,17 +3,21 @@
 use oasis_history::{Batch, NextStep, Piece, Reader, Start};
 use oasis_rules::{Binding, RESTART, Rows, program::Input};
 use oasis_store::{History, ReadError, Series};
-use oasis_wire::batch;
+use oasis_wire::{
+    batch::{self, Header},
+    quantity::Offset,
+};
 use std::{collections::VecDeque, sync::Arc};
 use uuid::Uuid;
 
-/// Samples that came in one batch, and their place in the order of all batches.
+/// Samples that came in one batch, and their place in the order of all batches. They are decoded in their turn: many instances wait for theirs.
 #[derive(Debug)]
 pub struct Arrival {
     pub dac_time: u64,
     pub topic: u32,
+    /// The sequence number of the first one that is wanted.
     pub sequence: u64,
-    pub rows: Rows,
+    batch: Batch,
 }
 
 /// The batches of one instance.
@@ -54,7 +58,7 @@ impl Stream {
         loop {
             match self.pieces.pop_front() {
                 Some(Piece::Samples(batch)) => {
-                    if let Some(arrival) = self.arrival(&batch) {
+                    if let Some(arrival) = self.arrival(batch) {
                         return Ok(Some(arrival));
                     }
                 }
@@ -71,25 +75,37 @@ impl Stream {
         }
     }
 
-    /// The samples of a batch, if it is of the input's type and readable.
-    fn arrival(&mut self, Batch { series, bytes, offsets, wanted }: &Batch) -> Option<Arrival> {
-        if series.probe_type.name != self.input.probe_type {
+    /// The place of a batch, if it is of the input's type.
+    fn arrival(&mut self, batch: Batch) -> Option<Arrival> {
+        if batch.series.probe_type.name != self.input.probe_type {
             return None;
         }
-        let batch = match batch::Batch::parse(bytes, &series.probe_type) {
-            Ok(batch) => batch,
+        match Header::parse(&batch.bytes) {
+            Ok(Header { dac_time, topic, first_sequence, .. }) => {
+                let skipped = batch.wanted.start.0.saturating_sub(batch.offsets.start.0);
+                Some(Arrival { dac_time, topic, sequence: first_sequence.saturating_add(skipped), batch })
+            }
+            Err(error) => {
+                self.note(format!("a batch is damaged: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Decodes samples. A batch that does not fit its schema is noted; its samples are missing before the next one.
+    pub fn rows(&mut self, Arrival { sequence, batch, .. }: Arrival) -> Rows {
+        let Batch { series, bytes, offsets, wanted } = batch;
+        let decoded = match batch::Batch::parse(&bytes, &series.probe_type) {
+            Ok(decoded) => decoded,
             Err(error) => {
                 self.note(format!("a batch does not fit its schema: {error}"));
-                return None;
+                return Rows::default();
             }
         };
-        let index = |offset: u64| offset.saturating_sub(offsets.start.0) as usize;
-        let range = index(wanted.start.0)..index(wanted.end.0);
-        let sequence = batch.header().first_sequence.wrapping_add(range.start as u64);
+        let index = |offset: Offset| offset.0.saturating_sub(offsets.start.0) as usize;
+        let range = index(wanted.start)..index(wanted.end);
         let missing = self.missing(series.run, sequence, range.len() as u64);
-        let rows = self.binding(series).rows(&batch, range, missing);
-        let &batch::Header { dac_time, topic, .. } = batch.header();
-        Some(Arrival { dac_time, topic, sequence, rows })
+        self.binding(&series).rows(&decoded, range, missing)
     }
 
     /// The samples that are missing before these.

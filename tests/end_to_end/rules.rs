@@ -1,0 +1,96 @@
+//! `oasis rules` for people and CI, and over a recording (`docs/guides/write-rules.md`).
+
+use crate::harness::{Oasis, ledger, oasis};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    path::Path,
+    process::{Output, Stdio},
+};
+
+const RULES: &str = r#"input cpu = "plant/*" : OASIS::System::LinuxProcessorProbe;
+
+alarm Counted {
+  raise count(cpu.idle_time >= 0, last 100) >= 100;
+  severity low;
+}
+
+derive Tenth every 100ms {
+  idle = mean(cpu.idle_time, last 10);
+}
+
+alarm Derived {
+  raise Tenth.idle > 0;
+}
+"#;
+
+/// Runs in a folder, so that its output contains no temporary names.
+fn rules(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let mut command = oasis();
+    command.current_dir(folder).arg("rules").args(arguments).stdin(Stdio::null());
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+/// Stores some samples of a processor, and stops all.
+fn record(folder: &Path) {
+    let dac = Oasis::dac(&["--archive", folder.join("samples").to_str().unwrap()]);
+    let node = Oasis::node(dac.channel(), &["--probe", "processor@200"]);
+    let is_stored = |ledger: &Value| ledger["archive"]["stored"].as_u64() > Some(300);
+    ledger(&dac, "plant", "processor", "samples stored", is_stored);
+    assert!(node.stop().success() && dac.stop().success());
+}
+
+#[test]
+fn the_events_of_a_recording_are_the_same_bytes_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    record(folder.path());
+    fs::write(folder.path().join("a.rules"), RULES).unwrap();
+    let run = || rules(folder.path(), &["run", "--archive", "samples", "--format", "json", "a.rules"]);
+    let (status, events, said) = run();
+    assert_eq!(status, 0, "{said}");
+    assert_eq!(run().1, events);
+    let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let counted = events.iter().find(|event| event["rule"] == "Counted").unwrap();
+    let members = ["event", "source", "severity", "quality", "value", "sequence"].map(|name| &counted[name]);
+    let expected =
+        [json!("raised"), json!("plant/processor"), json!("low"), json!("good"), json!(100.0), json!(100)];
+    assert_eq!(members, expected.each_ref(), "{counted}");
+    assert!(
+        events.iter().any(|event| event["rule"] == "Derived" && event["state"] == "active"),
+        "{events:?}"
+    );
+    assert!(said.contains("of 1 instance"), "{said}");
+
+    let text = rules(folder.path(), &["run", "--archive", "samples", "a.rules"]).1;
+    assert!(text.contains("raised     Counted  plant/processor  100 (limit 100)"), "{text}");
+    let past = rules(folder.path(), &["run", "--archive", "samples", "--to", "-1h", "a.rules"]);
+    assert_eq!((past.0, &*past.1), (0, ""), "{past:?}");
+}
+
+#[test]
+fn files_are_checked_explained_and_formatted() {
+    let folder = tempfile::tempdir().unwrap();
+    let pdl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pdl/processor.pdl");
+    let types = ["--pdl", pdl.to_str().unwrap()];
+    fs::write(folder.path().join("a.rules"), RULES.replace("\n  ", " ")).unwrap();
+    fs::write(folder.path().join("wrong.rules"), RULES.replace("cpu.idle_time", "cpu.idel_time")).unwrap();
+    let with_types = |verb: &str, file: &str| rules(folder.path(), &[&[verb], &types[..], &[file]].concat());
+
+    assert_eq!(with_types("check", "a.rules"), (0, "a.rules: ok: 3 rules, 1 input\n".into(), String::new()));
+    let (status, out, said) = with_types("check", "wrong.rules");
+    assert_eq!((status, &*out), (1, ""));
+    assert!(said.contains("error[R0008]") && said.contains("did you mean `idle_time`?"), "{said}");
+    assert!(said.contains("wrong.rules:4:19") && said.contains("2 errors"), "{said}");
+    assert_eq!(with_types("check", "nowhere.rules").0, 1);
+
+    let (status, out, _) = with_types("explain", "a.rules");
+    assert!(status == 0 && out.contains("Raises an alarm of severity low when"), "{out}");
+    assert_eq!(rules(folder.path(), &["fmt", "a.rules"]), (0, "a.rules\n".into(), String::new()));
+    assert_eq!(fs::read_to_string(folder.path().join("a.rules")).unwrap(), RULES);
+    assert_eq!(rules(folder.path(), &["fmt", "--check", "a.rules"]), (0, String::new(), String::new()));
+
+    let (status, _, said) = rules(folder.path(), &["check", "a.rules"]);
+    assert!(status == 1 && said.contains("name PDL files with --pdl"), "{said}");
+}

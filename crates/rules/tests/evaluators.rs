@@ -5,7 +5,7 @@
 mod naive;
 
 use naive::Row;
-use oasis_rules::{Engine, Event, Program, RESTART, Rows, compile};
+use oasis_rules::{Engine, Event, EventKind, Program, RESTART, Rows, compile};
 use oasis_wire::schema::{Metric, MetricType, ProbeType};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -188,6 +188,24 @@ fn rule() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Looks at each tick, in milliseconds.
+fn naive_silences(times: &[u64], duration: u64, end: u64) -> Vec<(EventKind, u64)> {
+    let (mut found, mut is_active) = (Vec::new(), false);
+    for (at, &last) in times.iter().enumerate() {
+        if std::mem::take(&mut is_active) {
+            found.push((EventKind::Cleared, last));
+        }
+        let next = times.get(at + 1).copied().unwrap_or(end + 1);
+        for tick in (last..next).filter(|time| time % 100 == 0) {
+            if !is_active && tick - last >= duration {
+                found.push((EventKind::Raised, tick));
+                is_active = true;
+            }
+        }
+    }
+    found
+}
+
 /// Events with unknown numbers compare by their text.
 fn text(events: &[Event]) -> String {
     events.iter().map(|event| format!("{event:?}\n")).collect()
@@ -203,6 +221,27 @@ proptest! {
         let expected = text(&naive::events(&program, &rows));
         prop_assert_eq!(text(&evaluated(&program, &rows, &sizes)), &expected[..], "{}", &rule);
         prop_assert_eq!(text(&evaluated(&program, &rows, &[usize::MAX])), &expected[..], "{}", &rule);
+    }
+
+    /// Silence is looked for at the next tick alone, and not at each.
+    #[test]
+    fn silence_is_that_of_each_tick(gaps in prop::collection::vec(0..900_u64, 1..20), duration in 1..12_u64, after in 0..900_u64) {
+        let duration = duration * 50;
+        let program = program(&format!("alarm Gone {{ raise silent(p) for {duration}ms; }}"));
+        let times: Vec<u64> = gaps.iter().scan(1_000, |time, gap| { *time += gap; Some(*time) }).collect();
+        let end = times.last().unwrap() + after;
+        let expected = naive_silences(&times, duration, end);
+        let mut engine = Engine::new(program);
+        let id = engine.add(0).unwrap();
+        let mut found = Vec::new();
+        for time in times {
+            let rows = Rows {
+                times: vec![time * MS], sequences: vec![0], missing: vec![0], columns: vec![vec![0.0]; 3], origins: vec![0],
+            };
+            engine.batch(id, time * MS, rows, &mut |_, event| found.push((event.kind, event.time / MS)));
+        }
+        engine.frontier(end * MS, &mut |_, event| found.push((event.kind, event.time / MS)));
+        prop_assert_eq!(found, expected);
     }
 
     /// Losing a sample can hide an answer, but not change it.

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{INPUTS, compiled, rendered};
-use oasis_rules::format;
+use oasis_rules::{Report, format};
 use proptest::prelude::*;
 
 const WORDS: [&str; 52] = [
@@ -63,6 +63,17 @@ const WORDS: [&str; 52] = [
     "Plant::Pump",
 ];
 
+const CONDITIONS: [&str; 8] = [
+    "pump.temperature>95 Cel",
+    "(pump.flow <-3 or pump.pressed)",
+    "rate(pump.temperature,1s)>5 [Cel/s]",
+    "count(pump.vibration>4,last 5)>=3",
+    "pump.state==OPEN",
+    "rising(not pump.pressed)",
+    "- pump.flow*2-1 != abs( pump.flow )/-3 ",
+    "mean(pump.flow,10s at most 5 samples)-5 l/min<2{beat}*3 l/min",
+];
+
 fn survives(text: &str) {
     let report = compiled(text);
     assert_eq!(report.is_ok(), rendered(&report).is_empty());
@@ -72,6 +83,10 @@ fn survives(text: &str) {
     }
     if let Ok(laid_out) = format("a.rules".as_ref(), text) {
         assert_eq!(format("a.rules".as_ref(), &laid_out).unwrap(), laid_out, "{text}");
+        let bodies = |report: &Report| -> Vec<_> {
+            report.program.rules.iter().map(|rule| format!("{:?}", rule.body)).collect()
+        };
+        assert_eq!(bodies(&compiled(&laid_out)), bodies(&report), "{text}");
     }
 }
 
@@ -105,6 +120,16 @@ proptest! {
     fn any_words_survive(words in prop::collection::vec(prop::sample::select(WORDS.to_vec()), 0..60)) {
         survives(&words.join(" "));
         survives(&format!("alarm A {{ raise {}", words.concat()));
+    }
+
+    /// Rules that compile more often than not.
+    #[test]
+    fn conditions_survive_their_layout(
+        words in prop::collection::vec(prop::sample::select(CONDITIONS.to_vec()), 1..6),
+        joins in prop::collection::vec(prop::sample::select(vec![" and ", "\nor not ", " or ", "/* why */and "]), 6),
+    ) {
+        let joined: String = words.iter().zip(&joins).map(|(word, join)| format!("{word}{join}")).collect();
+        survives(&format!("alarm A{{raise {joined} pump.pressed for 2s;}}"));
     }
 
     #[test]

@@ -164,3 +164,24 @@ impl Window {
         known((newest.value - base.value) / ((newest.time - base.time) as f64 / 1e9))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_never_takes_more_memory_than_its_bound() {
+        for (size, capacity) in
+            [(WindowSize::Last(7), 7), (WindowSize::Time(1_000, Some(7)), 7), (WindowSize::Last(1), 1)]
+        {
+            let Memory::Window(mut window) = Memory::new(Slot::Window { size, capacity, keeps_base: false })
+            else {
+                panic!("a window");
+            };
+            for time in 0..500 {
+                window.push(time, 1.0, 0);
+                assert!(window.entries.capacity() <= capacity as usize, "{size:?}");
+            }
+        }
+    }
+}

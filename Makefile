@@ -221,9 +221,10 @@ sim-night: ## Simulate 80,000 seeds, a night on one core
 
 ##@ Measurements
 
-bench: ## Measure the codec, the PDL compiler and events: docs/evidence/performance.md
+bench: ## Measure the codec, the PDL compiler, rules and events: docs/evidence/performance.md
 	cargo bench --locked -p oasis-wire
 	cargo bench --locked -p oasis-pdl --bench compile
+	cargo bench --locked -p oasis-rules --bench evaluate
 	cargo bench --locked -p oasis-tracing
 
 bench-spool: page ## Measure the file spool while the DAC is down for half a minute

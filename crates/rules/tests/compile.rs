@@ -77,6 +77,7 @@ fn each_error_says_what_is_wrong_and_the_remedy() {
         ),
         ("alarm A { raise pump.state == OPENED; }", "R0010", "unknown enumerator", "did you mean `OPEN`?"),
         ("alarm A { raise pump.flow > 3 furlong; }", "R0011", "unknown unit `furlong`", "braces"),
+        ("alarm A { raise pump.flow > 3 m/pump.flow; }", "R0011", "unknown unit `pump`", ""),
         ("alarm A { raise pump.flow; }", "R0012", "expected a condition, found a number", "compare it"),
         ("alarm A { raise pump.name > 3; }", "R0012", "the metric is text", ""),
         ("alarm A { raise pump.pressed == 1; }", "R0012", "a condition is not compared", "not x"),

@@ -10,6 +10,9 @@ use oasis_wire::{
 use std::{collections::VecDeque, sync::Arc};
 use uuid::Uuid;
 
+/// Most notes of an instance: further ones tell the same.
+const MOST_NOTES: usize = 8;
+
 /// Samples that came in one batch, and their place in the order of all batches. They are decoded in their turn: many instances wait for theirs.
 #[derive(Debug)]
 pub struct Arrival {
@@ -134,7 +137,7 @@ impl Stream {
 
     /// Notes something once.
     fn note(&mut self, note: String) {
-        if !self.notes.contains(&note) {
+        if self.notes.len() < MOST_NOTES && !self.notes.contains(&note) {
             self.notes.push(note);
         }
     }

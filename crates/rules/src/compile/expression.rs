@@ -127,8 +127,9 @@ impl Typing<'_, '_> {
             Ok(unit) => Ok(Quantity::new(Number::Constant(value), unit)),
             Err(error) => {
                 let wrong = Diagnostic::new(Code::UnknownUnit, unit.span, error.message, "not in UCUM");
-                let help = error.help.or_else(|| Some("put a blank before and after `/` to divide".into()));
-                Err(self.report(Diagnostic { help, ..wrong }))
+                let wrong =
+                    wrong.note("a unit ends at a blank: `5 m / x` is a quotient, and `5 m/s` a speed");
+                Err(self.report(Diagnostic { help: error.help, ..wrong }))
             }
         }
     }

@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 /// Most instances that inputs match, in total.
 const MAX_INSTANCES: usize = 20_000;
 
+/// Samples that are evaluated at once: their columns stay in the cache, and their events are few.
+const PART: usize = 1_024;
+
 /// Evaluates the rules of a program.
 #[derive(Debug)]
 pub struct Engine {
@@ -53,7 +56,9 @@ impl Engine {
         if let Some(deadline) = instance.deadline(&self.program) {
             self.deadlines.remove(&(deadline, id.0));
         }
-        instance.batch(&self.program, dac_time, rows).into_iter().for_each(|event| report(id, event));
+        for part in rows.parts(PART) {
+            instance.batch(&self.program, dac_time, part).into_iter().for_each(|event| report(id, event));
+        }
         self.schedule(id.0);
     }
 

@@ -1,5 +1,7 @@
 //! Samples of one instance in columns.
 
+use std::ops::Range;
+
 /// So many samples are missing if nobody knows their number: a node has restarted, a clock was set back, or nothing came before.
 pub const RESTART: u64 = u64::MAX;
 
@@ -27,6 +29,24 @@ impl Rows {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
+    }
+
+    /// Some of them.
+    fn part(&self, range: Range<usize>) -> Self {
+        let of = |column: &Vec<u64>| column.get(range.clone()).unwrap_or_default().to_vec();
+        let values = |column: &Vec<f64>| column.get(range.clone()).unwrap_or_default().to_vec();
+        Self {
+            times: of(&self.times),
+            sequences: of(&self.sequences),
+            missing: of(&self.missing),
+            columns: self.columns.iter().map(values).collect(),
+            origins: self.origins.get(range.clone()).unwrap_or_default().to_vec(),
+        }
+    }
+
+    /// All of them in parts of at most so many.
+    pub(super) fn parts(&self, most: usize) -> impl Iterator<Item = Self> + '_ {
+        (0..self.len()).step_by(most).map(move |start| self.part(start..self.len().min(start + most)))
     }
 
     /// Marks samples that are older than those before them, which nothing can be compared with.

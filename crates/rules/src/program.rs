@@ -18,6 +18,15 @@ pub struct Program {
     pub rules: Vec<Rule>,
 }
 
+impl Program {
+    /// Whether a rule asks for silence, so that it matters how far the frontier is.
+    pub fn asks_for_silence(&self) -> bool {
+        let is_silence =
+            |rule: &Rule| matches!(&rule.body, Body::Alarm(Alarm { raise: Raise::Silent(_), .. }));
+        self.rules.iter().any(is_silence)
+    }
+}
+
 /// Instances that rules read.
 #[derive(Debug, Clone)]
 pub struct Input {

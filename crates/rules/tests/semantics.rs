@@ -239,6 +239,20 @@ fn silence_of_one_instance_is_noticed_by_the_batches_of_another() {
 }
 
 #[test]
+fn nothing_is_silent_while_the_dac_is_down() {
+    let mut engine = engine("alarm Gone { raise silent(pump) for 1s; }");
+    let id = engine.add(0).unwrap();
+    let mut found = Vec::new();
+    let mut report = |_, event: Event| found.push((event.kind, seconds(event.time)));
+    engine.batch(id, 500 * MS, batch(&[(0.0, 0, 0.0)]), &mut report);
+    engine.frontier(600 * MS, &mut report);
+    engine.restart(60_500 * MS);
+    engine.frontier(61_400 * MS, &mut report);
+    engine.frontier(61_500 * MS, &mut report);
+    assert_eq!(found, [(Raised, 61.0)]);
+}
+
+#[test]
 fn columns_come_from_batches_by_name_and_values_of_another_type_are_unknown() {
     let report = compiled("alarm A { raise pump.pose.x > 1 m and pump.state == OPEN; }");
     assert!(report.is_ok(), "{}", rendered(&report));

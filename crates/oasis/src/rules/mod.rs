@@ -4,6 +4,7 @@ mod arguments;
 mod check;
 mod explain;
 mod fmt;
+mod frontier;
 mod run;
 mod stream;
 mod types;

@@ -2,6 +2,7 @@
 
 use super::{
     arguments::Run,
+    frontier::newest_dac_time,
     read,
     stream::{Arrival, Stream},
 };
@@ -15,9 +16,9 @@ use crate::{
 use anyhow::{Context, bail};
 use oasis_rules::{Engine, Event, EventKind, InstanceId, Program, RESTART};
 use oasis_store::History;
-use oasis_wire::time;
+use oasis_wire::{quantity::Epoch, time};
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     io::{self, BufWriter, Write},
     process::ExitCode,
 };
@@ -55,8 +56,12 @@ struct Replay {
     next: BTreeMap<Place, Arrival>,
     samples: u64,
     missing: u64,
-    /// The newest DAC time.
+    /// Lives of the DAC so far.
+    epochs: HashSet<Epoch>,
+    /// The newest DAC time so far.
     frontier: u64,
+    /// The newest DAC time of the archive, if it matters.
+    end: u64,
 }
 
 struct Source {
@@ -79,8 +84,12 @@ impl Replay {
             let stream = Stream::new(history, names, &engine.program().inputs[input], span, bytes);
             sources.insert(id, Source { target, stream });
         }
-        let next = BTreeMap::new();
-        let mut replay = Self { engine, sources, next, samples: 0, missing: 0, frontier: 0 };
+        let end = match engine.program().asks_for_silence() {
+            true => newest_dac_time(history, span.1)?,
+            false => 0,
+        };
+        let (next, epochs) = (BTreeMap::new(), HashSet::new());
+        let mut replay = Self { engine, sources, next, samples: 0, missing: 0, epochs, frontier: 0, end };
         for id in replay.sources.keys().copied().collect::<Vec<_>>() {
             replay.advance(id)?;
         }
@@ -100,17 +109,33 @@ impl Replay {
     fn run(&mut self, out: &mut Printer<impl Write>) -> anyhow::Result<()> {
         while let Some(((dac_time, .., id), arrival)) = self.next.pop_first() {
             let Some(source) = self.sources.get_mut(&id) else { continue };
+            let epoch = arrival.epoch;
             let rows = source.stream.rows(arrival);
             self.samples += rows.len() as u64;
             let missing = rows.missing.iter().filter(|missing| **missing != RESTART);
             self.missing = missing.fold(self.missing, |sum, missing| sum.saturating_add(*missing));
+            self.enter(epoch, dac_time, out)?;
             self.frontier = self.frontier.max(dac_time);
             self.evaluate(out, |engine, report| engine.batch(id, dac_time, rows, report))?;
             self.advance(id)?;
         }
-        let frontier = self.frontier;
-        self.evaluate(out, |engine, report| engine.frontier(frontier, report))?;
+        self.frontier = self.frontier.max(self.end);
+        self.pass_frontier(out)?;
         Ok(out.out.flush()?)
+    }
+
+    /// At the first batch of another life of the DAC, nobody was silent while it was down.
+    fn enter(&mut self, epoch: Epoch, dac_time: u64, out: &mut Printer<impl Write>) -> io::Result<()> {
+        if self.epochs.insert(epoch) && self.epochs.len() > 1 {
+            self.pass_frontier(out)?;
+            self.engine.restart(dac_time);
+        }
+        Ok(())
+    }
+
+    fn pass_frontier(&mut self, out: &mut Printer<impl Write>) -> io::Result<()> {
+        let frontier = self.frontier;
+        self.evaluate(out, |engine, report| engine.frontier(frontier, report))
     }
 
     fn evaluate(

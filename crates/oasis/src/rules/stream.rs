@@ -5,7 +5,7 @@ use oasis_rules::{Binding, RESTART, Rows, program::Input};
 use oasis_store::{History, ReadError, Series};
 use oasis_wire::{
     batch::{self, Header},
-    quantity::Offset,
+    quantity::{Epoch, Offset},
 };
 use std::{collections::VecDeque, sync::Arc};
 use uuid::Uuid;
@@ -16,6 +16,8 @@ const MOST_NOTES: usize = 8;
 /// Samples that came in one batch, and their place in the order of all batches. They are decoded in their turn: many instances wait for theirs.
 #[derive(Debug)]
 pub struct Arrival {
+    /// The life of the DAC that it came in.
+    pub epoch: Epoch,
     pub dac_time: u64,
     pub topic: u32,
     /// The sequence number of the first one that is wanted.
@@ -86,7 +88,8 @@ impl Stream {
         match Header::parse(&batch.bytes) {
             Ok(Header { dac_time, topic, first_sequence, .. }) => {
                 let skipped = batch.wanted.start.0.saturating_sub(batch.offsets.start.0);
-                Some(Arrival { dac_time, topic, sequence: first_sequence.saturating_add(skipped), batch })
+                let (epoch, sequence) = (batch.series.epoch, first_sequence.saturating_add(skipped));
+                Some(Arrival { epoch, dac_time, topic, sequence, batch })
             }
             Err(error) => {
                 self.note(format!("a batch is damaged: {error}"));

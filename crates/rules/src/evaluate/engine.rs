@@ -75,6 +75,15 @@ impl Engine {
         }
     }
 
+    /// The DAC has started again at this time. It was not silence that nothing came before: silence begins anew.
+    pub fn restart(&mut self, dac_time: u64) {
+        self.deadlines.clear();
+        for at in 0..self.instances.len() {
+            self.instances[at].restart(&self.program, dac_time);
+            self.schedule(at);
+        }
+    }
+
     fn schedule(&mut self, at: usize) {
         if let Some(deadline) = self.instances[at].deadline(&self.program) {
             self.deadlines.insert((deadline, at));

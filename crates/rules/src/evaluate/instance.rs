@@ -97,6 +97,15 @@ impl Instance {
         noticed.collect()
     }
 
+    /// Lets silence begin anew at this DAC time.
+    pub fn restart(&mut self, program: &Program, dac_time: u64) {
+        for (at, state) in &mut self.states {
+            if let Some((silence, _)) = program.rules.get(*at).and_then(|rule| silence(state, rule)) {
+                silence.restart(dac_time);
+            }
+        }
+    }
+
     /// The first DAC time at which silence would be noticed.
     pub fn deadline(&mut self, program: &Program) -> Option<u64> {
         let deadlines = self.states.iter_mut().filter_map(|(at, state)| {

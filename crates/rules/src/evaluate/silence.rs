@@ -9,7 +9,7 @@ const TICK: u64 = 100_000_000;
 #[derive(Debug, Clone)]
 pub struct Silence {
     standing: Standing,
-    /// DAC time and sample time of the newest sample.
+    /// DAC time and sample time of the newest sample, or of the start of the DAC after it.
     last: Option<(u64, u64)>,
 }
 
@@ -38,6 +38,14 @@ impl Silence {
         }
         self.standing = if latch { Standing::Latched } else { Standing::Normal };
         Some(Event { standing: Some(self.standing), ..Event::new(EventKind::Cleared, first.0, first.1) })
+    }
+
+    /// Begins anew at this DAC time: before it nothing could come.
+    pub fn restart(&mut self, dac_time: u64) {
+        if let Some((last_dac_time, last_time)) = &mut self.last {
+            *last_time = last_time.saturating_add(dac_time.saturating_sub(*last_dac_time));
+            *last_dac_time = dac_time;
+        }
     }
 
     /// Raises the alarm if all of this DAC time has come.

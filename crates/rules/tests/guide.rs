@@ -14,8 +14,8 @@ fn the_example_of_the_guide_compiles() {
     let block = &GUIDE[start..start + GUIDE[start..].find("   ```").unwrap()];
     let text: String = block.lines().map(|line| format!("{}\n", line.get(3..).unwrap_or_default())).collect();
     let path = PathBuf::from("processor.pdl");
-    let model =
-        oasis_pdl::compile(&[path.clone()], &[], &HashMap::from([(path, PROCESSOR.to_owned())])).model;
+    let files = HashMap::from([(path.clone(), PROCESSOR.to_owned())]);
+    let model = oasis_pdl::compile(&[path], &[], &files).model;
     let schemas = model.probes.iter().filter_map(|probe| oasis_pdl_gen::json_schema::schema(&model, probe));
     let types: Vec<_> = schemas.map(Arc::new).collect();
     let report = compile("busy.rules".as_ref(), &text, &types);

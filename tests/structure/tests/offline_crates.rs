@@ -5,7 +5,8 @@
 use oasis_structure::Workspace;
 
 /// Crates that other programs link to read and write recordings.
-const OFFLINE: [&str; 5] = ["oasis-store", "oasis-history", "oasis-query", "oasis-import", "oasis-format"];
+const OFFLINE: [&str; 6] =
+    ["oasis-store", "oasis-history", "oasis-query", "oasis-import", "oasis-format", "oasis-rules"];
 
 /// What they must not link.
 const LIVE: [&str; 2] = ["tokio", "oasis-dac"];

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use oasis_pdl::{Diagnostic, ErrorCode, Sources};
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 
 /// Most errors printed at once: further ones are often consequences.
 const SHOWN: usize = 100;
@@ -21,13 +21,15 @@ pub enum MessageFormat {
 pub fn explain<C: ErrorCode>(diagnostics: &[Diagnostic<C>], sources: &Sources, format: MessageFormat) {
     match format {
         MessageFormat::Json => {
-            for diagnostic in diagnostics {
-                println!("{}", diagnostic.to_json(sources));
-            }
+            let mut out = io::stdout().lock();
+            // `oasis pdl check … | head` is not an error.
+            let _closed = diagnostics
+                .iter()
+                .try_for_each(|diagnostic| writeln!(out, "{}", diagnostic.to_json(sources)));
         }
         MessageFormat::Human if diagnostics.is_empty() => {}
         MessageFormat::Human => {
-            let colors = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let colors = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             for diagnostic in diagnostics.iter().take(SHOWN) {
                 eprintln!("{}\n", diagnostic.render(sources, colors));
             }

@@ -30,6 +30,7 @@ pub enum Code {
     BadPattern,
     MisplacedSilent,
     UnreadableFile,
+    EmptyFile,
 }
 
 impl ErrorCode for Code {

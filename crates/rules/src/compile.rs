@@ -50,7 +50,10 @@ impl Report {
 pub fn compile(path: &Path, text: &str, types: &[Arc<ProbeType>]) -> Report {
     let mut sources = Sources::default();
     let file = sources.add(path.to_owned(), text.to_owned());
-    let (declarations, wrong) = parser::parse(file, text);
+    let (declarations, mut wrong) = parser::parse(file, text);
+    if declarations.is_empty() && wrong.is_empty() {
+        wrong.push(empty(Span::new(file, text.len()..text.len())));
+    }
     let mut compiler = Compiler {
         declarations: &declarations,
         types,
@@ -66,6 +69,12 @@ pub fn compile(path: &Path, text: &str, types: &[Arc<ProbeType>]) -> Report {
     let Compiler { program, wrong: mut diagnostics, .. } = compiler;
     diagnostics.sort_by_key(|wrong| wrong.place.map(|place| place.start));
     Report { program, declarations, diagnostics, sources }
+}
+
+/// An empty file is more often a wrong path or a failed download.
+fn empty(end: Span) -> Diagnostic {
+    let message = "no input, alarm, event, derived instance or check is declared";
+    Diagnostic::new(Code::EmptyFile, end, message, "end of file without a declaration")
 }
 
 /// An error that was reported already.

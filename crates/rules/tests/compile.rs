@@ -128,6 +128,14 @@ fn a_cycle_of_derived_instances_is_refused_once() {
 }
 
 #[test]
+fn an_empty_file_is_an_error() {
+    let report = oasis_rules::compile("a.rules".as_ref(), "// Nothing yet.\n", &[]);
+    let codes: Vec<_> =
+        report.diagnostics.iter().map(|wrong| oasis_pdl::ErrorCode::name(wrong.code)).collect();
+    assert_eq!(codes, ["R0025"]);
+}
+
+#[test]
 fn an_error_hides_no_other_one() {
     let report =
         compiled("alarm A { raise; }\nalarm B { raise pump.flow; }\nalarm C { raise pump.pressed; }");

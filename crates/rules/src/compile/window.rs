@@ -177,7 +177,7 @@ impl Typing<'_, '_> {
             let message = "the number of samples in this window has no bound";
             let wrong = Diagnostic::new(Code::NoRate, span, message, "how many samples?");
             let wrong = wrong.note("the probe type declares no highest rate: `rate(demand, 1, 100)`");
-            return Err(self.report(wrong.help("add it: `10s at most 1000 samples`")));
+            return Err(self.report(wrong.help("add a bound, such as `10s at most 1000 samples`")));
         };
         // No timer is exact: a tenth more, and one at each end.
         let samples = (nanos as f64 / NANOS * hertz * 11.0 / 10.0).ceil() + 2.0;

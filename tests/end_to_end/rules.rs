@@ -22,6 +22,10 @@ derive Tenth every 100ms {
 alarm Derived {
   raise Tenth.idle > 0;
 }
+
+alarm Gone {
+  raise silent(cpu) for 1s;
+}
 "#;
 
 /// Runs in a folder, so that its output contains no temporary names.
@@ -33,12 +37,21 @@ fn rules(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     (status.code().unwrap(), text(stdout), text(stderr))
 }
 
-/// Stores some samples of a processor, and stops all.
+/// Stores some samples of a processor, disables it for more than a second while another probe goes on, and stops all.
 fn record(folder: &Path) {
     let dac = Oasis::dac(&["--archive", folder.join("samples").to_str().unwrap()]);
-    let node = Oasis::node(dac.channel(), &["--probe", "processor@200"]);
-    let is_stored = |ledger: &Value| ledger["archive"]["stored"].as_u64() > Some(300);
-    ledger(&dac, "plant", "processor", "samples stored", is_stored);
+    let node = Oasis::node(dac.channel(), &["--probe", "processor@200", "--probe", "heartbeat@50"]);
+    let stored = |name: &str, more_than: u64| {
+        let is_stored = |ledger: &Value| ledger["archive"]["stored"].as_u64() > Some(more_than);
+        let ledger = ledger(&dac, "plant", name, "samples stored", is_stored);
+        ledger["archive"]["stored"].as_u64().unwrap()
+    };
+    stored("processor", 300);
+    let command = ["command", "plant/processor", "disable", "--url"];
+    assert!(oasis().args(command).arg(dac.url()).output().unwrap().status.success());
+    // 50 a second.
+    let before = stored("heartbeat", 0);
+    stored("heartbeat", before + 75);
     assert!(node.stop().success() && dac.stop().success());
 }
 
@@ -61,6 +74,8 @@ fn the_events_of_a_recording_are_the_same_bytes_each_time() {
         events.iter().any(|event| event["rule"] == "Derived" && event["state"] == "active"),
         "{events:?}"
     );
+    let last = events.last().unwrap();
+    assert_eq!((&last["rule"], &last["event"]), (&json!("Gone"), &json!("raised")), "{events:?}");
     assert!(said.contains("of 1 instance"), "{said}");
 
     let text = rules(folder.path(), &["run", "--archive", "samples", "a.rules"]).1;
@@ -78,7 +93,7 @@ fn files_are_checked_explained_and_formatted() {
     fs::write(folder.path().join("wrong.rules"), RULES.replace("cpu.idle_time", "cpu.idel_time")).unwrap();
     let with_types = |verb: &str, file: &str| rules(folder.path(), &[&[verb], &types[..], &[file]].concat());
 
-    assert_eq!(with_types("check", "a.rules"), (0, "a.rules: ok: 3 rules, 1 input\n".into(), String::new()));
+    assert_eq!(with_types("check", "a.rules"), (0, "a.rules: ok: 4 rules, 1 input\n".into(), String::new()));
     let (status, out, said) = with_types("check", "wrong.rules");
     assert_eq!((status, &*out), (1, ""));
     assert!(said.contains("error[R0008]") && said.contains("did you mean `idle_time`?"), "{said}");

@@ -15,8 +15,9 @@ pub struct Deriver {
 }
 
 impl Deriver {
-    pub fn new() -> Self {
-        Self { period: None, values: Vec::new(), missing: RESTART, sequence: 0 }
+    /// Of so many fields.
+    pub fn new(fields: usize) -> Self {
+        Self { period: None, values: Vec::with_capacity(fields), missing: RESTART, sequence: 0 }
     }
 
     /// Takes samples with the values of the fields. Returns a sample for each period that has ended.

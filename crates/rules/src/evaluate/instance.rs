@@ -35,7 +35,7 @@ impl State {
             Body::Alarm(Alarm { raise: Raise::Silent(_), .. }) => Progress::Silence(Silence::new()),
             Body::Alarm(_) => Progress::Alarm(AlarmState::new()),
             Body::Event(_) | Body::Check(_) => Progress::Tracker(Tracker::default()),
-            Body::Derive(_) => Progress::Deriver(Deriver::new()),
+            Body::Derive(derive) => Progress::Deriver(Deriver::new(derive.fields.len())),
         };
         Self { memories: rule.slots.iter().map(|slot| Memory::new(*slot)).collect(), progress }
     }

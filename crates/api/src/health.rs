@@ -132,12 +132,15 @@ impl Api {
         let nodes = dac.refused_nodes.report(Instant::now()).into_iter();
         let part = |name: &str| if name.is_empty() { "data channel".into() } else { format!("node {name}") };
         let nodes = nodes.map(|(name, reason)| Reason { part: part(&name), reason });
+        let doubles = self.tem.doubles().into_iter();
+        let doubles = doubles.map(|(name, reason)| Reason { part: part(&name), reason });
         let unlisted = self.tem.problems().into_iter();
         let unlisted = unlisted.map(|reason| Reason { part: "tem".into(), reason });
         let upstreams = dac.upstreams.list().into_iter();
         let upstreams = upstreams.map(|reason| Reason { part: "relay".into(), reason });
         let warnings = warnings
             .chain(nodes)
+            .chain(doubles)
             .chain(limited)
             .chain(unlisted)
             .chain(upstreams)

@@ -1,7 +1,7 @@
 //! The DACs that a TEM knows, and which of them has a node or is meant.
 
 use crate::{ClientError, DacAddress, Server, data_channel};
-use oasis_tem::{DacName, DacView, Kind, TemView};
+use oasis_tem::{DacName, DacView, Kind, TemView, one_of_each_run};
 use oasis_wire::pattern;
 use std::{cmp::Ordering, collections::BTreeSet};
 
@@ -117,6 +117,22 @@ impl TemList {
             _ => Err(ClientError::NoFit(format!(
                 "these instances are at several DACs: name one with --dac-name ({})",
                 names(found.iter().copied())
+            ))),
+        }
+    }
+
+    /// Whether a node's name stands for one node.
+    ///
+    /// # Errors
+    /// If live DACs have different nodes of this name.
+    pub fn check_single(&self, node: &str) -> Result<(), ClientError> {
+        let live = self.for_nodes().filter(|dac| dac.is_live());
+        let connections = live.filter_map(|dac| Some((dac.name.as_str(), *dac.attached.get(node)?)));
+        match &one_of_each_run(connections)[..] {
+            [] | [_] => Ok(()),
+            dacs => Err(ClientError::NoFit(format!(
+                "{node} is connected to {}: name one with --dac-name",
+                dacs.join(" and ")
             ))),
         }
     }
@@ -315,6 +331,29 @@ mod tests {
         assert_eq!(holder([("a", "1", 2), ("b", "1", 3)]), "b");
         assert_eq!(holder([("a", "1", 3), ("b", "1", 2)]), "a");
         assert_eq!(holder([("a", "1", 2), ("b", "2", 9)]), "a", "numbers of two runs say nothing");
+    }
+
+    #[test]
+    fn different_nodes_of_one_name_are_no_single_node() {
+        let connected = |connections: [(&str, &str, &str, u64); 2]| {
+            let dacs = connections.map(|(name, state, run, attach)| {
+                let mut dac = dac(name, "http://192.0.2.7:7070", state, &["plant-7"], &[]);
+                let run = format!("00000000-0000-0000-0000-00000000000{run}");
+                dac["attached"] = json!({"plant-7": {"run": run, "attach": attach}});
+                dac
+            });
+            let list = list("http://192.0.2.1:7070", json!(dacs));
+            list.check_single("plant-7").map_err(|error| error.to_string())
+        };
+        let refused = connected([("hall-1", "live", "1", 1), ("hall-2", "live", "2", 1)]).unwrap_err();
+        assert_eq!(refused, "plant-7 is connected to hall-1 and hall-2: name one with --dac-name");
+        assert_eq!(connected([("hall-1", "live", "1", 1), ("hall-2", "live", "1", 2)]), Ok(()), "it moved");
+        assert_eq!(connected([("hall-1", "late", "1", 1), ("hall-2", "live", "2", 1)]), Ok(()));
+        assert_eq!(
+            two().check_single("plant-8").map_err(|error| error.to_string()),
+            Ok(()),
+            "without numbers"
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::{
     attachment::MovedNode,
+    double::{Double, Doubles},
     heartbeat::{Heartbeat, HeartbeatError, NodeNames},
     limits::{FORGET_AFTER, LATE_AFTER, Limits},
     line::Beat,
@@ -34,6 +35,7 @@ pub struct Directory {
     pub(crate) removals: Removals,
     /// Names of nodes of all members, and their bytes.
     names: (usize, usize),
+    doubles: Doubles,
     pub(crate) counters: Counters,
 }
 
@@ -150,6 +152,7 @@ impl Directory {
             members: BTreeMap::new(),
             removals: Removals::new(limits.removals),
             names: (0, 0),
+            doubles: Doubles::default(),
             counters: Counters::default(),
         }
     }
@@ -382,6 +385,7 @@ impl Directory {
             self.members.values().filter(due).map(|member| member.name.clone()).collect();
         self.counters.expired += expired.len() as u64;
         expired.iter().for_each(|name| self.remove(name));
+        self.doubles.look(self.members.values(), self.revision, now);
     }
 
     pub(crate) fn touch(&mut self, name: &DacName) {
@@ -434,6 +438,11 @@ impl Directory {
         let mut found: Vec<(bool, &Member)> = found.collect();
         found.sort_by_key(|(is_online, member)| (!is_online, member.liveness));
         found.into_iter().map(|(_, member)| member)
+    }
+
+    /// Names that have stood for different nodes for [`DOUBLE_AFTER`](crate::DOUBLE_AFTER), by name.
+    pub fn doubles(&self) -> impl Iterator<Item = Double> {
+        self.doubles.lasting(self.time.passed())
     }
 
     /// Number of the last change.

@@ -31,6 +31,7 @@
 
 mod attachment;
 mod directory;
+mod double;
 mod hearsay;
 mod heartbeat;
 mod kind;
@@ -49,10 +50,12 @@ mod view;
 
 pub use attachment::{Attachment, MovedNode};
 pub use directory::{Accepted, Beaten, Changes, Counters, Directory, Refusal};
+pub use double::{Double, one_of_each_run};
 pub use heartbeat::{Health, Heartbeat, HeartbeatError, Load, NodeNames};
 pub use kind::Kind;
 pub use limits::{
-    EXCHANGE, FORGET_AFTER, HEARTBEAT, LATE_AFTER, Limits, MAX_HEARTBEAT_BYTES, MAX_REPORT_BYTES,
+    DOUBLE_AFTER, EXCHANGE, FORGET_AFTER, HEARTBEAT, LATE_AFTER, Limits, MAX_HEARTBEAT_BYTES,
+    MAX_REPORT_BYTES,
 };
 pub use line::{Beat, Line};
 pub use member::{Liveness, Member};

@@ -10,6 +10,10 @@ pub const LATE_AFTER: Duration = Duration::from_millis(1_500);
 pub const FORGET_AFTER: Duration = Duration::from_secs(300);
 /// A member that was heard here within this time has missed no heartbeat: what peers say of it is not looked at.
 pub(crate) const OWN_FRESH: Duration = Duration::from_millis(750);
+/// Two nodes of one name are reported after this time: a node that moves, or starts again elsewhere, is listed twice for a moment.
+pub const DOUBLE_AFTER: Duration = Duration::from_secs(5);
+/// Time between two looks for nodes of one name.
+pub(crate) const DOUBLE_LOOK: Duration = Duration::from_secs(1);
 /// Time between two reports to a peer.
 pub const EXCHANGE: Duration = Duration::from_millis(100);
 /// Longest report to a peer as JSON, bytes.

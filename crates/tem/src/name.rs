@@ -6,14 +6,16 @@ use std::{fmt, str::FromStr};
 /// Longest name, bytes.
 const LONGEST: usize = 64;
 
-/// The name of a DAC: 1 to 64 letters, digits and `- _ . @ +`.
+/// The name of a DAC: 1 to 64 letters, digits and `- _ . @ +`, but not `.` or `..`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct DacName(String);
 
 /// A text that names no DAC.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no name of a DAC: use 1 to 64 letters, digits and - _ . @ + (--dac-name, tem.name)")]
+#[error(
+    "{0:?} is no name of a DAC: use 1 to 64 letters, digits and - _ . @ +, and not . or .. alone (--dac-name, tem.name)"
+)]
 pub struct DacNameError(String);
 
 impl DacName {
@@ -28,7 +30,9 @@ impl FromStr for DacName {
 
     fn from_str(text: &str) -> Result<Self, DacNameError> {
         let is_good = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.@+".contains(&letter);
-        match (1..=LONGEST).contains(&text.len()) && text.bytes().all(is_good) {
+        // They mean folders in paths, also in those of the API.
+        let is_dots = matches!(text, "." | "..");
+        match (1..=LONGEST).contains(&text.len()) && text.bytes().all(is_good) && !is_dots {
             true => Ok(Self(text.into())),
             // An error must not carry a text of any length.
             false => Err(DacNameError(text.chars().take(LONGEST).collect())),

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 use oasis_tem::{
-    Accepted, Attachment, Beaten, DacName, Directory, FORGET_AFTER, HEARTBEAT, Health, Heartbeat, Kind,
-    LATE_AFTER, Limits, Liveness, Load, NodeNames, Refusal,
+    Accepted, Attachment, Beaten, DOUBLE_AFTER, DacName, Directory, FORGET_AFTER, HEARTBEAT, Health,
+    Heartbeat, Kind, LATE_AFTER, Limits, Liveness, Load, NodeNames, Refusal,
 };
 use oasis_wire::quantity::Epoch;
 use proptest::{collection::vec, prelude::*};
@@ -107,6 +107,52 @@ fn a_silent_dac_is_late_after_three_heartbeats_and_gone_after_five_minutes() {
     tem.wait(FORGET_AFTER);
     assert_eq!(tem.liveness("a"), None);
     assert_eq!((tem.directory.counters().expired, tem.directory.names()), (1, (0, 0)));
+}
+
+/// A heartbeat of a DAC with `plant`, in this run of it.
+fn connected(epoch: u64, beat: u64, (run, attach): (u128, u64)) -> Heartbeat {
+    let mut heartbeat = attached(epoch, beat, Some(attach));
+    let names = heartbeat.names.as_mut().unwrap();
+    names.attached.values_mut().for_each(|attachment| attachment.run = uuid::Uuid::from_u128(run));
+    heartbeat
+}
+
+#[test]
+fn different_nodes_of_one_name_are_doubles_once_that_has_lasted() {
+    let mut tem = Observer::new(Limits::default());
+    let mut number = 0;
+    // Both DACs send heartbeats for a while. Returns the doubles.
+    let mut go_on = |time: Duration, a: Option<(u128, u64)>, b: Option<(u128, u64)>| {
+        for _ in 0..time.as_millis() / HEARTBEAT.as_millis() {
+            number += 1;
+            for (dac, epoch, node) in [("a", 1, a), ("b", 2, b)] {
+                let Some(node) = node else { continue };
+                tem.beat(dac, connected(epoch, number, node)).unwrap();
+            }
+            tem.wait(HEARTBEAT);
+        }
+        let doubles = tem.directory.doubles();
+        doubles
+            .map(|double| (double.node, double.dacs.iter().map(ToString::to_string).collect::<Vec<_>>()))
+            .collect::<Vec<_>>()
+    };
+    let (minute, moment) = (Duration::from_secs(60), DOUBLE_AFTER - HEARTBEAT);
+    assert_eq!(go_on(minute, Some((1, 1)), Some((1, 2))), [], "it has moved");
+    assert_eq!(go_on(moment, Some((1, 1)), Some((2, 1))), [], "it may have started again elsewhere");
+    assert_eq!(go_on(minute, Some((1, 3)), Some((1, 2))), []);
+    let double = ("plant".to_owned(), vec!["a".to_owned(), "b".to_owned()]);
+    assert_eq!(go_on(minute, Some((1, 3)), Some((2, 1))), [double]);
+    assert_eq!(go_on(minute, None, Some((2, 1))), [], "one DAC is late");
+}
+
+#[test]
+fn a_name_of_dots_alone_is_none() {
+    for text in [".", "..", "", "a/b"] {
+        assert!(text.parse::<DacName>().is_err(), "{text}");
+    }
+    for text in ["...", "hall.1", ".hall"] {
+        assert_eq!(name(text).as_str(), text);
+    }
 }
 
 #[test]

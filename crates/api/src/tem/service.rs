@@ -4,8 +4,8 @@ use super::others::Others;
 use axum::http::StatusCode;
 use oasis_doors::Problem;
 use oasis_tem::{
-    Accepted, Beat, Changes, DacName, DacView, Directory, Heartbeat, Identity, Limits, MAX_OTHER_PAGES,
-    OtherPage, Peer, PeerError, Refusal, Report, Signature, TemView, peer,
+    Accepted, Beat, Changes, DacName, DacView, Directory, Double, Heartbeat, Identity, Limits,
+    MAX_OTHER_PAGES, OtherPage, Peer, PeerError, Refusal, Report, Signature, TemView, peer,
 };
 use oasis_wire::quantity::Epoch;
 use std::{
@@ -13,6 +13,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
+
+/// Names of different nodes that health reports at once.
+const DOUBLES: usize = 100;
 
 /// The TEM of a process.
 #[derive(Debug)]
@@ -176,6 +179,22 @@ impl Tem {
     /// Why other TEMs are of no use.
     pub(crate) fn problems(&self) -> Vec<String> {
         self.others().problems()
+    }
+
+    /// Names that different nodes have at several DACs: a name, and a sentence for people.
+    pub(crate) fn doubles(&self) -> Vec<(String, String)> {
+        let directory = self.directory();
+        let sentence = |Double { node, dacs }: Double| {
+            let dacs: Vec<_> = dacs.iter().map(DacName::as_str).collect();
+            let at = dacs.join(" and ");
+            (
+                node,
+                format!(
+                    "different nodes have this name, connected to {at}: give one of them another (--name, node.name)"
+                ),
+            )
+        };
+        directory.doubles().take(DOUBLES).map(sentence).collect()
     }
 
     /// Returns what changed after a position `EPOCH:REVISION`; everything without one, or after one of another process.

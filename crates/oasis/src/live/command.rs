@@ -9,6 +9,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use oasis_dac::{NamedRequest, ProbeRequest};
+use oasis_tem::DacName;
 use oasis_wire::quantity::{DemandRange, Hertz};
 use serde_json::{Value, json};
 use std::str::FromStr;
@@ -98,22 +99,27 @@ fn has_code(error: &anyhow::Error, code: &str) -> bool {
     error.downcast_ref::<Refused>().is_some_and(|refused| refused.code == code)
 }
 
-/// Sends a command to the DAC of the target. Returns the answer.
-async fn send(located: &Located, target: &Target, request: &NamedRequest) -> anyhow::Result<Value> {
-    let mut client = Client::connect(&located.server(&[target])?).await?;
+/// Sends a command to the DAC of the target. Returns the answer, and the name of the DAC if a TEM has found it.
+async fn send(
+    located: &Located,
+    target: &Target,
+    request: &NamedRequest,
+) -> anyhow::Result<(Value, Option<DacName>)> {
+    let (dac, server) = located.for_command(target)?;
+    let mut client = Client::connect(&server).await?;
     let mut message = serde_json::to_value(request)?;
     message["op"] = json!("command");
     message["node"] = json!(target.node);
     message["instance"] = json!(target.instance);
     let id = client.request(message).await?;
-    client.answer(id).await
+    Ok((client.answer(id).await?, dac))
 }
 
 /// Sends one command and prints the state of the instance.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let wish = ProbeRequest::try_from(arguments.what)?;
     let request = NamedRequest { uuid: arguments.uuid.unwrap_or_else(Uuid::new_v4), request: wish.clone() };
-    let done = match send(&arguments.located, &arguments.target, &request).await {
+    let (done, dac) = match send(&arguments.located, &arguments.target, &request).await {
         // The node has not executed it: a TEM may know by now where the node is.
         Err(error) if has_code(&error, "node_moved") => {
             send(&arguments.located, &arguments.target, &request).await
@@ -124,14 +130,14 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         sent => sent,
     }?;
     let state = if done["enabled"] == true { "enabled" } else { "disabled" };
-    if let ProbeRequest::Demand(range) = wish {
-        let (min, max) = (range.min(), range.max());
-        println!("{}: {min} to {max} Hz on demand of readers, {state}", arguments.target);
-        return Ok(());
-    }
-    match done["hertz"].as_f64() {
-        Some(hertz) => println!("{}: {hertz} Hz, {state}", arguments.target),
-        None => println!("{}: {state}", arguments.target),
+    let at = dac.map_or_else(String::new, |dac| format!(" (at {dac})"));
+    let target = arguments.target;
+    match (wish, done["hertz"].as_f64()) {
+        (ProbeRequest::Demand(range), _) => {
+            println!("{target}: {} to {} Hz on demand of readers, {state}{at}", range.min(), range.max());
+        }
+        (_, Some(hertz)) => println!("{target}: {hertz} Hz, {state}{at}"),
+        (_, None) => println!("{target}: {state}{at}"),
     }
     Ok(())
 }

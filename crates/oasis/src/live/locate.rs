@@ -68,6 +68,27 @@ impl Located {
         }
     }
 
+    /// Returns the DAC to which a command for this instance goes, and its name if a TEM has found it.
+    ///
+    /// # Errors
+    /// Also if several DACs have different nodes of this name, and none of them is named: a command must not reach another one than meant.
+    pub fn for_command(&self, target: &Target) -> anyhow::Result<NamedServer> {
+        let tems = match self.choice()? {
+            Choice::Dac(server) => return Ok((None, server)),
+            Choice::Tems(tems) => tems,
+        };
+        let list = fetch(tems)?;
+        let found = match &self.dac_name {
+            Some(name) => list.named(name)?,
+            None => {
+                list.check_single(&target.node)?;
+                list.holder_of_all([target.node.as_str()])?
+            }
+        };
+        warn_if_late(found);
+        Ok((Some(found.name.clone()), list.server(found)?))
+    }
+
     /// Returns the DAC that has these instances; without any, the DAC that is named, or the only one.
     pub fn server(&self, targets: &[&Target]) -> anyhow::Result<Server> {
         let tems = match self.choice()? {

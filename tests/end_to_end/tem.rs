@@ -129,6 +129,51 @@ fn tools_find_the_dac_of_a_node() {
     });
 }
 
+/// A node of this name at one DAC.
+fn node_at(dac: &Oasis, name: &str) -> Oasis {
+    let log = tempfile::tempfile().unwrap();
+    Oasis::node_started_by(oasis(), log, &["--name", name, "--dac", dac.channel(), "--probe", "heartbeat"])
+}
+
+/// What health warns of: parts and reasons.
+fn warnings(dac: &Oasis) -> String {
+    get(dac, "/api/v1/health")["warnings"].to_string()
+}
+
+#[test]
+fn a_command_does_not_choose_between_two_nodes_of_one_name() {
+    let site = Site::new();
+    let (hall_1, hall_2) = (site.dac("hall-1", &[]), site.dac("hall-2", &[]));
+    let relay = Oasis::relay_at("127.0.0.1:0", tempfile::tempfile().unwrap(), &["--tem", site.tem.http()]);
+    let _first = node_at(&hall_1, "plant-7");
+    site.until_has("hall-1", "plant-7");
+    let sent = site.said(&["command", "plant-7/heartbeat", "hertz", "20"]);
+    assert!(sent.contains("20 Hz, enabled (at hall-1)"), "{sent}");
+    assert!(!warnings(&site.tem).contains("plant-7"));
+    let second = node_at(&hall_2, "plant-7");
+    site.until_has("hall-2", "plant-7");
+    let refused = site.refused(&["command", "plant-7/heartbeat", "disable"]);
+    assert!(
+        refused.contains("plant-7 is connected to hall-1 and hall-2: name one with --dac-name"),
+        "{refused}"
+    );
+    let sent = site.said(&["command", "plant-7/heartbeat", "disable", "--dac-name", "hall-2"]);
+    assert!(sent.contains("disabled (at hall-2)"), "{sent}");
+    let shown = |dac: &Oasis, what: &str| {
+        eventually_shown("a warning", || {
+            let warnings = warnings(dac);
+            if warnings.contains(what) { Ok(()) } else { Err(json!(warnings)) }
+        });
+    };
+    shown(&site.tem, "different nodes have this name, connected to hall-1 and hall-2");
+    shown(&relay, "different nodes have the name plant-7");
+    drop(second);
+    let none = |dac: &Oasis| eventually("no warning", || (!warnings(dac).contains("plant-7")).then_some(()));
+    none(&site.tem);
+    none(&relay);
+    assert!(site.said(&["command", "plant-7/heartbeat", "enable"]).contains("enabled (at hall-1)"));
+}
+
 #[test]
 fn a_node_takes_the_dac_that_is_named_or_any_other() {
     let site = Site::new();

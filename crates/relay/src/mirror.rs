@@ -17,6 +17,8 @@ use std::{
 };
 use uuid::Uuid;
 
+mod rivals;
+
 /// Version of the protocol.
 const PROTOCOL: u32 = 1;
 /// Nodes of an upstream: as many as a DAC has by default.
@@ -69,6 +71,8 @@ struct KnownNode {
     measured: (Option<i64>, Option<u64>),
     /// Why it is not listed here.
     refused: Option<RelayError>,
+    /// Looks in a row that found another node of its name connected elsewhere.
+    rivaled: u32,
 }
 
 /// An instance of the upstream.
@@ -119,6 +123,8 @@ pub struct Mirror {
     needs: BTreeSet<Need>,
     /// Nodes and instances beyond the bounds.
     left_out: u64,
+    /// Different nodes that have one name, in a sentence.
+    rivals: Option<String>,
 }
 
 impl Mirror {
@@ -142,6 +148,7 @@ impl Mirror {
             is_new_life: false,
             needs: BTreeSet::new(),
             left_out: 0,
+            rivals: None,
         }
     }
 
@@ -288,7 +295,10 @@ impl Mirror {
                 known.entry = entry;
             }
             None => {
-                self.nodes.insert(name.clone(), KnownNode { entry, measured: (None, None), refused: None });
+                self.nodes.insert(
+                    name.clone(),
+                    KnownNode { entry, measured: (None, None), refused: None, rivaled: 0 },
+                );
             }
         }
         self.list(&name);
@@ -458,6 +468,7 @@ impl Mirror {
         let online = self.nodes.iter().filter(|(_, known)| known.entry.online && is_elsewhere(known));
         let names: Vec<_> = online.map(|(name, _)| name.clone()).collect();
         names.iter().for_each(|name| self.list(name));
+        self.look_for_rivals();
     }
 
     /// A schema has come. One with another hash is not what was asked for.

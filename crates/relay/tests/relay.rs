@@ -224,6 +224,39 @@ fn of_two_upstreams_the_one_counts_where_the_node_is_connected() {
 }
 
 #[test]
+fn different_nodes_of_one_name_are_reported_once_that_has_lasted() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let (upstream, _) = Upstream::new(&relay.dac);
+    let mut other = Mirror::new(upstream, "hall-2");
+    let welcome = json!({"op": "welcome", "protocol": 1, "epoch": "00000000000000ac"});
+    other.take(message(welcome), now()).unwrap();
+    let see = |mirror: &mut Mirror, run: &str, since: u64| {
+        let mut node = node("plant", run, true);
+        node["since"] = since.into();
+        mirror.take(message(delta(0, json!([node]), json!([]))), now()).unwrap();
+    };
+    // Looks at both, once a second.
+    let look = |relay: &mut Relay, other: &mut Mirror, looks: u32| {
+        for _ in 0..looks {
+            relay.mirror.retry();
+            other.retry();
+        }
+        (relay.mirror.problem(), other.problem())
+    };
+    see(&mut other, RUN, 5);
+    assert_eq!(look(&mut relay, &mut other, 60), (None, None), "it has moved");
+    see(&mut other, NEXT_RUN, 6);
+    assert_eq!(look(&mut relay, &mut other, 5), (None, None), "it may have started again elsewhere");
+    let (problem, none) = look(&mut relay, &mut other, 1);
+    let problem = problem.unwrap();
+    assert!(problem.contains("name plant, at hall-1 and hall-2: only that of hall-2"), "{problem}");
+    assert_eq!(none, None);
+    other.lost();
+    assert_eq!(look(&mut relay, &mut other, 1), (None, None));
+}
+
+#[test]
 fn a_schema_of_another_hash_is_not_believed() {
     let mut relay = Relay::new();
     relay.take(delta(0, json!([node("plant", RUN, true)]), json!([instance(3, RUN)])));

@@ -118,13 +118,10 @@ impl Connection {
             if let Err(error) = self.step(kept, &mut pings, &mut looks).await {
                 return error;
             }
-            let left_out = kept.mirror.is_known().then(|| kept.mirror.left_out());
-            if let Some(count) = left_out.filter(|_| noted != left_out) {
-                let problem = format!(
-                    "{count} nodes, instances or schemas of an upstream are not relayed: see the log"
-                );
-                note((count > 0).then_some(problem));
-                noted = left_out;
+            let problem = kept.mirror.is_known().then(|| kept.mirror.problem());
+            if let Some(problem) = problem.filter(|problem| noted.as_ref() != Some(problem)) {
+                note(problem.clone());
+                noted = Some(problem);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Malformed input: the sender receives the reason and is closed and counted, others are not affected, memory does not grow.
 
 use crate::harness::{
-    Incoming, Native, Oasis, PATIENCE, assert_explained, eventually, get, ledger, open, read,
+    Incoming, Native, Oasis, PATIENCE, assert_explained, eventually, get, ledger, oasis, open, read,
 };
 use serde_json::{Value, json};
 use std::{
@@ -90,6 +90,29 @@ fn unnoticed(dac: &Oasis, abuse: impl FnOnce()) {
     let ledger = ledger(dac, "plant", "processor", "the ledger", |_| true);
     assert_explained(&ledger);
     assert_eq!(ledger["missing"], 0);
+}
+
+#[test]
+fn an_http_client_of_the_data_channel_is_told_so_and_logged_once() {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let mut command = oasis();
+    command.env("OASIS_LOG", "warn");
+    let dac = Oasis::dac_started_by(command, log.reopen().unwrap(), &[]);
+    for _ in 0..20 {
+        let mut client = TcpStream::connect(dac.channel()).unwrap();
+        client.write_all(b"GET /ws HTTP/1.1\r\nhost: plant\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("is for nodes"), "{answer}");
+    }
+    let counted = eventually("the count", || {
+        let refused = get(&dac, "/api/v1/ledger")["channel"]["refused"].clone();
+        (refused["http_client"] == 20).then_some(refused)
+    });
+    assert_eq!(counted["frame_too_long"], Value::Null);
+    let logged = std::fs::read_to_string(log.path()).unwrap();
+    assert_eq!(logged.matches("an HTTP client has connected to the data channel").count(), 1, "{logged}");
+    assert!(!logged.contains("frame too large"), "{logged}");
 }
 
 #[test]

@@ -15,6 +15,9 @@ const KEPT: usize = 256 * 1024;
 /// RFC 9112 4: how the answer of an HTTP server begins.
 const HTTP: &[u8; HEADER] = b"HTTP/";
 
+/// RFC 9110 9: how the request of an HTTP client begins. As a length each of them is more than 500 MiB.
+const REQUESTS: [&[u8; 4]; 7] = [b"GET ", b"HEAD", b"POST", b"PUT ", b"OPTI", b"DELE", b"CONN"];
+
 const KIND_BATCH: u8 = 1;
 const KIND_CONTROL: u8 = 2;
 const KIND_AHEAD: u8 = 3;
@@ -50,6 +53,11 @@ pub enum FrameError {
          (--tem http://HOST:PORT)"
     )]
     Http,
+    /// The peer is a client of another kind: a relay, a browser or a scraper.
+    #[error(
+        "an HTTP client has connected to the data channel, which is for nodes: page and API have another port (7070 by default)"
+    )]
+    HttpClient,
     /// This version does not know the kind.
     #[error("unknown frame kind {0:#04x}")]
     UnknownKind(u8),
@@ -62,6 +70,7 @@ impl FrameError {
             Self::Empty => "frame_empty",
             Self::TooLong { .. } => "frame_too_long",
             Self::Http => "frame_http",
+            Self::HttpClient => "http_client",
             Self::UnknownKind(_) => "frame_kind",
         }
     }
@@ -146,6 +155,9 @@ impl Reader {
             return Err(FrameError::Empty);
         }
         if length - 1 > self.max_body {
+            if REQUESTS.contains(&&[a, b, c, d]) {
+                return Err(FrameError::HttpClient);
+            }
             return Err(FrameError::TooLong { length, max: self.max_body + 1 });
         }
         let frame = match kind {
@@ -213,6 +225,9 @@ mod tests {
         );
         assert_eq!(frames_of(&[&[2, 0, 0, 0, 9]], 10), Err(FrameError::UnknownKind(9)));
         let page = frames_of(&[b"HT", b"TP/1.1 400 Bad Request\r\n\r\n"], 10).unwrap_err();
+        for request in ["GET /ws HTTP/1.1\r\n\r\n", "POST / HTTP/1.1\r\n\r\n", "OPTIONS * HTTP/1.1\r\n"] {
+            assert_eq!(frames_of(&[request.as_bytes()], 10), Err(FrameError::HttpClient), "{request}");
+        }
         assert!(page.to_string().contains("port of a page") && page.to_string().contains("7071"), "{page}");
     }
 

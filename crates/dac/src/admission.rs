@@ -16,6 +16,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const LINES: u32 = 100;
 const LOG_PERIOD: Duration = Duration::from_secs(10);
 
+/// Time between two log lines about HTTP clients of the data channel.
+const HTTP_PERIOD: Duration = Duration::from_secs(60);
+
 /// Kinds of log lines about a peer; each has a limit of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeerLine {
@@ -25,6 +28,8 @@ pub enum PeerLine {
     Left,
     /// It was refused, or closed by the DAC.
     Refused,
+    /// It speaks HTTP on the data channel, and will perhaps try again each second without end.
+    Http,
 }
 
 /// A bounded number of permits with counters, for the data channel or the doors.
@@ -36,7 +41,7 @@ pub struct Admission {
     /// Keyed by the codes of the reference pages, whose number bounds the map.
     refused: Mutex<BTreeMap<String, u64>>,
     /// Of each [`PeerLine`].
-    log: [LogLimit; 3],
+    log: [LogLimit; 4],
 }
 
 /// A snapshot of the counters.
@@ -55,7 +60,8 @@ impl Admission {
     pub fn new(capacity: usize) -> Self {
         let capacity = capacity.min(Semaphore::MAX_PERMITS);
         let permits = Arc::new(Semaphore::new(capacity));
-        let log = [const { LogLimit::new(LINES, LOG_PERIOD) }; 3];
+        let peers = || LogLimit::new(LINES, LOG_PERIOD);
+        let log = [peers(), peers(), peers(), LogLimit::new(1, HTTP_PERIOD)];
         Self { permits, capacity, bytes: AtomicU64::default(), refused: Mutex::default(), log }
     }
 

@@ -9,7 +9,7 @@ use crate::{
 };
 use oasis_channel::{
     DacMessage, Failure,
-    frame::{Reader, write_control},
+    frame::{FrameError, Reader, write_control},
 };
 use oasis_tls::{Peer, ServerTls, tls_error};
 use oasis_wire::quantity::Nanos;
@@ -196,18 +196,34 @@ async fn connection(dac: Arc<Dac>, mut stream: Stream, peer: SocketAddr, securit
         Ok(()) | Err(End::Io(_)) => {}
         Err(End::Refused(failure)) => {
             dac.admission.count_refused(&failure.code);
-            Farewell::send(stream, &refused(failure)).await;
+            let is_http = failure.code == FrameError::HttpClient.code();
+            let answer = if is_http { http_answer(&failure.message) } else { refused(failure) };
+            Farewell::send(stream, &answer).await;
         }
     }
 }
 
+/// The answer to an HTTP client.
+fn http_answer(text: &str) -> Vec<u8> {
+    let length = text.len();
+    let head = "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close";
+    format!("{head}\r\ncontent-length: {length}\r\n\r\n{text}").into_bytes()
+}
+
 fn log_end(dac: &Dac, peer: SocketAddr, node: Option<&str>, ended: &Result<(), End>) {
-    let line = if matches!(ended, Err(End::Refused(_))) { PeerLine::Refused } else { PeerLine::Left };
+    let line = match ended {
+        Err(End::Refused(failure)) if failure.code == FrameError::HttpClient.code() => PeerLine::Http,
+        Err(End::Refused(_)) => PeerLine::Refused,
+        Ok(()) | Err(End::Io(_)) => PeerLine::Left,
+    };
     let Some(left_out) = dac.admission.may_log(line) else { return };
     let others = left_out.others();
     match ended {
         Ok(()) => tracing::info!(%peer, node, others, "node disconnected"),
         Err(End::Io(error)) => tracing::info!(%peer, node, %error, others, "node connection lost"),
+        Err(End::Refused(failure)) if line == PeerLine::Http => {
+            tracing::warn!(%peer, others, "{}", failure.message);
+        }
         Err(End::Refused(failure)) => tracing::warn!(%peer, node, %failure, others, "node refused"),
     }
 }

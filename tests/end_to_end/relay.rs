@@ -264,6 +264,38 @@ fn a_node_is_found_wherever_it_is_connected() {
 }
 
 #[test]
+fn a_new_reader_after_a_pause_begins_with_the_newest_sample_and_without_a_gap() {
+    let home = Oasis::dac(&[]);
+    let _node = Oasis::node(home.channel(), &["--probe", "heartbeat@50"]);
+    let relay = Relay::of(&[&home]);
+    until_listed(&relay, "heartbeat");
+    let mut first = Native::connect(&relay.url());
+    let began = first.subscribe("heartbeat", json!({}));
+    let last = *numbers(&mut first, 10).last().unwrap();
+    drop(first);
+    // The subscription ends after 10 s, and the home goes on.
+    let seen = eventually_shown("a pause", || {
+        let shown = instance(&relay, "plant", "heartbeat").unwrap_or_default();
+        let newest = shown["latest"]["sequence"].as_u64();
+        let received = shown["ledger"]["received"].as_u64();
+        let pause = newest.zip(received).filter(|(newest, received)| *received > newest + 150);
+        pause.map(|(newest, _)| newest).ok_or(shown)
+    });
+    assert!(seen >= last);
+    let mut new = Native::connect(&relay.url());
+    new.subscribe("heartbeat", json!({}));
+    let (samples, controls) = new.samples(20);
+    assert!(samples[0].sequence > seen + 150, "{}, {seen}", samples[0].sequence);
+    assert!(controls.iter().all(|message| message["op"] != "gap"), "{controls:?}");
+    // Whoever goes on where the first one began learns that samples are missing.
+    let resume = format!("{}:{}", began["epoch"].as_str().unwrap(), began["offset"]);
+    let mut resumed = Native::connect(&relay.url());
+    resumed.subscribe("heartbeat", json!({"resume": resume}));
+    let gap = resumed.control("gap");
+    assert_eq!(gap["cause"], "log_retention", "{gap}");
+}
+
+#[test]
 fn the_past_comes_from_the_archive_of_the_home() {
     let folder = tempfile::tempdir().unwrap();
     let home = Oasis::dac(&small_log(folder.path()).each_ref().map(String::as_str));

@@ -101,8 +101,21 @@ struct Inner {
     evicted: u64,
     /// Another log has taken its place.
     is_closed: bool,
+    pause: Pause,
     /// The node's runs with the offsets of their first samples, oldest first; appended samples belong to the last one.
     runs: VecDeque<(Offset, Uuid)>,
+}
+
+/// Whether samples came to the upstream of a relay while nobody read them here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Pause {
+    /// All samples are appended.
+    #[default]
+    None,
+    /// Perhaps: nothing is appended, because nobody reads.
+    Begun,
+    /// Yes: they have one offset, which readers that resume miss.
+    Skipped,
 }
 
 impl Inner {
@@ -233,7 +246,7 @@ impl TopicLog {
         stamp(&mut batch, Offset(end.0 - u64::from(count)));
         let segment = Segment::covering(Bytes::from(batch), first, end, count).of_run(inner.run());
         let segment = Arc::new(segment.arrived_at(moment::steady()));
-        inner.next = end.0;
+        (inner.next, inner.pause) = (end.0, Pause::None);
         self.account(inner, &segment);
         inner.segments.push_back(segment);
         self.evict(inner);
@@ -285,13 +298,38 @@ impl TopicLog {
     /// Gives the next `count` offsets to samples that this log will never have: readers receive what comes before, and
     /// then learn exactly how much they miss.
     pub(crate) fn skip(&self, count: u64) {
-        let mut inner = self.lock();
+        self.skip_in(self.lock(), count);
+    }
+
+    fn skip_in(&self, mut inner: MutexGuard<'_, Inner>, count: u64) {
         let next = inner.next.saturating_add(count).min(LAST_SKIPPED).max(inner.next);
         inner.evicted += next - inner.next;
         inner.next = next;
         self.next.store(inner.next, Ordering::Release);
         drop(inner);
         self.wake_readers();
+    }
+
+    /// Notes that nothing is appended for a while: samples of that time are left out.
+    pub(crate) fn pause(&self) {
+        let mut inner = self.lock();
+        if inner.pause == Pause::None {
+            inner.pause = Pause::Begun;
+        }
+    }
+
+    /// Returns whether nothing has been appended since [`TopicLog::pause`].
+    pub(crate) fn is_paused(&self) -> bool {
+        self.lock().pause != Pause::None
+    }
+
+    /// Gives an offset to the samples of a pause, once: readers that resume learn that they miss some, and sequence numbers show how many.
+    pub(crate) fn skip_pause(&self) {
+        let mut inner = self.lock();
+        if inner.pause != Pause::Skipped {
+            inner.pause = Pause::Skipped;
+            self.skip_in(inner, 1);
+        }
     }
 
     /// Wakes every reader.

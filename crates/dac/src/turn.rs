@@ -94,6 +94,10 @@ impl Instance {
         // A derived stream uses the offsets of its source, which it may lag.
         let log = &self.source().log;
         match (from, delivery) {
+            (StartAt::Now, _) if self.source().has_missed_pause() => {
+                log.skip_pause();
+                (log.next(), false)
+            }
             (StartAt::Now, Delivery::Latest) => {
                 let newest = log.latest().map(|segment| Offset(segment.end().0 - 1));
                 (newest.unwrap_or_else(|| log.next()), false)

@@ -27,6 +27,8 @@ use uuid::Uuid;
 const COMMANDS: usize = 256;
 /// Questions about the past that wait for their upstream; one more fails.
 const QUESTIONS: usize = 256;
+/// Times of one batch differ by less, as two estimates of the upstream's clock have them, nanoseconds. A pause is longer.
+const SAME_MOMENT: u64 = 1_000_000_000;
 /// Messages of an answer about the past that may wait for their reader.
 const MESSAGES: usize = 4;
 
@@ -207,6 +209,25 @@ impl Instance {
     /// Leaves out samples that the upstream does not have: readers receive a gap of so many.
     pub fn skip_relayed(&self, count: u64) {
         self.log.skip(count);
+    }
+
+    /// Notes that nobody reads: nothing is appended until somebody does.
+    pub fn pause_relayed(&self) {
+        self.log.pause();
+    }
+
+    /// Leaves out the samples that came to the upstream while nobody read here. Readers that resume receive one gap.
+    pub fn skip_relayed_pause(&self) {
+        self.log.skip_pause();
+    }
+
+    /// Returns whether the upstream has newer samples than those here, because nobody has read for a while. It sends its newest to the next
+    /// reader, who does not want an old one before.
+    pub(crate) fn has_missed_pause(&self) -> bool {
+        let newest = || self.log.latest().map_or(Nanos(0), |segment| segment.arrived());
+        let upstream = || self.ledger().arrived_upstream();
+        self.log.is_paused()
+            && upstream().is_some_and(|there| there.0.saturating_sub(newest().0) > SAME_MOMENT)
     }
 
     /// Lets the samples that follow belong to a run.

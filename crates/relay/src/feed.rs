@@ -170,8 +170,7 @@ impl Feed {
     pub fn unsubscribe(&mut self, topic: TopicId) -> Option<Value> {
         self.places.pause(topic);
         if let Some(fed) = self.topics.get(&topic).and_then(|there| self.fed.get(there)) {
-            // A reader that comes later wants the newest sample, and one that resumes learns that it misses some: their numbers say which.
-            fed.instance.skip_relayed(1);
+            fed.instance.pause_relayed();
         }
         self.abandon(topic)
     }
@@ -277,6 +276,10 @@ impl Feed {
             FeedError::Columns { node, instance }
         })?;
         let header = Header::parse(&bytes).map_err(FeedError::Header)?;
+        if place.misses_pause(source, &header) {
+            // A reader that resumes learns that it misses some: their numbers say which.
+            instance.skip_relayed_pause();
+        }
         instance.skip_relayed(place.missing_before(source, run, fed.missed, &header));
         let after = place.after(source, run, &header);
         instance.begin_relayed_run(after.run());
@@ -298,7 +301,12 @@ impl Fed {
 
     /// The upstream does not have so many samples.
     fn miss(&mut self, count: u64) {
-        if lock(&self.place).continues(self.source()).is_some() {
+        let place = *lock(&self.place);
+        if place.continues(self.source()).is_some() {
+            if place.has_paused() {
+                // The next batch shows that it is not the one after the last.
+                return;
+            }
             return self.instance.skip_relayed(count);
         }
         // They may be here already.

@@ -61,6 +61,16 @@ impl Place {
         self.has_paused = true;
     }
 
+    /// Whether nobody has read since the last sample.
+    pub(crate) fn has_paused(&self) -> bool {
+        self.has_paused
+    }
+
+    /// Returns whether samples of a pause are missing before a batch.
+    pub fn misses_pause(&self, from: Source, header: &Header) -> bool {
+        self.has_paused && self.continues(from).is_some_and(|at| at.0 < header.offset)
+    }
+
     /// Returns the position that an upstream in this epoch continues at; none for the newest sample.
     pub fn resume(&self, epoch: Epoch) -> Option<String> {
         if let Some(at) = self.next.filter(|at| at.epoch == epoch) {

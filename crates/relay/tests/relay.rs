@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
 use oasis_channel::ProbeKind;
-use oasis_dac::{Config, Dac, Delivery, Instance, Upstream, Wanted, now};
+use oasis_dac::{Config, Cursor, Dac, Delivery, Instance, StartAt, Upstream, Wanted, now};
 use oasis_relay::{Feed, Message, Mirror, MirrorError, Need, Places};
 use oasis_wire::{
     batch::{self, Batch, Encoder, Fields},
-    quantity::{Epoch, Nanos, Offset},
+    quantity::{Epoch, Nanos, Offset, Position},
     schema::ProbeType,
     value::RowWriter,
 };
@@ -338,6 +338,58 @@ fn what_came_while_nobody_read_is_left_out() {
     feed.batch(bytes(50, 51, 1), 0).unwrap();
     // A reader that resumes learns that it misses some; a new one does not.
     assert_eq!((log(&tank), tank.log.state().evicted), (vec![(0, 1), (1, 2), (3, 51)], 1));
+}
+
+/// What a reader misses, and the sequence numbers that it gets.
+fn read(cursor: &mut Cursor) -> (Option<u64>, Vec<u64>) {
+    let (mut missed, mut numbers) = (None, Vec::new());
+    while cursor.has_unread() {
+        let read = cursor.read(10);
+        missed = missed.or(read.missed.map(|(from, to)| to.0 - from.0));
+        let first =
+            |segment: &Arc<oasis_dac::Segment>| batch::Header::parse(segment.batch()).unwrap().first_sequence;
+        numbers.extend(read.segments.iter().map(first));
+    }
+    (missed, numbers)
+}
+
+#[test]
+fn after_a_pause_a_new_reader_begins_with_new_samples_and_one_that_resumes_misses_some() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let (tank, signal) = (relay.tank().unwrap(), Arc::default());
+    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    subscribed(&mut feed, &tank, EPOCH, 0);
+    feed.batch(bytes(0, 1, 2), 0).unwrap();
+    feed.unsubscribe(tank.topic).unwrap();
+    let (mut early, _) = Cursor::new(tank.clone(), StartAt::Now, &signal);
+    assert_eq!(read(&mut early), (None, vec![1]), "the upstream has nothing newer");
+    tank.note_relayed(60, 0, Nanos(5_000_000_000));
+    let (mut new, _) = Cursor::new(tank.clone(), StartAt::Now, &signal);
+    let at = Position { epoch: tank.log.epoch(), offset: Offset(2) };
+    let (mut resumed, _) = Cursor::new(tank.clone(), StartAt::Position(at), &signal);
+    subscribed(&mut feed, &tank, EPOCH, 50);
+    let gap = json!({"op": "gap", "topic": 3, "from": 50, "to": 59, "count": 9, "cause": "log_retention"});
+    feed.take(message(gap));
+    feed.batch(bytes(59, 60, 1), 0).unwrap();
+    assert_eq!(read(&mut new), (None, vec![60]));
+    assert_eq!(read(&mut resumed), (Some(1), vec![60]), "the numbers say how many");
+    assert_eq!(read(&mut early), (Some(1), vec![60]));
+}
+
+#[test]
+fn a_pause_in_which_nothing_came_is_no_gap() {
+    let mut relay = Relay::new();
+    relay.picture(RUN);
+    let tank = relay.tank().unwrap();
+    let mut feed = Feed::new(Places::default(), epoch(EPOCH));
+    subscribed(&mut feed, &tank, EPOCH, 0);
+    feed.batch(bytes(0, 1, 2), 0).unwrap();
+    feed.unsubscribe(tank.topic).unwrap();
+    subscribed(&mut feed, &tank, EPOCH, 0);
+    feed.batch(bytes(0, 1, 2), 0).unwrap();
+    feed.batch(bytes(2, 3, 1), 0).unwrap();
+    assert_eq!((log(&tank), tank.log.state().evicted), (vec![(0, 1), (1, 2), (2, 3)], 0));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::harness::{
     Incoming, Native, Oasis, PlainNode, eventually, eventually_shown, get, instance, ledger, oasis,
     plain_node::{beat, identity, pushed},
-    post, small_log,
+    post, request, small_log,
 };
 use oasis_channel::{Counters, Drops, NodeMessage};
 use oasis_wire::batch::{Encoder, Fields};
@@ -233,8 +233,47 @@ fn a_relay_of_itself_is_refused() {
         let warnings = get(&relay, "/api/v1/health")["warnings"].clone();
         if warnings.to_string().contains("this DAC itself") { Ok(()) } else { Err(warnings) }
     });
+    let (code, health) = request(&relay, "GET", "/readyz", None);
+    assert_eq!((code, &health["status"]), (503, &json!("degraded")), "{health}");
+    let reason = &health["reasons"][0];
+    assert!(reason["reason"].as_str().unwrap().contains("nothing is relayed: "), "{health}");
     let nothing = oasis().args(["relay", "--listen", "127.0.0.1:0"]).output().unwrap();
     assert!(String::from_utf8_lossy(&nothing.stderr).contains("--upstream URL"));
+}
+
+#[test]
+fn a_relay_and_a_node_log_that_they_are_connected_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| fs::File::create(folder.path().join(name)).unwrap();
+    let verbose = || {
+        let mut command = oasis();
+        command.env("OASIS_LOG", "warn");
+        command
+    };
+    let home = Oasis::dac(&[]);
+    let (listen, channel) = (home.listen().to_owned(), home.channel().to_owned());
+    let node = ["--name", "plant", "--dac", &channel, "--probe", "heartbeat"];
+    let _node = Oasis::node_started_by(verbose(), file("node"), &node);
+    let relay = Oasis::relay_started_by(verbose(), file("relay"), &["--upstream", home.http()]);
+    until_online(&relay);
+    let logged = |name: &str, what: &str| {
+        eventually_shown(what, || {
+            let log = fs::read_to_string(folder.path().join(name)).unwrap();
+            if log.contains(what) { Ok(log) } else { Err(json!(log)) }
+        })
+    };
+    let first = ["node", "relay"].map(|name| fs::read_to_string(folder.path().join(name)).unwrap());
+    assert_eq!(first, ["", ""], "what works from the start is no news");
+    home.kill();
+    logged("node", "lost the connection to the DAC");
+    logged("relay", "is not relayed");
+    let (status, _) = request(&relay, "GET", "/readyz", None);
+    assert_eq!(status, 503);
+    let _home = Oasis::dac_at(&listen, &channel, &[]);
+    assert!(logged("node", "connected to the DAC again").contains(&channel));
+    assert!(logged("relay", "is relayed again").contains(&listen));
+    until_online(&relay);
+    eventually("a relay that is ready", || (request(&relay, "GET", "/readyz", None).0 == 200).then_some(()));
 }
 
 #[test]

@@ -116,6 +116,7 @@ impl Api {
             .chain(handlers.map(|(name, reason)| Reason { part: name.into(), reason }))
             .chain(files.map(|(part, reason)| Reason { part: part.into(), reason }))
             .chain(distrusted)
+            .chain(dac.upstreams.outage().map(|reason| Reason { part: "relay".into(), reason }))
             .chain(ending)
             .collect();
         let status = match reasons.is_empty() {
@@ -136,7 +137,7 @@ impl Api {
         let doubles = doubles.map(|(name, reason)| Reason { part: part(&name), reason });
         let unlisted = self.tem.problems().into_iter();
         let unlisted = unlisted.map(|reason| Reason { part: "tem".into(), reason });
-        let upstreams = dac.upstreams.list().into_iter();
+        let upstreams = dac.upstreams.problems().into_iter();
         let upstreams = upstreams.map(|reason| Reason { part: "relay".into(), reason });
         let warnings = warnings
             .chain(nodes)

@@ -123,7 +123,7 @@ pub use registry::{
 };
 pub use relayed::{
     ForwardedQuestion, Hop, MOST_HOPS, PastMessage, PastQuestion, PastStart, Question, RelayError,
-    UpstreamProblems,
+    UpstreamStates,
 };
 pub use request::{CommandError, ForwardedCommand, NamedRequest, ProbeRequest};
 pub use run_owner::RunOwner;
@@ -220,7 +220,7 @@ pub struct Dac {
     /// Decides when samples are safe: the archive says here what it stores.
     pub keeping: Keeping,
     /// Why the DACs that this one relays are not reached.
-    pub upstreams: UpstreamProblems,
+    pub upstreams: UpstreamStates,
     /// Threads and tasks that are watched.
     pub health: Health,
     /// What the threads that write to readers do.
@@ -256,7 +256,7 @@ impl Dac {
             ahead_batches: MemoryAccount::new(config.memory_bytes / 16),
             answers: MemoryAccount::new(config.memory_bytes / 8),
             keeping: Keeping::default(),
-            upstreams: UpstreamProblems::default(),
+            upstreams: UpstreamStates::default(),
             health: Health::default(),
             shards: ShardMeters::default(),
             clients: OnceLock::new(),

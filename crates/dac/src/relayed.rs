@@ -9,8 +9,8 @@ use oasis_channel::Failure;
 use oasis_wire::quantity::{Epoch, TopicId};
 use serde::{Deserialize, Serialize};
 use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 use tokio::sync::mpsc;
 
@@ -71,22 +71,82 @@ pub(crate) struct Ways {
     pub questions: mpsc::Sender<ForwardedQuestion>,
 }
 
-/// Why upstreams are not reached, by their names.
+/// Which upstreams are relayed, and why others are not, by their names.
 #[derive(Debug, Default)]
-pub struct UpstreamProblems(Mutex<BTreeMap<String, String>>);
+pub struct UpstreamStates(Mutex<States>);
 
-impl UpstreamProblems {
-    /// Reports why an upstream is not reached, or that it is.
+#[derive(Debug, Default)]
+struct States {
+    problems: BTreeMap<String, String>,
+    relayed: BTreeSet<String>,
+    /// Whether the DAC has nothing else to serve.
+    are_all: bool,
+}
+
+impl UpstreamStates {
+    /// Notes that the DAC serves nothing but upstreams: without any it does not work.
+    pub fn set_all(&self) {
+        self.lock().are_all = true;
+    }
+
+    /// Reports why an upstream is not relayed, or that there is nothing to say of it any more.
     pub fn set_problem(&self, upstream: &str, problem: Option<String>) {
-        let mut problems = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match problem {
-            Some(problem) => drop(problems.insert(upstream.to_owned(), problem)),
-            None => drop(problems.remove(upstream)),
-        }
+        let mut states = self.lock();
+        states.relayed.remove(upstream);
+        states.set_problem(upstream, problem);
+    }
+
+    /// Reports that an upstream is relayed, and perhaps why not all of it is.
+    pub fn set_relayed(&self, upstream: &str, problem: Option<String>) {
+        let mut states = self.lock();
+        states.relayed.insert(upstream.to_owned());
+        states.set_problem(upstream, problem);
     }
 
     /// Returns all problems.
-    pub fn list(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    pub fn problems(&self) -> Vec<String> {
+        self.lock().problems.values().cloned().collect()
+    }
+
+    /// Returns why a relay is of no use: none of its upstreams is relayed.
+    pub fn outage(&self) -> Option<String> {
+        let states = self.lock();
+        let is_outage = states.are_all && states.relayed.is_empty();
+        let first = states.problems.values().next().filter(|_| is_outage)?;
+        Some(format!("nothing is relayed: {first}"))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, States> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl States {
+    fn set_problem(&mut self, upstream: &str, problem: Option<String>) {
+        match problem {
+            Some(problem) => drop(self.problems.insert(upstream.to_owned(), problem)),
+            None => drop(self.problems.remove(upstream)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_relay_is_of_no_use_while_none_of_its_upstreams_is_relayed() {
+        let states = UpstreamStates::default();
+        let problem = || Some("it does not answer".to_owned());
+        states.set_problem("hall-1", problem());
+        assert_eq!(states.outage(), None, "a DAC has nodes of its own");
+        states.set_all();
+        assert_eq!(states.outage().as_deref(), Some("nothing is relayed: it does not answer"));
+        states.set_relayed("hall-2", None);
+        assert_eq!((states.outage(), states.problems().len()), (None, 1));
+        states.set_relayed("hall-2", Some("one node is not relayed".into()));
+        assert_eq!((states.outage(), states.problems().len()), (None, 2));
+        states.set_problem("hall-2", None);
+        assert!(states.outage().is_some());
     }
 }

@@ -189,7 +189,13 @@ impl Attempts {
         };
         let OpenLink { software, epoch, .. } = &dac;
         let (target, patience) = (connector.target(), connector.patience());
-        tracing::info!(target, %software, %epoch, instances = topics.len(), "connected to the DAC");
+        let instances_there = topics.len();
+        if self.logged.is_empty() {
+            tracing::info!(target, %software, %epoch, instances = instances_there, "connected to the DAC");
+        } else {
+            // As loud as the warning before: otherwise that is the last word.
+            tracing::warn!(target, "connected to the DAC again");
+        }
 
         let index_of = |name: &str| instances.iter().position(|instance| instance.name == name);
         let topics =

@@ -99,6 +99,11 @@ impl Oasis {
         Self::start_logging_to(log.into(), &[&["relay", "--listen", listen], arguments].concat())
     }
 
+    /// A relay on a port of its own that another program starts, with its log in a file.
+    pub fn relay_started_by(command: Command, log: fs::File, arguments: &[&str]) -> Self {
+        Self::start_command(command, log.into(), &[&["relay", "--listen", ANY_PORT], arguments].concat())
+    }
+
     /// A node called `plant`.
     pub fn node(channel: &str, arguments: &[&str]) -> Self {
         Self::start(&[&["node", "--name", "plant", "--dac", channel], arguments].concat())

@@ -44,11 +44,8 @@ impl Relays {
             }
             Ok(Server { url, ca: ca.clone() })
         };
-        let upstreams = config
-            .upstreams
-            .iter()
-            .map(|text| server(text, "relay.upstreams (--upstream)"))
-            .collect::<Result<_, _>>()?;
+        let upstreams = config.upstreams.iter().map(|text| server(text, "relay.upstreams (--upstream)"));
+        let upstreams = each_once(upstreams.collect::<Result<_, _>>()?);
         let tems =
             config.tem.iter().map(|text| server(text, "relay.tem (--tem)")).collect::<Result<_, _>>()?;
         Ok(Self { upstreams, tems, token_file: path(&config.token_file) })
@@ -65,6 +62,29 @@ impl Relays {
             tem::start(relay, tems);
         }
     }
+}
+
+/// Leaves out addresses that mean the same as one before.
+fn each_once(servers: Vec<Server>) -> Vec<Server> {
+    let place = |server: &Server| {
+        let (host, port) = server.url.socket();
+        let host = host.to_ascii_lowercase();
+        (if host == "localhost" { "127.0.0.1".into() } else { host }, port)
+    };
+    let mut kept: Vec<Server> = Vec::new();
+    for server in servers {
+        match kept.iter().find(|known| place(known) == place(&server)) {
+            Some(known) => {
+                tracing::warn!(
+                    "the upstream {} is named again as {}: name it once (--upstream, relay.upstreams)",
+                    known.url,
+                    server.url
+                );
+            }
+            None => kept.push(server),
+        }
+    }
+    kept
 }
 
 /// What all upstreams share.
@@ -100,6 +120,20 @@ mod tests {
         assert!(Relays::new(&config("http://192.0.2.1:7070"), true).is_ok());
         let wrong = format!("{:#}", Relays::new(&config("192.0.2.1:7071"), false).unwrap_err());
         assert!(wrong.contains("relay.upstreams") && wrong.contains("http://HOST:PORT"), "{wrong}");
+    }
+
+    #[test]
+    fn an_upstream_that_is_named_again_counts_once() {
+        let urls = [
+            "http://127.0.0.1:7070",
+            "http://localhost:7070/",
+            "http://127.0.0.1:7080",
+            "http://127.0.0.1:7070/",
+        ];
+        let config = RelayConfig { upstreams: urls.map(String::from).into(), ..RelayConfig::default() };
+        let relays = Relays::new(&config, false).unwrap();
+        let kept: Vec<_> = relays.upstreams.iter().map(|server| authority(&server.url)).collect();
+        assert_eq!(kept, ["127.0.0.1:7070", "127.0.0.1:7080"]);
     }
 
     #[test]

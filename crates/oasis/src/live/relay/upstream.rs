@@ -9,7 +9,10 @@ use oasis_relay::{Change, Interest, Mirror, Places};
 use oasis_wire::quantity::TopicId;
 use std::{
     path::PathBuf,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 use tokio::task::JoinHandle;
@@ -62,10 +65,10 @@ impl Upstream {
         let mirror = Mirror::new(upstream, self.name.clone());
         let (interest, places) = (Interest::default(), self.places.clone());
         let mut kept = Kept { mirror, interest, places, events, began: Instant::now() };
-        let (mut backoff, mut said) = (Backoff::default(), None);
+        let (mut backoff, mut said, warned) = (Backoff::default(), None, AtomicBool::new(false));
         loop {
             let attempt = Instant::now();
-            let ended = self.converse(&mut kept).await;
+            let ended = self.converse(&mut kept, &warned).await;
             if attempt.elapsed() > LASTING {
                 said = None;
             }
@@ -74,6 +77,7 @@ impl Upstream {
             let reason = format!("{} is not relayed: {:#}", self.name, ended);
             if said.as_ref() != Some(&reason) {
                 tracing::warn!(upstream = %self.server.url, "{reason}; trying again");
+                warned.store(true, Ordering::Relaxed);
             }
             self.dac.upstreams.set_problem(&self.name, Some(reason.clone()));
             said = Some(reason);
@@ -81,12 +85,18 @@ impl Upstream {
         }
     }
 
-    /// Returns why a connection ended, or could not begin.
-    async fn converse(&self, kept: &mut Kept) -> anyhow::Error {
+    /// Returns why a connection ended, or could not begin. Takes back what was `warned` of as soon as the registry is known.
+    async fn converse(&self, kept: &mut Kept, warned: &AtomicBool) -> anyhow::Error {
+        let note = |problem| {
+            if warned.swap(false, Ordering::Relaxed) {
+                tracing::warn!(upstream = %self.server.url, "{} is relayed again", self.name);
+            }
+            self.dac.upstreams.set_relayed(&self.name, problem);
+        };
         match Connection::open(&self.server, self.token_file.as_deref(), kept).await {
             Ok(connection) => {
                 tracing::debug!(upstream = %self.server.url, name = %self.name, "connected");
-                connection.run(kept, |problem| self.dac.upstreams.set_problem(&self.name, problem)).await
+                connection.run(kept, note).await
             }
             Err(error) => error,
         }

@@ -150,6 +150,9 @@ impl RunningDac {
             log: config.log,
             channel: config.channel,
         });
+        if parts == Parts::Relay {
+            dac.upstreams.set_all();
+        }
         let archive = open_archive(config.archive, &dac)?;
         let archived = archive.as_ref().map(|archiving| archiving.archive.clone());
         let stored = archived.clone().map(|archive| -> Arc<dyn StoredSamples> { archive });

@@ -3,7 +3,7 @@
 use super::api;
 use anyhow::{Context, anyhow, bail};
 use oasis_access::{Access, AccessConfig, AccountsCopy, MOST_COPY_BYTES, Moment};
-use oasis_client::{Api, DacAddress, Server, token};
+use oasis_client::{Api, ClientError, DacAddress, Server, token};
 use oasis_health::Health;
 use std::{
     net::SocketAddr,
@@ -21,6 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 /// Pause after a failure.
 const AFTER_FAILURE: Duration = Duration::from_millis(500);
+/// Longest pause after refusals: each is a record in the audit log of the source, until somebody changes something.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// How often the token file is read during such a pause: another token is tried at once.
+const LOOK: Duration = Duration::from_millis(500);
 /// Bounds of the age that a copy may have, seconds: below, a restart of the source would lock people out.
 const AGES: std::ops::RangeInclusive<u64> = 60..=30 * 24 * 3_600;
 
@@ -86,13 +90,13 @@ impl Sources {
     /// If the thread cannot be started.
     pub fn start(self, access: Arc<Access>, health: &Health) -> anyhow::Result<()> {
         let pulse = health.watch("copy of the accounts");
-        let mut follower = Following { sources: self, access, at: 0, api: None, problem: None };
+        let mut follower = Following { sources: self, access, at: 0, api: None, problem: None, refusals: 0 };
         thread::Builder::new().name("oasis-follow".into()).spawn(move || {
             let _pulse = pulse;
             loop {
                 let began = Instant::now();
-                let pause = if follower.step() { PAUSE } else { AFTER_FAILURE };
-                thread::sleep(pause.saturating_sub(began.elapsed()));
+                let pause = follower.step();
+                follower.rest(pause.saturating_sub(began.elapsed()));
             }
         })?;
         Ok(())
@@ -107,13 +111,16 @@ struct Following {
     /// None before the first request, and after a failure: token and authority are then read again.
     api: Option<Api>,
     problem: Option<String>,
+    /// Refusals since the copy was confirmed.
+    refusals: u32,
 }
 
 impl Following {
-    /// Asks once. Whether the copy is confirmed.
-    fn step(&mut self) -> bool {
-        let Some(server) = self.sources.servers.get(self.at).cloned() else { return false };
+    /// Asks once. Returns the pause before the next request.
+    fn step(&mut self) -> Duration {
+        let Some(server) = self.sources.servers.get(self.at).cloned() else { return AFTER_FAILURE };
         let source = server.url.page();
+        let mut pause = PAUSE;
         let problem = match self.ask(&server) {
             Ok(is_change) => {
                 if is_change {
@@ -122,11 +129,18 @@ impl Following {
                 if self.problem.is_some() && !is_change {
                     tracing::info!(%source, "the copy of the accounts is confirmed again");
                 }
+                self.refusals = 0;
                 None
             }
-            Err(error) => Some(format!("{source}: {error:#}")),
+            Err(error) => {
+                pause = AFTER_FAILURE;
+                if error.downcast_ref::<ClientError>().is_some_and(ClientError::is_final) {
+                    pause = pause_after(self.refusals);
+                    self.refusals = self.refusals.saturating_add(1);
+                }
+                Some(format!("{source}: {error:#}"))
+            }
         };
-        let is_confirmed = problem.is_none();
         if let Some(problem) = &problem {
             self.api = None;
             self.at = (self.at + 1) % self.sources.servers.len();
@@ -136,7 +150,21 @@ impl Following {
             self.access.note_copy_problem(problem.clone());
         }
         self.problem = problem;
-        is_confirmed
+        pause
+    }
+
+    /// Waits, but not for long once the file has another token.
+    fn rest(&self, pause: Duration) {
+        let until = Instant::now() + pause;
+        let token = || token::from_file(&self.sources.token_file).ok();
+        let before = (pause > LOOK).then(token);
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || before.as_ref().is_some_and(|before| *before != token()) {
+                return;
+            }
+            thread::sleep(left.min(LOOK));
+        }
     }
 
     fn ask(&mut self, server: &Server) -> anyhow::Result<bool> {
@@ -158,9 +186,20 @@ impl Following {
     }
 }
 
+/// The pause after a refusal that followed so many others: twice as long each time.
+fn pause_after(refusals: u32) -> Duration {
+    AFTER_FAILURE.saturating_mul(2_u32.saturating_pow(refusals)).min(LONGEST_PAUSE)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pauses_after_refusals_grow_to_a_minute() {
+        let seconds = [0, 1, 2, 6, 7, 1_000].map(|refusals| pause_after(refusals).as_secs_f64());
+        assert_eq!(seconds, [0.5, 1.0, 2.0, 32.0, 60.0, 60.0]);
+    }
 
     fn config(url: &str) -> AccessConfig {
         AccessConfig {

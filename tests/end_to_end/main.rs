@@ -61,6 +61,7 @@ mod slow_link;
 mod sql;
 mod sql_over_http;
 mod starvation;
+mod stopped_dacs;
 mod systemd;
 mod tem;
 mod tem_load;

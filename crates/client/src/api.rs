@@ -21,6 +21,8 @@ pub struct Api {
     base: String,
     address: DacAddress,
     host_token: Option<HostToken>,
+    /// How long it waits for the DAC; none without a limit.
+    patience: Option<Duration>,
     /// Value of `Authorization`, once it is known; none if the DAC needs none.
     authorization: OnceCell<Option<String>>,
 }
@@ -39,7 +41,25 @@ impl Api {
     /// # Errors
     /// As [`Self::at`].
     pub fn within(server: &Server, timeout: Option<Duration>) -> Result<Self, ClientError> {
-        let mut config = Agent::config_builder().http_status_as_error(false).timeout_global(timeout);
+        Self::new(server, timeout, None)
+    }
+
+    /// The same, for a DAC that answers at once if it answers at all: it has this time to accept the connection, and as long to begin its answer. All of
+    /// the answer may take longer.
+    ///
+    /// # Errors
+    /// As [`Self::at`].
+    pub fn prompt(server: &Server, patience: Duration) -> Result<Self, ClientError> {
+        Self::new(server, None, Some(patience))
+    }
+
+    fn new(
+        server: &Server,
+        whole: Option<Duration>,
+        beginning: Option<Duration>,
+    ) -> Result<Self, ClientError> {
+        let config = Agent::config_builder().http_status_as_error(false).timeout_global(whole);
+        let mut config = config.timeout_connect(beginning).timeout_recv_response(beginning);
         if server.url.is_encrypted {
             config = config.tls_config(trust::for_http(&server.trusted())?);
         }
@@ -51,6 +71,7 @@ impl Api {
             base,
             address,
             host_token: None,
+            patience: whole.or(beginning),
             authorization: authorization.unwrap_or_default(),
         })
     }
@@ -145,7 +166,13 @@ impl Api {
     }
 
     fn failed(&self, error: &ureq::Error) -> ClientError {
-        let base = self.base.clone();
+        let (base, address) = (self.base.clone(), self.address.to_string());
+        if let (ureq::Error::Timeout(_), Some(patience)) = (error, self.patience) {
+            return ClientError::NoAnswer { address, patience };
+        }
+        if let ureq::Error::Protocol(_) = error {
+            return ClientError::NoHttp { address };
+        }
         match trust::explained(error) {
             Some(_) if trust::is_data_channel(error) => ClientError::DataChannel { base },
             Some(why) => ClientError::Encryption { base, why },
@@ -165,7 +192,10 @@ impl Api {
     fn understand(&self, mut answer: Response<ureq::Body>, longest: u64) -> Result<String, ClientError> {
         let status = answer.status();
         let text = answer.body_mut().with_config().limit(longest).read_to_string();
-        let text = text.map_err(|error| self.unexpected(error.to_string()))?;
+        let text = text.map_err(|error| match error {
+            ureq::Error::Timeout(_) => self.failed(&error),
+            _ => self.unexpected(error.to_string()),
+        })?;
         if status.is_success() {
             return Ok(text);
         }

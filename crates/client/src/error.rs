@@ -1,7 +1,7 @@
 //! Why a DAC or a TEM could not be asked, or why none fits. Each message is whole: it names the cause and the remedy.
 
 use oasis_tls::TlsError;
-use std::{fmt, io, path::PathBuf};
+use std::{fmt, io, path::PathBuf, time::Duration};
 
 /// Why a DAC or a TEM could not be asked, or why none fits.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +18,22 @@ pub enum ClientError {
         base: String,
         /// What the connection says.
         why: String,
+    },
+    /// The server accepts connections, and says nothing; or the network loses what is sent.
+    #[error("no answer from {address} within {} s: is it stopped or overloaded?", .patience.as_secs_f64())]
+    NoAnswer {
+        /// The address that was asked.
+        address: String,
+        /// How long the client has waited.
+        patience: Duration,
+    },
+    /// The server speaks another protocol.
+    #[error(
+        "no DAC at {address}: what answers there speaks no HTTP: use the port of the page (7070 by default), and not that of the data channel"
+    )]
+    NoHttp {
+        /// The address that was asked.
+        address: String,
     },
     /// The port is that of the data channel.
     #[error(
@@ -82,11 +98,16 @@ pub enum ClientError {
 }
 
 fn silent(tems: &[(String, ClientError)]) -> String {
+    const REMEDY: &str =
+        "is `oasis tem` running there? Name another one with --tem or OASIS_TEM; a DAC is a TEM too";
     match tems {
+        [(tem, why)] if why.is_silence() => {
+            format!("the TEM at {tem} does not answer ({}): {REMEDY}", why.brief())
+        }
         [(tem, why)] => format!("the TEM at {tem} does not answer: {why}"),
         several => {
-            let each: Vec<_> = several.iter().map(|(tem, why)| format!("{tem}: {why}")).collect();
-            format!("no TEM of {} answers: {}", several.len(), each.join("; "))
+            let each: Vec<_> = several.iter().map(|(tem, why)| format!("{tem}: {}", why.brief())).collect();
+            format!("no TEM of {} answers ({}): {REMEDY}", several.len(), each.join("; "))
         }
     }
 }
@@ -97,6 +118,20 @@ impl ClientError {
         match self {
             Self::Refused(refused) => Some(refused),
             _ => None,
+        }
+    }
+
+    /// Whether nobody answers: the server does not run, is stopped, or cannot be reached.
+    pub fn is_silence(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::NoAnswer { .. })
+    }
+
+    /// The cause of silence alone, for messages that name the address and the remedy themselves.
+    fn brief(&self) -> String {
+        match self {
+            Self::Unreachable { why, .. } => why.clone(),
+            Self::NoAnswer { patience, .. } => format!("nothing within {} s", patience.as_secs_f64()),
+            other => other.to_string(),
         }
     }
 

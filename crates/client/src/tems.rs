@@ -400,7 +400,7 @@ mod tests {
             (Answer::Json("429 Too Many Requests", refused), vec!["OASIS_TOKEN_FILE"], false),
             (Answer::Json("400 Bad Request", plain), vec!["https://"], true),
             (Answer::Bytes(b"\x20\x00\x00\x00\x02{}"), vec!["no DAC at", "7070"], false),
-            (Answer::Bytes(b""), vec!["no DAC at"], false),
+            (Answer::Bytes(b""), vec!["is `oasis tem` running", "--tem", "OASIS_TEM"], false),
         ] {
             let tem = FakeTem::new(answer);
             let error = tems(&[&tem.address]).ask(None).unwrap_err();
@@ -414,6 +414,7 @@ mod tests {
             text.contains("no TEM of 2 answers") && text.contains(&first) && text.contains(&second),
             "{text}"
         );
+        assert_eq!(text.matches("oasis tem").count(), 1, "the remedy is the same for all: {text}");
     }
 
     #[test]

@@ -4,6 +4,9 @@ use super::host_token;
 use oasis_client::{Api, ClientError, Server};
 use std::time::Duration;
 
+/// Time for a DAC to accept a connection, and to begin its answer. A stopped process does not: the system accepts for it.
+pub const PATIENCE: Duration = Duration::from_secs(3);
+
 /// The API of the DAC at this address.
 ///
 /// # Errors
@@ -18,4 +21,12 @@ pub fn at(server: &Server) -> Result<Api, ClientError> {
 /// As [`at`].
 pub fn within(server: &Server, timeout: Option<Duration>) -> Result<Api, ClientError> {
     Ok(Api::within(server, timeout)?.with_host_token(Some(host_token::of)))
+}
+
+/// The same, for a DAC that answers at once if it answers at all.
+///
+/// # Errors
+/// As [`at`].
+pub fn prompt(server: &Server) -> Result<Api, ClientError> {
+    Ok(Api::prompt(server, PATIENCE)?.with_host_token(Some(host_token::of)))
 }

@@ -1,15 +1,16 @@
 //! A client of the native WebSocket protocol (`docs/reference/websocket.md`).
 
-use crate::live::host_token;
+use crate::live::{api::PATIENCE, host_token};
 use anyhow::{Context, bail};
 use futures_util::{SinkExt, StreamExt};
-use oasis_client::{DacAddress, Server, token, trust};
+use oasis_client::{ClientError, DacAddress, Server, token, trust};
 use rustls::pki_types::ServerName;
 use serde_json::{Value, json};
-use std::fmt;
+use std::{fmt, time::Duration};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
+    time::{Instant, timeout},
 };
 use tokio_rustls::TlsConnector;
 use tokio_tungstenite::{
@@ -21,6 +22,9 @@ use tokio_tungstenite::{
         http::{HeaderValue, StatusCode},
     },
 };
+
+/// Pause between pings while an answer is waited for.
+const PING: Duration = Duration::from_secs(1);
 
 /// A connection, encrypted or not.
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -46,7 +50,13 @@ pub enum Incoming {
 impl Client {
     /// Connects and receives the welcome.
     pub async fn connect(server: &Server) -> anyhow::Result<Self> {
-        Self::connect_as(server, None).await
+        Self::connect_within(server, PATIENCE).await
+    }
+
+    /// The same, from a DAC that has so much time for both.
+    pub async fn connect_within(server: &Server, patience: Duration) -> anyhow::Result<Self> {
+        let connecting = timeout(patience, Self::connect_as(server, None));
+        connecting.await.map_err(|_| no_answer(&server.url, patience))?
     }
 
     /// Connects with this value of `Authorization`, or with that of the environment.
@@ -71,7 +81,7 @@ impl Client {
                 "the DAC at {address} asks for a token that is valid there: name its file (--token-file or OASIS_TOKEN_FILE; oasis token create makes one)"
             );
         }
-        let socket = socket.map_err(reason).with_context(|| nobody(address))?;
+        let socket = socket.map_err(|error| reason(error, address))?;
         let mut client = Self { address: address.clone(), socket, last_id: 0, welcome: Value::Null };
         match client.next().await? {
             Some(Incoming::Control(message)) if message["op"] == "welcome" => {
@@ -140,9 +150,10 @@ impl Client {
         Ok(None)
     }
 
-    /// Waits for the response to a request, and skips everything else.
+    /// Waits for the response to a request, and skips everything else. A DAC that waits for a node itself still answers pings.
     pub async fn answer(&mut self, id: i64) -> anyhow::Result<Value> {
-        while let Some(incoming) = self.next().await? {
+        self.request(json!({"op": "ping", "client_time": 0})).await?;
+        while let Some(incoming) = self.next_within_patience().await? {
             match incoming {
                 Incoming::Control(message) if message["id"] == id => {
                     if message["op"] == "error" {
@@ -156,10 +167,22 @@ impl Client {
         bail!("the DAC closed the connection without a response")
     }
 
+    /// The next message. Fails if the DAC says nothing at all for [`PATIENCE`], although it is pinged each second.
+    async fn next_within_patience(&mut self) -> anyhow::Result<Option<Incoming>> {
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            match timeout(PING, self.next()).await {
+                Ok(incoming) => return incoming,
+                Err(_) => self.request(json!({"op": "ping", "client_time": 0})).await?,
+            };
+        }
+        Err(no_answer(&self.address, PATIENCE))
+    }
+
     /// Waits for the registry, once watched.
     pub async fn registry(&mut self) -> anyhow::Result<Value> {
         self.request(json!({"op": "watch"})).await?;
-        while let Some(incoming) = self.next().await? {
+        while let Some(incoming) = self.next_within_patience().await? {
             match incoming {
                 Incoming::Control(message) if message["op"] == "registry" => return Ok(message),
                 _ => {}
@@ -193,6 +216,10 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
+fn no_answer(address: &DacAddress, patience: Duration) -> anyhow::Error {
+    ClientError::NoAnswer { address: address.to_string(), patience }.into()
+}
+
 fn nobody(address: &DacAddress) -> String {
     format!("no DAC at {address}: is `oasis up` or `oasis dac` running?")
 }
@@ -219,11 +246,13 @@ async fn open(server: &Server) -> anyhow::Result<Box<dyn Stream>> {
 }
 
 /// Returns why a connection failed: the error of the system, without the wrapper of the library.
-fn reason(error: tungstenite::Error) -> anyhow::Error {
-    match error {
-        tungstenite::Error::Io(error) => error.into(),
-        tungstenite::Error::Protocol(error @ ProtocolError::HttparseError(_)) => anyhow::Error::new(error)
-            .context("what answers speaks no HTTP: use the port of the page (7070 by default), and not that of the data channel"),
+fn reason(error: tungstenite::Error, address: &DacAddress) -> anyhow::Error {
+    let error = match error {
+        tungstenite::Error::Protocol(ProtocolError::HttparseError(_)) => {
+            return ClientError::NoHttp { address: address.to_string() }.into();
+        }
+        tungstenite::Error::Io(error) => anyhow::Error::new(error),
         error => error.into(),
-    }
+    };
+    error.context(nobody(address))
 }

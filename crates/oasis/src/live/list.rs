@@ -5,12 +5,20 @@ use crate::{
     output_format::Format,
 };
 use anyhow::bail;
+use oasis_client::{ClientError, Server};
 use oasis_format::visible::Visible;
+use oasis_tem::DacName;
 use serde_json::Value;
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    thread,
+};
 
 /// Column headings.
 const HEAD: [&str; 5] = ["INSTANCE", "TYPE", "KIND", "RATE", "STATE"];
+
+/// DACs that are asked at the same time.
+const AT_ONCE: usize = 16;
 
 /// Prints instances whose names contain a text.
 pub fn run(arguments: List) -> anyhow::Result<()> {
@@ -38,12 +46,12 @@ pub fn run(arguments: List) -> anyhow::Result<()> {
     }
 }
 
-/// Asks each DAC; a DAC of a TEM that does not answer leaves the others. Returns what was found, and how many did not answer.
+/// Asks the DACs; one of a TEM that does not answer leaves the others. Returns what was found, and how many did not answer.
 fn ask(servers: &[NamedServer], wanted: &str) -> anyhow::Result<(Vec<Value>, usize)> {
     let (mut found, mut failed) = (Vec::new(), 0);
-    for (dac, server) in servers {
-        let mut answer = match (api::at(server).and_then(|api| api.get("/instances", &[])), dac) {
-            (Ok(answer), _) => answer,
+    for (dac, answer) in servers.chunks(AT_ONCE).flat_map(ask_at_once) {
+        let instances = match (answer, dac) {
+            (Ok(instances), _) => instances,
             (Err(error), None) => return Err(error.into()),
             (Err(error), Some(dac)) => {
                 eprintln!("{dac}: {error}");
@@ -51,10 +59,7 @@ fn ask(servers: &[NamedServer], wanted: &str) -> anyhow::Result<(Vec<Value>, usi
                 continue;
             }
         };
-        for mut instance in answer["instances"].as_array_mut().map(std::mem::take).unwrap_or_default() {
-            if !name(&instance).contains(wanted) {
-                continue;
-            }
+        for mut instance in instances.into_iter().filter(|instance| name(instance).contains(wanted)) {
             if let Some(dac) = dac {
                 instance["dac"] = dac.as_str().into();
             }
@@ -62,6 +67,26 @@ fn ask(servers: &[NamedServer], wanted: &str) -> anyhow::Result<(Vec<Value>, usi
         }
     }
     Ok((found, failed))
+}
+
+/// The name of a DAC, and its instances.
+type Answer<'a> = (Option<&'a DacName>, Result<Vec<Value>, ClientError>);
+
+/// Asks some DACs at the same time, so that those that hang are waited for once.
+fn ask_at_once(servers: &[NamedServer]) -> Vec<Answer<'_>> {
+    thread::scope(|scope| {
+        let asking: Vec<_> =
+            servers.iter().map(|(dac, server)| (dac.as_ref(), scope.spawn(|| instances(server)))).collect();
+        let answers = asking.into_iter().map(|(dac, asking)| {
+            (dac, asking.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        answers.collect()
+    })
+}
+
+fn instances(server: &Server) -> Result<Vec<Value>, ClientError> {
+    let mut answer = api::prompt(server)?.get("/instances", &[])?;
+    Ok(answer["instances"].as_array_mut().map(std::mem::take).unwrap_or_default())
 }
 
 fn name(instance: &Value) -> String {

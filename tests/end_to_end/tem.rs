@@ -116,6 +116,16 @@ fn tools_find_the_dac_of_a_node() {
 
     let unknown = site.refused(&["tail", "plant-7/heartbeat"]);
     assert!(unknown.contains("did you mean \"plant\"?"), "{unknown}");
+    for tool in [&["tail", "plant/heartbeat"][..], &["command", "plant/heartbeat", "enable"]] {
+        let at = |dac: &Oasis| site.refused(&[tool, &["--url", dac.http()]].concat());
+        let (elsewhere, tem) = (at(&hall_1), at(&site.tem));
+        let wanted = format!("hall-1 ({}) has no node \"plant\"", hall_1.http());
+        assert!(elsewhere.contains(&wanted), "{elsewhere}");
+        let wanted = format!("this is a TEM: use --tem {}", site.tem.http());
+        assert!(tem.contains(&wanted), "{tem}");
+    }
+    let misspelt = site.refused(&["tail", "plant/hartbeat", "--url", hall_2.http()]);
+    assert!(misspelt.contains("did you mean \"heartbeat\"?"), "{misspelt}");
     let several = site.refused(&["tail"]);
     assert!(several.contains("--dac-name (hall-1, hall-2)"), "{several}");
     let wrong_name = site.refused(&["tail", "--dac-name", "hall-3", "plant/heartbeat"]);

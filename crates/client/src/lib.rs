@@ -29,7 +29,7 @@ pub mod trust;
 pub use address::{DEFAULT_URL, DacAddress, Server, data_channel};
 pub use api::{Api, HostToken};
 pub use error::{ClientError, Refused};
-pub use list::TemList;
+pub use list::{TemList, similar};
 pub use node_dacs::NodeDacs;
 pub use tem_addresses::{TemAddress, TemAddressError, TemAddresses};
 pub use tems::{Found, Tems};

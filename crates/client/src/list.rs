@@ -264,16 +264,21 @@ fn has(dac: &DacView, node: &str) -> Option<bool> {
     }
 }
 
-/// Names that may have been meant.
+/// What to say after a name that is not known.
 fn meant<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
+    match similar(text, names) {
+        None => ": list them with `oasis list --dacs`".into(),
+        Some(question) => format!(": {question}"),
+    }
+}
+
+/// Asks for the names that may have been meant: `did you mean "plant-7"?`.
+pub fn similar<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<String> {
     let rated = names.map(|name| (strsim::jaro_winkler(text, name), name));
     let mut near: Vec<_> = rated.filter(|(rate, _)| *rate >= SIMILAR).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     let near: Vec<_> = near.iter().take(SUGGESTIONS).map(|(_, name)| format!("{name:?}")).collect();
-    match near.is_empty() {
-        true => ": list them with `oasis list --dacs`".into(),
-        false => format!(": did you mean {}?", near.join(" or ")),
-    }
+    (!near.is_empty()).then(|| format!("did you mean {}?", near.join(" or ")))
 }
 
 #[cfg(test)]

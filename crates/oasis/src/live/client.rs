@@ -4,6 +4,7 @@ use crate::live::{api::PATIENCE, host_token};
 use anyhow::{Context, bail};
 use futures_util::{SinkExt, StreamExt};
 use oasis_client::{ClientError, DacAddress, Server, token, trust};
+use oasis_format::visible::Visible;
 use rustls::pki_types::ServerName;
 use serde_json::{Value, json};
 use std::{fmt, time::Duration};
@@ -120,7 +121,7 @@ impl Client {
     /// Sends a request that has its number.
     pub async fn send(&mut self, message: &Value) -> anyhow::Result<()> {
         let sent = self.socket.send(Message::text(message.to_string())).await;
-        sent.context("the DAC closed the connection")
+        sent.with_context(|| format!("{} closed the connection", self.address))
     }
 
     /// The first message of the DAC.
@@ -142,7 +143,7 @@ impl Client {
                 Message::Text(text) => return Ok(Some(Incoming::Control(serde_json::from_str(&text)?))),
                 Message::Binary(bytes) => return Ok(Some(Incoming::Batch(bytes.into()))),
                 Message::Close(Some(frame)) => {
-                    bail!("the DAC closed the connection: {} ({})", frame.reason, frame.code)
+                    bail!("{} closed the connection: {} ({})", self.address, frame.reason, frame.code)
                 }
                 _ => {}
             }
@@ -152,7 +153,6 @@ impl Client {
 
     /// Waits for the response to a request, and skips everything else. A DAC that waits for a node itself still answers pings.
     pub async fn answer(&mut self, id: i64) -> anyhow::Result<Value> {
-        self.request(json!({"op": "ping", "client_time": 0})).await?;
         while let Some(incoming) = self.next_within_patience().await? {
             match incoming {
                 Incoming::Control(message) if message["id"] == id => {
@@ -177,6 +177,11 @@ impl Client {
             };
         }
         Err(no_answer(&self.address, PATIENCE))
+    }
+
+    /// The address that was connected to.
+    pub fn address(&self) -> &DacAddress {
+        &self.address
     }
 
     /// Waits for the registry, once watched.
@@ -204,7 +209,7 @@ impl Refused {
     fn new(answer: &Value) -> Self {
         let text = |field: &str| answer[field].as_str().map(str::to_owned);
         let message = text("message").unwrap_or_else(|| "the DAC refused without a reason".into());
-        Self { code: text("code").unwrap_or_default(), message }
+        Self { code: text("code").unwrap_or_default(), message: Visible(&message).to_string() }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::{
     live::{
         client::{Client, Refused},
         locate::Located,
+        unknown::{UnknownInstance, explained},
     },
     target::Target,
 };
@@ -112,7 +113,15 @@ async fn send(
     message["node"] = json!(target.node);
     message["instance"] = json!(target.instance);
     let id = client.request(message).await?;
-    Ok((client.answer(id).await?, dac))
+    let error = match client.answer(id).await {
+        Ok(answer) => return Ok((answer, dac)),
+        Err(error) => error,
+    };
+    if !has_code(&error, "unknown_instance") {
+        return Err(error);
+    }
+    let unknown = UnknownInstance { target: target.clone(), reason: error.to_string() };
+    Err(explained(unknown.into(), &server).await)
 }
 
 /// Sends one command and prints the state of the instance.

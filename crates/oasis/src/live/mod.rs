@@ -36,6 +36,7 @@ mod tem_in_nats;
 pub mod test_run;
 mod through_dds;
 mod through_nats;
+mod unknown;
 
 use crate::cli::Verb;
 use anyhow::bail;

@@ -1,14 +1,26 @@
 //! The DACs that a follower may follow, one at a time.
 
-use crate::{live::locate::Located, target::Target};
-use oasis_client::Server;
+use crate::{
+    live::{host_token, locate::Located, unknown},
+    target::Target,
+};
+use oasis_client::{Api, Server};
+use serde_json::Value;
 use std::time::Duration;
-use tokio::{task::spawn_blocking, time::timeout};
+use tokio::{
+    task::{JoinHandle, spawn_blocking},
+    time::{sleep, timeout},
+};
 
 /// DACs that are remembered: as many as a TEM lists.
 const MOST: usize = 1_000;
 /// Time for a TEM to list its DACs again. Without an answer the list before counts.
 const ASK: Duration = Duration::from_millis(700);
+
+/// Time between two looks at the other DACs while the nodes are offline.
+const PAUSE: Duration = Duration::from_secs(1);
+/// DACs that are asked in a look: a TEM lists the one that has the node first.
+const ASKED: usize = 16;
 
 /// The DACs, in the order in which they are tried.
 #[derive(Debug)]
@@ -18,6 +30,8 @@ pub struct Route {
     servers: Vec<Server>,
     /// The one that is followed.
     current: usize,
+    /// A question to the other ones that is under way.
+    looking: Option<JoinHandle<Option<Vec<Server>>>>,
 }
 
 impl Route {
@@ -27,7 +41,7 @@ impl Route {
     /// If there is none.
     pub fn new(located: &Located, targets: &[Target]) -> anyhow::Result<Self> {
         let servers = located.alternatives(&targets.iter().collect::<Vec<_>>())?;
-        Ok(Self { located: located.clone(), targets: targets.to_vec(), servers, current: 0 })
+        Ok(Self { located: located.clone(), targets: targets.to_vec(), servers, current: 0, looking: None })
     }
 
     /// Whether there is another DAC than the one that is followed, or a TEM that may list one.
@@ -45,11 +59,33 @@ impl Route {
         if !self.is_by_tem() {
             return;
         }
-        let (located, targets) = (self.located.clone(), self.targets.clone());
-        let asking =
-            spawn_blocking(move || located.newer_alternatives(&targets.iter().collect::<Vec<_>>()).ok());
-        let Ok(Ok(Some(servers))) = timeout(ASK, asking).await else { return };
+        if let Some(servers) = newer(self.located.clone(), self.targets.clone()).await {
+            self.take(servers);
+        }
+    }
+
+    /// Asks the other DACs after a pause whether one of them has an instance online. May be dropped at any time, and goes on when it is called again.
+    pub async fn elsewhere(&mut self) -> bool {
+        let looking = match &mut self.looking {
+            Some(looking) => looking,
+            none => none.insert(tokio::spawn(look(
+                self.located.clone(),
+                self.targets.clone(),
+                self.servers.clone(),
+                self.servers.get(self.current).cloned(),
+            ))),
+        };
+        let found = looking.await;
+        self.looking = None;
+        let Ok(Some(servers)) = found else { return false };
         self.take(servers);
+        true
+    }
+
+    /// The DACs to begin with, in the order in which they were named; of a TEM, the one that has the instances.
+    pub fn first_ones(&self) -> Vec<(usize, Server)> {
+        let all = self.servers.iter().cloned().enumerate();
+        all.take(if self.is_by_tem() { 1 } else { usize::MAX }).collect()
     }
 
     /// Takes a newer list. A DAC that restarts is in no list for a while: those of the list before come after it, and the one that was lost is
@@ -76,10 +112,67 @@ impl Route {
         numbered.filter_map(|number| Some((number, self.servers.get(number)?.clone()))).collect()
     }
 
+    /// Says more of an error of the DAC that is followed, if it is about an instance that this does not know.
+    pub async fn explained(&self, error: anyhow::Error) -> anyhow::Error {
+        match self.servers.get(self.current) {
+            Some(server) => unknown::explained(error, server).await,
+            None => error,
+        }
+    }
+
     /// Notes which one is followed now.
     pub fn choose(&mut self, number: usize) {
         self.current = number;
+        // What is under way was asked about another one.
+        self.looking = None;
     }
+}
+
+/// The DACs that the TEM lists now.
+async fn newer(located: Located, targets: Vec<Target>) -> Option<Vec<Server>> {
+    let asking = spawn_blocking(move || located.newer_alternatives(&targets.iter().collect::<Vec<_>>()).ok());
+    timeout(ASK, asking).await.ok()?.ok()?
+}
+
+/// Waits a moment, and looks for a DAC that has one of the instances online. Returns it first, before the others.
+async fn look(
+    located: Located,
+    targets: Vec<Target>,
+    known: Vec<Server>,
+    current: Option<Server>,
+) -> Option<Vec<Server>> {
+    sleep(PAUSE).await;
+    let mut servers = match located.lists_several() {
+        true => newer(located, targets.clone()).await.unwrap_or(known),
+        false => known,
+    };
+    servers.retain(|server| Some(server) != current.as_ref());
+    for at in 0..servers.len().min(ASKED) {
+        let (server, targets) = (servers.get(at)?.clone(), targets.clone());
+        if spawn_blocking(move || has_online(&server, &targets)).await.unwrap_or(false) {
+            servers.swap(0, at);
+            return Some(servers);
+        }
+    }
+    None
+}
+
+/// Whether a DAC has one of these instances online.
+fn has_online(server: &Server, targets: &[Target]) -> bool {
+    let Ok(api) = Api::prompt(server, ASK) else { return false };
+    let api = api.with_host_token(Some(host_token::of));
+    let is_online = |target: &Target| {
+        let names = [("node", &*target.node), ("instance", &*target.instance)];
+        let answer = api.get("/instances", if target.is_pattern() { &[] } else { &names });
+        let instances = answer.map(|answer| answer["instances"].clone()).unwrap_or_default();
+        let fits = |instance: &Value| {
+            let name = |field: &str| instance[field].as_str().unwrap_or_default();
+            let full = format!("{}/{}", name("node"), name("instance"));
+            oasis_wire::pattern::matches(&target.plain(), &full) && instance["state"] == "online"
+        };
+        instances.as_array().into_iter().flatten().any(fits)
+    };
+    targets.iter().any(is_online)
 }
 
 #[cfg(test)]
@@ -92,7 +185,13 @@ mod tests {
     }
 
     fn route() -> Route {
-        Route { located: Located::default(), targets: Vec::new(), servers: servers(1..=3), current: 0 }
+        Route {
+            located: Located::default(),
+            targets: Vec::new(),
+            servers: servers(1..=3),
+            current: 0,
+            looking: None,
+        }
     }
 
     fn order(route: &Route) -> Vec<u16> {

@@ -230,6 +230,12 @@ fn an_invalid_address_is_named_with_its_flag_and_an_example() {
 }
 
 #[test]
+fn an_invalid_address_of_an_upstream_is_named_with_its_own_option() {
+    let text = fails(&["relay", "--upstream", "127.0.0.1:8170"]);
+    assert!(text.contains("(--upstream, OASIS_UPSTREAM)") && !text.contains("--url"), "{text}");
+}
+
+#[test]
 fn a_failed_start_is_explained() {
     let up = up();
     let text = fails(&["dac", "--listen", up.listen(), "--channel-listen", "127.0.0.1:0"]);

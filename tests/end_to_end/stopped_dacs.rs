@@ -138,6 +138,30 @@ fn a_dac_that_is_stopped_does_not_hide_the_instances_of_the_others() {
 }
 
 #[test]
+fn a_list_from_before_is_not_shown_as_true() {
+    let folder = tempfile::tempdir().unwrap();
+    let tem = Oasis::tem(&["--access", folder.path().join("access").to_str().unwrap()]);
+    let _dac = Oasis::dac(&["--tem", tem.http(), "--dac-name", "hall-1"]);
+    let list = || {
+        let mut command = oasis();
+        command.env("XDG_STATE_HOME", folder.path()).args(["list", "--dacs", "--tem", tem.http()]);
+        let done = command.output().unwrap();
+        (String::from_utf8_lossy(&done.stdout).into_owned(), errors(&done))
+    };
+    eventually("a live DAC", || list().0.contains("live").then_some(()));
+    let _stopped = Stopped::new(&tem);
+    let (shown, said) = list();
+    for words in [&format!("waiting for the TEM at {}", tem.http()), "does not answer; using its list of"] {
+        assert!(said.contains(words), "{said}");
+    }
+    let row: Vec<&str> = shown.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(row[..3], ["hall-1", "dac", "?"], "{shown}");
+    let heard: f64 = row[7].parse().unwrap();
+    // The tool alone has waited for 5 s.
+    assert!(heard >= 4.0, "{shown}");
+}
+
+#[test]
 fn a_follower_leaves_a_dac_that_is_stopped_before_it_has_answered() {
     let halls = Halls::new();
     let [first, second] = &halls.dacs;

@@ -129,7 +129,7 @@ pub fn data_channel(text: &str) -> Result<String, String> {
 }
 
 fn remedy() -> String {
-    "use http://HOST:PORT, the address of the DAC's page, such as http://127.0.0.1:7070, or ws://HOST:PORT/ws; with a certificate https:// or wss:// (--url, OASIS_URL)".into()
+    "use http://HOST:PORT, the address of the DAC's page, such as http://127.0.0.1:7070, or ws://HOST:PORT/ws; with a certificate https:// or wss://".into()
 }
 
 #[cfg(test)]

@@ -105,6 +105,11 @@ impl Tems {
             }
             error => error.to_string(),
         };
+        // Nothing was heard since then.
+        let milliseconds = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+        for dac in &mut view.dacs {
+            dac.silent_ms = dac.silent_ms.saturating_add(milliseconds);
+        }
         let mut list = TemList::new(tem, view);
         node.iter().for_each(|node| list.prefer_holders(node));
         Ok(Found { list, remembered: Some(Remembered { why, age }) })

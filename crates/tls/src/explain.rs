@@ -36,7 +36,7 @@ pub fn explain(error: &Error) -> String {
 fn certificate(reason: &CertificateError) -> String {
     match reason {
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "the DAC's certificate is of an unknown authority: name the CA's file (ca.pem) with --ca, node.ca or OASIS_CA"
+            "the DAC's certificate is of an unknown authority: name the CA's file (ca.pem) with --ca or OASIS_CA; a node has node.ca too"
                 .into()
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {

@@ -97,7 +97,7 @@ pub struct Relay {
     #[command(flatten)]
     pub page: PageAddress,
     /// A DAC to relay: http://HOST:PORT of its page, or https://; may be given several times.
-    #[arg(long = "upstream", value_name = "URL", env = "OASIS_UPSTREAM", value_delimiter = ',')]
+    #[arg(long = "upstream", value_name = "URL", env = "OASIS_UPSTREAM", value_delimiter = ',', value_parser = upstream)]
     pub upstreams: Vec<DacAddress>,
     /// TEM whose DACs are all relayed, and that lists this relay: http://HOST:PORT of its page, or https://. May be repeated.
     #[arg(long, value_name = "URL", env = "OASIS_TEM", value_delimiter = ',')]
@@ -111,6 +111,11 @@ pub struct Relay {
     /// File with a token that they accept, which others cannot read [default: OASIS_TOKEN or OASIS_TOKEN_FILE].
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+}
+
+/// Clap names the option alone, also if the address is of the environment.
+fn upstream(text: &str) -> Result<DacAddress, String> {
+    text.parse().map_err(|remedy| format!("{remedy} (--upstream, OASIS_UPSTREAM)"))
 }
 
 #[derive(Debug, Args)]

@@ -4,10 +4,21 @@ use super::host_token;
 use crate::target::Target;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
-use oasis_client::{DEFAULT_URL, DacAddress, Server, TemAddress, TemAddresses, TemList, Tems};
+use oasis_client::{DEFAULT_URL, DacAddress, Found, Server, TemAddress, TemAddresses, TemList, Tems};
 use oasis_format::visible::Visible;
 use oasis_tem::{DacName, DacView};
-use std::{env, fmt::Display, path::PathBuf, str::FromStr};
+use std::{
+    env,
+    fmt::Display,
+    path::PathBuf,
+    str::FromStr,
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
+
+/// Time that a tool waits for a TEM without a word.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// The flags that name a DAC, or a TEM that knows where it is.
 #[derive(Debug, Clone, Default, Args)]
@@ -61,10 +72,10 @@ impl Located {
     }
 
     /// Returns what the TEMs list, or the DAC, which is a TEM too.
-    pub fn list(&self) -> anyhow::Result<TemList> {
+    pub fn list(&self) -> anyhow::Result<Found> {
         match self.choice()? {
-            Choice::Tems(tems) => fetch(tems),
-            Choice::Dac(server) => fetch(Tems::from(server).with_host_token(host_token::of)),
+            Choice::Tems(tems) => find(tems),
+            Choice::Dac(server) => find(Tems::from(server).with_host_token(host_token::of)),
         }
     }
 
@@ -110,15 +121,21 @@ impl Located {
     /// # Errors
     /// If there is none.
     pub fn alternatives(&self, targets: &[&Target]) -> anyhow::Result<Vec<Server>> {
-        self.alternatives_with(targets, warn_if_late)
+        self.alternatives_with(targets, fetch, warn_if_late)
     }
 
     /// Returns what [`Located::alternatives`] returns now, without a warning.
     pub fn newer_alternatives(&self, targets: &[&Target]) -> anyhow::Result<Vec<Server>> {
-        self.alternatives_with(targets, |_| {})
+        let fetch_quietly = |mut tems: Tems| Ok(tems.fetch(None)?.list);
+        self.alternatives_with(targets, fetch_quietly, |_| {})
     }
 
-    fn alternatives_with(&self, targets: &[&Target], note: impl Fn(&DacView)) -> anyhow::Result<Vec<Server>> {
+    fn alternatives_with(
+        &self,
+        targets: &[&Target],
+        fetch: impl Fn(Tems) -> anyhow::Result<TemList>,
+        note: impl Fn(&DacView),
+    ) -> anyhow::Result<Vec<Server>> {
         if self.tem.is_empty() && self.url.len() > 1 {
             let server = |url: &DacAddress| Server { url: url.clone(), ca: self.ca.clone() };
             return Ok(self.url.iter().map(server).collect());
@@ -167,10 +184,26 @@ enum Choice {
 }
 
 /// What the TEMs know. Says so if it is what they knew.
-fn fetch(mut tems: Tems) -> anyhow::Result<TemList> {
-    let found = tems.fetch(None)?;
+fn fetch(tems: Tems) -> anyhow::Result<TemList> {
+    Ok(find(tems)?.list)
+}
+
+/// The same, with how old it is. Says what it waits for.
+fn find(mut tems: Tems) -> anyhow::Result<Found> {
+    let addresses = tems.addresses().to_string();
+    let (answered, answer) = mpsc::channel::<()>();
+    let found = thread::scope(|scope| {
+        scope.spawn(move || {
+            if let Err(RecvTimeoutError::Timeout) = answer.recv_timeout(QUIET) {
+                eprintln!("waiting for the TEM at {addresses}");
+            }
+        });
+        let found = tems.fetch(None);
+        drop(answered);
+        found
+    })?;
     found.remembered.iter().for_each(|remembered| eprintln!("{}", remembered.notice()));
-    Ok(found.list)
+    Ok(found)
 }
 
 fn variable<T: FromStr<Err: Display>>(name: &str) -> anyhow::Result<Option<T>> {

@@ -236,6 +236,18 @@ fn an_invalid_address_of_an_upstream_is_named_with_its_own_option() {
 }
 
 #[test]
+fn a_name_that_no_dac_accepts_is_refused_at_the_start() {
+    for name in ["", "a\nb", "a\u{1b}[31mb", &"x".repeat(1_025)] {
+        for verb in ["node", "up"] {
+            let done = run(&[verb, "--name", name]);
+            let said = String::from_utf8_lossy(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{name:?}: {said}");
+            assert!(said.contains("the name of a node") && !said.contains('\u{1b}'), "{name:?}: {said:?}");
+        }
+    }
+}
+
+#[test]
 fn a_failed_start_is_explained() {
     let up = up();
     let text = fails(&["dac", "--listen", up.listen(), "--channel-listen", "127.0.0.1:0"]);

@@ -81,7 +81,7 @@ impl Config {
 
     /// Applies the flags of a node.
     pub fn with_probes(mut self, probes: Probes) -> anyhow::Result<Self> {
-        if let Some(name) = probes.name {
+        if let Some(name) = probes.name.filter(|name| !name.is_empty()) {
             self.node.name = name;
         }
         if let Some(uuid) = probes.uuid {

@@ -10,11 +10,15 @@ use oasis_access::LocalAccess;
 use oasis_client::{DacAddress, Server, TemAddress, data_channel};
 use oasis_dac::{Delivery, Overflow};
 use oasis_doors::ShardChoice;
+use oasis_format::visible::Visible;
 use oasis_instrument::Channel;
 use oasis_tem::DacName;
 use oasis_wire::time;
-use std::path::PathBuf;
+use std::{env, path::PathBuf};
 use uuid::Uuid;
+
+/// Longest name of a node, bytes: that of the data channel.
+const LONGEST_NODE_NAME: usize = 1_024;
 
 #[derive(Debug, Args)]
 pub struct Up {
@@ -113,6 +117,23 @@ pub struct Relay {
     pub token_file: Option<PathBuf>,
 }
 
+/// What a DAC accepts as the name of a node. An empty variable has no effect, as that of a program that links the node.
+fn node_name(text: &str) -> Result<String, String> {
+    let is_variable = || env::var_os("OASIS_NODE_NAME").is_some_and(|value| value.is_empty());
+    match text {
+        "" if is_variable() => Ok(String::new()),
+        "" => Err("the name of a node is not empty: leave out --name for that of the host".into()),
+        text if text.len() > LONGEST_NODE_NAME => Err(format!(
+            "the name of a node has at most {LONGEST_NODE_NAME} bytes, and this one {}",
+            text.len()
+        )),
+        text if text.contains(char::is_control) => {
+            Err(format!("the name of a node has no control characters: {}", Visible(text)))
+        }
+        text => Ok(text.into()),
+    }
+}
+
 /// Clap names the option alone, also if the address is of the environment.
 fn upstream(text: &str) -> Result<DacAddress, String> {
     text.parse().map_err(|remedy| format!("{remedy} (--upstream, OASIS_UPSTREAM)"))
@@ -188,7 +209,7 @@ fn local_access(text: &str) -> Result<LocalAccess, String> {
 #[derive(Debug, Args)]
 pub struct Probes {
     /// Name of the node [default: the host's name].
-    #[arg(long, env = "OASIS_NODE_NAME")]
+    #[arg(long, env = "OASIS_NODE_NAME", value_parser = node_name)]
     pub name: Option<String>,
     #[arg(long = "probe", value_name = "PROBE[(PARAMETER=VALUE,…)][=INSTANCE][@HERTZ]", help = crate::live::probe_choice::help())]
     pub probes: Vec<String>,

@@ -10,13 +10,15 @@ use oasis_format::visible::Visible;
 use oasis_tem::DacName;
 use serde_json::Value;
 use std::{
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     thread,
 };
 
 /// Column headings.
 const HEAD: [&str; 5] = ["INSTANCE", "TYPE", "KIND", "RATE", "STATE"];
 
+/// Most characters of a cell on a terminal.
+const WIDEST: usize = 60;
 /// DACs that are asked at the same time.
 const AT_ONCE: usize = 16;
 
@@ -107,7 +109,22 @@ fn print(found: &[Value], format: Format) -> io::Result<()> {
     let dac = |instance| has_dacs.then(|| Visible(text(instance, "dac")).to_string());
     let rows: Vec<Vec<String>> =
         found.iter().map(|instance| row(instance).into_iter().chain(dac(instance)).collect()).collect();
+    // A program gets whole names.
+    let rows = if io::stdout().is_terminal() { shortened(rows) } else { rows };
     table(&mut out, &head, &rows)
+}
+
+/// Shortens long cells, so that one of them does not widen all rows.
+fn shortened(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    for cell in rows.iter_mut().flatten() {
+        if let Some((end, _)) =
+            cell.char_indices().nth(WIDEST).and_then(|_| cell.char_indices().nth(WIDEST - 1))
+        {
+            cell.truncate(end);
+            cell.push('…');
+        }
+    }
+    rows
 }
 
 /// Prints rows in columns; nothing without rows.
@@ -141,6 +158,14 @@ fn row(instance: &Value) -> [String; 5] {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_long_name_does_not_widen_the_table_of_a_terminal() {
+        let [short, full, long] = [59, 60, 300].map(|count| "ä".repeat(count));
+        let rows = shortened(vec![vec![short.clone(), full.clone()], vec![long]]);
+        assert_eq!(rows[0], [short.clone(), full]);
+        assert_eq!(rows[1], [format!("{short}…")]);
+    }
 
     #[test]
     fn an_instance_is_a_row() {

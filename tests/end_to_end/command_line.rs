@@ -80,7 +80,14 @@ fn every_command_shows_examples() {
             "{help}"
         );
     }
-    assert!(out(&run(&["--version"])).starts_with("oasis "));
+    let version = out(&run(&["--version"]));
+    assert!(version.starts_with("oasis "), "{version}");
+    for feature in ["arrow", "nats", "dds"] {
+        assert!(
+            version.contains(&format!("+{feature}")) || version.contains(&format!("-{feature}")),
+            "{version}"
+        );
+    }
 }
 
 #[test]

@@ -55,7 +55,9 @@ pub enum BadDds {
     )]
     Plaintext(String),
     /// The program has no participant.
-    #[error("this program was built without DDS: build it with --features dds")]
+    #[error(
+        "DDS is configured (--dds, OASIS_DDS or [dds]), but this program was built without it: cargo build --release -p oasis --features dds"
+    )]
     NotBuilt,
 }
 

@@ -58,7 +58,9 @@ pub enum BadTarget {
     #[error("nats.certificate and nats.key belong together: set both")]
     HalfACertificate,
     /// The program was built without NATS.
-    #[error("nats.url is set, but this program was built without NATS: build it with --features nats")]
+    #[error(
+        "NATS is configured (--nats, OASIS_NATS or nats.url), but this program was built without it: cargo build --release -p oasis --features nats"
+    )]
     NotBuilt,
 }
 

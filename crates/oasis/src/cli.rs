@@ -7,11 +7,26 @@ use crate::{
     live::{annotation, command, replay, test_run},
 };
 use clap::{Parser, Subcommand};
+use std::sync::LazyLock;
+
+/// Returns the version, and which of the features that take minutes to build are there.
+fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        let features = [
+            ("arrow", cfg!(feature = "arrow")),
+            ("nats", cfg!(feature = "nats")),
+            ("dds", cfg!(feature = "dds")),
+        ];
+        let signed = features.map(|(name, is_there)| format!("{}{name}", if is_there { '+' } else { '-' }));
+        format!("{} ({})", env!("CARGO_PKG_VERSION"), signed.join(" "))
+    });
+    &VERSION
+}
 
 /// Watch distributed real-time and embedded systems while they run, live, in any browser.
 #[derive(Debug, Parser)]
 #[command(
-    version,
+    version = version(),
     after_help = "Examples:
   oasis up                                   everything; the page is at http://127.0.0.1:7070
   oasis tail my-host/processor               follow one probe in the terminal

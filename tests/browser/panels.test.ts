@@ -222,7 +222,7 @@ it('shows the time of each hop and the clock offsets', async () => {
     expect(await time(hop)).toMatch(/^\u2212?\d+\.\d\d ms$/);
   // The page knows the clock of the node to about a millisecond only.
   expect(await milliseconds('arrival')).toBeGreaterThan(290);
-  expect(await time('node-clock')).toMatch(/^0\.50 ms \u00b1 0\.25 ms$/);
+  await expect.poll(() => time('node-clock')).toMatch(/^0\.50 ms \u00b1 0\.25 ms$/);
   // With a rate there is an age to expect: half of both round trips, as 10 Hz leave the node at once.
   const times = Array.from({ length: 9 }, (_, index) => Date.now() - 800 + index * 100);
   node.flush('plant', times, [Float64Array.from(times), new Uint8Array(9)]);

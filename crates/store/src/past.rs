@@ -235,18 +235,24 @@ impl Past {
     ) -> Result<Option<Self>, ReadError> {
         let mut extents = store.extents(node, instance, 0)?;
         extents.retain(|extent| extent.series.run == wanted.run);
-        let mut before = None;
-        for extent in &extents {
-            let end = Position { epoch: extent.series.epoch, offset: extent.end };
-            let Some((offset, is_held)) = store.find_sequence(extent, wanted.sequence)? else {
-                before = Some((end, extent.segment));
-                continue;
-            };
-            let at = Position { epoch: extent.series.epoch, offset };
-            before = if is_held { Some((at, extent.segment)) } else { before };
-            break;
+        // Numbers of a run only grow: a few indexes are read, however many files there are.
+        let (mut older, mut end, mut found) = (0, extents.len(), None);
+        while older < end {
+            let middle = older.midpoint(end);
+            match store.find_sequence(&extents[middle], wanted.sequence)? {
+                None => older = middle + 1,
+                Some(offset) => (end, found) = (middle, Some((middle, offset))),
+            }
         }
-        Ok(before.map(|(at, segment)| Self::new(store, node, instance, at, segment, until)))
+        let place = match found {
+            Some((number, (offset, true))) => Some((number, offset)),
+            _ => older.checked_sub(1).map(|last| (last, extents[last].end)),
+        };
+        Ok(place.map(|(number, offset)| {
+            let Extent { series, segment, .. } = &extents[number];
+            let at = Position { epoch: series.epoch, offset };
+            Self::new(store, node, instance, at, *segment, until)
+        }))
     }
 
     fn new(

@@ -7,7 +7,7 @@ use oasis_store::ReadError;
 use std::sync::Arc;
 
 /// Bytes of batches fetched at once.
-const FETCH: usize = 256 * 1024;
+pub(super) const FETCH: usize = 256 * 1024;
 
 impl Fetcher {
     /// Fetches the next part. Waits for disks, and for other readers of the archive.

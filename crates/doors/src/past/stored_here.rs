@@ -1,6 +1,6 @@
 //! What is stored here of an instance that is relayed now: samples of a time when its node was connected to this DAC. No upstream has them.
 
-use super::{Fetcher, Item, NextStep, PastPart, Source};
+use super::{Fetcher, Item, NextStep, PastPart, Source, fetch::FETCH};
 use oasis_dac::PastStart;
 use oasis_history::{self as history, Piece, Reader, Start};
 use oasis_store::ReadError;
@@ -8,9 +8,6 @@ use oasis_wire::{
     batch::Header,
     quantity::{PortablePosition, Position},
 };
-
-/// Bytes of batches read at once.
-const PART: usize = 256 * 1024;
 
 /// A place in the archive of this DAC. After what it has, the upstream goes on.
 #[derive(Debug)]
@@ -52,7 +49,7 @@ impl Fetcher {
     /// Returns the next part, or the first one of the upstream.
     pub(super) async fn go_on_here(&self, mut here: Box<Here>) -> Result<PastPart, ReadError> {
         let work = move || {
-            let read = here.reader.read_archive(PART)?;
+            let read = here.reader.read_archive(FETCH)?;
             Ok((here, read))
         };
         let (mut here, read) = self.archived.read(work).await?;

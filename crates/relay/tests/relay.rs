@@ -48,6 +48,15 @@ impl Relay {
         relay
     }
 
+    /// Its other upstream.
+    fn second(&self) -> Mirror {
+        let (upstream, _) = Upstream::new(&self.dac);
+        let mut mirror = Mirror::new(upstream, "hall-2");
+        let welcome = json!({"op": "welcome", "protocol": 1, "epoch": "00000000000000ac"});
+        mirror.take(message(welcome), now()).unwrap();
+        mirror
+    }
+
     fn take(&mut self, json: Value) {
         self.mirror.take(message(json), now()).unwrap();
     }
@@ -189,10 +198,7 @@ fn samples_that_have_been_here_are_not_relayed_and_neither_is_this_dac() {
 fn of_two_upstreams_the_one_counts_where_the_node_is_connected() {
     let mut relay = Relay::new();
     relay.picture(RUN);
-    let (upstream, _) = Upstream::new(&relay.dac);
-    let mut other = Mirror::new(upstream, "hall-2");
-    let welcome = json!({"op": "welcome", "protocol": 1, "epoch": "00000000000000ac"});
-    other.take(message(welcome), now()).unwrap();
+    let mut other = relay.second();
     let home = |relay: &Relay| relay.dac.registry.node("plant").unwrap().path()[0].dac.clone();
     let seen = |mirror: &mut Mirror, online: bool, since: u64, attach: Option<u64>| {
         let mut node = node("plant", RUN, online);
@@ -227,10 +233,7 @@ fn of_two_upstreams_the_one_counts_where_the_node_is_connected() {
 fn different_nodes_of_one_name_are_reported_once_that_has_lasted() {
     let mut relay = Relay::new();
     relay.picture(RUN);
-    let (upstream, _) = Upstream::new(&relay.dac);
-    let mut other = Mirror::new(upstream, "hall-2");
-    let welcome = json!({"op": "welcome", "protocol": 1, "epoch": "00000000000000ac"});
-    other.take(message(welcome), now()).unwrap();
+    let mut other = relay.second();
     let see = |mirror: &mut Mirror, run: &str, since: u64| {
         let mut node = node("plant", run, true);
         node["since"] = since.into();

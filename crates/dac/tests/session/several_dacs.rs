@@ -423,24 +423,32 @@ async fn a_command_whose_connection_ends_has_an_unknown_outcome_and_is_not_sent_
     assert_eq!(dac.commands.journal().last().unwrap().outcome, "unknown");
 }
 
-#[test]
-fn a_reader_of_a_node_that_comes_from_another_dac_does_not_receive_its_samples_again() {
+/// A node that comes from another DAC, and a reader here that has read its first samples before that.
+fn read_before_it_came(samples: u64) -> (Peer, TopicId, Cursor) {
     let dac = dac();
     let upstream = relayed(&dac, true);
     let before = dac.registry.find("a", "beat").unwrap();
     before.begin_relayed_run(Uuid::from_u128(1));
-    before.append_relayed(batch(TopicId(1), 1, 5, 0), 0).unwrap();
+    before.append_relayed(batch(TopicId(1), 1, samples, 0), 0).unwrap();
     let signal = Arc::<Signal>::default();
     let (mut reader, _) = Cursor::new(before.clone(), StartAt::Earliest, &signal);
     let guard = before.register_demand(Delivery::Every);
     assert_eq!(reader.turn(9).segments.len(), 1);
     drop(upstream);
-    // The node sends again what was not safe at the other DAC. The archive here needs it.
-    let (mut peer, topic) = joined(&dac, 3).unwrap();
+    let (peer, topic) = joined(&dac, 3).unwrap();
     drop(guard);
     let after = dac.registry.instance(topic).unwrap();
     let at = StartAt::Position(Position { epoch: dac.epoch(), offset: reader.next() });
-    let (mut reader, _) = Cursor::new(after.clone(), at, &signal);
+    let (reader, _) = Cursor::new(after, at, &signal);
+    (peer, topic, reader)
+}
+
+#[test]
+fn a_reader_of_a_node_that_comes_from_another_dac_does_not_receive_its_samples_again() {
+    // The node sends again what was not safe at the other DAC. The archive here needs it.
+    let (mut peer, topic, mut reader) = read_before_it_came(5);
+    let after = reader.instance().clone();
+    let signal = Arc::<Signal>::default();
     peer.send(&batch(topic, 2, 3, 0)).unwrap();
     peer.send(&batch(topic, 5, 3, 0)).unwrap();
     let turn = reader.turn(9);
@@ -451,21 +459,7 @@ fn a_reader_of_a_node_that_comes_from_another_dac_does_not_receive_its_samples_a
 
 #[test]
 fn a_reader_learns_what_its_node_has_left_at_another_dac() {
-    let dac = dac();
-    let upstream = relayed(&dac, true);
-    let before = dac.registry.find("a", "beat").unwrap();
-    before.begin_relayed_run(Uuid::from_u128(1));
-    before.append_relayed(batch(TopicId(1), 1, 4, 0), 0).unwrap();
-    let signal = Arc::<Signal>::default();
-    let (mut reader, _) = Cursor::new(before.clone(), StartAt::Earliest, &signal);
-    let guard = before.register_demand(Delivery::Every);
-    assert_eq!(reader.turn(9).segments.len(), 1);
-    drop(upstream);
-    let (mut peer, topic) = joined(&dac, 3).unwrap();
-    drop(guard);
-    let after = dac.registry.instance(topic).unwrap();
-    let at = StartAt::Position(Position { epoch: dac.epoch(), offset: reader.next() });
-    let (mut reader, _) = Cursor::new(after.clone(), at, &signal);
+    let (mut peer, topic, mut reader) = read_before_it_came(4);
     // 5 to 9 are stored by the other DAC, and had not come here.
     peer.send(&batch(topic, 10, 2, 0)).unwrap();
     let turn = reader.turn(9);
@@ -473,7 +467,7 @@ fn a_reader_learns_what_its_node_has_left_at_another_dac() {
     assert_eq!((skipped.count(), skipped.cause, turn.segments.len()), (5, Cause::OtherDac, 1));
     peer.send(&batch(topic, 12, 2, 0)).unwrap();
     assert_eq!(reader.turn(9).skipped, None);
-    let (mut new, _) = Cursor::new(after, StartAt::Now, &signal);
+    let (mut new, _) = Cursor::new(reader.instance().clone(), StartAt::Now, &Arc::default());
     assert_eq!(new.turn(9).skipped, None);
 }
 

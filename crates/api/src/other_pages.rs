@@ -1,4 +1,4 @@
-//! Where the page of this DAC goes on when the DAC has ended, and the script by which it finds out which of these places works.
+//! The addresses at which a page continues after its DAC has ended, and the script with which it asks which of them answers.
 //!
 //! The policy of the page lets it ask this server alone. So the places are asked by a worker of its own, the *scout*: its script is
 //! sent with a policy that names them, and nothing else.
@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 /// File of the scout among those of the page.
 const SCOUT: &str = "scout.js";
 
-/// Where the page goes on.
+/// The addresses at which the page can continue.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OtherPages {
     /// Those of the settings first, then those that TEMs list; 16 at most.

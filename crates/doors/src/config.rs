@@ -24,7 +24,7 @@ pub struct DoorsConfig {
     pub allowed_origins: Vec<String>,
     /// Origins whose pages may show the page in a frame, such as `https://wiki.example.org`.
     pub embed_origins: Vec<Origin>,
-    /// Origins of other DACs or relays that serve the same nodes: the page goes on there when this DAC has ended.
+    /// Origins of other DACs or relays that serve the same nodes. The page continues at one of them after this DAC has ended.
     pub other_pages: Vec<PageOrigin>,
     /// How long browsers keep to TLS after an answer over TLS, in seconds; 0 makes them forget it.
     pub hsts_seconds: u64,

@@ -31,7 +31,7 @@ pub trait Messages: Send {
 /// Carries the stream.
 ///
 /// # Errors
-/// If a message is lost on the way, or a side fails. The peer is told that the stream has ended.
+/// If a message is lost, or one side fails. The peer receives the end of the stream.
 pub async fn pump(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     messages: &mut impl Messages,

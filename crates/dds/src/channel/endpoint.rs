@@ -114,7 +114,7 @@ impl Endpoint {
     }
 }
 
-/// Reliable, and only for those who are there: a peer that comes later begins a connection of its own.
+/// Reliable and volatile: a reader that joins later receives nothing of the past, and opens a connection of its own.
 fn quality(depth: i32, max_samples: i32) -> QosPolicies {
     QosPolicyBuilder::new()
         // Nobody waits in a write: the caller tries again.

@@ -71,7 +71,7 @@ fn evaluated(program: &Program, rows: &[Row], sizes: &[usize]) -> Vec<Event> {
             columns: columns.collect(),
             origins: (0..batch.len()).collect(),
         };
-        engine.batch(id, dac_time, batch, &mut |_, event| events.push(event));
+        engine.batch(id, dac_time, batch, &mut |_, event| events.push(Event { dac_time: 0, ..event }));
     }
     events
 }

@@ -5,8 +5,15 @@
 use oasis_structure::Workspace;
 
 /// Crates that other programs link to read and write recordings.
-const OFFLINE: [&str; 6] =
-    ["oasis-store", "oasis-history", "oasis-query", "oasis-import", "oasis-format", "oasis-rules"];
+const OFFLINE: [&str; 7] = [
+    "oasis-store",
+    "oasis-history",
+    "oasis-query",
+    "oasis-import",
+    "oasis-format",
+    "oasis-rules",
+    "oasis-rules-history",
+];
 
 /// What they must not link.
 const LIVE: [&str; 2] = ["tokio", "oasis-dac"];

@@ -4,9 +4,7 @@ mod arguments;
 mod check;
 mod explain;
 mod fmt;
-mod frontier;
 mod run;
-mod stream;
 mod types;
 
 pub use arguments::Verb;

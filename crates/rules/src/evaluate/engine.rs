@@ -20,7 +20,7 @@ pub struct Engine {
 }
 
 /// An instance that was added.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstanceId(usize);
 
 impl Engine {
@@ -57,7 +57,8 @@ impl Engine {
             self.deadlines.remove(&(deadline, id.0));
         }
         for part in rows.parts(PART) {
-            instance.batch(&self.program, dac_time, part).into_iter().for_each(|event| report(id, event));
+            let events = instance.batch(&self.program, dac_time, part);
+            events.into_iter().for_each(|event| report(id, Event { dac_time, ..event }));
         }
         self.schedule(id.0);
     }
@@ -69,7 +70,7 @@ impl Engine {
         {
             self.deadlines.pop_first();
             for event in self.instances[at].frontier(&self.program, deadline) {
-                report(InstanceId(at), event);
+                report(InstanceId(at), Event { dac_time: deadline, ..event });
             }
             self.schedule(at);
         }

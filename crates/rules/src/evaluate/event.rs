@@ -22,6 +22,8 @@ pub struct Event {
     pub sequence: Option<u64>,
     /// The time of the sample, nanoseconds on the node's clock.
     pub time: u64,
+    /// When the DAC received the batch of the sample, or the tick at which silence was noticed; nanoseconds on its clock.
+    pub dac_time: u64,
     /// When the condition became true, on the same clock.
     pub since: Option<u64>,
     /// Samples that are missing, if that is why something is unknown.
@@ -29,7 +31,7 @@ pub struct Event {
 }
 
 /// What happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
     /// An alarm was raised.
     Raised,
@@ -96,6 +98,7 @@ impl Event {
             limit: None,
             sequence: Some(sequence),
             time,
+            dac_time: 0,
             since: None,
             missing: None,
         }

@@ -273,6 +273,7 @@ impl Past<'_> {
             limit,
             sequence: Some(sequence),
             time,
+            dac_time: 0,
             since: None,
             missing: None,
         }

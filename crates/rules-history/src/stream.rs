@@ -1,8 +1,9 @@
 //! The stored samples of one instance, batch by batch, in columns.
 
-use oasis_history::{Batch, NextStep, Piece, Reader, Start};
+use crate::past::{Past, Span};
+use oasis_history::{Batch, NextStep, Piece, Reader};
 use oasis_rules::{Binding, RESTART, Rows, program::Input};
-use oasis_store::{History, ReadError, Series};
+use oasis_store::{ReadError, Series};
 use oasis_wire::{
     batch::{self, Header},
     quantity::{Epoch, Offset},
@@ -20,6 +21,8 @@ pub struct Arrival {
     pub epoch: Epoch,
     pub dac_time: u64,
     pub topic: u32,
+    /// The node's run.
+    pub run: Uuid,
     /// The sequence number of the first one that is wanted.
     pub sequence: u64,
     batch: Batch,
@@ -42,24 +45,14 @@ pub struct Stream {
 
 impl Stream {
     /// Reads the samples from a time on, up to the first one that is not older than `until`. Keeps about `bytes` of batches in memory.
-    pub fn new(
-        history: &History,
-        (node, instance): (&str, &str),
-        input: &Input,
-        (from, until): (u64, Option<u64>),
-        bytes: usize,
-    ) -> Self {
-        let reader =
-            Reader::new(node, instance, Start::Time(from)).with_archive(history.clone()).until(until);
+    pub fn new(past: &Past, names: (&str, &str), input: &Input, span: Span, bytes: usize) -> Self {
+        let reader = past.reader(names, span);
         let (pieces, notes) = (VecDeque::new(), Vec::new());
         Self { reader, bytes, input: input.clone(), pieces, is_over: false, binding: None, next: None, notes }
     }
 
     /// Returns the next batch; nothing at the end.
-    ///
-    /// # Errors
-    /// If the archive cannot be read.
-    pub fn next(&mut self) -> Result<Option<Arrival>, ReadError> {
+    pub fn next(&mut self, past: &Past) -> Result<Option<Arrival>, ReadError> {
         loop {
             match self.pieces.pop_front() {
                 Some(Piece::Samples(batch)) => {
@@ -72,8 +65,13 @@ impl Stream {
                 None if self.is_over => return Ok(None),
                 None => {
                     let read = self.reader.read(self.bytes)?;
-                    let ends = matches!(read.then, NextStep::TimeEnd | NextStep::ArchiveEnd);
-                    self.is_over = read.pieces.is_empty() && ends;
+                    match read.then {
+                        NextStep::Flush => past.flush(),
+                        NextStep::TimeEnd | NextStep::ArchiveEnd | NextStep::Log { .. } => {
+                            self.is_over = read.pieces.is_empty();
+                        }
+                        NextStep::More => {}
+                    }
                     self.pieces.extend(read.pieces.into_iter().map(|(piece, _)| piece));
                 }
             }
@@ -89,7 +87,7 @@ impl Stream {
             Ok(Header { dac_time, topic, first_sequence, .. }) => {
                 let skipped = batch.wanted.start.0.saturating_sub(batch.offsets.start.0);
                 let (epoch, sequence) = (batch.series.epoch, first_sequence.saturating_add(skipped));
-                Some(Arrival { epoch, dac_time, topic, sequence, batch })
+                Some(Arrival { epoch, dac_time, topic, run: batch.series.run, sequence, batch })
             }
             Err(error) => {
                 self.note(format!("a batch is damaged: {error}"));

@@ -1,0 +1,223 @@
+//! Evaluates the past, batch by batch.
+
+use crate::{
+    frontier::newest_dac_time,
+    occurrence::{Occurrence, number_equals},
+    past::{Past, Span},
+    stream::{Arrival, Stream},
+};
+use oasis_rules::{Engine, Event, InstanceId, Program, RESTART};
+use oasis_store::ReadError;
+use oasis_wire::quantity::Epoch;
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
+use thiserror::Error;
+use uuid::Uuid;
+
+/// Bytes of batches read at once, of all instances together.
+const READ: usize = 8 * 1024 * 1024;
+/// The least that is read of one instance.
+const LEAST_READ: usize = 16 * 1024;
+
+/// Why a replay cannot begin.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The archive cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// More instances than an engine takes.
+    #[error("too many instances: use patterns that match fewer")]
+    TooManyInstances,
+}
+
+/// The past that is evaluated.
+#[derive(Debug)]
+pub struct Replay {
+    past: Past,
+    engine: Engine,
+    sources: BTreeMap<InstanceId, Source>,
+    /// The next batch of each instance, in the order in which the DAC received them.
+    next: BTreeMap<Place, Arrival>,
+    /// Inputs without an instance.
+    unmatched: Vec<usize>,
+    figures: Figures,
+    /// Lives of the DAC so far.
+    epochs: HashSet<Epoch>,
+    /// The newest DAC time so far.
+    frontier: u64,
+    /// The DAC time up to which all has come, if it matters.
+    end: u64,
+    is_over: bool,
+}
+
+/// What was read so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Instances that inputs match.
+    pub instances: usize,
+    /// Samples.
+    pub samples: u64,
+    /// Samples that are missing between them.
+    pub missing: u64,
+}
+
+#[derive(Debug)]
+struct Source {
+    node: Arc<str>,
+    instance: Arc<str>,
+    stream: Stream,
+    topic: u32,
+}
+
+/// The place of a batch in the order: DAC time, topic, sequence number.
+type Place = (u64, u32, u64, InstanceId);
+
+impl Replay {
+    /// Finds the instances of all inputs, and reads their first batches.
+    ///
+    /// # Errors
+    /// If the archive cannot be read, or there are too many instances.
+    pub fn open(past: &Past, program: Program, span: Span) -> Result<Self, OpenError> {
+        let mut matches = Vec::new();
+        let mut unmatched = Vec::new();
+        for (at, input) in program.inputs.iter().enumerate() {
+            let before = matches.len();
+            let instances = past.instances_of(&input.probe_type)?.into_iter();
+            let matching = instances.filter(|(node, instance)| input.matches(node, instance));
+            matches.extend(matching.map(|names| (at, names)));
+            if matches.len() == before {
+                unmatched.push(at);
+            }
+        }
+        let bytes = (READ / matches.len().max(1)).max(LEAST_READ);
+        let mut engine = Engine::new(program);
+        let mut sources = BTreeMap::new();
+        for (input, (node, instance)) in matches {
+            let id = engine.add(input).ok_or(OpenError::TooManyInstances)?;
+            let Some(declared) = engine.program().inputs.get(input) else { continue };
+            let stream = Stream::new(past, (&node, &instance), declared, span, bytes);
+            sources.insert(id, Source { node: node.into(), instance: instance.into(), stream, topic: 0 });
+        }
+        let asks_for_silence = engine.program().asks_for_silence();
+        let end = if asks_for_silence { newest_dac_time(past, span.until)? } else { 0 };
+        let mut replay = Self {
+            past: past.clone(),
+            engine,
+            figures: Figures { instances: sources.len(), ..Figures::default() },
+            sources,
+            next: BTreeMap::new(),
+            unmatched,
+            epochs: HashSet::new(),
+            frontier: 0,
+            end,
+            is_over: false,
+        };
+        for id in replay.sources.keys().copied().collect::<Vec<_>>() {
+            replay.advance(id)?;
+        }
+        Ok(replay)
+    }
+
+    /// The rules.
+    pub fn program(&self) -> &Program {
+        self.engine.program()
+    }
+
+    /// The numbers of the inputs that match no instance.
+    pub fn unmatched(&self) -> &[usize] {
+        &self.unmatched
+    }
+
+    /// What was read so far.
+    pub fn figures(&self) -> Figures {
+        self.figures
+    }
+
+    /// The time of the newest sample that was read, as DAC time.
+    pub fn frontier(&self) -> u64 {
+        self.frontier
+    }
+
+    /// What is to be said about the samples: node, instance, note.
+    pub fn notes(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        self.sources.values().flat_map(|Source { node, instance, stream, .. }| {
+            stream.notes.iter().map(move |note| (&**node, &**instance, &**note))
+        })
+    }
+
+    /// Evaluates the next batch, and adds what happens. Returns false at the end.
+    ///
+    /// # Errors
+    /// If the archive cannot be read.
+    pub fn step(&mut self, found: &mut Vec<Occurrence>) -> Result<bool, ReadError> {
+        let Some(((dac_time, .., id), arrival)) = self.next.pop_first() else {
+            if !self.is_over {
+                self.is_over = true;
+                self.frontier = self.frontier.max(self.end);
+                self.pass_frontier(found);
+            }
+            return Ok(false);
+        };
+        let Some(source) = self.sources.get_mut(&id) else { return Ok(true) };
+        let (epoch, run) = (arrival.epoch, arrival.run);
+        source.topic = arrival.topic;
+        let rows = source.stream.rows(arrival);
+        self.figures.samples += rows.len() as u64;
+        let missing = rows.missing.iter().filter(|missing| **missing != RESTART);
+        self.figures.missing =
+            missing.fold(self.figures.missing, |sum, missing| sum.saturating_add(*missing));
+        self.enter(epoch, dac_time, found);
+        self.frontier = self.frontier.max(dac_time);
+        self.evaluate(Some(run), found, |engine, report| {
+            engine.batch(id, dac_time, rows, report);
+        });
+        self.advance(id)?;
+        Ok(true)
+    }
+
+    /// Reads the next batch of an instance.
+    fn advance(&mut self, id: InstanceId) -> Result<(), ReadError> {
+        if let Some(source) = self.sources.get_mut(&id)
+            && let Some(arrival) = source.stream.next(&self.past)?
+        {
+            self.next.insert((arrival.dac_time, arrival.topic, arrival.sequence, id), arrival);
+        }
+        Ok(())
+    }
+
+    /// At the first batch of another life of the DAC, nobody was silent while it was down.
+    fn enter(&mut self, epoch: Epoch, dac_time: u64, found: &mut Vec<Occurrence>) {
+        if self.epochs.insert(epoch) && self.epochs.len() > 1 {
+            self.pass_frontier(found);
+            self.engine.restart(dac_time);
+        }
+    }
+
+    fn pass_frontier(&mut self, found: &mut Vec<Occurrence>) {
+        let frontier = self.frontier;
+        self.evaluate(None, found, |engine, report| engine.frontier(frontier, report));
+    }
+
+    fn evaluate(
+        &mut self,
+        run: Option<Uuid>,
+        found: &mut Vec<Occurrence>,
+        evaluate: impl FnOnce(&mut Engine, &mut dyn FnMut(InstanceId, Event)),
+    ) {
+        let mut events = Vec::new();
+        evaluate(&mut self.engine, &mut |id, event| events.push((id, event)));
+        for (id, event, index) in number_equals(events) {
+            let Some(Source { node, instance, topic, .. }) = self.sources.get(&id) else { continue };
+            found.push(Occurrence {
+                node: node.clone(),
+                instance: instance.clone(),
+                run: run.filter(|_| event.sequence.is_some()),
+                topic: *topic,
+                event,
+                index,
+            });
+        }
+    }
+}

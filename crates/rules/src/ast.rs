@@ -1,5 +1,6 @@
 //! What was written, before names are looked up.
 
+use crate::{evaluate::EventKind, program::Command};
 use oasis_pdl::Span;
 
 /// A name and its place.
@@ -34,13 +35,35 @@ pub struct Input {
 }
 
 /// `alarm NAME { … }`
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Alarm {
     pub raise: Option<Held>,
     pub clear: Option<Held>,
     pub severity: Option<Severity>,
     pub latch: bool,
     pub on_unknown: Option<OnUnknown>,
+    /// Checked; without its quotes.
+    pub message: Option<String>,
+    /// Names of destinations; none of them for `notify none;`.
+    pub notify: Option<Vec<String>>,
+    pub actions: Vec<Action>,
+}
+
+/// `on raised hertz 100 "NODE/INSTANCE";`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Action {
+    pub on: EventKind,
+    pub command: Command,
+    pub target: Target,
+}
+
+/// The instances that an action commands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// `"NODE/INSTANCE"`
+    Pattern(Name),
+    /// The name of an input.
+    Input(Name),
 }
 
 /// `EXPR for DURATION`
@@ -94,6 +117,7 @@ impl OnUnknown {
 pub struct Event {
     pub when: Expression,
     pub then: Option<(Expression, u64)>,
+    pub actions: Vec<Action>,
 }
 
 /// `derive NAME every DURATION { field = EXPR; }`

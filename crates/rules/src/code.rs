@@ -31,6 +31,9 @@ pub enum Code {
     MisplacedSilent,
     UnreadableFile,
     EmptyFile,
+    BadMessage,
+    WrongTarget,
+    BadRate,
 }
 
 impl ErrorCode for Code {

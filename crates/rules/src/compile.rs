@@ -1,5 +1,6 @@
 //! Looks up names, checks types and units, and bounds the memory of each rule.
 
+mod action;
 mod expression;
 mod reference;
 mod rule;
@@ -140,15 +141,7 @@ impl<'a> Compiler<'a> {
 
     fn input(&mut self, at: usize, name: &Name, input: &Input) -> Compiled<()> {
         let pattern = &input.pattern;
-        if !pattern
-            .text
-            .split_once('/')
-            .is_some_and(|(node, instance)| !node.is_empty() && !instance.is_empty())
-        {
-            let message = format!("{:?} names no instances", pattern.text);
-            let wrong = Diagnostic::new(Code::BadPattern, pattern.span, message, "expected NODE/INSTANCE");
-            return Err(self.report(wrong.help("a `*` stands for any text: `\"*/processor\"`")));
-        }
+        self.check_pattern(pattern)?;
         let probe_type = self.probe_type(&input.probe_type)?;
         self.inputs.insert(at, (self.program.inputs.len(), probe_type.clone()));
         self.program.inputs.push(program::Input {
@@ -158,6 +151,16 @@ impl<'a> Compiler<'a> {
             columns: Vec::new(),
         });
         Ok(())
+    }
+
+    fn check_pattern(&mut self, pattern: &Name) -> Compiled<()> {
+        let parts = pattern.text.split_once('/');
+        if parts.is_some_and(|(node, instance)| !node.is_empty() && !instance.is_empty()) {
+            return Ok(());
+        }
+        let message = format!("{:?} names no instances", pattern.text);
+        let wrong = Diagnostic::new(Code::BadPattern, pattern.span, message, "expected NODE/INSTANCE");
+        Err(self.report(wrong.help("a `*` stands for any text: `\"*/processor\"`")))
     }
 
     fn probe_type(&mut self, name: &Name) -> Compiled<Arc<ProbeType>> {

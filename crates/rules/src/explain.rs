@@ -2,10 +2,11 @@
 
 use crate::{
     ast::{
-        Alarm, Check, Declaration, Derive, Event, Expression, ExpressionKind, Held, Input, Kind, OnUnknown,
+        Action, Alarm, Check, Declaration, Derive, Event, Expression, ExpressionKind, Held, Input, Kind,
+        OnUnknown, Target,
     },
     compile::Report,
-    program::{Rule, Severity, Source},
+    program::{Command, Rule, Severity, Source},
 };
 
 impl Report {
@@ -76,7 +77,15 @@ impl Report {
                 OnUnknown::Clear => " An unknown condition counts as a reason to clear it.",
             };
         }
-        text
+        if let Some(message) = &alarm.message {
+            text += &format!(" Its message is {message:?}.");
+        }
+        match alarm.notify.as_deref() {
+            None => {}
+            Some([]) => text += " Nobody is notified.",
+            Some(names) => text += &format!(" Notifies {}.", names.join(", ")),
+        }
+        text + &actions(&alarm.actions)
     }
 
     fn held(&self, held: &Held) -> String {
@@ -89,14 +98,15 @@ impl Report {
 
     fn event(&self, event: &Event) -> String {
         let when = self.text(&event.when);
-        match &event.then {
+        let text = match &event.then {
             None => format!("Reports each time that {when} becomes true."),
             Some((then, within)) => format!(
                 "Each time that {when} becomes true, reports whether {} is true within {}. If samples are missing in that time and it was not seen, the answer is unknown.",
                 self.text(then),
                 duration(*within)
             ),
-        }
+        };
+        text + &actions(&event.actions)
     }
 
     fn derive(&self, derive: &Derive) -> String {
@@ -136,6 +146,22 @@ fn silent_input(held: &Held) -> Option<&str> {
     let ExpressionKind::Call(name, arguments, _) = &held.condition.kind else { return None };
     let [Expression { kind: ExpressionKind::Reference(path), .. }] = &**arguments else { return None };
     path.first().filter(|_| name.text == "silent").map(|name| &*name.text)
+}
+
+fn actions(actions: &[Action]) -> String {
+    let sentence = |action: &Action| {
+        let command = match action.command {
+            Command::Hertz(hertz) => format!("hertz {}", hertz.get()),
+            command => command.name().to_owned(),
+        };
+        let (Target::Pattern(name) | Target::Input(name)) = &action.target;
+        let target = match &action.target {
+            Target::Pattern(_) => format!("the instances {}", name.text),
+            Target::Input(_) => format!("the instance of {}", name.text),
+        };
+        format!(" When {}, sends `{command}` to {target}.", action.on.name())
+    };
+    actions.iter().map(sentence).collect()
 }
 
 fn lines(sentences: &[String]) -> String {

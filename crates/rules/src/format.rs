@@ -83,6 +83,8 @@ enum Role {
     Sign,
     /// Part of a unit.
     Unit,
+    /// The hyphen of a command, and what follows it.
+    Hyphen,
     /// Neither.
     Other,
 }
@@ -95,6 +97,7 @@ fn pieces<'a>(text: &'a str, tokens: &[(Token, Span)]) -> Vec<Piece<'a>> {
         let last = pieces.iter().rev().find(|piece| !piece.token.is_comment());
         let role = match token {
             _ if span.start < unit_end => Role::Unit,
+            _ if is_in_command(&pieces, *token, before.is_empty()) => Role::Hyphen,
             Token::Minus if !last.is_some_and(ends_value) => Role::Sign,
             _ => Role::Other,
         };
@@ -117,6 +120,19 @@ fn pieces<'a>(text: &'a str, tokens: &[(Token, Span)]) -> Vec<Piece<'a>> {
         end = span.end;
     }
     pieces
+}
+
+/// Whether a token is the hyphen of a command, or what follows it: `on raised sample-now`. Nothing else has two words after `on`.
+fn is_in_command(pieces: &[Piece<'_>], token: Token, is_glued: bool) -> bool {
+    let mut words = pieces.iter().rev().filter(|piece| !piece.token.is_comment());
+    let mut last = || words.next().map_or("", |piece| piece.text);
+    let word = if token == Token::Minus {
+        last()
+    } else {
+        Some(last()).filter(|hyphen| *hyphen == "-").map_or("", |_| last())
+    };
+    let is_command = is_glued && matches!(word, "sample" | "demand");
+    is_command && matches!(last(), "raised" | "cleared" | "matched" | "violated") && last() == "on"
 }
 
 /// Whether a value can end with this piece, so that a minus after it subtracts.
@@ -242,6 +258,9 @@ impl Writer<'_> {
 fn is_spaced(before: &Piece<'_>, piece: &Piece<'_>) -> bool {
     if piece.role == Role::Unit {
         return !piece.is_glued;
+    }
+    if piece.role == Role::Hyphen {
+        return false;
     }
     let is_word = before.token == Token::Name && WORDS.contains(&before.text);
     match (before.token, piece.token) {

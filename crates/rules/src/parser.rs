@@ -1,5 +1,6 @@
 //! Parses tokens to declarations, by recursive descent. Parsing continues after the declaration with an error, so that one run shows several.
 
+mod action;
 mod declaration;
 mod expression;
 mod quantity;

@@ -2,7 +2,9 @@
 
 pub use crate::ast::{Arithmetic, Comparison, OnUnknown, Severity, WindowSize};
 
+use crate::evaluate::EventKind;
 use oasis_pdl::Span;
+use oasis_wire::quantity::Hertz;
 
 /// Most samples that a window keeps.
 pub const MAX_WINDOW: u32 = 100_000;
@@ -144,6 +146,66 @@ pub struct Alarm {
     pub latch: bool,
     /// What it does while its condition is unknown.
     pub on_unknown: OnUnknown,
+    /// The text of its notifications, with [placeholders](crate::Placeholder); without one the name of the rule says enough.
+    pub message: Option<String>,
+    /// The names of the destinations that are notified; all of them without the clause, and nobody if it is empty.
+    pub notify: Option<Vec<String>>,
+    /// What it commands when it is raised or cleared.
+    pub actions: Vec<ActionSpec>,
+}
+
+/// A command to probes when something happens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ActionSpec {
+    /// What must happen.
+    pub on: EventKind,
+    /// The command.
+    pub command: Command,
+    /// The instances that it goes to.
+    pub target: Target,
+}
+
+/// A command to a probe.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Command {
+    /// `hertz 100`: this rate.
+    Hertz(Hertz),
+    /// `enable`
+    Enable,
+    /// `disable`
+    Disable,
+    /// `sample-now`: one sample now.
+    SampleNow,
+    /// `trigger`: record what a flight recorder has.
+    Trigger,
+    /// `demand`: the rate that readers ask for.
+    Demand,
+    /// `demand-off`: the present rate, regardless of readers.
+    DemandOff,
+}
+
+impl Command {
+    /// As written, without the number of `hertz`; the API and the WebSocket use the same names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hertz(_) => "hertz",
+            Self::Enable => "enable",
+            Self::Disable => "disable",
+            Self::SampleNow => "sample-now",
+            Self::Trigger => "trigger",
+            Self::Demand => "demand",
+            Self::DemandOff => "demand-off",
+        }
+    }
+}
+
+/// The instances that a command goes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// `NODE/INSTANCE`, in which a `*` stands for any text.
+    Pattern(String),
+    /// The instance whose samples made the rule act.
+    Source,
 }
 
 /// An event.
@@ -153,6 +215,8 @@ pub struct Event {
     pub when: Condition,
     /// What must follow, and within how many nanoseconds.
     pub then: Option<(Condition, u64)>,
+    /// What it commands when it matches or is violated.
+    pub actions: Vec<ActionSpec>,
 }
 
 /// A derived instance.

@@ -5,6 +5,11 @@
 mod common;
 
 use common::{compiled, rendered};
+use oasis_rules::{
+    EventKind, Placeholder,
+    program::{ActionSpec, Body, Command, Target},
+};
+use oasis_wire::quantity::Hertz;
 
 const DOCS: &str = include_str!("../../../docs/reference/rules.md");
 
@@ -27,11 +32,16 @@ fn every_construct_compiles() {
         alarm Dry { raise Hour.flow < 0.1 l/min; }
         alarm Warm { raise Minute.is_hot; }
         check Brake { after rising(pump.pressed): always[0s, 5s] pump.flow < 3; }
+        alarm Loud { raise pump.vibration > 9; message "{rule}: pump {node}/{instance} shakes: {value} > {limit} since {since}";
+                     notify mail, "night shift"; on raised hertz 100 pump; on raised trigger "*/recorder";
+                     on cleared demand pump; on cleared demand-off "plant-*/pump 1"; }
+        alarm Lost { raise silent(pump) for 3s; notify none; on raised sample-now "*/wheel"; on cleared enable pump; }
+        event Shut { when pump.state == CLOSED then pump.flow < 1 within 1s; on matched disable "*/x"; on violated sample-now pump; }
         check Fast { after wheel.speed > 30 km/h: always[1s, 2s] mean(wheel.speed, 2s at most 20 samples) < 20; }
         "#,
     );
     assert!(report.is_ok(), "{}", rendered(&report));
-    assert_eq!(report.program.rules.len(), 15);
+    assert_eq!(report.program.rules.len(), 18);
     assert_eq!(report.program.inputs[0].columns.len(), 7);
 }
 
@@ -109,6 +119,56 @@ fn each_error_says_what_is_wrong_and_the_remedy() {
             "an alarm of its own",
         ),
         ("alarm A { raise silent(pump); }", "R0023", "`silent` can only be", "for 3s"),
+        (
+            "alarm A { raise pump.pressed; message \"{nodes} is hot\"; }",
+            "R0026",
+            "`{nodes}` is no placeholder",
+            "did you mean `{node}`?",
+        ),
+        (
+            "alarm A { raise pump.pressed; message \"50 } \"; }",
+            "R0026",
+            "`}` is no placeholder",
+            "{rule}, {node}",
+        ),
+        ("alarm A { raise pump.pressed; message \"a\tb\"; }", "R0026", "a message has printable text", ""),
+        ("alarm A { raise pump.pressed; message \" \"; }", "R0026", "a message has printable text", ""),
+        (
+            "alarm A { raise pump.pressed; message hot; }",
+            "R0001",
+            "expected the message in double quotes",
+            "",
+        ),
+        ("alarm A { raise pump.pressed; message \"a\"; message \"b\"; }", "R0021", "duplicate `message`", ""),
+        ("alarm A { raise pump.pressed; notify mail, none; }", "R0001", "expected a destination", ""),
+        ("alarm A { raise pump.pressed; notify mail, mail; }", "R0005", "duplicate destination `mail`", ""),
+        ("alarm A { raise pump.pressed; notify \"\"; }", "R0026", "the name of a destination", ""),
+        (
+            "alarm A { raise pump.pressed; on matched trigger pump; }",
+            "R0001",
+            "what the rule acts on",
+            "raised",
+        ),
+        (
+            "event A { when pump.pressed; on raised trigger pump; }",
+            "R0001",
+            "what the rule acts on",
+            "matched",
+        ),
+        ("alarm A { raise pump.pressed; on raised triger pump; }", "R0001", "a command", "`trigger`"),
+        ("alarm A { raise pump.pressed; on raised sample - now pump; }", "R0001", "a command", "sample-now"),
+        ("alarm A { raise pump.pressed; on raised sample-later pump; }", "R0001", "a command", "sample-now"),
+        ("alarm A { raise pump.pressed; on raised hertz pump; }", "R0001", "expected a rate in hertz", ""),
+        ("alarm A { raise pump.pressed; on raised hertz 2000 pump; }", "R0028", "0.01 to 1000 Hz", ""),
+        ("alarm A { raise pump.pressed; on raised trigger; }", "R0001", "an input, or NODE/INSTANCE", ""),
+        (
+            "alarm A { raise pump.pressed; on raised trigger \"recorder\"; }",
+            "R0022",
+            "names no instances",
+            "",
+        ),
+        ("alarm A { raise pump.pressed; on raised trigger wheel; }", "R0027", "does not read", "`pump`"),
+        ("alarm A { raise pump.pressed; on raised trigger pumps; }", "R0006", "`pumps` is not", "`pump`?"),
     ] {
         let found = refused(rule);
         assert!(DOCS.contains(&format!("| {code} |")), "docs/reference/rules.md lacks {code}");
@@ -149,7 +209,21 @@ fn names_files_and_expressions_are_bounded() {
     let deep = format!("alarm A {{ raise {}pump.pressed{}; }}", "(".repeat(33), ")".repeat(33));
     let broad = format!("alarm A {{ raise pump.flow > 0{}; }}", " + 1".repeat(300));
     let many = "event E { when pump.pressed; }".repeat(1_001);
-    for rule in [&*format!("alarm {long} {{ raise pump.pressed; }}"), &deep, &broad, &many] {
+    let wordy = format!("alarm A {{ raise pump.pressed; message \"{}\"; }}", "x".repeat(257));
+    let names: Vec<_> = (0..9).map(|number| format!("d{number}")).collect();
+    let loud = format!("alarm A {{ raise pump.pressed; notify {}; }}", names.join(","));
+    let named = format!("alarm A {{ raise pump.pressed; notify \"{long}\"; }}");
+    let busy = format!("event E {{ when pump.pressed; {} }}", "on matched trigger pump; ".repeat(9));
+    for rule in [
+        &wordy,
+        &loud,
+        &named,
+        &busy,
+        &*format!("alarm {long} {{ raise pump.pressed; }}"),
+        &deep,
+        &broad,
+        &many,
+    ] {
         assert!(
             compiled(rule).diagnostics.iter().any(|wrong| oasis_pdl::ErrorCode::name(wrong.code) == "R0004"),
             "{rule:.60}"
@@ -163,7 +237,10 @@ fn names_files_and_expressions_are_bounded() {
 fn a_description_says_what_a_rule_does_and_what_it_takes() {
     let report = compiled(
         "alarm Hot { raise mean(pump.temperature,\n last 5) > 95 for 2s; clear pump.temperature < 90; latch; }
-         alarm Gone { raise silent(pump) for 3s; }",
+         alarm Gone { raise silent(pump) for 3s; message \"{node} is gone\"; notify mail, pager;
+                      on raised hertz 0.5 pump; on cleared demand-off \"*/wheel\"; }
+         alarm Calm { raise pump.pressed; notify none; }
+         event Shut { when pump.state == CLOSED; on matched trigger pump; }",
     );
     let text = report.explain();
     for sentence in [
@@ -172,9 +249,61 @@ fn a_description_says_what_a_rule_does_and_what_it_takes() {
         "Clears it when `pump.temperature < 90` is true. It stays until it is acknowledged.",
         "when pump has sent no sample for 3 s. Clears it at the next sample.",
         "Reads input pump. Takes at most",
+        "Its message is \"{node} is gone\". Notifies mail, pager. When raised, sends `hertz 0.5` to the instance of pump. \
+         When cleared, sends `demand-off` to the instances */wheel.",
+        "Nobody is notified.",
+        "becomes true. When matched, sends `trigger` to the instance of pump.",
     ] {
         assert!(text.contains(sentence), "{text}");
     }
+}
+
+#[test]
+fn a_program_has_what_follows_its_events() {
+    let report = compiled(
+        "derive D every 1s { x = mean(pump.flow, 1s); }
+         alarm A { raise D.x > 5; message \"{value}\"; notify mail; on raised hertz 100 pump; on cleared trigger \"*/r\"; }
+         alarm B { raise D.x > 6; notify none; }
+         alarm C { raise D.x > 7; }",
+    );
+    assert!(report.is_ok(), "{}", rendered(&report));
+    let alarms: Vec<_> = report
+        .program
+        .rules
+        .iter()
+        .filter_map(|rule| match &rule.body {
+            Body::Alarm(alarm) => Some(alarm),
+            _ => None,
+        })
+        .collect();
+    let [first, second, third] = &*alarms else { panic!("{alarms:?}") };
+    assert_eq!(
+        (first.message.as_deref(), first.notify.as_deref()),
+        (Some("{value}"), Some(&["mail".to_owned()][..]))
+    );
+    let hertz = Command::Hertz(Hertz::new(100.0).unwrap());
+    assert_eq!(
+        first.actions,
+        [
+            ActionSpec { on: EventKind::Raised, command: hertz, target: Target::Source },
+            ActionSpec {
+                on: EventKind::Cleared,
+                command: Command::Trigger,
+                target: Target::Pattern("*/r".into())
+            },
+        ]
+    );
+    assert_eq!((second.notify.as_deref(), third.notify.as_deref()), (Some(&[][..]), None));
+}
+
+#[test]
+fn names_in_a_message_are_text() {
+    let text = oasis_rules::fill("{node} {value}{limit} } {x}", |of| match of {
+        Placeholder::Node => Some("{value}".into()),
+        Placeholder::Value => Some("7".into()),
+        _ => None,
+    });
+    assert_eq!(text, "{value} 7- } {x}");
 }
 
 #[test]

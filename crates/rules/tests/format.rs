@@ -18,7 +18,9 @@ input pump="*/pump *":Plant::Pump;   // one state each
 alarm Hot{raise (pump.temperature>95   Cel or -pump.x < - 3)and not(pump.a==OPEN) for 2 s;
   /* why */ clear pump.temperature<90 for 10s;severity high;
 
-  latch; }
+  latch;message   "{node}:  hot";notify a,"b c" ;on  raised sample-now"*/x";on cleared // why
+  hertz 2.5 pump; }
+event E{when pump.a;on matched demand-off pump;on violated demand"a/b";}
 derive Yield every 1s{ratio=mean(pump.power,10s at most 20 samples)/mean(pump.flow,last 5);};
 check Brake{after rising(pump.pressed):always[0s,5s]pump.speed<5 Cel/s;}
 "#;
@@ -31,6 +33,16 @@ alarm Hot {
   severity high;
 
   latch;
+  message "{node}:  hot";
+  notify a, "b c";
+  on raised sample-now "*/x";
+  on cleared // why
+      hertz 2.5 pump;
+}
+event E {
+  when pump.a;
+  on matched demand-off pump;
+  on violated demand "a/b";
 }
 derive Yield every 1s {
   ratio = mean(pump.power, 10s at most 20 samples) / mean(pump.flow, last 5);

@@ -8,7 +8,7 @@ use common::{INPUTS, compiled, rendered};
 use oasis_rules::{Report, format};
 use proptest::prelude::*;
 
-const WORDS: [&str; 52] = [
+const WORDS: [&str; 70] = [
     "input",
     "alarm",
     "event",
@@ -61,6 +61,36 @@ const WORDS: [&str; 52] = [
     "- ",
     "\"*/x\"",
     "Plant::Pump",
+    "message",
+    "notify",
+    "none",
+    "on",
+    "raised",
+    "cleared",
+    "matched",
+    "violated",
+    "hertz",
+    "sample-now",
+    "sample",
+    "now",
+    "demand",
+    "demand-off",
+    "trigger",
+    "\"{node}\"",
+    "\"{\"",
+    "/*-*/",
+];
+
+const FOLLOWS: [&str; 9] = [
+    "message\"{node}{value} is \";",
+    "message/* why */\"{rule}\";",
+    "notify mail,\"night shift\";",
+    "notify none;",
+    "on raised hertz 100 pump;",
+    "on raised hertz 100/**/pump;",
+    "on cleared sample-now\"*/x\";",
+    "on cleared demand-off//\npump;",
+    "on/**/raised demand pump;",
 ];
 
 const CONDITIONS: [&str; 8] = [
@@ -130,6 +160,20 @@ proptest! {
     ) {
         let joined: String = words.iter().zip(&joins).map(|(word, join)| format!("{word}{join}")).collect();
         survives(&format!("alarm A{{raise {joined} pump.pressed for 2s;}}"));
+    }
+
+    #[test]
+    fn what_follows_an_event_survives_its_layout(
+        clauses in prop::collection::vec(prop::sample::select(FOLLOWS.to_vec()), 0..6),
+        event in prop::sample::select(vec!["alarm A{raise pump.on*demand-pump.flow>1;", "event E{when pump.pressed;"]),
+    ) {
+        survives(&format!("{event}{}}}", clauses.concat()));
+        survives(&format!("{event}{}}}", clauses.concat().replace("raised", "matched").replace("cleared", "violated")));
+    }
+
+    #[test]
+    fn any_message_survives(text in "[\\PC{}\t\"]{0,40}") {
+        survives(&format!("alarm A {{ raise pump.pressed; message \"{text}\"; notify \"{text}\"; }}"));
     }
 
     #[test]

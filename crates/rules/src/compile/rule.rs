@@ -25,6 +25,9 @@ impl<'a> Compiler<'a> {
             severity: alarm.severity.unwrap_or(Severity::Medium),
             latch: alarm.latch,
             on_unknown: alarm.on_unknown.unwrap_or(OnUnknown::Keep),
+            message: alarm.message.clone(),
+            notify: alarm.notify.clone(),
+            actions: typing.actions(name, &alarm.actions)?,
         };
         typing.finish(name, Body::Alarm(body)).map(drop)
     }
@@ -36,7 +39,8 @@ impl<'a> Compiler<'a> {
             Some((then, within)) => Some((typing.condition(then)?, *within)),
             None => None,
         };
-        typing.finish(name, Body::Event(Event { when, then })).map(drop)
+        let actions = typing.actions(name, &event.actions)?;
+        typing.finish(name, Body::Event(Event { when, then, actions })).map(drop)
     }
 
     pub(super) fn check(&mut self, name: &Name, check: &ast::Check) -> Compiled<()> {

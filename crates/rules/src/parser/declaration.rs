@@ -4,6 +4,7 @@ use super::{ParseResult, Parser};
 use crate::{
     ast::{Alarm, Check, Declaration, Derive, Event, Held, Input, Kind, Name, OnUnknown, Severity},
     code::{Code, Diagnostic},
+    evaluate::EventKind,
     lexer::Token,
 };
 use oasis_pdl::{Span, nearest};
@@ -12,7 +13,12 @@ use oasis_pdl::{Span, nearest};
 pub const KEYWORDS: [&str; 5] = ["input", "alarm", "event", "derive", "check"];
 /// Most fields of a derived instance.
 const MAX_FIELDS: usize = 64;
-const CLAUSES: [&str; 5] = ["raise", "clear", "severity", "latch", "on_unknown"];
+const CLAUSES: [&str; 8] =
+    ["raise", "clear", "severity", "latch", "on_unknown", "message", "notify", super::action::WORD];
+/// What an alarm can act on.
+const OF_ALARM: [EventKind; 2] = [EventKind::Raised, EventKind::Cleared];
+/// What an event can act on.
+const OF_EVENT: [EventKind; 2] = [EventKind::Matched, EventKind::Violated];
 
 impl Parser<'_> {
     pub(super) fn declaration(&mut self) -> ParseResult<Declaration> {
@@ -69,12 +75,15 @@ impl Parser<'_> {
 
     fn alarm(&mut self) -> ParseResult<Alarm> {
         let open = self.expect(Token::BraceOpen, "after the name of the alarm")?;
-        let mut alarm = Alarm { raise: None, clear: None, severity: None, latch: false, on_unknown: None };
+        let mut alarm = Alarm::default();
         let mut seen: Vec<Name> = Vec::new();
         while !self.eat(Token::BraceClose) {
             let clause = Name { text: self.word().to_owned(), span: self.span() };
             self.clause(&mut alarm)?;
             self.expect(Token::Semicolon, &format!("after `{}`", clause.text))?;
+            if clause.text == super::action::WORD {
+                continue;
+            }
             if let Some(first) = seen.iter().find(|seen| seen.text == clause.text) {
                 let message = format!("duplicate `{}`", clause.text);
                 let wrong = Diagnostic::new(Code::RepeatedClause, clause.span, message, "again here");
@@ -101,7 +110,10 @@ impl Parser<'_> {
             "clear" => alarm.clear = Some(self.held()?),
             "severity" => alarm.severity = Some(self.one_of(&Severity::ALL, "a severity")?),
             "on_unknown" => alarm.on_unknown = Some(self.one_of(&OnUnknown::ALL, "what to do")?),
-            _ => alarm.latch = true,
+            "message" => alarm.message = Some(self.message()?),
+            "notify" => alarm.notify = Some(self.destinations()?),
+            "latch" => alarm.latch = true,
+            _ => self.action(&OF_ALARM, &mut alarm.actions)?,
         }
         Ok(())
     }
@@ -123,8 +135,13 @@ impl Parser<'_> {
             then = Some((condition, self.duration()?.0));
         }
         self.expect(Token::Semicolon, "after the event")?;
+        let mut actions = Vec::new();
+        while self.eat_word(super::action::WORD) {
+            self.action(&OF_EVENT, &mut actions)?;
+            self.expect(Token::Semicolon, "after the action")?;
+        }
         self.expect(Token::BraceClose, "after the event")?;
-        Ok(Event { when, then })
+        Ok(Event { when, then, actions })
     }
 
     fn derive(&mut self) -> ParseResult<Derive> {

@@ -43,6 +43,7 @@ mod lexer;
 mod message;
 mod parser;
 pub mod program;
+mod state;
 mod unit;
 
 pub use code::{Code, Diagnostic};
@@ -51,3 +52,4 @@ pub use evaluate::{Binding, Engine, Event, EventKind, InstanceId, RESTART, Rows,
 pub use format::format;
 pub use message::{Placeholder, fill};
 pub use program::Program;
+pub use state::{FileState, Loaded, LoadedFile, LoadedRule, Place, Problem, RulesState};

@@ -115,6 +115,18 @@ pub enum Body {
     Check(Check),
 }
 
+impl Body {
+    /// The word that begins its declaration.
+    pub fn keyword(&self) -> &'static str {
+        match self {
+            Self::Alarm(_) => "alarm",
+            Self::Event(_) => "event",
+            Self::Derive(_) => "derive",
+            Self::Check(_) => "check",
+        }
+    }
+}
+
 /// A condition and how long it must hold, in nanoseconds.
 #[derive(Debug, Clone)]
 pub struct Held {

@@ -1,0 +1,48 @@
+//! The alarms of a DAC.
+//!
+//! Rules report [`RuleEvent`]s; [`Alarms`] makes states of them that are the same for every reader, takes [`Action`]s of operators, and keeps a journal and the
+//! messages that wait for delivery. A [`Round`] of events, with the checkpoints of the rules that found them, becomes durable as a whole and is shown only
+//! then. So an evaluation that begins again after a crash has the effect of one evaluation.
+//!
+//! ```
+//! use oasis_alarms::{Alarms, At, EventIdentity, EventKey, Filter, Limits, Round, RuleEvent, RuleFacts};
+//! use oasis_rules::{EventKind, Standing, program::Severity};
+//! use oasis_wire::quantity::Nanos;
+//!
+//! let directory = tempfile::tempdir()?;
+//! let alarms = Alarms::open(directory.path(), Limits::default())?;
+//! let facts = RuleFacts { name: "Hot".into(), severity: Severity::High, latch: false, message: None, notify: None };
+//! alarms.set_rules(&[facts])?;
+//!
+//! let (rule, node, instance, kind) = ("Hot", "plant", "pump", EventKind::Raised);
+//! let key = EventKey::new(EventIdentity { rule, node, instance, run: None, at: At::Sequence(7), kind, index: 0 });
+//! let event = RuleEvent { standing: Some(Standing::Active), sequence: Some(7), ..RuleEvent::new(key, rule, (node, instance), kind) };
+//! let committed = alarms.commit(Round { now: Nanos(1_000), events: vec![event.clone(), event], checkpoints: vec![] })?;
+//! assert_eq!((committed.events, committed.duplicates), (1, 1));
+//! assert_eq!(alarms.list(&Filter::default()).alarms[0].state, Standing::Active);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod action;
+mod alarm;
+mod alarms;
+mod checkpoint;
+mod error;
+mod event;
+mod journal;
+mod limits;
+mod machine;
+pub mod names;
+mod outbox;
+mod statistics;
+
+pub use action::{Action, ActionError, ActionVerb, Conflict};
+pub use alarm::{AlarmKey, AlarmList, AlarmView, Changes, Filter, MOST_RAISES};
+pub use alarms::Alarms;
+pub use checkpoint::{Checkpoint, CheckpointKey, Committed, Position, Round};
+pub use error::AlarmsError;
+pub use event::{At, EventIdentity, EventKey, RuleEvent, RuleFacts};
+pub use journal::{JournalEntry, JournalFilter, JournalKind, JournalPage};
+pub use limits::Limits;
+pub use outbox::{DestinationFigures, Message, MessageKind, OutboxFigures, Outcome};
+pub use statistics::Statistics;

@@ -152,6 +152,9 @@ pub struct Ledger {
     copied: Kept,
     #[serde(skip)]
     room: GapRoom,
+    /// The DAC time of the next batch is not less.
+    #[serde(skip)]
+    dac_time: Nanos,
     /// When the newest batch of a relayed instance arrived at its upstream.
     #[serde(skip)]
     arrived_upstream: Option<Nanos>,
@@ -352,6 +355,18 @@ impl Ledger {
         self.last_sequence = last;
         self.received = self.received.saturating_add(count);
         Verdict::New
+    }
+
+    /// Returns the DAC time of a batch that is appended now: not before that of the batch before it, nor in a time that is complete. Clocks are set back,
+    /// and connections take turns.
+    pub fn stamp(&mut self, now: Nanos) -> Nanos {
+        self.dac_time = self.dac_time.max(now);
+        self.dac_time
+    }
+
+    /// Declares that all batches up to this DAC time are in the log: later ones are stamped with a later time. Read the log after that.
+    pub fn complete(&mut self, until: Nanos) {
+        self.dac_time = self.dac_time.max(Nanos(until.0.saturating_add(1)));
     }
 
     /// A batch that an earlier run of the DAC has stored reports drops: the node's latest report explains none of the gaps to

@@ -262,6 +262,25 @@ fn samples_are_appended_stamped_and_acknowledged() {
 }
 
 #[test]
+fn dac_time_never_decreases_within_a_topic_and_never_lies_in_a_time_that_is_complete() {
+    let dac = dac();
+    let (mut node, topic) = Peer::connected(&dac, "plant", 1);
+    let instance = dac.registry.instance(topic).unwrap();
+    let mut sequence = 0;
+    let mut send = |now: u64| {
+        sequence += 1;
+        let bytes = batch(topic, sequence, 1, 0);
+        node.session.handle(Frame::Batch(&bytes), Nanos(now), &mut Vec::new()).unwrap();
+        instance.log.latest().unwrap().arrived()
+    };
+    assert_eq!(send(100), Nanos(100));
+    assert_eq!(send(70), Nanos(100), "the clock was set back");
+    instance.ledger().complete(Nanos(150));
+    assert_eq!(send(120), Nanos(151), "it was read before, and its turn came after");
+    assert_eq!(send(200), Nanos(200));
+}
+
+#[test]
 fn samples_sent_again_after_a_reconnect_are_recognized() {
     let dac = dac();
     let (mut peer, topic) = Peer::connected(&dac, "a", 1);

@@ -27,6 +27,8 @@ pub enum Follower {
     Database = 4,
     /// Topics of DDS.
     Dds = 8,
+    /// The rules.
+    Rules = 16,
 }
 
 /// A set of followers.

@@ -107,9 +107,12 @@ fn append(
     let mut ledger = instance.ledger();
     check_run(instance, &ledger, run)?;
     match ledger.batch(first, header.count.into(), dropped, now) {
-        Verdict::New => instance.log.append_without_wake(bytes.to_vec(), header.count, |batch, offset| {
-            batch::stamp(batch, offset.0, now.0);
-        }),
+        Verdict::New => {
+            let dac_time = ledger.stamp(now);
+            instance.log.append_without_wake(bytes.to_vec(), header.count, |batch, offset| {
+                batch::stamp(batch, offset.0, dac_time.0);
+            });
+        }
         Verdict::Duplicate => {}
         Verdict::Overlap => {
             let message =

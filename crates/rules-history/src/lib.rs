@@ -32,6 +32,6 @@ mod past;
 mod replay;
 mod stream;
 
-pub use occurrence::{Occurrence, number_equals};
+pub use occurrence::{LastSample, Occurrence};
 pub use past::{KnownLog, Past, Span};
 pub use replay::{Figures, OpenError, Replay};

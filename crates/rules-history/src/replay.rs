@@ -2,7 +2,7 @@
 
 use crate::{
     frontier::newest_dac_time,
-    occurrence::{Occurrence, number_equals},
+    occurrence::{LastSample, Occurrence},
     past::{Past, Span},
     stream::{Arrival, Stream},
 };
@@ -69,6 +69,7 @@ struct Source {
     instance: Arc<str>,
     stream: Stream,
     topic: u32,
+    last: LastSample,
 }
 
 /// The place of a batch in the order: DAC time, topic, sequence number.
@@ -98,7 +99,16 @@ impl Replay {
             let id = engine.add(input).ok_or(OpenError::TooManyInstances)?;
             let Some(declared) = engine.program().inputs.get(input) else { continue };
             let stream = Stream::new(past, (&node, &instance), declared, span, bytes);
-            sources.insert(id, Source { node: node.into(), instance: instance.into(), stream, topic: 0 });
+            sources.insert(
+                id,
+                Source {
+                    node: node.into(),
+                    instance: instance.into(),
+                    stream,
+                    topic: 0,
+                    last: LastSample::default(),
+                },
+            );
         }
         let asks_for_silence = engine.program().asks_for_silence();
         let end = if asks_for_silence { newest_dac_time(past, span.until)? } else { 0 };
@@ -170,9 +180,12 @@ impl Replay {
             missing.fold(self.figures.missing, |sum, missing| sum.saturating_add(*missing));
         self.enter(epoch, dac_time, found);
         self.frontier = self.frontier.max(dac_time);
-        self.evaluate(Some(run), found, |engine, report| {
-            engine.batch(id, dac_time, rows, report);
-        });
+        let mut last = LastSample::default();
+        last.follow(run, &rows);
+        self.evaluate(Some((id, run)), found, |engine, report| engine.batch(id, dac_time, rows, report));
+        if let (Some(source), Some(_)) = (self.sources.get_mut(&id), last.0) {
+            source.last = last;
+        }
         self.advance(id)?;
         Ok(true)
     }
@@ -202,22 +215,25 @@ impl Replay {
 
     fn evaluate(
         &mut self,
-        run: Option<Uuid>,
+        batch: Option<(InstanceId, Uuid)>,
         found: &mut Vec<Occurrence>,
         evaluate: impl FnOnce(&mut Engine, &mut dyn FnMut(InstanceId, Event)),
     ) {
         let mut events = Vec::new();
         evaluate(&mut self.engine, &mut |id, event| events.push((id, event)));
-        for (id, event, index) in number_equals(events) {
-            let Some(Source { node, instance, topic, .. }) = self.sources.get(&id) else { continue };
-            found.push(Occurrence {
+        for of_one in events.chunk_by(|one, next| one.0 == next.0) {
+            let Some((id, _)) = of_one.first() else { continue };
+            let Some(Source { node, instance, topic, last, .. }) = self.sources.get(id) else { continue };
+            let run = batch.filter(|(of, _)| of == id).map(|(_, run)| run);
+            let of_one = of_one.iter().map(|(_, event)| event.clone());
+            found.extend(last.identify(run, of_one).map(|(event, run, index)| Occurrence {
                 node: node.clone(),
                 instance: instance.clone(),
-                run: run.filter(|_| event.sequence.is_some()),
+                run,
                 topic: *topic,
                 event,
                 index,
-            });
+            }));
         }
     }
 }

@@ -20,7 +20,7 @@ mod window;
 pub use binding::Binding;
 pub use engine::{Engine, InstanceId};
 pub use event::{Event, EventKind, Standing};
-pub use instance::State;
+pub use instance::{Derived, Instance, SavedState, State};
 pub use obligation::Obligation;
 pub use rows::{RESTART, Rows};
 pub use window::{Entry, Memory};

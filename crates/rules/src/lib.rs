@@ -38,6 +38,7 @@ mod code;
 mod compile;
 mod evaluate;
 mod explain;
+mod fingerprint;
 mod format;
 mod lexer;
 mod message;
@@ -48,7 +49,9 @@ mod unit;
 
 pub use code::{Code, Diagnostic};
 pub use compile::{Report, compile};
-pub use evaluate::{Binding, Engine, Event, EventKind, InstanceId, RESTART, Rows, Standing};
+pub use evaluate::{
+    Binding, Derived, Engine, Event, EventKind, Instance, InstanceId, RESTART, Rows, SavedState, Standing,
+};
 pub use format::format;
 pub use message::{Placeholder, fill};
 pub use program::Program;

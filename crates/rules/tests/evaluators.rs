@@ -5,7 +5,7 @@
 mod naive;
 
 use naive::Row;
-use oasis_rules::{Engine, Event, EventKind, Program, RESTART, Rows, compile};
+use oasis_rules::{Engine, Event, EventKind, Instance, Program, RESTART, Rows, compile};
 use oasis_wire::schema::{Metric, MetricType, ProbeType};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -73,6 +73,36 @@ fn evaluated(program: &Program, rows: &[Row], sizes: &[usize]) -> Vec<Event> {
         };
         engine.batch(id, dac_time, batch, &mut |_, event| events.push(Event { dac_time: 0, ..event }));
     }
+    events
+}
+
+/// The events of an instance on its own, whose state is saved and restored before some of its batches.
+fn restored(program: &Program, rows: &[Row], size: usize, restores: &[bool]) -> Vec<Event> {
+    let mut instance = Instance::new(program, 0);
+    let (mut events, mut dac_time, mut derived) = (Vec::new(), 5_000 * MS, Vec::new());
+    for (batch, is_restored) in rows.chunks(size).zip(restores.iter().cycle()) {
+        if *is_restored {
+            let saved = instance.save(program);
+            let mut next = Instance::new(program, 0);
+            assert_eq!(next.restore(program, &saved), Vec::<usize>::new());
+            next.continue_after(instance.last_time());
+            instance = next;
+        }
+        dac_time += 180 * MS;
+        let columns = (0..3).map(|column| batch.iter().map(|row| row.values[column]).collect());
+        let batch = Rows {
+            times: batch.iter().map(|row| row.time).collect(),
+            sequences: batch.iter().map(|row| row.sequence).collect(),
+            missing: batch.iter().map(|row| row.missing).collect(),
+            columns: columns.collect(),
+            origins: (0..batch.len()).collect(),
+        };
+        events.extend(instance.step(program, dac_time, &batch, &mut derived));
+    }
+    events.extend(instance.pass(program, dac_time + 10_000 * MS));
+    events.iter().for_each(|event| assert!(event.dac_time > 5_000 * MS, "{event:?}"));
+    // Also what derived instances have.
+    assert!(derived.iter().all(|(rule, rows)| *rule < program.rules.len() && !rows.is_empty()));
     events
 }
 
@@ -221,6 +251,32 @@ proptest! {
         let expected = text(&naive::events(&program, &rows));
         prop_assert_eq!(text(&evaluated(&program, &rows, &sizes)), &expected[..], "{}", &rule);
         prop_assert_eq!(text(&evaluated(&program, &rows, &[usize::MAX])), &expected[..], "{}", &rule);
+    }
+
+    /// Nobody can tell from the events where an evaluation was interrupted.
+    #[test]
+    fn a_restored_state_goes_on_as_if_nothing_had_been(
+        rule in rule(), steps in steps(), size in 1..9_usize, restores in prop::collection::vec(any::<bool>(), 1..6)
+    ) {
+        let program = program(&format!("{rule} alarm Gone {{ raise silent(p) for 300ms; }}"));
+        let rows = rows(&steps);
+        let expected = text(&restored(&program, &rows, size, &[false]));
+        prop_assert_eq!(text(&restored(&program, &rows, size, &restores)), &expected[..], "{}", &rule);
+    }
+
+    #[test]
+    fn a_damaged_state_is_refused(rule in rule(), at in any::<usize>(), change in 1..=u8::MAX, length in any::<usize>()) {
+        let program = program(&rule);
+        let intact = Instance::new(&program, 0).save(&program);
+        let damage = |damage: &dyn Fn(&mut Vec<u8>)| {
+            let mut saved = intact.clone();
+            saved.iter_mut().for_each(|saved| damage(&mut saved.state));
+            Instance::new(&program, 0).restore(&program, &saved).len()
+        };
+        prop_assert_eq!(damage(&|_| {}), 0);
+        prop_assert_eq!(damage(&|state| { let at = at % state.len(); state[at] ^= change }), intact.len());
+        prop_assert_eq!(damage(&|state| state.truncate(length % state.len())), intact.len());
+        prop_assert_eq!(damage(&|state| state.push(change)), intact.len());
     }
 
     /// Silence is looked for at the next tick alone, and not at each.

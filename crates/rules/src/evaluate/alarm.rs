@@ -6,6 +6,7 @@ use super::{
     rows::RESTART,
 };
 use crate::program::OnUnknown;
+use serde::{Deserialize, Serialize};
 
 /// How an alarm changes its state.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +33,7 @@ pub struct Moment {
 }
 
 /// The state of an alarm.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AlarmState {
     standing: Standing,
     /// Since when the condition that would change the state has been true.
@@ -46,6 +47,11 @@ pub struct AlarmState {
 impl AlarmState {
     pub fn new() -> Self {
         Self { standing: Standing::Normal, since: None, was_known: None, last: (0, 0) }
+    }
+
+    /// In a state that is known from elsewhere.
+    pub fn standing(standing: Standing) -> Self {
+        Self { standing, ..Self::new() }
     }
 
     /// Takes the next sample, and reports changes.

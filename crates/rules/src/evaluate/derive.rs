@@ -1,9 +1,10 @@
 //! Derived instances: the values at the last sample of each period.
 
 use super::rows::{RESTART, Rows};
+use serde::{Deserialize, Serialize};
 
 /// The state of a derived instance.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Deriver {
     /// The number of the period of the last sample.
     period: Option<u64>,
@@ -18,6 +19,11 @@ impl Deriver {
     /// Of so many fields.
     pub fn new(fields: usize) -> Self {
         Self { period: None, values: Vec::with_capacity(fields), missing: RESTART, sequence: 0 }
+    }
+
+    /// Whether it has a value of each field, or none.
+    pub fn has_values(&self, fields: usize) -> bool {
+        self.values.len() == fields || (self.values.is_empty() && self.period.is_none())
     }
 
     /// Takes samples with the values of the fields. Returns a sample for each period that has ended.

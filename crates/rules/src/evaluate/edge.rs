@@ -1,9 +1,10 @@
 //! The moments at which a condition becomes true.
 
 use super::kleene::Kleene;
+use serde::{Deserialize, Serialize};
 
 /// Follows a condition from sample to sample.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Edge {
     /// Its last known value.
     last: Option<bool>,

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 const MAX_INSTANCES: usize = 20_000;
 
 /// Samples that are evaluated at once: their columns stay in the cache, and their events are few.
-const PART: usize = 1_024;
+pub(super) const PART: usize = 1_024;
 
 /// Evaluates the rules of a program.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Engine {
             self.deadlines.remove(&(deadline, id.0));
         }
         for part in rows.parts(PART) {
-            let events = instance.batch(&self.program, dac_time, part);
+            let events = instance.batch(&self.program, dac_time, part, &mut Vec::new());
             events.into_iter().for_each(|event| report(id, Event { dac_time, ..event }));
         }
         self.schedule(id.0);

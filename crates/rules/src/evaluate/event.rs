@@ -1,6 +1,7 @@
 //! The results of rules.
 
 use crate::program::{Body, Program};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// A result of a rule.
@@ -65,7 +66,7 @@ impl EventKind {
 }
 
 /// The state of an alarm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Standing {
     /// Not raised.
     Normal,

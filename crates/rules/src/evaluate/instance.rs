@@ -3,15 +3,18 @@
 use super::{
     alarm::{self, AlarmState},
     derive::Deriver,
-    event::Event,
+    engine::PART,
+    event::{Event, Standing},
     expression::{Evaluation, Witness},
     kleene::Kleene,
     obligation::{self, Demand, Tracker},
     rows::Rows,
     silence::Silence,
-    window::Memory,
+    window::{Memory, Remembered},
 };
 use crate::program::{Alarm, Body, Check, Condition, Derive, Program, Raise, Rule, Source, Value};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 
 /// The state of one rule for one instance.
@@ -21,7 +24,7 @@ pub struct State {
     progress: Progress,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 enum Progress {
     Alarm(AlarmState),
     Silence(Silence),
@@ -41,7 +44,66 @@ impl State {
     }
 }
 
-/// The states of the rules that read one instance.
+/// What is kept of a state.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    memories: Vec<Remembered>,
+    progress: Progress,
+}
+
+impl State {
+    fn save(&self) -> Option<Vec<u8>> {
+        let memories = self.memories.iter().map(Memory::save).collect();
+        let bytes = postcard::to_allocvec(&Kept { memories, progress: self.progress.clone() }).ok()?;
+        Some([&checksum(&bytes)[..], &bytes].concat())
+    }
+
+    /// `None` if it is damaged, not of this rule, or exceeds its bounds.
+    fn restore(rule: &Rule, bytes: &[u8]) -> Option<Self> {
+        let (sum, bytes) = bytes.split_first_chunk::<CHECKSUM>()?;
+        if *sum != checksum(bytes) {
+            return None;
+        }
+        let (Kept { memories, progress }, rest) = postcard::take_from_bytes(bytes).ok()?;
+        if !rest.is_empty() || memories.len() != rule.slots.len() {
+            return None;
+        }
+        let memories = rule.slots.iter().zip(memories).map(|(slot, kept)| Memory::restore(*slot, kept));
+        let is_of_it = match (&progress, &rule.body) {
+            (Progress::Silence(_), Body::Alarm(Alarm { raise: Raise::Silent(_), .. })) => true,
+            (Progress::Alarm(_), Body::Alarm(Alarm { raise: Raise::Condition(_), .. })) => true,
+            (Progress::Tracker(tracker), Body::Event(_) | Body::Check(_)) => tracker.is_bounded(),
+            (Progress::Deriver(deriver), Body::Derive(derive)) => deriver.has_values(derive.fields.len()),
+            _ => false,
+        };
+        let memories = memories.collect::<Option<Vec<_>>>()?;
+        is_of_it.then_some(Self { memories, progress })
+    }
+}
+
+/// Length of the checksum of a state that is kept.
+const CHECKSUM: usize = 8;
+
+fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
+    Sha256::digest(bytes).first_chunk().copied().unwrap_or_default()
+}
+
+/// The state of a rule for an instance, in a form to keep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedState {
+    /// The name of the rule.
+    pub rule: String,
+    /// Its [fingerprint](Program::fingerprint): a state belongs to no other rule.
+    pub fingerprint: [u8; 16],
+    /// The state.
+    pub state: Vec<u8>,
+}
+
+/// Samples of a derived instance, and the number of its rule.
+pub type Derived = (usize, Rows);
+
+/// The states of the rules that read one instance, evaluated on its own. The same samples give the same events as in an
+/// [`Engine`](super::Engine) of many.
 #[derive(Debug)]
 pub struct Instance {
     /// By number of the rule, in their order.
@@ -53,13 +115,99 @@ pub struct Instance {
 type Found = Vec<(usize, Event)>;
 
 impl Instance {
+    /// Of an input, before the first sample.
     pub fn new(program: &Program, input: usize) -> Self {
         let rules = program.rules.iter().enumerate().filter(|(_, rule)| rule.input == input);
         Self { states: rules.map(|(at, rule)| (at, State::new(rule))).collect(), last_time: None }
     }
 
+    /// Whether a rule reads it.
+    pub fn is_idle(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// The time of the last sample, nanoseconds on the node's clock.
+    pub fn last_time(&self) -> Option<u64> {
+        self.last_time
+    }
+
+    /// Continues after a sample of this time, which another instance of the rules took.
+    pub fn continue_after(&mut self, last_time: Option<u64>) {
+        self.last_time = last_time;
+    }
+
+    /// The states of all rules.
+    pub fn save(&self, program: &Program) -> Vec<SavedState> {
+        let saved = self.states.iter().filter_map(|(at, state)| {
+            let (rule, fingerprint) = (program.rules.get(*at)?.name.clone(), program.fingerprint(*at)?);
+            Some(SavedState { rule, fingerprint, state: state.save()? })
+        });
+        saved.collect()
+    }
+
+    /// Takes the states that belong to its rules. Returns the numbers of the other rules, which begin anew.
+    pub fn restore(&mut self, program: &Program, saved: &[SavedState]) -> Vec<usize> {
+        let mut anew = Vec::new();
+        for (at, state) in &mut self.states {
+            let restored = program.rules.get(*at).and_then(|rule| {
+                let fingerprint = program.fingerprint(*at)?;
+                let of_rule =
+                    |saved: &&SavedState| saved.rule == rule.name && saved.fingerprint == fingerprint;
+                State::restore(rule, &saved.iter().find(of_rule)?.state)
+            });
+            match restored {
+                Some(restored) => *state = restored,
+                None => anew.push(*at),
+            }
+        }
+        anew
+    }
+
+    /// Sets the state of an alarm that is known from elsewhere, so that it can be cleared.
+    pub fn set_standing(&mut self, rule: usize, standing: Standing) {
+        if let Some((_, state)) = self.states.iter_mut().find(|(at, _)| *at == rule) {
+            match &mut state.progress {
+                Progress::Alarm(alarm) => *alarm = AlarmState::standing(standing),
+                Progress::Silence(silence) => *silence = Silence::standing(standing),
+                Progress::Tracker(_) | Progress::Deriver(_) => {}
+            }
+        }
+    }
+
+    /// Takes the next samples, which came at this DAC time; silence before it is noticed first. Gives the samples of derived instances to `derived`.
+    pub fn step(
+        &mut self,
+        program: &Program,
+        dac_time: u64,
+        rows: &Rows,
+        derived: &mut Vec<Derived>,
+    ) -> Vec<Event> {
+        let mut events = self.pass(program, dac_time.saturating_sub(1));
+        for part in rows.parts(PART) {
+            let found = self.batch(program, dac_time, part, derived);
+            events.extend(found.into_iter().map(|event| Event { dac_time, ..event }));
+        }
+        events
+    }
+
+    /// Notices silence up to this DAC time, of which all samples have come.
+    pub fn pass(&mut self, program: &Program, dac_time: u64) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(deadline) = self.deadline(program).filter(|deadline| *deadline <= dac_time) {
+            let found = self.frontier(program, deadline);
+            events.extend(found.into_iter().map(|event| Event { dac_time: deadline, ..event }));
+        }
+        events
+    }
+
     /// Takes samples that came at this DAC time. Returns the events in the order of the samples.
-    pub fn batch(&mut self, program: &Program, dac_time: u64, mut rows: Rows) -> Vec<Event> {
+    pub(super) fn batch(
+        &mut self,
+        program: &Program,
+        dac_time: u64,
+        mut rows: Rows,
+        all_derived: &mut Vec<Derived>,
+    ) -> Vec<Event> {
         rows.mark_steps(self.last_time);
         self.last_time = rows.times.last().copied().or(self.last_time);
         let mut found = Found::new();
@@ -84,12 +232,13 @@ impl Instance {
                 derived.insert(*at, samples);
             }
         }
+        all_derived.extend(derived.into_iter().filter(|(_, rows)| !rows.is_empty()));
         found.sort_by_key(|(origin, _)| *origin);
         found.into_iter().map(|(_, event)| event).collect()
     }
 
     /// Notices silence up to this DAC time.
-    pub fn frontier(&mut self, program: &Program, dac_time: u64) -> Vec<Event> {
+    pub(super) fn frontier(&mut self, program: &Program, dac_time: u64) -> Vec<Event> {
         let noticed = self.states.iter_mut().filter_map(|(at, state)| {
             let (silence, duration) = silence(state, program.rules.get(*at)?)?;
             Some(Event { rule: *at, ..silence.frontier(dac_time, duration)? })

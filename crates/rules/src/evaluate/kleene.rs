@@ -1,7 +1,9 @@
 //! Three-valued logic.
 
+use serde::{Deserialize, Serialize};
+
 /// True, false, or unknown: the order makes `and` the minimum and `or` the maximum.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kleene {
     False,
     Unknown,

@@ -7,9 +7,10 @@ use super::{
     rows::RESTART,
 };
 use crate::program::MAX_PENDING;
+use serde::{Deserialize, Serialize};
 
 /// A moment after which something must be.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Obligation {
     start: u64,
     /// Whether the moment itself is known.
@@ -58,7 +59,7 @@ pub struct Moment {
 }
 
 /// The state of an event or a check.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Tracker {
     edge: Edge,
     pending: Vec<Obligation>,
@@ -66,6 +67,11 @@ pub struct Tracker {
 }
 
 impl Tracker {
+    /// Whether it is within its bounds.
+    pub fn is_bounded(&self) -> bool {
+        self.pending.len() <= MAX_PENDING
+    }
+
     /// Takes the next sample of an event after which nothing must follow.
     pub fn step_alone(&mut self, moment: Moment, report: &mut impl FnMut(Event)) {
         if let Some(is_known) = self.edge.step(moment.missing, moment.trigger) {

@@ -1,12 +1,13 @@
 //! Alarms on instances that send nothing. They are raised by the frontier, and cleared by the next sample.
 
 use super::event::{Event, EventKind, Standing};
+use serde::{Deserialize, Serialize};
 
 /// Period of the ticks of the frontier, in nanoseconds: silence is noticed at one.
 const TICK: u64 = 100_000_000;
 
 /// The state of such an alarm.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Silence {
     standing: Standing,
     /// DAC time and sample time of the newest sample, or of the start of the DAC after it.
@@ -16,6 +17,11 @@ pub struct Silence {
 impl Silence {
     pub fn new() -> Self {
         Self { standing: Standing::Normal, last: None }
+    }
+
+    /// In a state that is known from elsewhere.
+    pub fn standing(standing: Standing) -> Self {
+        Self { standing, last: None }
     }
 
     /// The tick at which the alarm is raised unless a sample comes.

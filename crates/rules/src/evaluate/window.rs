@@ -5,6 +5,7 @@ use super::{
     rows::{RESTART, known},
 };
 use crate::program::{Aggregate, Slot, WindowSize};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// A memory of an expression.
@@ -30,6 +31,33 @@ impl Memory {
     }
 }
 
+/// What a memory remembers, without its extent, which the rule has.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Remembered {
+    Window(VecDeque<Entry>),
+    Previous(Kleene),
+}
+
+impl Memory {
+    pub fn save(&self) -> Remembered {
+        match self {
+            Self::Window(window) => Remembered::Window(window.entries.clone()),
+            Self::Previous(value) => Remembered::Previous(*value),
+        }
+    }
+
+    /// `None` if it is of another slot.
+    pub fn restore(slot: Slot, remembered: Remembered) -> Option<Self> {
+        match (Self::new(slot), remembered) {
+            (Self::Window(window), Remembered::Window(entries)) if entries.len() <= window.capacity => {
+                Some(Self::Window(Window { entries, ..window }))
+            }
+            (Self::Previous(_), Remembered::Previous(value)) => Some(Self::Previous(value)),
+            (Self::Window(_) | Self::Previous(_), _) => None,
+        }
+    }
+}
+
 /// The newest samples of an expression.
 #[derive(Debug, Clone)]
 pub struct Window {
@@ -40,7 +68,7 @@ pub struct Window {
 }
 
 /// A sample of a window.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Entry {
     time: u64,
     /// Not a number if it is unknown.

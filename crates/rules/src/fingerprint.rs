@@ -1,0 +1,119 @@
+//! What a rule computes, as a short name: a state of it can be restored only into the same rule.
+
+use crate::program::{
+    Alarm, Body, Check, Column, Condition, Count, Derive, Event, Number, Program, Raise, Source, Value,
+};
+use sha2::{Digest, Sha256};
+
+impl Program {
+    /// A hash of what a rule computes, of the columns that it reads and of the derived instances before it. Its message, its destinations, its commands and the
+    /// rules beside it do not count.
+    pub fn fingerprint(&self, rule: usize) -> Option<[u8; 16]> {
+        let found = self.rules.get(rule)?;
+        let mut body = found.body.clone();
+        let mut used = Vec::new();
+        renumber(&mut body, &mut |column| number(&mut used, column));
+        let source = match found.source {
+            Source::Input(input) => {
+                let input = self.inputs.get(input)?;
+                let columns: Vec<Option<&Column>> =
+                    used.iter().map(|column| input.columns.get(*column)).collect();
+                format!("{} {columns:?}", input.probe_type)
+            }
+            // A derived instance comes before its readers, so that this ends.
+            Source::Derived(before) if before < rule => format!("{:?} {used:?}", self.fingerprint(before)?),
+            Source::Derived(_) => return None,
+        };
+        let text = format!("{source} {:?} {}", found.slots, computed(body));
+        Sha256::digest(text.as_bytes()).first_chunk().copied()
+    }
+}
+
+/// The number of a column in the order of use: other rules of the input read other ones.
+fn number(used: &mut Vec<usize>, column: &mut usize) {
+    let known = used.iter().position(|known| known == column);
+    *column = known.unwrap_or_else(|| {
+        used.push(*column);
+        used.len() - 1
+    });
+}
+
+/// What decides about states and times.
+fn computed(body: Body) -> String {
+    match body {
+        Body::Alarm(Alarm { raise, clear, latch, on_unknown, .. }) => {
+            format!("alarm {raise:?} {clear:?} {latch} {on_unknown:?}")
+        }
+        Body::Event(Event { when, then, .. }) => format!("event {when:?} {then:?}"),
+        Body::Derive(derive) => format!("{derive:?}"),
+        Body::Check(check) => format!("{check:?}"),
+    }
+}
+
+type Renumber<'a> = &'a mut dyn FnMut(&mut usize);
+
+fn renumber(body: &mut Body, each: Renumber<'_>) {
+    match body {
+        Body::Alarm(Alarm { raise, clear, .. }) => {
+            if let Raise::Condition(held) = raise {
+                condition(&mut held.condition, each);
+            }
+            if let Some(held) = clear {
+                condition(&mut held.condition, each);
+            }
+        }
+        Body::Event(Event { when, then, .. }) => {
+            condition(when, each);
+            if let Some((then, _)) = then {
+                condition(then, each);
+            }
+        }
+        Body::Derive(Derive { fields, .. }) => {
+            for (_, value) in fields {
+                match value {
+                    Value::Number(of) => quantity(of, each),
+                    Value::Condition(of) => condition(of, each),
+                }
+            }
+        }
+        Body::Check(Check { after, always, .. }) => {
+            condition(after, each);
+            condition(always, each);
+        }
+    }
+}
+
+fn condition(of: &mut Condition, each: Renumber<'_>) {
+    match of {
+        Condition::Column(column) => each(column),
+        Condition::Compare { left, right, .. } => {
+            quantity(left, each);
+            quantity(right, each);
+        }
+        Condition::Counted { count: Count { of, .. }, .. }
+        | Condition::Not(of)
+        | Condition::Rising(of, _)
+        | Condition::Falling(of, _) => condition(of, each),
+        Condition::And(left, right) | Condition::Or(left, right) => {
+            condition(left, each);
+            condition(right, each);
+        }
+    }
+}
+
+fn quantity(of: &mut Number, each: Renumber<'_>) {
+    match of {
+        Number::Column(column) => each(column),
+        Number::Constant(_) => {}
+        Number::Scale { of, .. }
+        | Number::Abs(of)
+        | Number::Sqrt(of)
+        | Number::Window { of, .. }
+        | Number::Rate { of, .. } => quantity(of, each),
+        Number::Arithmetic(_, left, right) => {
+            quantity(left, each);
+            quantity(right, each);
+        }
+        Number::Count(Count { of, .. }) => condition(of, each),
+    }
+}

@@ -80,7 +80,7 @@ impl Stream {
 
     /// The place of a batch, if it is of the input's type.
     fn arrival(&mut self, batch: Batch) -> Option<Arrival> {
-        if batch.series.probe_type.name != self.input.probe_type {
+        if !self.input.reads(&batch.series.probe_type) {
             return None;
         }
         match Header::parse(&batch.bytes) {

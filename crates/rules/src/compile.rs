@@ -149,6 +149,7 @@ impl<'a> Compiler<'a> {
             pattern: pattern.text.clone(),
             probe_type: probe_type.name.clone(),
             columns: Vec::new(),
+            schemas: Vec::new(),
         });
         Ok(())
     }

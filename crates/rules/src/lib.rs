@@ -41,6 +41,7 @@ mod explain;
 mod fingerprint;
 mod format;
 mod lexer;
+mod limits;
 mod message;
 mod parser;
 pub mod program;
@@ -53,6 +54,7 @@ pub use evaluate::{
     Binding, Derived, Engine, Event, EventKind, Instance, InstanceId, RESTART, Rows, SavedState, Standing,
 };
 pub use format::format;
+pub use limits::{Limits, limits};
 pub use message::{Placeholder, fill};
 pub use program::Program;
 pub use state::{FileState, Loaded, LoadedFile, LoadedRule, Place, Problem, RulesState};

@@ -4,7 +4,8 @@ pub use crate::ast::{Arithmetic, Comparison, OnUnknown, Severity, WindowSize};
 
 use crate::evaluate::EventKind;
 use oasis_pdl::Span;
-use oasis_wire::quantity::Hertz;
+use oasis_wire::{quantity::Hertz, schema::ProbeType};
+use std::{ptr, sync::Arc};
 
 /// Most samples that a window keeps.
 pub const MAX_WINDOW: u32 = 100_000;
@@ -40,9 +41,19 @@ pub struct Input {
     pub probe_type: String,
     /// The metrics that rules read.
     pub columns: Vec<Column>,
+    /// The schemas whose samples it reads; without any, those of all versions of the type.
+    pub schemas: Vec<Arc<ProbeType>>,
 }
 
 impl Input {
+    /// Whether it reads samples of this type.
+    pub fn reads(&self, probe_type: &ProbeType) -> bool {
+        // Most are the same in memory, so that this is cheap.
+        let is_known =
+            || self.schemas.iter().any(|known| ptr::eq(&**known, probe_type) || **known == *probe_type);
+        self.probe_type == probe_type.name && (self.schemas.is_empty() || is_known())
+    }
+
     /// Whether it is one of the instances.
     pub fn matches(&self, node: &str, instance: &str) -> bool {
         oasis_wire::pattern::matches(&self.pattern, &format!("{node}/{instance}"))

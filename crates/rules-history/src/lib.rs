@@ -33,5 +33,5 @@ mod replay;
 mod stream;
 
 pub use occurrence::{LastSample, Occurrence};
-pub use past::{KnownLog, Past, Span};
+pub use past::{Admits, KnownLog, Match, Past, Span};
 pub use replay::{Figures, OpenError, Replay};

@@ -1,6 +1,7 @@
 //! What can be read.
 
 use oasis_history::{Log, Reader, Start};
+use oasis_rules::Program;
 use oasis_store::{History, Newest, ReadError};
 use oasis_wire::schema::ProbeType;
 use std::{collections::BTreeSet, fmt, sync::Arc};
@@ -16,7 +17,15 @@ pub struct Past {
     pub frontier: Option<u64>,
     /// Lets the archive store what it has received.
     pub flush: Option<Arc<dyn Fn() + Send + Sync>>,
+    /// Whether an instance may be read, by node and name; all of them without it.
+    pub admits: Option<Admits>,
 }
+
+/// Whether an instance may be read, by node and name.
+pub type Admits = Arc<dyn Fn(&str, &str) -> bool + Send + Sync>;
+
+/// The number of an input, and node and name of an instance that it matches.
+pub type Match = (usize, (String, String));
 
 /// The topic log of an instance.
 #[derive(Clone)]
@@ -44,14 +53,48 @@ impl Past {
         Self { archive: Some(archive), ..Self::default() }
     }
 
-    /// Returns the probe types, newer versions of one after older ones.
+    /// Returns the probe types of instances that may be read, newer versions of one after older ones.
     ///
     /// # Errors
     /// If the archive cannot be read.
     pub fn types(&self) -> Result<Vec<Arc<ProbeType>>, ReadError> {
-        let stored = self.archive.as_ref().map(History::types).transpose()?.unwrap_or_default();
-        let live = self.logs.iter().map(|known| known.log.probe_type().clone());
-        Ok(stored.into_iter().chain(live).collect())
+        let mut types = Vec::new();
+        if let Some(archive) = &self.archive {
+            for probe_type in archive.types()? {
+                let is_admitted = match &self.admits {
+                    Some(admits) => archive
+                        .instances_of(&probe_type)?
+                        .iter()
+                        .any(|(node, instance)| admits(node, instance)),
+                    None => true,
+                };
+                types.extend(is_admitted.then_some(probe_type));
+            }
+        }
+        types.extend(self.admitted_logs().map(|known| known.log.probe_type().clone()));
+        Ok(types)
+    }
+
+    /// Returns the instances that inputs match, in order.
+    ///
+    /// # Errors
+    /// If the archive cannot be read.
+    pub fn matches(&self, program: &Program) -> Result<Vec<Match>, ReadError> {
+        let mut matches = Vec::new();
+        for (at, input) in program.inputs.iter().enumerate() {
+            let instances = self.instances_of(&input.probe_type)?.into_iter();
+            let matching = instances.filter(|(node, instance)| input.matches(node, instance));
+            matches.extend(matching.map(|names| (at, names)));
+        }
+        Ok(matches)
+    }
+
+    fn admitted_logs(&self) -> impl Iterator<Item = &KnownLog> {
+        self.logs.iter().filter(|known| self.admits(&known.node, &known.instance))
+    }
+
+    fn admits(&self, node: &str, instance: &str) -> bool {
+        self.admits.as_ref().is_none_or(|admits| admits(node, instance))
     }
 
     /// Returns all instances, in order.
@@ -61,15 +104,16 @@ impl Past {
         Ok(in_order(stored.into_iter().chain(live)))
     }
 
-    /// Returns the instances that have or had a type of this name, in order.
-    pub(crate) fn instances_of(&self, type_name: &str) -> Result<Vec<(String, String)>, ReadError> {
+    /// Returns the instances that may be read and have or had a type of this name, in order.
+    fn instances_of(&self, type_name: &str) -> Result<Vec<(String, String)>, ReadError> {
         let mut found = Vec::new();
         if let Some(archive) = &self.archive {
             for probe_type in archive.types()?.iter().filter(|known| known.name == type_name) {
-                found.extend(archive.instances_of(probe_type)?);
+                let stored = archive.instances_of(probe_type)?.into_iter();
+                found.extend(stored.filter(|(node, instance)| self.admits(node, instance)));
             }
         }
-        let live = self.logs.iter().filter(|known| known.log.probe_type().name == type_name);
+        let live = self.admitted_logs().filter(|known| known.log.probe_type().name == type_name);
         found.extend(live.map(|known| (known.node.to_string(), known.instance.to_string())));
         Ok(in_order(found))
     }

@@ -81,17 +81,9 @@ impl Replay {
     /// # Errors
     /// If the archive cannot be read, or there are too many instances.
     pub fn open(past: &Past, program: Program, span: Span) -> Result<Self, OpenError> {
-        let mut matches = Vec::new();
-        let mut unmatched = Vec::new();
-        for (at, input) in program.inputs.iter().enumerate() {
-            let before = matches.len();
-            let instances = past.instances_of(&input.probe_type)?.into_iter();
-            let matching = instances.filter(|(node, instance)| input.matches(node, instance));
-            matches.extend(matching.map(|names| (at, names)));
-            if matches.len() == before {
-                unmatched.push(at);
-            }
-        }
+        let matches = past.matches(&program)?;
+        let is_unmatched = |input: &usize| matches.iter().all(|(at, _)| at != input);
+        let unmatched = (0..program.inputs.len()).filter(is_unmatched).collect();
         let bytes = (READ / matches.len().max(1)).max(LEAST_READ);
         let mut engine = Engine::new(program);
         let mut sources = BTreeMap::new();

@@ -29,12 +29,14 @@ impl Config {
             file.and_then(|file| (&file).take(file::LONGEST + 1).read_to_end(&mut bytes).map(|_| file));
         let file = read.with_context(|| format!("cannot read the configuration {}", path.display()))?;
         let within = || format!("in the configuration {}", path.display());
-        let settings = file::parse(&bytes).with_context(within)?;
+        let settings: Self = file::parse(&bytes).with_context(within)?;
         if let Some(key) = secrets::found(&bytes) {
             private_file::check(&file, path)
                 .with_context(|| format!("{key} has a password"))
                 .with_context(within)?;
         }
+        #[cfg(feature = "live")]
+        let settings = settings.relative_to(path.parent().unwrap_or(Path::new("")));
         Ok(settings)
     }
 }

@@ -17,6 +17,21 @@ pub fn newest_dac_time(past: &Past, until: Option<u64>) -> Result<u64, ReadError
     Ok(newest)
 }
 
+/// Returns the newest DAC time of these instances.
+///
+/// # Errors
+/// If the archive cannot be read.
+pub fn newest_dac_time_of<'a>(
+    past: &Past,
+    instances: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<u64, ReadError> {
+    let mut newest = 0;
+    for names in instances {
+        newest = newest.max(last_dac_time(past, past.newest(names, None))?);
+    }
+    Ok(newest)
+}
+
 fn last_dac_time(past: &Past, mut reader: Reader) -> Result<u64, ReadError> {
     let mut newest = 0;
     loop {

@@ -26,12 +26,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod epoch;
 mod frontier;
 mod occurrence;
 mod past;
 mod replay;
 mod stream;
 
+pub use epoch::restarted_at;
+pub use frontier::newest_dac_time_of;
 pub use occurrence::{LastSample, Occurrence};
 pub use past::{Admits, KnownLog, Match, Past, Span};
 pub use replay::{Figures, OpenError, Replay};

@@ -1,6 +1,6 @@
 //! An event, and where it comes from.
 
-use oasis_rules::{Event, EventKind, Rows};
+use oasis_rules::{Event, EventKind, RESTART, Rows};
 use std::{cmp::Ordering, collections::HashMap, sync::Arc};
 use uuid::Uuid;
 
@@ -56,6 +56,13 @@ impl LastSample {
             event.kind == EventKind::Unknown && sequence == *last && event.time == *time
         });
         of_last.map(|(run, ..)| run).or(run)
+    }
+
+    /// Counts the samples that are missing before one of this run and number; [`RESTART`] if nobody knows.
+    pub fn missing(self, run: Uuid, sequence: u64) -> u64 {
+        let of_run = self.0.filter(|(last, ..)| *last == run);
+        let next = of_run.and_then(|(_, last, _)| last.checked_add(1));
+        next.and_then(|next| sequence.checked_sub(next)).unwrap_or(RESTART)
     }
 
     /// Follows the samples of a batch.

@@ -1,6 +1,7 @@
 //! Evaluates the past, batch by batch.
 
 use crate::{
+    epoch::restarted_at,
     frontier::newest_dac_time,
     occurrence::{LastSample, Occurrence},
     past::{Past, Span},
@@ -196,7 +197,7 @@ impl Replay {
     fn enter(&mut self, epoch: Epoch, dac_time: u64, found: &mut Vec<Occurrence>) {
         if self.epochs.insert(epoch) && self.epochs.len() > 1 {
             self.pass_frontier(found);
-            self.engine.restart(dac_time);
+            self.engine.restart(restarted_at(epoch, dac_time));
         }
     }
 

@@ -7,7 +7,7 @@ mod rule;
 mod window;
 
 use crate::{
-    ast::{Declaration, Input, Kind, Name},
+    ast::{Declaration, Input, Kind, Name, Severity},
     code::{Code, Diagnostic},
     parser,
     program::{self, Program, Source},
@@ -33,12 +33,42 @@ pub struct Report {
     pub sources: Sources,
 }
 
+/// What an alarm says of itself, whether or not it compiles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredAlarm {
+    /// Its name.
+    pub name: String,
+    /// How urgent it is.
+    pub severity: Severity,
+    /// Whether it stays until it is acknowledged.
+    pub latch: bool,
+    /// The text of its notifications.
+    pub message: Option<String>,
+    /// The names of the destinations that are notified.
+    pub notify: Option<Vec<String>>,
+}
+
 impl Report {
     /// Of a file that could not be read.
     pub fn unreadable(path: &Path, error: &io::Error) -> Self {
         let message = format!("cannot read {}: {error}", path.display());
         let wrong = Diagnostic::without_place(Code::UnreadableFile, message);
         Self { diagnostics: vec![wrong], ..Self::default() }
+    }
+
+    /// The alarms that are declared, those with errors too: a rule that waits for its type is not removed.
+    pub fn alarms(&self) -> Vec<DeclaredAlarm> {
+        let alarms = self.declarations.iter().filter_map(|declaration| match &declaration.kind {
+            Kind::Alarm(alarm) => Some(DeclaredAlarm {
+                name: declaration.name.text.clone(),
+                severity: alarm.severity.unwrap_or(Severity::Medium),
+                latch: alarm.latch,
+                message: alarm.message.clone(),
+                notify: alarm.notify.clone(),
+            }),
+            Kind::Input(_) | Kind::Event(_) | Kind::Derive(_) | Kind::Check(_) => None,
+        });
+        alarms.collect()
     }
 
     /// Whether there are no errors.

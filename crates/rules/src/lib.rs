@@ -49,7 +49,7 @@ mod state;
 mod unit;
 
 pub use code::{Code, Diagnostic};
-pub use compile::{Report, compile};
+pub use compile::{DeclaredAlarm, Report, compile};
 pub use evaluate::{
     Binding, Derived, Engine, Event, EventKind, Instance, InstanceId, RESTART, Rows, SavedState, Standing,
 };

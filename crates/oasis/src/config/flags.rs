@@ -5,8 +5,9 @@ use crate::{
     live::arguments::{Addresses, Common, PageAddress, Probes},
     live::probe_choice,
 };
-use anyhow::Context;
+use anyhow::{Context, bail};
 use oasis_instrument::ProbeChoice;
+use std::path::Path;
 
 /// The default probes of a node of the command line.
 const STANDARD_PROBES: [&str; 4] = ["processor", "memory", "network", "heartbeat"];
@@ -48,6 +49,7 @@ impl Config {
         if let Some(directory) = addresses.archive {
             config.archive.directory = directory;
         }
+        config.rules.files.extend(addresses.rules);
         if let Some(nats) = addresses.nats {
             config.nats.url = nats;
         }
@@ -71,6 +73,30 @@ impl Config {
             config.tem.name = name.to_string();
         }
         config
+    }
+
+    /// Resolves the paths that are relative to the folder of the file.
+    pub fn relative_to(mut self, folder: &Path) -> Self {
+        self.rules.relative_to(folder);
+        self
+    }
+
+    /// Finds the directory of the state of rules: beside the archive, unless the configuration says where.
+    ///
+    /// # Errors
+    /// If there are rules and neither.
+    pub fn place_rules(&mut self) -> anyhow::Result<()> {
+        if self.rules.files.is_empty() || !self.rules.directory.is_empty() {
+            return Ok(());
+        }
+        let archive = self.archive.directory.trim_end_matches('/');
+        if archive.is_empty() {
+            bail!(
+                "rules need a directory for their alarms: set rules.directory, or keep an archive (--archive DIR)"
+            );
+        }
+        self.rules.directory = format!("{archive}-rules");
+        Ok(())
     }
 
     /// Leaves what a TEM without a DAC has: page, API and accounts.
@@ -118,6 +144,23 @@ mod tests {
         default.node.probes = Some(STANDARD_PROBES.map(ProbeChoice::new).into());
         assert_eq!(toml::from_str::<Config>(documented).unwrap(), default);
         assert_eq!(default.node.dac.first(), default.channel.listen);
+    }
+
+    #[test]
+    fn the_state_of_rules_lies_beside_the_archive() {
+        let placed = |archive: &str, directory: &str| {
+            let mut config = Config::default();
+            config.rules.files = vec!["a.rules".into()];
+            (config.archive.directory, config.rules.directory) = (archive.into(), directory.into());
+            config.place_rules().map(|()| config.rules.directory)
+        };
+        let error = placed("", "").unwrap_err().to_string();
+        assert!(error.contains("--archive"), "{error}");
+        assert_eq!(placed("/data/samples/", "").unwrap(), "/data/samples-rules");
+        assert_eq!(placed("/data/samples", "/state").unwrap(), "/state");
+        let mut without = Config::default();
+        without.place_rules().unwrap();
+        assert_eq!(without.rules.directory, "", "no rules, no state");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use oasis_dac::config::{ChannelConfig, LogConfig, RelayConfig, TemConfig, TlsCon
 use oasis_doors::DoorsConfig;
 use oasis_handler::{ConfiguredHandler, Handler};
 use oasis_instrument::NodeSettings;
+use oasis_rules_handler::RulesConfig;
 use oasis_store::ArchiveConfig;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -31,6 +32,7 @@ macro_rules! sections {
             pub channel: ChannelConfig,
             pub log: LogConfig,
             pub archive: ArchiveConfig,
+            pub rules: RulesConfig,
             $(pub $name: <$handler as ConfiguredHandler>::Config,)*
             pub node: NodeSettings,
         }
@@ -49,6 +51,7 @@ macro_rules! sections {
                     channel: Default::default(),
                     log: Default::default(),
                     archive: Default::default(),
+                    rules: Default::default(),
                     $($name: Default::default(),)*
                     node: Default::default(),
                 }

@@ -171,6 +171,9 @@ pub struct Addresses {
     /// Folder of the archive, created if it does not exist [default: none; samples are kept in bounded memory].
     #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
     pub archive: Option<String>,
+    /// File of rules that the DAC evaluates, or a directory of *.rules; may be repeated. Their alarms lie beside the archive unless rules.directory says where [default: none].
+    #[arg(long, value_name = "FILE", env = "OASIS_RULES", value_delimiter = ',')]
+    pub rules: Vec<String>,
     /// NATS JetStream that gets a copy of each sample: nats://HOST:PORT or tls://HOST:PORT, several with commas; the configuration has the credentials (nats) [default: none].
     #[arg(long, value_name = "URL", env = "OASIS_NATS")]
     pub nats: Option<String>,

@@ -1,7 +1,7 @@
 //! A DAC, a relay or a TEM that runs: its parts, in the order in which they start and end.
 
 use super::{
-    Fact, link_to,
+    Fact, link_to, rules,
     sockets::{DataChannel, listen, serve_channel, serve_doors},
     spare_memory::give_back,
 };
@@ -128,7 +128,10 @@ impl RunningDac {
             let kind = if parts == Parts::Relay { Kind::Relay } else { Kind::Dac };
             config.postgresql.writer = registration::name(&config.tem, kind)?.to_string();
         }
-        let handlers = config.handlers()?;
+        let mut handlers = config.handlers()?;
+        config.place_rules()?;
+        let rules = rules::open(&config.rules)?;
+        handlers.extend(rules.iter().map(|rules| -> Arc<dyn Handler> { rules.handler.clone() }));
         through_dds::check(&config.dds, &config.tls)?;
         let listing = parts.registrant(&config.tem, &config.relay)?;
         let tems = match listing {

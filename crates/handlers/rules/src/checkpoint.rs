@@ -1,0 +1,60 @@
+//! The form in which the states of the rules of an instance are kept.
+
+use oasis_alarms::{Checkpoint, CheckpointKey, Position};
+use oasis_rules::SavedState;
+use oasis_rules_history::LastSample;
+use oasis_wire::quantity as wire;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The version of the form, in place of the hash of one rule: each state names its own.
+const FORM: &str = "instance 1";
+/// The rules of an instance are evaluated together.
+const ALL_RULES: &str = "";
+
+/// The states of all rules of an instance after a sample.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Kept {
+    /// The last sample: run, sequence number and time.
+    last: Option<(Uuid, u64, u64)>,
+    /// The life of the DAC that they are in: the position can be in the next one before it has begun for them.
+    epoch: Option<u64>,
+    states: Vec<SavedState>,
+}
+
+/// A place in the samples of an instance.
+#[derive(Debug, Clone, Copy)]
+pub struct At {
+    pub position: wire::Position,
+    pub last: LastSample,
+    pub dac_time: u64,
+    /// The life of the DAC that the rules are in.
+    pub epoch: Option<wire::Epoch>,
+}
+
+pub fn key(node: &str, instance: &str) -> CheckpointKey {
+    CheckpointKey { rule: ALL_RULES.into(), node: node.into(), instance: instance.into() }
+}
+
+/// `None` only without memory.
+pub fn write(at: At, states: Vec<SavedState>) -> Option<Checkpoint> {
+    let state =
+        postcard::to_allocvec(&Kept { last: at.last.0, epoch: at.epoch.map(|epoch| epoch.0), states })
+            .ok()?;
+    let (run, sequence) = at.last.0.map_or((None, 0), |(run, sequence, _)| (Some(run), sequence));
+    let wire::Position { epoch, offset } = at.position;
+    let position = Position { run, sequence, epoch, offset, dac_time: at.dac_time };
+    Some(Checkpoint { rule_hash: FORM.into(), position, state })
+}
+
+/// `None` if it has another form or is damaged.
+pub fn read(checkpoint: &Checkpoint) -> Option<(At, Vec<SavedState>)> {
+    if checkpoint.rule_hash != FORM {
+        return None;
+    }
+    let Kept { last, epoch, states } = postcard::from_bytes(&checkpoint.state).ok()?;
+    let Position { offset, dac_time, .. } = checkpoint.position;
+    let position = wire::Position { epoch: checkpoint.position.epoch, offset };
+    let epoch = epoch.map(wire::Epoch);
+    Some((At { position, last: LastSample(last), dac_time, epoch }, states))
+}

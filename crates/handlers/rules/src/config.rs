@@ -1,0 +1,53 @@
+//! The section `[rules]` of the configuration file.
+
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// What is evaluated, and where its state is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RulesConfig {
+    /// Files of rules, and directories whose files `*.rules` are read; from the folder of the configuration file on.
+    pub files: Vec<String>,
+    /// The directory of the alarms, and of files that the page saves (`files/*.rules`). Empty: the DAC evaluates no rules.
+    pub directory: String,
+    /// Whether the page may change the files of the directory.
+    pub editable: bool,
+    /// The name of the node of derived instances and results.
+    pub node: String,
+    /// Whether the limits of PDL files are alarms.
+    pub pdl_limits: bool,
+    /// The most commands that one rule sends to probes in a minute.
+    pub commands_per_minute: u32,
+}
+
+impl Default for RulesConfig {
+    fn default() -> Self {
+        Self {
+            files: Vec::new(),
+            directory: String::new(),
+            editable: true,
+            node: "rules".into(),
+            pdl_limits: true,
+            commands_per_minute: 10,
+        }
+    }
+}
+
+impl RulesConfig {
+    /// Resolves relative paths from this folder on.
+    pub fn relative_to(&mut self, folder: &Path) {
+        let resolve = |path: &mut String| {
+            if !path.is_empty() {
+                *path = folder.join(&*path).display().to_string();
+            }
+        };
+        self.files.iter_mut().for_each(resolve);
+        resolve(&mut self.directory);
+    }
+
+    /// The directory of the files that the page saves; none without a directory.
+    pub fn saved_files(&self) -> Option<PathBuf> {
+        (!self.directory.is_empty()).then(|| Path::new(&self.directory).join("files"))
+    }
+}

@@ -1,0 +1,69 @@
+//! A handler that evaluates rules over the samples that the DAC receives.
+//!
+//! It follows the topic log of each instance that a rule reads, from the checkpoint of that instance on, evaluates its batches one after the other, and commits
+//! the events with new checkpoints to the [`Alarms`]. After a crash it begins again at the checkpoints, and the alarms ignore the events that they have.
+//! Silence is noticed at ticks of DAC time: the ledger of the instance declares the time complete, so that no sample of before can follow.
+//!
+//! Reading order: `files` and `ruleset` (what is evaluated), `source` (an instance), `work` (the thread), `state` (what others see).
+
+mod cause;
+mod checkpoint;
+mod config;
+mod files;
+mod ruleset;
+mod source;
+mod state;
+mod wake;
+mod work;
+
+pub use config::RulesConfig;
+
+use oasis_alarms::Alarms;
+use oasis_handler::{Context, Failure, Handler};
+use oasis_rules::RulesState;
+use serde_json::Value;
+use state::Shared;
+use std::sync::Arc;
+
+/// Evaluates rules.
+pub struct Rules {
+    config: RulesConfig,
+    alarms: Arc<Alarms>,
+    rules: Arc<RulesState>,
+    shared: Arc<Shared>,
+}
+
+impl Rules {
+    /// Creates the handler of a section. Its events go to `alarms`.
+    pub fn new(config: RulesConfig, alarms: Arc<Alarms>) -> Self {
+        let rules = Arc::new(RulesState::new(config.saved_files(), config.editable));
+        Self { config, alarms, rules, shared: Arc::default() }
+    }
+
+    /// Its files and rules, as the API shows them.
+    pub fn rules_state(&self) -> Arc<RulesState> {
+        self.rules.clone()
+    }
+}
+
+impl Handler for Rules {
+    fn name(&self) -> &'static str {
+        "rules"
+    }
+
+    fn run(&self, context: Context) -> Result<(), Failure> {
+        work::run(&self.config, &self.alarms, &self.rules, &self.shared, context)
+    }
+
+    fn state(&self) -> Value {
+        self.shared.to_json()
+    }
+
+    fn problem(&self) -> Option<String> {
+        self.shared.problem()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.shared.warnings()
+    }
+}

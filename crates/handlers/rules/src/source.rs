@@ -1,0 +1,472 @@
+//! One instance whose samples rules read: its place in log and archive, and the states of its rules.
+
+use crate::{
+    cause,
+    checkpoint::{self, At},
+    ruleset::{LoadedProgram, RuleSet},
+    wake::{Ready, TopicWake},
+};
+use oasis_alarms::{At as Place, Checkpoint, CheckpointKey, EventIdentity, EventKey, RuleEvent};
+use oasis_dac::{Dac, Instance, Wake};
+use oasis_handler::{InstanceLog, StoredSamples};
+use oasis_history::{Batch, NextStep, Piece, Reader, Start};
+use oasis_rules::{
+    Binding, Derived, Event, Program, Rows, SavedState, Standing,
+    program::{Alarm, Body},
+};
+use oasis_rules_history::{LastSample, restarted_at};
+use oasis_store::ReadError;
+use oasis_wire::{
+    batch,
+    loss::Cause,
+    quantity::{Epoch, Nanos, Offset, Position},
+    schema::ProbeType,
+};
+use std::{collections::HashMap, sync::Arc};
+use uuid::Uuid;
+
+/// Bytes read from the archive at once.
+const READ: usize = 1024 * 1024;
+/// An event whose samples came so long ago, in nanoseconds, is too late to act on.
+const LATE: u64 = 5_000_000_000;
+
+/// An instance and its rules. While it lives, the log wakes the thread.
+pub struct Source {
+    pub instance: Arc<Instance>,
+    reader: Reader,
+    /// Position of the next sample.
+    at: Position,
+    last: LastSample,
+    dac_time: u64,
+    /// The life of the DAC of the last sample.
+    epoch: Option<Epoch>,
+    /// Why the samples before the next ones are missing, if the reader said so.
+    gap: Option<Cause>,
+    units: Vec<Unit>,
+    wake: Arc<TopicWake>,
+    /// Whether its states have changed since the last checkpoint.
+    pub is_dirty: bool,
+}
+
+/// The rules of one input.
+struct Unit {
+    program: usize,
+    input: usize,
+    evaluator: oasis_rules::Instance,
+    binding: Option<(Arc<ProbeType>, Binding)>,
+}
+
+/// Where a new source begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begin {
+    /// At the first sample that this DAC received.
+    First,
+    /// At the next one.
+    Next,
+}
+
+/// What an evaluation finds.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// Events with the topic, in the order of the samples.
+    pub events: Vec<RuleEvent>,
+    pub samples: u64,
+    pub missing: u64,
+    /// Batches that could not be decoded.
+    pub unreadable: u64,
+    /// Samples of derived instances, by program and rule.
+    pub derived: Vec<(usize, Derived)>,
+    /// Whether a silence began: the checkpoint must say so together with the event.
+    pub has_silence: bool,
+}
+
+/// What an evaluation looks at.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    pub dac: &'a Dac,
+    pub set: &'a RuleSet,
+    /// The newest DAC time of the DAC's life before this one.
+    pub before: u64,
+    pub now: Nanos,
+}
+
+/// Standing alarms by rule, node and instance.
+pub type StandingAlarms = HashMap<(String, String, String), Standing>;
+
+impl Source {
+    /// Follows an instance from its checkpoint on.
+    pub fn new(
+        instance: Arc<Instance>,
+        checkpoint: Option<&Checkpoint>,
+        (set, standing): (&RuleSet, &StandingAlarms),
+        archive: Option<&Arc<dyn StoredSamples>>,
+        begin: Begin,
+        ready: &Arc<Ready>,
+    ) -> Self {
+        let log = &instance.log;
+        let offset = if begin == Begin::First { log.start() } else { log.next() };
+        let first = Position { epoch: log.epoch(), offset };
+        let restored = checkpoint.and_then(checkpoint::read);
+        let anew = At { position: first, last: LastSample::default(), dac_time: 0, epoch: None };
+        let (at, states) = restored.unwrap_or((anew, Vec::new()));
+        let wake = TopicWake::new(instance.topic, ready);
+        let reader = reader(&instance, at.position, archive);
+        log.add_reader(wake.clone());
+        let At { position, last, dac_time, epoch } = at;
+        let mut source = Self {
+            instance,
+            reader,
+            at: position,
+            last,
+            dac_time,
+            epoch,
+            gap: None,
+            units: Vec::new(),
+            wake,
+            is_dirty: false,
+        };
+        source.load(set, &states, standing);
+        // It may have samples already.
+        source.wake.raise();
+        source
+    }
+
+    /// Evaluates other rules from now on. The states of rules that are the same stay.
+    pub fn reload(&mut self, before: &RuleSet, set: &RuleSet, standing: &StandingAlarms) {
+        let states = self.states(before);
+        self.load(set, &states, standing);
+        self.is_dirty = true;
+    }
+
+    fn load(&mut self, set: &RuleSet, states: &[SavedState], standing: &StandingAlarms) {
+        self.units = units(set, &self.instance);
+        let last_time = self.last.0.map(|(.., time)| time);
+        for unit in &mut self.units {
+            let Some(LoadedProgram { program, .. }) = set.programs.get(unit.program) else { continue };
+            for rule in unit.evaluator.restore(program, states) {
+                // Its state is unknown, but an alarm that stands can be cleared.
+                let name = program.rules.get(rule).map(|rule| rule.name.clone()).unwrap_or_default();
+                let (node, instance) = (self.instance.node.to_string(), self.instance.name.to_string());
+                if let Some(standing) = standing.get(&(name, node, instance)) {
+                    unit.evaluator.set_standing(rule, *standing);
+                }
+            }
+            unit.evaluator.continue_after(last_time);
+        }
+    }
+
+    /// Continues with the topic that has replaced this one.
+    pub fn move_to(
+        &mut self,
+        instance: Arc<Instance>,
+        archive: Option<&Arc<dyn StoredSamples>>,
+        ready: &Arc<Ready>,
+    ) {
+        let wake: Arc<dyn Wake> = self.wake.clone();
+        self.instance.log.remove_reader(&wake);
+        self.wake = TopicWake::new(instance.topic, ready);
+        self.at.offset = self.at.offset.max(instance.log.start());
+        self.reader = reader(&instance, self.at, archive);
+        instance.log.add_reader(self.wake.clone());
+        self.instance = instance;
+        self.wake.raise();
+    }
+
+    /// Whether no rule reads it.
+    pub fn is_idle(&self) -> bool {
+        self.units.is_empty()
+    }
+
+    /// Whether an input of a program reads it.
+    pub fn is_read_by(&self, program: usize, input: usize) -> bool {
+        self.units.iter().any(|unit| (unit.program, unit.input) == (program, input))
+    }
+
+    /// Whether it has read all of a retired topic.
+    pub fn is_over(&self) -> bool {
+        let log = &self.instance.log;
+        self.instance.is_retired() && self.at.epoch == log.epoch() && self.at.offset >= log.next()
+    }
+
+    /// The number of samples in the log that were not evaluated yet.
+    pub fn behind(&self) -> u64 {
+        let log = &self.instance.log;
+        let from = if self.at.epoch == log.epoch() { self.at.offset } else { log.state().first_offset };
+        log.next().0.saturating_sub(from.0)
+    }
+
+    /// The tick of DAC time at which silence would be noticed first.
+    pub fn deadline(&mut self, set: &RuleSet) -> Option<u64> {
+        let deadlines = self
+            .units
+            .iter_mut()
+            .filter_map(|unit| unit.evaluator.deadline(&set.programs.get(unit.program)?.program));
+        deadlines.min()
+    }
+
+    /// Evaluates the next samples, about `most`. Returns whether there may be more.
+    ///
+    /// # Errors
+    /// If the archive cannot be read; the position stays.
+    pub fn advance(
+        &mut self,
+        around: Surroundings<'_>,
+        most: u64,
+        flush: &dyn Fn(),
+        found: &mut Found,
+    ) -> Result<bool, ReadError> {
+        self.wake.lower();
+        let before = found.samples;
+        loop {
+            let mut read = self.reader.read(READ)?;
+            while read.then == NextStep::Flush {
+                flush();
+                read = self.reader.read(READ)?;
+            }
+            self.at = read.begin;
+            let is_end = read.pieces.is_empty() && !matches!(read.then, NextStep::More);
+            for (piece, after) in read.pieces {
+                match piece {
+                    Piece::Samples(batch) => self.batch(around, batch, found),
+                    Piece::Gap { cause, .. } => self.gap = Some(cause),
+                    Piece::Epoch | Piece::Type(_) => {}
+                }
+                self.at = after;
+                self.is_dirty = true;
+            }
+            if is_end {
+                self.enter(around, self.instance.log.epoch(), around.now.0, found);
+                return Ok(false);
+            }
+            if found.samples - before >= most {
+                self.wake.raise();
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Notices silence up to this DAC time. Nothing that comes later can be of before.
+    ///
+    /// # Errors
+    /// If the archive cannot be read.
+    pub fn pass(
+        &mut self,
+        around: Surroundings<'_>,
+        dac_time: u64,
+        flush: &dyn Fn(),
+        found: &mut Found,
+    ) -> Result<(), ReadError> {
+        // In this order: what has come before that is in the log then.
+        self.instance.ledger().complete(Nanos(dac_time));
+        while self.advance(around, u64::MAX, flush, found)? {}
+        self.notice(around, dac_time, found);
+        Ok(())
+    }
+
+    fn notice(&mut self, around: Surroundings<'_>, dac_time: u64, found: &mut Found) {
+        for at in 0..self.units.len() {
+            let Some(unit) = self.units.get_mut(at) else { continue };
+            let (number, Some(loaded)) = (unit.program, around.set.programs.get(unit.program)) else {
+                continue;
+            };
+            let events = unit.evaluator.pass(&loaded.program, dac_time);
+            self.report(around, number, None, events, found);
+        }
+    }
+
+    /// In another life of the DAC silence begins anew, after what there was in the one before.
+    fn enter(&mut self, around: Surroundings<'_>, epoch: Epoch, dac_time: u64, found: &mut Found) {
+        let before = self.epoch.replace(epoch);
+        if before.is_none() || before == Some(epoch) {
+            return;
+        }
+        self.notice(around, around.before.max(self.dac_time), found);
+        let start = restarted_at(epoch, dac_time);
+        for unit in &mut self.units {
+            if let Some(loaded) = around.set.programs.get(unit.program) {
+                unit.evaluator.restart(&loaded.program, start);
+            }
+        }
+        self.is_dirty = true;
+    }
+
+    fn batch(&mut self, around: Surroundings<'_>, batch: Batch, found: &mut Found) {
+        let Batch { series, bytes, offsets, wanted } = batch;
+        let gap = self.gap.take();
+        let Ok(decoded) = batch::Batch::parse(&bytes, &series.probe_type) else {
+            found.unreadable += 1;
+            return;
+        };
+        let index = |offset: Offset| offset.0.saturating_sub(offsets.start.0) as usize;
+        let range = index(wanted.start)..index(wanted.end);
+        let header = decoded.header();
+        let (dac_time, run) = (header.dac_time, series.run);
+        let first = header.first_sequence.saturating_add(range.start as u64);
+        self.enter(around, series.epoch, dac_time, found);
+        let missing = self.last.missing(run, first);
+        let context = Context { run, first, missing, gap };
+        found.samples += range.len() as u64;
+        if self.last.0.is_some_and(|(last, ..)| last == run) {
+            found.missing = found.missing.saturating_add(missing);
+        }
+        let mut last = self.last;
+        for at in 0..self.units.len() {
+            let Some(unit) = self.units.get_mut(at) else { continue };
+            let (number, Some(loaded)) = (unit.program, around.set.programs.get(unit.program)) else {
+                continue;
+            };
+            let Some(rows) = unit.rows(&loaded.program, &series.probe_type, &decoded, range.clone(), missing)
+            else {
+                continue;
+            };
+            last = LastSample::default();
+            last.follow(run, &rows);
+            let mut derived = Vec::new();
+            let events = unit.evaluator.step(&loaded.program, dac_time, &rows, &mut derived);
+            found.derived.extend(derived.into_iter().map(|derived| (number, derived)));
+            self.report(around, number, Some(context), events, found);
+        }
+        if last.0.is_some() {
+            self.last = last;
+        }
+        self.dac_time = self.dac_time.max(dac_time);
+    }
+
+    /// Makes results of events.
+    fn report(
+        &self,
+        around: Surroundings<'_>,
+        program: usize,
+        context: Option<Context>,
+        events: Vec<Event>,
+        found: &mut Found,
+    ) {
+        let Some(LoadedProgram { program, .. }) = around.set.programs.get(program) else { return };
+        let run = context.map(|context| context.run);
+        for (event, run, index) in self.last.identify(run, events) {
+            found.has_silence |= event.sequence.is_none();
+            if let Some(result) = self.result(around, program, (event, run, index), context) {
+                found.events.push(result);
+            }
+        }
+    }
+
+    fn result(
+        &self,
+        around: Surroundings<'_>,
+        program: &Program,
+        (event, run, index): (Event, Option<Uuid>, u32),
+        context: Option<Context>,
+    ) -> Option<RuleEvent> {
+        let rule = program.rules.get(event.rule)?;
+        let (node, instance) = (&*self.instance.node, &*self.instance.name);
+        let at = event.sequence.map_or(Place::Tick(event.dac_time), Place::Sequence);
+        let (name, kind) = (&*rule.name, event.kind);
+        let key = EventKey::new(EventIdentity { rule: name, node, instance, run, at, kind, index });
+        let severity = match &rule.body {
+            Body::Alarm(Alarm { severity, .. }) => Some(*severity),
+            Body::Event(_) | Body::Derive(_) | Body::Check(_) => None,
+        };
+        let cause = match (event.sequence, event.is_known, context) {
+            (None, ..) => Some(cause::of_silence(around.dac, &self.instance, self.dac_time)),
+            (Some(_), false, Some(Context { run, first, missing, gap })) if missing > 0 => {
+                cause::of_missing(&self.instance, (run, first), self.last.0, missing, gap)
+            }
+            _ => None,
+        };
+        Some(RuleEvent {
+            standing: event.standing,
+            severity,
+            is_known: event.is_known,
+            value: event.value,
+            limit: event.limit,
+            run,
+            sequence: event.sequence,
+            time: event.time,
+            dac_time: event.dac_time,
+            since: event.since,
+            missing: event.missing,
+            cause,
+            late: around.now.0.saturating_sub(event.dac_time) > LATE,
+            ..RuleEvent::new(key, name, (node, instance), kind)
+        })
+    }
+
+    /// Where its rules are.
+    pub fn checkpoint(&self, set: &RuleSet) -> Option<(CheckpointKey, Checkpoint)> {
+        let at = At { position: self.at, last: self.last, dac_time: self.dac_time, epoch: self.epoch };
+        Some((self.key(), checkpoint::write(at, self.states(set))?))
+    }
+
+    pub fn key(&self) -> CheckpointKey {
+        checkpoint::key(&self.instance.node, &self.instance.name)
+    }
+
+    fn states(&self, set: &RuleSet) -> Vec<SavedState> {
+        let states = self
+            .units
+            .iter()
+            .filter_map(|unit| Some(unit.evaluator.save(&set.programs.get(unit.program)?.program)));
+        states.flatten().collect()
+    }
+}
+
+/// The samples whose events are reported.
+#[derive(Debug, Clone, Copy)]
+struct Context {
+    run: Uuid,
+    /// The number of the first one.
+    first: u64,
+    missing: u64,
+    gap: Option<Cause>,
+}
+
+impl Unit {
+    fn rows(
+        &mut self,
+        program: &Program,
+        probe_type: &Arc<ProbeType>,
+        batch: &batch::Batch,
+        range: std::ops::Range<usize>,
+        missing: u64,
+    ) -> Option<Rows> {
+        let input = program.inputs.get(self.input).filter(|input| input.reads(probe_type))?;
+        let known = self.binding.take().filter(|(known, _)| Arc::ptr_eq(known, probe_type));
+        let bound = known.unwrap_or_else(|| (probe_type.clone(), Binding::new(input, probe_type)));
+        Some(self.binding.insert(bound).1.rows(batch, range, missing))
+    }
+}
+
+fn units(set: &RuleSet, instance: &Instance) -> Vec<Unit> {
+    let mut units = Vec::new();
+    for (number, LoadedProgram { program, .. }) in set.programs.iter().enumerate() {
+        for (at, input) in program.inputs.iter().enumerate() {
+            if !input.reads(&instance.probe_type) || !input.matches(&instance.node, &instance.name) {
+                continue;
+            }
+            let evaluator = oasis_rules::Instance::new(program, at);
+            if !evaluator.is_idle() {
+                units.push(Unit { program: number, input: at, evaluator, binding: None });
+            }
+        }
+    }
+    units
+}
+
+/// Whether a rule reads an instance.
+pub fn is_read(set: &RuleSet, instance: &Instance) -> bool {
+    !units(set, instance).is_empty()
+}
+
+fn reader(instance: &Arc<Instance>, at: Position, archive: Option<&Arc<dyn StoredSamples>>) -> Reader {
+    Reader::new(&instance.node, &instance.name, Start::Position(at))
+        .with_archive(archive.map(|archive| archive.history()))
+        .with_log(Arc::new(InstanceLog(instance.clone())))
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        let wake: Arc<dyn Wake> = self.wake.clone();
+        self.instance.log.remove_reader(&wake);
+    }
+}

@@ -1,0 +1,75 @@
+//! What others see of the handler.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Figures, and what is wrong. Locked for a few assignments.
+#[derive(Debug, Default)]
+pub struct Shared(Mutex<State>);
+
+/// The state for API and page.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct State {
+    /// Rules that are evaluated.
+    pub rules: usize,
+    /// Instances that they read.
+    pub instances: usize,
+    /// Instances that are not evaluated, because there are too many.
+    pub instances_left_out: usize,
+    /// Samples evaluated.
+    pub samples: u64,
+    /// Samples that were missing between them.
+    pub missing: u64,
+    /// Batches that could not be decoded.
+    pub unreadable: u64,
+    /// Events committed.
+    pub events: u64,
+    /// Events that the alarms had already: after a crash they are found again.
+    pub known_events: u64,
+    /// Transactions.
+    pub commits: u64,
+    /// Checkpoints that are too large, so that their rules begin anew after a crash.
+    pub refused_checkpoints: u64,
+    /// Samples in the logs that were not evaluated yet.
+    pub behind: u64,
+    /// Time from the arrival of the last samples with an event to their commit, in nanoseconds.
+    pub latency_ns: u64,
+    /// Why the last commit failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// Files that are refused, with their first error.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+    /// Limits of PDL files that are no rules, because there are too many.
+    pub limits_left_out: usize,
+}
+
+impl Shared {
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn to_json(&self) -> Value {
+        json!(*self.lock())
+    }
+
+    pub fn problem(&self) -> Option<String> {
+        self.lock().failure.clone()
+    }
+
+    pub fn warnings(&self) -> Vec<String> {
+        let state = self.lock();
+        let mut warnings = state.refused.clone();
+        if state.instances_left_out > 0 {
+            let left_out = state.instances_left_out;
+            warnings.push(format!("{left_out} instances are not evaluated: use patterns that match fewer"));
+        }
+        if state.refused_checkpoints > 0 {
+            warnings.push(
+                "the states of some rules are too large to keep: they begin anew after a restart".into(),
+            );
+        }
+        warnings
+    }
+}

@@ -2,73 +2,89 @@
 
 use crate::{
     Action, ActionError, AlarmKey, AlarmList, AlarmView, AlarmsError, Changes, Checkpoint, CheckpointKey,
-    Committed, EventKey, Filter, JournalFilter, JournalPage, Limits, Message, OutboxFigures, Outcome, Round,
-    RuleEvent, RuleFacts, Statistics,
-    machine::{Shelve, State},
+    Committed, Filter, JournalFilter, JournalPage, Limits, Message, OutboxFigures, Outcome, Round, RuleFacts,
+    Statistics,
+    action::ActionVerb,
+    database::{self, Database},
+    draft::{ActionFailure, Change, Draft},
+    memory::Memory,
+    statistics,
+    tables::{alarm, checkpoint, counter, journal, message},
 };
-use oasis_rules::{Standing, program::Severity};
 use oasis_wire::quantity::Nanos;
+use rusqlite::Connection;
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
+    collections::HashMap,
+    fs::File,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard},
 };
 use tokio::sync::watch;
 
-/// All alarms of a DAC, shared by the engine of rules, the API and the delivery of notifications.
+/// Most entries of a page of the journal.
+const PAGE: usize = 1_000;
+
+/// All alarms of a DAC, shared by the engine of rules, the API and the delivery of notifications. Each call that can fail blocks on the disk.
+///
+/// A change is written first and shown after that. Order of locks: `writer`, then `memory`; `reader` alone.
 #[derive(Debug)]
 pub struct Alarms {
     limits: Limits,
-    kept: Mutex<Kept>,
+    path: PathBuf,
+    /// Whoever has it changes the alarms.
+    writer: Mutex<Connection>,
+    /// For what may take long, such as the journal.
+    reader: Mutex<Connection>,
+    memory: RwLock<Memory>,
     revision: watch::Sender<u64>,
-}
-
-#[derive(Debug, Default)]
-struct Kept {
-    rules: HashMap<String, RuleFacts>,
-    states: BTreeMap<AlarmKey, (State, AlarmView)>,
-    keys: HashSet<EventKey>,
-    checkpoints: HashMap<CheckpointKey, Checkpoint>,
-    removed: Vec<(u64, AlarmKey)>,
-    destinations: Vec<String>,
-    revision: u64,
+    #[expect(dead_code, reason = "it is held, not read")]
+    lock: File,
 }
 
 impl Alarms {
     /// Opens or makes the database in a directory.
     ///
     /// # Errors
-    /// If it cannot be opened, another process has it, or a later version wrote it.
+    /// If it cannot be opened, another process has it, it is damaged, or a later version wrote it.
     pub fn open(directory: &Path, limits: Limits) -> Result<Self, AlarmsError> {
-        std::fs::create_dir_all(directory).map_err(|error| AlarmsError::File(directory.to_owned(), error))?;
-        Ok(Self { limits, kept: Mutex::default(), revision: watch::Sender::new(0) })
+        let Database { path, writer, reader, lock } = database::open(directory)?;
+        let memory = load(&writer).map_err(|error| database::failure(&path, error))?;
+        let revision = watch::Sender::new(memory.revision);
+        let (writer, reader, memory) = (Mutex::new(writer), Mutex::new(reader), RwLock::new(memory));
+        Ok(Self { limits, path, writer, reader, memory, revision, lock })
     }
 
     /// Says which alarm rules exist. The alarms of other rules end, with the cause "rule removed".
+    /// Call [`Alarms::set_destinations`] before, so that destinations learn of that.
     ///
     /// # Errors
     /// If the database fails; then nothing has changed.
     pub fn set_rules(&self, rules: &[RuleFacts]) -> Result<(), AlarmsError> {
-        let mut kept = self.kept();
-        kept.rules = rules.iter().map(|rule| (rule.name.clone(), rule.clone())).collect();
-        let gone: Vec<_> =
-            kept.states.keys().filter(|key| !kept.rules.contains_key(&key.rule)).cloned().collect();
-        for key in gone {
-            kept.states.remove(&key);
-            kept.revision += 1;
-            let revision = kept.revision;
-            kept.removed.push((revision, key));
-        }
-        self.publish(&kept);
+        let rules: HashMap<_, _> = rules.iter().map(|rule| (rule.name.clone(), rule.clone())).collect();
+        let now = self.memory().now();
+        self.change(now, |draft, memory| {
+            let gone = memory.alarms.keys().filter(|key| !rules.contains_key(&key.rule));
+            gone.cloned().try_for_each(|key| draft.remove(&key))
+        })?;
+        self.memory.write().unwrap_or_else(PoisonError::into_inner).rules = rules;
         Ok(())
     }
 
-    /// Says which destinations exist: messages are written for these.
+    /// Says which destinations exist: messages are written for these. Messages for others are dropped.
     ///
     /// # Errors
-    /// If the database fails.
+    /// If the database fails; then nothing has changed.
     pub fn set_destinations(&self, destinations: &[String]) -> Result<(), AlarmsError> {
-        self.kept().destinations = destinations.to_vec();
+        let is_gone = |name: &&String| !destinations.contains(name);
+        let gone: Vec<_> = self.memory().figures.keys().filter(is_gone).cloned().collect();
+        let now = self.memory().now();
+        self.change(now, |draft, _| gone.iter().try_for_each(|name| draft.forget_destination(name)))?;
+        let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
+        memory.destinations = destinations.to_vec();
+        memory.figures.retain(|name, _| !gone.contains(name));
+        for name in destinations {
+            memory.figures.entry(name.clone()).or_default();
+        }
         Ok(())
     }
 
@@ -77,31 +93,26 @@ impl Alarms {
     /// # Errors
     /// If the database fails: then nothing of the round has happened, and it can be committed again.
     pub fn commit(&self, round: Round) -> Result<Committed, AlarmsError> {
-        let mut kept = self.kept();
-        let mut committed = Committed::default();
-        for event in round.events {
-            if !kept.keys.insert(event.key) {
-                committed.duplicates += 1;
-                continue;
-            }
-            committed.events += 1;
-            if event.standing.is_some() {
-                kept.apply(event);
-            }
+        let Round { now, events, checkpoints } = round;
+        if events.is_empty() && checkpoints.is_empty() {
+            return self
+                .tick(now)
+                .map(|()| Committed { revision: self.memory().revision, ..Committed::default() });
         }
-        kept.checkpoints.extend(round.checkpoints);
-        committed.revision = kept.revision;
-        self.publish(&kept);
-        Ok(committed)
+        self.change(now.0, |draft, _| {
+            draft.expire()?;
+            events.into_iter().try_for_each(|event| draft.event(event))?;
+            checkpoints.iter().try_for_each(|(key, checkpoint)| draft.checkpoint(key, checkpoint))
+        })
     }
 
-    /// Lets time pass: timed shelves end. Does nothing else, and writes only if one ends.
+    /// Lets time pass: timed shelves end. Writes only if one ends.
     ///
     /// # Errors
     /// If the database fails.
     pub fn tick(&self, now: Nanos) -> Result<(), AlarmsError> {
-        for (state, _) in self.kept().states.values_mut() {
-            state.on_time(now.0);
+        if self.memory().pass_time(now.0) {
+            self.change(now.0, |draft, _| draft.expire())?;
         }
         Ok(())
     }
@@ -111,36 +122,47 @@ impl Alarms {
     /// # Errors
     /// If the database fails.
     pub fn checkpoint(&self, key: &CheckpointKey) -> Result<Option<Checkpoint>, AlarmsError> {
-        Ok(self.kept().checkpoints.get(key).cloned())
+        checkpoint::get(&self.writer(), key).map_err(|error| self.failure(error))
     }
 
     /// Removes the checkpoints that nobody needs any longer.
     ///
     /// # Errors
-    /// If the database fails.
+    /// If the database fails; then nothing has changed.
     pub fn retain_checkpoints(&self, keep: impl Fn(&CheckpointKey) -> bool) -> Result<(), AlarmsError> {
-        self.kept().checkpoints.retain(|key, _| keep(key));
+        let mut writer = self.writer();
+        let mut remove = || {
+            let transaction = writer.transaction()?;
+            let keys = checkpoint::keys(&transaction)?;
+            keys.iter().filter(|key| !keep(key)).try_for_each(|key| checkpoint::remove(&transaction, key))?;
+            let total = checkpoint::total(&transaction)?;
+            transaction.commit().map(|()| total)
+        };
+        let total = remove().map_err(|error| self.failure(error))?;
+        self.memory.write().unwrap_or_else(PoisonError::into_inner).checkpoints_bytes = total;
         Ok(())
     }
 
     /// Does what an operator asks for.
     ///
+    /// An alarm that was never raised can be silenced too, if its rule exists; the caller checks that its instance does.
+    ///
     /// # Errors
-    /// If the alarm is unknown or its state does not allow the action, or the database fails.
+    /// If the alarm is unknown or its state does not allow the action, or the database fails. Then nothing has changed.
     pub fn act(&self, action: Action) -> Result<AlarmView, ActionError> {
-        let mut kept = self.kept();
-        let revision = kept.revision + 1;
-        let Some((state, view)) = kept.states.get_mut(&action.key) else {
-            return Err(ActionError::Unknown(action.key));
-        };
-        state.on_action(action.verb, action.now.0)?;
-        show(*state, view);
-        view.revision = revision;
-        (view.comment, view.principal) = (action.comment, Some(action.principal));
-        let view = view.clone();
-        kept.revision = revision;
-        self.publish(&kept);
-        Ok(view)
+        self.check(&action)?;
+        let (key, now) = (action.key.clone(), action.now);
+        let changed = self.change_or(now.0, |draft, _| {
+            draft.expire()?;
+            draft.act(action)
+        });
+        changed.map_err(|failure| match failure {
+            ActionFailure::Refused(error) => error,
+            ActionFailure::Sqlite(error) => self.failure(error).into(),
+        })?;
+        let memory = self.memory();
+        let alarm = memory.alarms.get(&key).ok_or(ActionError::Unknown(key))?;
+        Ok(alarm.shown(memory.now()))
     }
 
     /// Alarms in the order of their keys.
@@ -150,10 +172,7 @@ impl Alarms {
 
     /// Alarms in the order of their keys, of those that a caller may see.
     pub fn list_visible(&self, filter: &Filter, is_visible: impl Fn(&AlarmKey) -> bool) -> AlarmList {
-        let kept = self.kept();
-        let all = kept.states.values().map(|(_, view)| view);
-        let alarms = all.filter(|view| filter.matches(view) && is_visible(&view.key)).cloned().collect();
-        AlarmList { revision: kept.revision, alarms, next: None }
+        self.memory().list(filter, is_visible)
     }
 
     /// Entries of the journal, newest first.
@@ -164,16 +183,22 @@ impl Alarms {
         self.journal_visible(filter, |_, _| true)
     }
 
-    /// Entries of the journal, newest first, of instances that a caller may see.
+    /// Entries of the journal, newest first, of instances (node and name) that a caller may see.
     ///
     /// # Errors
     /// If the database fails.
     pub fn journal_visible(
         &self,
-        _filter: &JournalFilter,
-        _is_visible: impl Fn(&str, &str) -> bool,
+        filter: &JournalFilter,
+        is_visible: impl Fn(&str, &str) -> bool,
     ) -> Result<JournalPage, AlarmsError> {
-        Ok(JournalPage::default())
+        let most = if filter.most == 0 { PAGE } else { filter.most.min(PAGE) };
+        let found = journal::find(&self.reader(), filter, most + 1, is_visible);
+        let mut entries = found.map_err(|error| self.failure(error))?;
+        let is_more = entries.len() > most;
+        entries.truncate(most);
+        let next = entries.last().filter(|_| is_more).map(|last| last.id);
+        Ok(JournalPage { entries, next })
     }
 
     /// Figures of the alarms.
@@ -190,93 +215,145 @@ impl Alarms {
     /// If the database fails.
     pub fn statistics_visible(
         &self,
-        _now: Nanos,
+        now: Nanos,
         is_visible: impl Fn(&AlarmKey) -> bool,
     ) -> Result<Statistics, AlarmsError> {
-        let alarms = self.kept().states.keys().filter(|key| is_visible(key)).count() as u64;
-        Ok(Statistics { alarms, ..Statistics::default() })
+        let raises = journal::raises(&self.reader(), now.0).map_err(|error| self.failure(error))?;
+        Ok(statistics::compute(&self.memory(), raises, is_visible))
     }
 
-    /// The revision, and a wake when it grows: an alarm has changed, or a message waits.
+    /// The revision, and a wake when it grows: an alarm has changed, and with it perhaps the messages.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.revision.subscribe()
     }
 
     /// Alarms that changed after a revision, oldest change first, at most [`Limits::changes`].
     pub fn changes(&self, since: u64) -> Changes {
-        let kept = self.kept();
-        let changed = kept.states.values().map(|(_, view)| view).filter(|view| view.revision > since);
-        let mut alarms: Vec<_> = changed.cloned().collect();
-        alarms.sort_by_key(|view| view.revision);
-        alarms.truncate(self.limits.changes);
-        let removed = kept.removed.iter().filter(|(revision, _)| *revision > since).cloned().collect();
-        Changes { revision: kept.revision, alarms, removed, is_incomplete: false }
+        self.memory().changes(since, self.limits.changes.max(1))
     }
 
-    /// Messages to deliver now. Those of one destination come in order, and a message that waits for its retry holds up those after it.
+    /// Messages to deliver now. Those of one destination come in order, and a message that waits for its retry holds up those after it. Each destination
+    /// gets an equal share of `most`.
     ///
     /// # Errors
     /// If the database fails.
-    pub fn due(&self, _now: Nanos, _most: usize) -> Result<Vec<Message>, AlarmsError> {
-        Ok(Vec::new())
+    pub fn due(&self, now: Nanos, most: usize) -> Result<Vec<Message>, AlarmsError> {
+        let destinations = self.memory().destinations.clone();
+        let share = most.div_ceil(destinations.len().max(1));
+        let mut due = Vec::new();
+        for destination in &destinations {
+            due.extend(self.due_for(destination, now, share.min(most - due.len()))?);
+        }
+        Ok(due)
     }
 
     /// The messages of [`Alarms::due`] for one destination.
     ///
     /// # Errors
     /// If the database fails.
-    pub fn due_for(
-        &self,
-        _destination: &str,
-        _now: Nanos,
-        _most: usize,
-    ) -> Result<Vec<Message>, AlarmsError> {
-        Ok(Vec::new())
+    pub fn due_for(&self, destination: &str, now: Nanos, most: usize) -> Result<Vec<Message>, AlarmsError> {
+        message::due(&self.writer(), destination, now.0, most).map_err(|error| self.failure(error))
     }
 
     /// Writes down how an attempt to deliver a message ended. A message that is gone already is ignored.
     ///
     /// # Errors
     /// If the database fails: then the message is due again.
-    pub fn settle(&self, _id: i64, _outcome: Outcome) -> Result<(), AlarmsError> {
-        Ok(())
+    pub fn settle(&self, id: i64, outcome: Outcome) -> Result<(), AlarmsError> {
+        let now = self.memory().now();
+        self.change(now, |draft, _| draft.settle(id, outcome)).map(|_| ())
     }
 
     /// Counts of messages.
     pub fn outbox_figures(&self) -> OutboxFigures {
-        let kept = self.kept();
-        let destinations = kept.destinations.iter().map(|name| (name.clone(), Default::default()));
-        OutboxFigures { destinations: destinations.collect() }
+        OutboxFigures { destinations: self.memory().figures.clone() }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn check(&self, action: &Action) -> Result<(), ActionError> {
+        if action.comment.as_ref().is_some_and(|comment| comment.len() > self.limits.comment_bytes) {
+            return Err(ActionError::Comment(self.limits.comment_bytes));
+        }
+        match action.verb {
+            ActionVerb::Shelve { seconds: None, once: false } => Err(ActionError::Endless),
+            ActionVerb::Shelve { seconds: Some(seconds), .. }
+                if seconds == 0 || seconds > self.limits.shelve_seconds =>
+            {
+                Err(ActionError::Seconds(self.limits.shelve_seconds))
+            }
+            _ => Ok(()),
+        }
     }
 
-    fn publish(&self, kept: &Kept) {
-        self.revision
-            .send_if_modified(|revision| std::mem::replace(revision, kept.revision) != kept.revision);
+    /// Makes changes durable, all or none, and then shows them.
+    fn change(
+        &self,
+        now: u64,
+        change: impl FnOnce(&mut Draft<'_>, &Memory) -> rusqlite::Result<()>,
+    ) -> Result<Committed, AlarmsError> {
+        self.change_or(now, change).map_err(|error| self.failure(error))
+    }
+
+    fn change_or<E: From<rusqlite::Error>>(
+        &self,
+        now: u64,
+        change: impl FnOnce(&mut Draft<'_>, &Memory) -> Result<(), E>,
+    ) -> Result<Committed, E> {
+        let mut writer = self.writer();
+        let changed: Change = {
+            // Nobody else changes it: that needs the writer.
+            let memory = self.memory();
+            let transaction = writer.transaction()?;
+            let mut draft = Draft::new(&transaction, &memory, self.limits, now);
+            change(&mut draft, &memory)?;
+            let changed = draft.finish()?;
+            transaction.commit()?;
+            changed
+        };
+        let committed = changed.committed;
+        changed.apply(&mut self.memory.write().unwrap_or_else(PoisonError::into_inner));
+        self.revision.send_if_modified(|revision| {
+            std::mem::replace(revision, committed.revision) != committed.revision
+        });
+        Ok(committed)
+    }
+
+    fn failure(&self, error: rusqlite::Error) -> AlarmsError {
+        database::failure(&self.path, error)
+    }
+
+    /// A panic while it was held has rolled its transaction back.
+    fn writer(&self) -> MutexGuard<'_, Connection> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reader(&self) -> MutexGuard<'_, Connection> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn memory(&self) -> RwLockReadGuard<'_, Memory> {
+        self.memory.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
-    fn apply(&mut self, event: RuleEvent) {
-        let key = AlarmKey { rule: event.rule, node: event.node, instance: event.instance };
-        let (state, view) =
-            self.states.entry(key.clone()).or_insert_with(|| (State::new(), AlarmView::new(key)));
-        state.on_event(event.kind, event.is_known, event.standing == Some(Standing::Latched));
-        show(*state, view);
-        view.severity = event.severity.unwrap_or(Severity::Medium);
-        (view.value, view.limit, view.unit) = (event.value, event.limit, event.unit);
-        self.revision += 1;
-        view.revision = self.revision;
+/// Reads all alarms and counts.
+fn load(on: &Connection) -> rusqlite::Result<Memory> {
+    let mut memory = Memory::default();
+    for alarm in alarm::all(on)? {
+        memory.put(alarm);
     }
-}
-
-fn show(state: State, view: &mut AlarmView) {
-    let State { standing, acknowledged, is_known, shelve, suppressed, out_of_service, is_told: _ } = state;
-    let Shelve { timed, once } = shelve;
-    (view.state, view.acknowledged, view.is_known) = (standing, acknowledged, is_known);
-    (view.shelved_until, view.shelved_once) = (timed.map(|timed| timed.until), once);
-    (view.suppressed, view.out_of_service) = (suppressed, out_of_service);
+    let now = journal::newest(on)?;
+    memory.now = now.into();
+    for (key, written) in journal::raised_since(on, now.saturating_sub(3_600_000_000_000))? {
+        if let Some(alarm) = memory.alarms.get_mut(&key) {
+            alarm.note_raise(written);
+        }
+    }
+    memory.revision = counter::get(on, "revision")?;
+    // Who read before the restart may have missed an end.
+    memory.forgotten = memory.revision;
+    memory.figures = message::figures(on)?;
+    memory.journal = journal::size(on)?;
+    memory.journal_removed = counter::get(on, "journal_removed")?;
+    memory.checkpoints_bytes = checkpoint::total(on)?;
+    Ok(memory)
 }

@@ -146,6 +146,11 @@ impl EventKey {
         bytes.extend(index.to_le_bytes());
         Self(Uuid::new_v5(&NAMESPACE, &bytes))
     }
+
+    /// The key of a message about the event.
+    pub(crate) fn message(self, kind: &str) -> Uuid {
+        Uuid::new_v5(&NAMESPACE, &[self.0.as_bytes().as_slice(), kind.as_bytes()].concat())
+    }
 }
 
 impl fmt::Display for EventKey {

@@ -27,14 +27,18 @@ mod action;
 mod alarm;
 mod alarms;
 mod checkpoint;
+mod database;
+mod draft;
 mod error;
 mod event;
 mod journal;
 mod limits;
 mod machine;
+mod memory;
 pub mod names;
 mod outbox;
 mod statistics;
+mod tables;
 
 pub use action::{Action, ActionError, ActionVerb, Conflict};
 pub use alarm::{AlarmKey, AlarmList, AlarmView, Changes, Filter, MOST_RAISES};

@@ -1,7 +1,11 @@
 //! Figures by which ISA-18.2 judges a system of alarms.
 
-use crate::AlarmKey;
-use oasis_rules::program::Severity;
+use crate::{
+    AlarmKey,
+    memory::{Alarm, Memory},
+    tables::journal::Raises,
+};
+use oasis_rules::{Standing, program::Severity};
 
 /// Figures of all alarms.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,4 +44,38 @@ pub struct Statistics {
     pub checkpoints_bytes: u64,
     /// Events for which there was no room among the alarms, since the start.
     pub refused: u64,
+}
+
+/// Alarms in the lists of the figures.
+const LISTED: usize = 10;
+
+/// Computes the figures of the alarms that a caller may see.
+pub fn compute(memory: &Memory, raises: Vec<Raises>, is_visible: impl Fn(&AlarmKey) -> bool) -> Statistics {
+    let seen: Vec<_> = memory.alarms.values().filter(|alarm| is_visible(&alarm.view.key)).collect();
+    let count = |is: &dyn Fn(&Alarm) -> bool| seen.iter().filter(|alarm| is(alarm)).count() as u64;
+    let stands = |alarm: &Alarm| alarm.state.standing != Standing::Normal;
+    let is_shown = |alarm: &Alarm| stands(alarm) && !alarm.state.is_silenced();
+    let mut raises: Vec<_> = raises.into_iter().filter(|raises| is_visible(&raises.key)).collect();
+    raises.sort_by(|a, b| b.hour.cmp(&a.hour).then_with(|| a.key.cmp(&b.key)));
+    let of_severity = |severity| count(&|alarm| is_shown(alarm) && alarm.view.severity == severity);
+    let frequent = raises.iter().filter(|raises| raises.hour > 0).take(LISTED);
+    Statistics {
+        alarms: seen.len() as u64,
+        standing: Severity::ALL.map(|(_, severity)| (severity, of_severity(severity))).to_vec(),
+        unacknowledged: count(&|alarm| is_shown(alarm) && !alarm.state.acknowledged),
+        shelved: count(&|alarm| alarm.state.shelve.is_on()),
+        suppressed: count(&|alarm| alarm.state.suppressed),
+        out_of_service: count(&|alarm| alarm.state.out_of_service),
+        unknown: count(&|alarm| !alarm.state.is_known),
+        raised_ten_minutes: raises.iter().map(|raises| raises.ten_minutes).sum(),
+        raised_hour: raises.iter().map(|raises| raises.hour).sum(),
+        raised_day: raises.iter().map(|raises| raises.day).sum(),
+        most_frequent: frequent.map(|raises| (raises.key.clone(), raises.hour as u32)).collect(),
+        longest_standing: memory.longest_standing(LISTED, is_visible),
+        journal_entries: memory.journal.entries,
+        journal_bytes: memory.journal.bytes,
+        journal_removed: memory.journal_removed,
+        checkpoints_bytes: memory.checkpoints_bytes,
+        refused: memory.refused,
+    }
 }

@@ -1,0 +1,184 @@
+//! What readers see: all alarms, as of the last commit.
+
+use crate::{
+    AlarmKey, AlarmList, AlarmView, Changes, DestinationFigures, Filter, MOST_RAISES, RuleFacts,
+    machine::{Shelve, State},
+    tables::journal::Size,
+};
+use oasis_rules::Standing;
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    ops::Bound,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+/// An hour in nanoseconds.
+const HOUR: u64 = 3_600_000_000_000;
+/// Alarms that are gone, and remembered for readers of changes.
+const MOST_REMOVED: usize = 10_000;
+
+/// One alarm.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alarm {
+    pub state: State,
+    /// As shown; [`Alarm::show`] copies the state to it.
+    pub view: AlarmView,
+    /// When it was raised last, on the DAC's clock.
+    pub raised_dac: Option<u64>,
+    /// When its last raises were written, oldest first, at most [`MOST_RAISES`].
+    pub raises: VecDeque<u64>,
+}
+
+impl Alarm {
+    pub fn new(key: AlarmKey) -> Self {
+        Self { state: State::new(), view: AlarmView::new(key), raised_dac: None, raises: VecDeque::new() }
+    }
+
+    /// Copies the state to what is shown.
+    pub fn show(&mut self) {
+        let State { standing, acknowledged, is_known, shelve, suppressed, out_of_service, is_told: _ } =
+            self.state;
+        let Shelve { timed, once } = shelve;
+        let view = &mut self.view;
+        (view.state, view.acknowledged, view.is_known) = (standing, acknowledged, is_known);
+        (view.shelved_until, view.shelved_once) = (timed.map(|timed| timed.until), once);
+        (view.suppressed, view.out_of_service) = (suppressed, out_of_service);
+    }
+
+    /// Notes a raise.
+    pub fn note_raise(&mut self, written: u64) {
+        if self.raises.len() == MOST_RAISES {
+            self.raises.pop_front();
+        }
+        self.raises.push_back(written);
+    }
+
+    /// As readers see it at a time.
+    pub fn shown(&self, now: u64) -> AlarmView {
+        let from = now.saturating_sub(HOUR);
+        let raised_last_hour = self.raises.iter().filter(|raised| **raised >= from).count() as u32;
+        AlarmView { raised_last_hour, ..self.view.clone() }
+    }
+}
+
+/// All of them, and what is known beside them.
+#[derive(Debug, Default)]
+pub struct Memory {
+    pub rules: HashMap<String, RuleFacts>,
+    pub alarms: BTreeMap<Arc<AlarmKey>, Alarm>,
+    /// Each alarm by the revision of its last change, which no other one has.
+    pub by_revision: BTreeMap<u64, Arc<AlarmKey>>,
+    /// Alarms with a timed shelve.
+    pub timed: BTreeSet<Arc<AlarmKey>>,
+    /// Alarms that are gone, by the revision of their end.
+    pub removed: VecDeque<(u64, Arc<AlarmKey>)>,
+    /// Ends up to this revision may be forgotten.
+    pub forgotten: u64,
+    pub revision: u64,
+    /// Atomic, so that time passes while somebody reads.
+    pub now: AtomicU64,
+    /// Where messages go.
+    pub destinations: Vec<String>,
+    pub figures: BTreeMap<String, DestinationFigures>,
+    pub journal: Size,
+    pub journal_removed: u64,
+    pub checkpoints_bytes: u64,
+    /// Events for which there was no room, since the start.
+    pub refused: u64,
+}
+
+impl Memory {
+    /// The newest time that was given, on the DAC's clock.
+    pub fn now(&self) -> u64 {
+        self.now.load(Ordering::Relaxed)
+    }
+
+    /// Lets time pass. Returns whether that changes an alarm.
+    pub fn pass_time(&self, now: u64) -> bool {
+        self.now.store(now, Ordering::Relaxed);
+        self.timed.iter().filter_map(|key| self.alarms.get(key)).any(|alarm| {
+            let mut state = alarm.state;
+            state.on_time(now);
+            state != alarm.state
+        })
+    }
+
+    /// Shows an alarm as it is now.
+    pub fn put(&mut self, alarm: Alarm) {
+        let key = match self.alarms.get_key_value(&alarm.view.key) {
+            Some((key, former)) => {
+                self.by_revision.remove(&former.view.revision);
+                key.clone()
+            }
+            None => Arc::new(alarm.view.key.clone()),
+        };
+        self.by_revision.insert(alarm.view.revision, key.clone());
+        if alarm.state.shelve.timed.is_some() {
+            self.timed.insert(key.clone());
+        } else {
+            self.timed.remove(&key);
+        }
+        self.alarms.insert(key, alarm);
+    }
+
+    /// An alarm is gone.
+    pub fn remove(&mut self, key: &AlarmKey, revision: u64) {
+        let Some((key, former)) = self.alarms.remove_entry(key) else { return };
+        self.by_revision.remove(&former.view.revision);
+        self.timed.remove(&key);
+        if self.removed.len() == MOST_REMOVED
+            && let Some((revision, _)) = self.removed.pop_front()
+        {
+            self.forgotten = revision;
+        }
+        self.removed.push_back((revision, key));
+    }
+
+    /// An idle alarm that changed long ago, to make room. Looks at some of the oldest.
+    pub fn least_needed(&self, is_changed: impl Fn(&AlarmKey) -> bool) -> Option<AlarmKey> {
+        let oldest = self.by_revision.values().take(1_000);
+        let mut idle = oldest.filter(|key| self.alarms.get(*key).is_some_and(|alarm| alarm.state.is_idle()));
+        idle.find(|key| !is_changed(key)).map(|key| AlarmKey::clone(key))
+    }
+
+    /// See [`Alarms::list_visible`](crate::Alarms::list_visible).
+    pub fn list(&self, filter: &Filter, is_visible: impl Fn(&AlarmKey) -> bool) -> AlarmList {
+        let from = filter.after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let all = self.alarms.range::<AlarmKey, _>((from, Bound::Unbounded)).map(|(_, alarm)| alarm);
+        let mut found = all.filter(|alarm| filter.matches(&alarm.view) && is_visible(&alarm.view.key));
+        let most = if filter.most == 0 { usize::MAX } else { filter.most };
+        let alarms: Vec<_> = found.by_ref().take(most).map(|alarm| alarm.shown(self.now())).collect();
+        let next = found.next().and(alarms.last()).map(|last| last.key.clone());
+        AlarmList { revision: self.revision, alarms, next }
+    }
+
+    /// See [`Alarms::changes`](crate::Alarms::changes).
+    pub fn changes(&self, since: u64, most: usize) -> Changes {
+        let keys: Vec<_> = self.by_revision.range(since.saturating_add(1)..).take(most + 1).collect();
+        let revision = match keys.get(most) {
+            Some((next, _)) => **next - 1,
+            None => self.revision,
+        };
+        let changed = keys.iter().take(most).filter_map(|(_, key)| self.alarms.get(*key));
+        let alarms = changed.map(|alarm| alarm.shown(self.now())).collect();
+        let removed = self.removed.iter().filter(|(at, _)| (since.saturating_add(1)..=revision).contains(at));
+        let removed = removed.map(|(at, key)| (*at, AlarmKey::clone(key))).collect();
+        Changes { revision, alarms, removed, is_incomplete: since < self.forgotten || since > self.revision }
+    }
+
+    /// Alarms that an operator must see, longest first, with since when.
+    pub fn longest_standing(
+        &self,
+        most: usize,
+        is_visible: impl Fn(&AlarmKey) -> bool,
+    ) -> Vec<(AlarmKey, u64)> {
+        let standing = self.alarms.values().filter(|alarm| alarm.state.standing != Standing::Normal);
+        let seen = standing.filter(|alarm| is_visible(&alarm.view.key));
+        let mut found: Vec<_> = seen.filter_map(|alarm| Some((alarm.raised_dac?, &alarm.view.key))).collect();
+        found.sort();
+        found.into_iter().take(most).map(|(since, key)| (key.clone(), since)).collect()
+    }
+}

@@ -1,0 +1,85 @@
+//! The table of checkpoints.
+
+use super::{signed, unsigned};
+use crate::{Checkpoint, CheckpointKey, Position};
+use oasis_wire::quantity::{Epoch, Offset};
+use rusqlite::{Connection, OptionalExtension, params};
+use uuid::Uuid;
+
+/// The checkpoint with a key.
+pub fn get(on: &Connection, key: &CheckpointKey) -> rusqlite::Result<Option<Checkpoint>> {
+    let CheckpointKey { rule, node, instance } = key;
+    let mut statement =
+        on.prepare_cached("SELECT * FROM checkpoint WHERE rule = ? AND node = ? AND instance = ?")?;
+    let found = statement.query_row([rule, node, instance], |row| {
+        let position = Position {
+            run: row.get::<_, Option<[u8; 16]>>("run")?.map(Uuid::from_bytes),
+            sequence: unsigned(row, "sequence")?,
+            epoch: Epoch(unsigned(row, "epoch")?),
+            offset: Offset(unsigned(row, "offset")?),
+            dac_time: unsigned(row, "dac_time")?,
+        };
+        Ok(Checkpoint { rule_hash: row.get("rule_hash")?, position, state: row.get("state")? })
+    });
+    found.optional()
+}
+
+/// Bytes of the state of a checkpoint; 0 if there is none.
+pub fn bytes(on: &Connection, key: &CheckpointKey) -> rusqlite::Result<u64> {
+    let CheckpointKey { rule, node, instance } = key;
+    let mut statement = on.prepare_cached(
+        "SELECT length(state) AS bytes FROM checkpoint WHERE rule = ? AND node = ? AND instance = ?",
+    )?;
+    let found = statement.query_row([rule, node, instance], |row| unsigned(row, "bytes")).optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Bytes of the states of all checkpoints.
+pub fn total(on: &Connection) -> rusqlite::Result<u64> {
+    on.query_row("SELECT coalesce(sum(length(state)), 0) AS bytes FROM checkpoint", [], |row| {
+        unsigned(row, "bytes")
+    })
+}
+
+/// Writes a checkpoint down, instead of an earlier one with its key.
+pub fn put(on: &Connection, key: &CheckpointKey, checkpoint: &Checkpoint) -> rusqlite::Result<()> {
+    let Position { run, sequence, epoch, offset, dac_time } = checkpoint.position;
+    let mut put = on.prepare_cached(
+        "INSERT INTO checkpoint (rule, node, instance, rule_hash, run, sequence, epoch, \"offset\", dac_time, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (rule, node, instance) DO UPDATE
+         SET rule_hash = excluded.rule_hash, run = excluded.run, sequence = excluded.sequence, epoch = excluded.epoch, \"offset\" = excluded.\"offset\",
+             dac_time = excluded.dac_time, state = excluded.state",
+    )?;
+    let run = run.map(|run| *run.as_bytes());
+    let numbers = [sequence, epoch.0, offset.0, dac_time].map(signed);
+    put.execute(params![
+        key.rule,
+        key.node,
+        key.instance,
+        checkpoint.rule_hash,
+        run,
+        numbers[0],
+        numbers[1],
+        numbers[2],
+        numbers[3],
+        checkpoint.state
+    ])?;
+    Ok(())
+}
+
+/// The keys of all checkpoints.
+pub fn keys(on: &Connection) -> rusqlite::Result<Vec<CheckpointKey>> {
+    let mut statement = on.prepare("SELECT rule, node, instance FROM checkpoint")?;
+    let keys = statement.query_map([], |row| {
+        Ok(CheckpointKey { rule: row.get("rule")?, node: row.get("node")?, instance: row.get("instance")? })
+    })?;
+    keys.collect()
+}
+
+/// Removes a checkpoint.
+pub fn remove(on: &Connection, key: &CheckpointKey) -> rusqlite::Result<()> {
+    let CheckpointKey { rule, node, instance } = key;
+    on.prepare_cached("DELETE FROM checkpoint WHERE rule = ? AND node = ? AND instance = ?")?
+        .execute([rule, node, instance])?;
+    Ok(())
+}

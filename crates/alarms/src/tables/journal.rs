@@ -1,0 +1,159 @@
+//! The table of the journal.
+
+use super::{alarm, maybe_signed, maybe_unsigned, maybe_word, signed, unsigned, word};
+use crate::{AlarmKey, EventKey, JournalEntry, JournalFilter, JournalKind, names};
+use oasis_wire::quantity::Nanos;
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+use uuid::Uuid;
+
+/// What an entry counts besides its texts.
+const ROW: usize = 160;
+
+/// Entries and bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Size {
+    pub entries: u64,
+    pub bytes: u64,
+}
+
+/// How large the journal is.
+pub fn size(on: &Connection) -> rusqlite::Result<Size> {
+    on.query_row("SELECT count(*) AS entries, coalesce(sum(bytes), 0) AS bytes FROM journal", [], |row| {
+        Ok(Size { entries: unsigned(row, "entries")?, bytes: unsigned(row, "bytes")? })
+    })
+}
+
+/// Whether an event is in the journal.
+pub fn has(on: &Connection, key: EventKey) -> rusqlite::Result<bool> {
+    on.prepare_cached("SELECT 1 FROM journal WHERE key = ?")?.exists([key.0.as_bytes().as_slice()])
+}
+
+/// Appends an entry; its number is assigned. Returns its bytes.
+pub fn append(on: &Connection, entry: &JournalEntry) -> rusqlite::Result<u64> {
+    let mut append = on.prepare_cached(
+        "INSERT INTO journal (key, time, dac_time, written, rule, node, instance, kind, state, severity, known, value, threshold, unit, sequence, since,
+                              missing, cause, late, principal, comment, bytes)
+         VALUES (:key, :time, :dac_time, :written, :rule, :node, :instance, :kind, :state, :severity, :known, :value, :threshold, :unit, :sequence, :since,
+                 :missing, :cause, :late, :principal, :comment, :bytes)",
+    )?;
+    let optional = [&entry.unit, &entry.cause, &entry.principal, &entry.comment];
+    let optional: usize = optional.into_iter().flatten().map(String::len).sum();
+    let bytes = (ROW + entry.rule.len() + entry.node.len() + entry.instance.len() + optional) as u64;
+    append.execute(named_params! {
+        ":key": entry.key.map(|key| *key.0.as_bytes()), ":time": signed(entry.time), ":dac_time": signed(entry.dac_time),
+        ":written": signed(entry.written), ":rule": entry.rule, ":node": entry.node, ":instance": entry.instance,
+        ":kind": entry.kind.name(), ":state": entry.state.map(|state| state.name()),
+        ":severity": entry.severity.map(|severity| severity.name()), ":known": entry.is_known, ":value": entry.value,
+        ":threshold": entry.limit, ":unit": entry.unit, ":sequence": maybe_signed(entry.sequence),
+        ":since": maybe_signed(entry.since), ":missing": maybe_signed(entry.missing), ":cause": entry.cause,
+        ":late": entry.late, ":principal": entry.principal, ":comment": entry.comment, ":bytes": signed(bytes),
+    })?;
+    Ok(bytes)
+}
+
+/// Removes the oldest entry. Returns its bytes; none if there is no entry.
+pub fn remove_oldest(on: &Connection) -> rusqlite::Result<Option<u64>> {
+    on.prepare_cached("DELETE FROM journal WHERE id = (SELECT min(id) FROM journal) RETURNING bytes")?
+        .query_row([], |row| unsigned(row, "bytes"))
+        .optional()
+}
+
+/// Entries that match, newest first, at most so many, of instances that a caller may see.
+pub fn find(
+    on: &Connection,
+    filter: &JournalFilter,
+    most: usize,
+    is_visible: impl Fn(&str, &str) -> bool,
+) -> rusqlite::Result<Vec<JournalEntry>> {
+    let mut statement = on.prepare_cached(
+        "SELECT * FROM journal
+         WHERE (:from IS NULL OR time >= :from) AND (:to IS NULL OR time < :to) AND (:rule IS NULL OR rule = :rule)
+           AND (:node IS NULL OR node = :node) AND (:instance IS NULL OR instance = :instance)
+           AND (:kind IS NULL OR kind = :kind) AND id < :after
+         ORDER BY id DESC",
+    )?;
+    let time = |time: Option<Nanos>| time.map(|time| i64::try_from(time.0).unwrap_or(i64::MAX));
+    let after = filter.after.map_or(i64::MAX, |after| i64::try_from(after).unwrap_or(i64::MAX));
+    let mut rows = statement.query(named_params! {
+        ":from": time(filter.from), ":to": time(filter.to), ":rule": filter.rule, ":node": filter.node,
+        ":instance": filter.instance, ":kind": filter.kind.map(JournalKind::name), ":after": after,
+    })?;
+    let mut found = Vec::new();
+    while found.len() < most
+        && let Some(row) = rows.next()?
+    {
+        let entry = read(row)?;
+        if is_visible(&entry.node, &entry.instance) {
+            found.push(entry);
+        }
+    }
+    Ok(found)
+}
+
+/// How often an alarm was raised.
+pub struct Raises {
+    pub key: AlarmKey,
+    pub ten_minutes: u64,
+    pub hour: u64,
+    pub day: u64,
+}
+
+/// How often alarms were raised in the day before a time.
+pub fn raises(on: &Connection, now: u64) -> rusqlite::Result<Vec<Raises>> {
+    let mut statement = on.prepare_cached(
+        "SELECT rule, node, instance, sum(written >= ?1) AS ten_minutes, sum(written >= ?2) AS hour, count(*) AS day
+         FROM journal WHERE kind = 'raised' AND written >= ?3 GROUP BY rule, node, instance",
+    )?;
+    let ago = |minutes: u64| signed(now.saturating_sub(minutes * 60_000_000_000));
+    let found = statement.query_map(params![ago(10), ago(60), ago(1_440)], |row| {
+        let key = alarm::key(row)?;
+        let (ten_minutes, hour) = (unsigned(row, "ten_minutes")?, unsigned(row, "hour")?);
+        Ok(Raises { key, ten_minutes, hour, day: unsigned(row, "day")? })
+    })?;
+    found.collect()
+}
+
+/// When alarms were raised, from a time on.
+pub fn raised_since(on: &Connection, from: u64) -> rusqlite::Result<Vec<(AlarmKey, u64)>> {
+    let mut statement = on.prepare(
+        "SELECT rule, node, instance, written FROM journal WHERE kind = 'raised' AND written >= ?",
+    )?;
+    let found =
+        statement.query_map([signed(from)], |row| Ok((alarm::key(row)?, unsigned(row, "written")?)))?;
+    found.collect()
+}
+
+/// When the newest entry was written.
+pub fn newest(on: &Connection) -> rusqlite::Result<u64> {
+    let newest = on
+        .query_row("SELECT written FROM journal ORDER BY id DESC LIMIT 1", [], |row| unsigned(row, "written"))
+        .optional()?;
+    Ok(newest.unwrap_or_default())
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<JournalEntry> {
+    Ok(JournalEntry {
+        id: unsigned(row, "id")?,
+        key: row.get::<_, Option<[u8; 16]>>("key")?.map(|bytes| EventKey(Uuid::from_bytes(bytes))),
+        time: unsigned(row, "time")?,
+        dac_time: unsigned(row, "dac_time")?,
+        written: unsigned(row, "written")?,
+        rule: row.get("rule")?,
+        node: row.get("node")?,
+        instance: row.get("instance")?,
+        kind: word(row, "kind", JournalKind::named)?,
+        state: maybe_word(row, "state", names::standing)?,
+        severity: maybe_word(row, "severity", names::severity)?,
+        is_known: row.get("known")?,
+        value: row.get("value")?,
+        limit: row.get("threshold")?,
+        unit: row.get("unit")?,
+        sequence: maybe_unsigned(row, "sequence")?,
+        since: maybe_unsigned(row, "since")?,
+        missing: maybe_unsigned(row, "missing")?,
+        cause: row.get("cause")?,
+        late: row.get("late")?,
+        principal: row.get("principal")?,
+        comment: row.get("comment")?,
+    })
+}

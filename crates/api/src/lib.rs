@@ -30,6 +30,7 @@ mod other_pages;
 mod page;
 mod read;
 mod registry;
+mod rules;
 mod security;
 mod session;
 mod shards;
@@ -53,6 +54,7 @@ use oasis_doors::{
 };
 use oasis_handler::Supervisor;
 use oasis_oidc::OpenId;
+use oasis_rules::RulesState;
 use serde::de::DeserializeOwned;
 use std::{io, net::SocketAddr, sync::Arc};
 pub use tem::{Registrant, Reporter, Tem};
@@ -66,6 +68,8 @@ const ENROLL: &[Verb] = &[Verb::Enroll];
 const REGISTER: &[Verb] = &[Verb::Register];
 const FOLLOW: &[Verb] = &[Verb::Follow];
 const RUNS: &[Verb] = &[Verb::Runs];
+const LIVE: &[Verb] = &[Verb::ReadLive];
+const RULES: &[Verb] = &[Verb::Rules];
 const SQL: &[Verb] = &[Verb::Sql];
 const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
 
@@ -123,6 +127,12 @@ const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
         forget::instance,
         commands::send,
         commands::journal,
+        rules::list::list,
+        rules::files::get,
+        rules::files::put,
+        rules::files::delete,
+        rules::check::check,
+        rules::preview::preview,
         sql::query,
         sql::tables,
         test_runs::list,
@@ -166,6 +176,7 @@ pub struct Api {
     enrollment: Option<Arc<Enrollment>>,
     provider: Option<Arc<openid::Provider>>,
     sql: sql::Turns,
+    rules: rules::Rules,
     tem: Arc<Tem>,
 }
 
@@ -185,7 +196,8 @@ impl Api {
         let config = &doors.config;
         let layouts = LayoutStore::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
         let (enrollment, provider, sql, tem) = (None, None, sql::Turns::default(), Arc::default());
-        Ok(Self { layouts: Arc::new(layouts), handlers, doors, enrollment, provider, sql, tem })
+        let (layouts, rules) = (Arc::new(layouts), rules::Rules::default());
+        Ok(Self { layouts, handlers, doors, enrollment, provider, sql, rules, tem })
     }
 
     /// Enrolls nodes too.
@@ -196,6 +208,11 @@ impl Api {
     /// Lets people sign in by a provider of identity too.
     pub fn with_openid(self, openid: Option<OpenId>) -> Self {
         Self { provider: openid.map(|openid| Arc::new(openid::Provider::new(openid))), ..self }
+    }
+
+    /// Shows the files and rules of an engine, and changes them as far as it permits.
+    pub fn with_rules(self, state: Option<Arc<RulesState>>) -> Self {
+        Self { rules: rules::Rules::new(state), ..self }
     }
 
     /// Serves this TEM in place of an empty one.
@@ -305,6 +322,13 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .post("/api/v1/archive/retention/confirm", Everywhere(ADMINISTRATION), archive::confirm_retention)
         .post("/api/v1/commands", Somewhere(COMMANDS), commands::send)
         .get("/api/v1/commands", Somewhere(READ), commands::journal)
+        // A file names instances, and its rules are about all that match.
+        .get("/api/v1/rules", Everywhere(LIVE), rules::list::list)
+        .get("/api/v1/rules/files/{name}", Everywhere(LIVE), rules::files::get)
+        .put("/api/v1/rules/files/{name}", Everywhere(RULES), rules::files::put)
+        .delete("/api/v1/rules/files/{name}", Everywhere(RULES), rules::files::delete)
+        .post("/api/v1/rules/check", Somewhere(LIVE), rules::check::check)
+        .post("/api/v1/rules/preview", Somewhere(PAST), rules::preview::preview)
         .get("/api/v1/sql", Somewhere(SQL), sql::tables)
         .post("/api/v1/sql", Somewhere(SQL), sql::query)
         .get("/api/v1/test-runs", Somewhere(READ), test_runs::list)

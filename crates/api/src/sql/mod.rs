@@ -123,7 +123,7 @@ pub async fn query(
     let on = Archived::of(doors, &caller)?;
     let turn = api.sql.take(&caller.principal().to_string())?;
     let leaving = Leaving::default();
-    let has_left = leaving.0.clone();
+    let has_left = leaving.has_left();
     let recorded: String = query.chars().take(RECORDED).collect();
     let by = caller.clone();
     let run = async move {
@@ -169,7 +169,7 @@ pub async fn tables(
     let on = Archived::of(&api.doors, &caller)?;
     let turn = api.sql.take(&caller.principal().to_string())?;
     let leaving = Leaving::default();
-    let has_left = leaving.0.clone();
+    let has_left = leaving.has_left();
     let tables = on_own_thread(move || {
         let _turn = turn;
         let sql = open(on, caller, has_left)?;
@@ -187,7 +187,14 @@ pub async fn tables(
 
 /// Its drop means that the client no longer waits for the answer.
 #[derive(Default)]
-struct Leaving(Arc<AtomicBool>);
+pub struct Leaving(Arc<AtomicBool>);
+
+impl Leaving {
+    /// Becomes true when it is dropped.
+    pub fn has_left(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+}
 
 impl Drop for Leaving {
     fn drop(&mut self) {

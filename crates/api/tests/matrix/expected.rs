@@ -31,6 +31,7 @@ const ENROLL: &[&str] = &["enroll"];
 const REGISTER: &[&str] = &["register"];
 const FOLLOW: &[&str] = &["follow"];
 const LAYOUTS: &[&str] = &["layouts"];
+const RULES: &[&str] = &["rules"];
 const SQL: &[&str] = &["sql"];
 const RUNS: &[&str] = &["runs"];
 const ANNOTATIONS: &[&str] = &["annotations"];
@@ -78,6 +79,12 @@ pub const ROUTES: &[Expected] = &[
     everywhere("POST /api/v1/roles/preview", ADMINISTRATION),
     everywhere("GET /api/v1/audit-log", ADMINISTRATION),
     everywhere("GET /api/v1/audit-log/check", ADMINISTRATION),
+    everywhere("GET /api/v1/rules", LIVE),
+    everywhere("GET /api/v1/rules/files/{name}", LIVE),
+    everywhere("PUT /api/v1/rules/files/{name}", RULES),
+    everywhere("DELETE /api/v1/rules/files/{name}", RULES),
+    somewhere("POST /api/v1/rules/check", LIVE),
+    somewhere("POST /api/v1/rules/preview", PAST),
     somewhere("GET /api/v1/sql", SQL),
     somewhere("POST /api/v1/sql", SQL),
     somewhere("DELETE /api/v1/nodes/{node}", ADMINISTRATION),

@@ -357,3 +357,42 @@ fn load(on: &Connection) -> rusqlite::Result<Memory> {
     memory.checkpoints_bytes = checkpoint::total(on)?;
     Ok(memory)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{At, EventIdentity, EventKey, RuleEvent};
+    use oasis_rules::{EventKind, Standing};
+
+    fn raised(sequence: u64) -> Round {
+        let (rule, node, instance, kind) = ("Hot", "plant", "pump", EventKind::Raised);
+        let at = At::Sequence(sequence);
+        let key = EventKey::new(EventIdentity { rule, node, instance, run: None, at, kind, index: 0 });
+        let event = RuleEvent::new(key, rule, (node, instance), kind);
+        let event = RuleEvent { standing: Some(Standing::Active), cause: Some("x".repeat(900)), ..event };
+        Round { now: Nanos(sequence), events: vec![event], checkpoints: vec![] }
+    }
+
+    #[test]
+    fn a_full_disk_changes_nothing_and_room_is_enough_to_go_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let alarms = Alarms::open(folder.path(), Limits::default()).unwrap();
+        alarms.set_destinations(&["mail".into()]).unwrap();
+        alarms.commit(raised(1)).unwrap();
+        let pages: i64 = alarms.writer().pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+        // A disk that is full within a round or two.
+        alarms.writer().pragma_update(None, "max_page_count", pages + 1).unwrap();
+        let (sequence, error) =
+            (2..50).find_map(|sequence| Some((sequence, alarms.commit(raised(sequence)).err()?))).unwrap();
+        assert!(error.is_disk_full(), "{error}");
+        let before = alarms.list(&Filter::default());
+        assert_eq!(before.alarms[0].revision, sequence - 1);
+        assert!(alarms.commit(raised(sequence)).is_err());
+        assert_eq!((alarms.list(&Filter::default()), *alarms.watch().borrow()), (before, sequence - 1));
+        assert_eq!(alarms.outbox_figures().destinations["mail"].waiting, sequence - 1);
+
+        alarms.writer().pragma_update(None, "max_page_count", 100_000).unwrap();
+        assert_eq!(alarms.commit(raised(sequence)).unwrap().events, 1);
+        assert_eq!(alarms.list(&Filter::default()).revision, sequence);
+    }
+}

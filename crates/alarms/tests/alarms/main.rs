@@ -1,0 +1,11 @@
+//! Alarms from outside: what is kept, shown and sent, also after crashes.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+mod actions;
+mod bounds;
+mod crashes;
+mod messages;
+mod opening;
+mod support;
+mod views;

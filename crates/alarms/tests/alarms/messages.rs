@@ -1,0 +1,140 @@
+//! Messages for destinations.
+
+use crate::support::*;
+use oasis_alarms::{ActionVerb, Limits, MessageKind, Outcome};
+use oasis_rules::EventKind;
+use oasis_wire::quantity::Nanos;
+
+#[test]
+fn a_message_waits_until_it_is_settled_also_after_a_restart() {
+    let (folder, alarms) = alarms();
+    commit(&alarms, "Hot", "pump", EventKind::Raised, 1);
+    let due = alarms.due(Nanos(SECOND), 10).unwrap();
+    let message = due.first().unwrap();
+    assert_eq!(
+        (message.kind, message.destination.as_str(), message.attempts),
+        (MessageKind::Raised, "mail", 0)
+    );
+    assert_eq!(
+        message.alarm.message.as_deref(),
+        Some("Hot: plant/pump has 97.5 Cel, above 95 Cel {nothing} {")
+    );
+    let why = "connection refused".to_owned();
+    alarms.settle(message.id, Outcome::Retry { at: Nanos(60 * SECOND), why: why.clone() }).unwrap();
+    drop(alarms);
+
+    let alarms = open(&folder, Limits::default());
+    commit(&alarms, "Hot", "pump", EventKind::Cleared, 2);
+    // The first one holds up the second one, so that they arrive in order.
+    assert_eq!(alarms.due(Nanos(59 * SECOND), 10).unwrap(), []);
+    let due = alarms.due(Nanos(60 * SECOND), 10).unwrap();
+    assert_eq!(due.iter().map(|message| message.kind.name()).collect::<Vec<_>>(), ["raised", "cleared"]);
+    assert_eq!((due[0].key, due[0].attempts, due[0].last_error.as_ref()), (message.key, 1, Some(&why)));
+    assert_ne!(due[0].key, due[1].key);
+    // A clock that steps back does not hold messages up for longer than an hour.
+    assert_eq!(alarms.due(Nanos(0), 10).unwrap(), []);
+
+    for message in due {
+        alarms.settle(message.id, Outcome::Delivered).unwrap();
+        alarms.settle(message.id, Outcome::Delivered).unwrap();
+    }
+    let figures = alarms.outbox_figures().destinations.remove("mail").unwrap();
+    assert_eq!((figures.waiting, figures.bytes, figures.delivered, figures.failed), (0, 0, 2, 1));
+    drop(alarms);
+    assert_eq!(open(&folder, Limits::default()).outbox_figures().destinations["mail"], figures);
+}
+
+#[test]
+fn a_message_that_is_given_up_is_journaled() {
+    let (_folder, alarms) = alarms();
+    commit(&alarms, "Hot", "pump", EventKind::Raised, 1);
+    let due = alarms.due(Nanos(SECOND), 10).unwrap();
+    alarms.settle(due[0].id, Outcome::GivenUp { why: "no such mailbox".into() }).unwrap();
+    let entry = journal(&alarms).pop().unwrap();
+    let cause = entry.cause.as_deref();
+    assert_eq!((entry.kind.name(), cause), ("notification_failed", Some("mail: no such mailbox")));
+    assert_eq!(messages(&alarms), [""; 0]);
+}
+
+#[test]
+fn the_oldest_messages_make_room_and_the_journal_says_so() {
+    let (_folder, alarms) = alarms_with(Limits { waiting_messages: 2, ..Limits::default() });
+    for sequence in 1..=3 {
+        commit(&alarms, "Hot", "pump", EventKind::Raised, sequence);
+    }
+    let due = alarms.due(Nanos(SECOND), 10).unwrap();
+    assert_eq!(due.iter().map(|message| message.alarm.sequence).collect::<Vec<_>>(), [Some(2), Some(3)]);
+    let figures = alarms.outbox_figures().destinations.remove("mail").unwrap();
+    assert_eq!((figures.waiting, figures.dropped), (2, 1));
+    let entry = journal(&alarms).pop().unwrap();
+    assert_eq!(
+        (entry.kind.name(), entry.cause.as_deref()),
+        ("notifications_dropped", Some("mail: 1 messages, too many waited"))
+    );
+}
+
+#[test]
+fn a_rule_chooses_among_the_destinations() {
+    let (_folder, alarms) = alarms();
+    alarms.set_destinations(&["mail".into(), "pager".into()]).unwrap();
+    let choose = |notify: Option<&[&str]>| {
+        let notify = notify.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        alarms.set_rules(&[oasis_alarms::RuleFacts { notify, ..facts("Hot") }]).unwrap();
+    };
+    let mut sequence = 0;
+    let mut sent = || {
+        sequence += 1;
+        commit(&alarms, "Hot", "pump", EventKind::Raised, sequence);
+        let due = alarms.due(Nanos(SECOND), 10).unwrap();
+        due.iter().for_each(|message| alarms.settle(message.id, Outcome::Delivered).unwrap());
+        // One change has one key everywhere.
+        assert!(due.windows(2).all(|pair| pair[0].key == pair[1].key));
+        due.into_iter().map(|message| message.destination).collect::<Vec<_>>()
+    };
+    choose(None);
+    assert_eq!(sent(), ["mail", "pager"]);
+    choose(Some(&["pager", "nowhere"]));
+    assert_eq!(sent(), ["pager"]);
+    choose(Some(&[]));
+    assert_eq!(sent(), [""; 0]);
+}
+
+#[test]
+fn a_slow_destination_takes_no_turn_of_another_one() {
+    let (_folder, alarms) = alarms();
+    alarms.set_destinations(&["mail".into(), "pager".into()]).unwrap();
+    for sequence in 1..=10 {
+        commit(&alarms, "Hot", "pump", EventKind::Raised, sequence);
+    }
+    let due = alarms.due(Nanos(SECOND), 4).unwrap();
+    let names: Vec<_> = due.iter().map(|message| message.destination.as_str()).collect();
+    assert_eq!(names, ["mail", "mail", "pager", "pager"]);
+}
+
+#[test]
+fn a_destination_that_is_gone_takes_its_messages_along() {
+    let (_folder, alarms) = alarms();
+    commit(&alarms, "Hot", "pump", EventKind::Raised, 1);
+    alarms.set_destinations(&["pager".into()]).unwrap();
+    assert_eq!(messages(&alarms), [""; 0]);
+    assert_eq!(alarms.outbox_figures().destinations.keys().collect::<Vec<_>>(), ["pager"]);
+    assert_eq!(kinds(&alarms), ["raised", "notifications_dropped"]);
+}
+
+#[test]
+fn the_end_of_a_rule_ends_its_alarms() {
+    let (_folder, alarms) = alarms();
+    commit(&alarms, "Hot", "pump", EventKind::Raised, 1);
+    commit(&alarms, "Latched", "pump", EventKind::Raised, 2);
+    alarms.act(action("Latched", "pump", ActionVerb::Suppress, 3)).unwrap();
+    let revision = *alarms.watch().borrow();
+    alarms.set_rules(&[]).unwrap();
+    assert!(alarms.list(&Default::default()).alarms.is_empty());
+    assert_eq!(kinds(&alarms)[3..], ["rule_removed"; 2]);
+    let due = alarms.due(Nanos(SECOND), 10).unwrap();
+    let last = due.last().unwrap();
+    assert_eq!((last.kind.name(), last.alarm.cause.as_deref()), ("cleared", Some("rule removed")));
+    assert_eq!(last.alarm.key.rule, "Hot");
+    let changes = alarms.changes(revision);
+    assert_eq!((changes.removed.len(), changes.is_incomplete), (2, false));
+}

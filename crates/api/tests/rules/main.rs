@@ -69,7 +69,8 @@ async fn previews_are_bounded() {
     plant.send(6, 60);
     let ask = |body: Value| plant.ask("", "POST", "/api/v1/rules/preview", body);
     // Each rule is raised and cleared once in seven samples, of two instances.
-    let alarm = |number: u32| format!("alarm A{number} {{ raise pump.temperature > {}; }}\n", 90 + number % 6);
+    let alarm =
+        |number: u32| format!("alarm A{number} {{ raise pump.temperature > {}; }}\n", 90 + number % 6);
     let many: String = (0..999).map(alarm).collect();
     let (status, found) = ask(preview(rules(&many))).await;
     assert_eq!((status, &found["truncated"]), (200, &json!(true)), "{found:.300}");

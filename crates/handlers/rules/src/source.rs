@@ -298,9 +298,14 @@ impl Source {
             return;
         };
         let index = |offset: Offset| offset.0.saturating_sub(offsets.start.0) as usize;
-        let range = index(wanted.start)..index(wanted.end);
         let header = decoded.header();
         let (dac_time, run) = (header.dac_time, series.run);
+        // After a crash of the DAC a node sends again what was not stored, but evaluated.
+        let seen =
+            self.last.0.filter(|(last, ..)| *last == run).map_or(0, |(_, last, _)| last.saturating_add(1));
+        let again = usize::try_from(seen.saturating_sub(header.first_sequence)).unwrap_or(usize::MAX);
+        let end = index(wanted.end);
+        let range = index(wanted.start).max(again).min(end)..end;
         let first = header.first_sequence.saturating_add(range.start as u64);
         self.enter(around, series.epoch, dac_time, found);
         let missing = self.last.missing(run, first);

@@ -168,7 +168,8 @@ impl RunningDac {
         let security = Security { tls: tls.clone(), guard: Some(doors.permissions.clone()) };
         let own_tem = Arc::new(Tem::default());
         let api = Api::new(doors, handlers.clone())?.enrolling(enrollment).with_openid(openid);
-        let api = api.with_tem(own_tem.clone());
+        let rules_state = rules.as_ref().map(|rules| rules.handler.rules_state());
+        let api = api.with_tem(own_tem.clone()).with_rules(rules_state);
         handlers.start_all();
         let watchdog = systemd::watchdog(dac.health.clone())?;
         tokio::spawn(beat(dac.health.clone()));

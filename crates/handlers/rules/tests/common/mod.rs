@@ -1,0 +1,209 @@
+//! A DAC in memory with its rules, and a plant whose pumps send temperatures.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
+
+use oasis_alarms::{AlarmView, Alarms, Filter, JournalFilter, Limits};
+use oasis_channel::{
+    InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
+};
+use oasis_dac::{Config, Dac, now, session::NodeSession};
+use oasis_handler::{Handler, Supervisor};
+use oasis_rules::Standing;
+use oasis_rules_handler::{Rules, RulesConfig};
+use oasis_wire::{
+    batch::{Encoder, Fields},
+    quantity::Nanos,
+    schema::ProbeType,
+    value::RowWriter,
+};
+use std::{
+    collections::HashMap,
+    fs,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+pub const MS: u64 = 1_000_000;
+
+/// A DAC whose rules are those of `a.rules` in a folder.
+pub struct Plant {
+    pub folder: TempDir,
+    pub dac: Arc<Dac>,
+    pub alarms: Arc<Alarms>,
+    pub rules: Arc<Rules>,
+    supervisor: Supervisor,
+}
+
+impl Plant {
+    pub fn new(rules: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.rules"), rules).unwrap();
+        let alarms = Arc::new(Alarms::open(&folder.path().join("state"), Limits::default()).unwrap());
+        let dac = Dac::new(Config::default());
+        let rules = Arc::new(Rules::new(config(folder.path()), alarms.clone()));
+        let supervisor = Supervisor::new(dac.clone(), None, vec![rules.clone()]);
+        supervisor.start_all();
+        Self { folder, dac, alarms, rules, supervisor }
+    }
+
+    /// Stops evaluating. All that has come is evaluated and kept before.
+    pub fn stop(&self) {
+        self.supervisor.stop("rules").unwrap();
+    }
+
+    pub fn start(&self) {
+        self.supervisor.start("rules").unwrap();
+    }
+
+    pub fn write_rules(&self, rules: &str) {
+        fs::write(self.folder.path().join("a.rules"), rules).unwrap();
+        self.rules.rules_state().request_reload(None);
+    }
+
+    /// Waits until an alarm is as it should be.
+    pub fn wait_for(&self, rule: &str, is_so: impl Fn(&AlarmView) -> bool) -> AlarmView {
+        wait(&format!("the alarm {rule}"), || {
+            let filter = Filter { rule: Some(rule.into()), ..Filter::default() };
+            self.alarms.list(&filter).alarms.into_iter().find(|alarm| is_so(alarm))
+        })
+    }
+
+    pub fn wait_for_standing(&self, rule: &str, standing: Standing) -> AlarmView {
+        self.wait_for(rule, |alarm| alarm.state == standing)
+    }
+
+    /// Waits until so many samples were evaluated.
+    pub fn wait_for_samples(&self, samples: u64) {
+        wait(&format!("{samples} samples"), || {
+            (self.rules.state()["samples"].as_u64().unwrap() >= samples).then_some(())
+        });
+    }
+
+    /// What the journal says, oldest first: rule, what happened, and the sequence number.
+    pub fn journal(&self) -> Vec<(String, String, Option<u64>)> {
+        let page = self.alarms.journal(&JournalFilter { most: 10_000, ..JournalFilter::default() }).unwrap();
+        let entries = page.entries.into_iter().rev();
+        entries.map(|entry| (entry.rule, entry.kind.name().to_owned(), entry.sequence)).collect()
+    }
+}
+
+pub fn config(folder: &Path) -> RulesConfig {
+    let mut config = RulesConfig { files: vec!["a.rules".into()], ..RulesConfig::default() };
+    config.directory = "state".into();
+    config.relative_to(folder);
+    config
+}
+
+/// Waits for something that another thread does.
+pub fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60), "{what} has not come");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A node with pumps.
+pub struct Pumps {
+    dac: Arc<Dac>,
+    session: NodeSession,
+    name: String,
+    pump: ProbeType,
+    next: HashMap<String, u64>,
+    time: u64,
+}
+
+pub fn pump() -> ProbeType {
+    let json = r#"{"name": "Pump", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
+        "metrics": [{"name": "temperature", "type": "real64", "alarm": {"above": 200.0}}]}"#;
+    serde_json::from_str(json).unwrap()
+}
+
+impl Pumps {
+    pub fn new(dac: &Arc<Dac>, name: &str, run: u128, instances: &[&str]) -> Self {
+        Self::of_type(dac, name, run, instances, pump())
+    }
+
+    pub fn of_type(dac: &Arc<Dac>, name: &str, run: u128, instances: &[&str], pump: ProbeType) -> Self {
+        let node = NodeIdentity {
+            name: name.into(),
+            uuid: Uuid::nil(),
+            run: Uuid::from_u128(run),
+            host: "h".into(),
+            software: "test".into(),
+            pid: 1,
+        };
+        let instance = |name: &&str| RegisteredInstance {
+            name: (*name).into(),
+            probe_type: pump.uuid,
+            kind: ProbeKind::Pushed,
+            demand: None,
+            state: InstanceState { hertz: None, enabled: true, recorder: None },
+        };
+        let instances = instances.iter().map(instance).collect();
+        let mut session = NodeSession::new(dac.clone(), mpsc::channel(8).0);
+        for message in [
+            NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false },
+            NodeMessage::Register { types: vec![pump.clone()], instances },
+        ] {
+            let json = serde_json::to_vec(&message).unwrap();
+            session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
+        }
+        let (dac, name) = (dac.clone(), name.to_owned());
+        Self { dac, session, name, pump, next: HashMap::new(), time: 1_700_000_000_000 * MS }
+    }
+
+    /// Sends a batch of temperatures, 100 ms apart.
+    pub fn send(&mut self, instance: &str, temperatures: &[f64]) {
+        self.send_at(instance, temperatures, now());
+    }
+
+    pub fn send_at(&mut self, instance: &str, temperatures: &[f64], dac_time: Nanos) {
+        let rows: Vec<[f64; 1]> = temperatures.iter().map(|temperature| [*temperature]).collect();
+        let rows: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
+        self.send_rows_at(instance, &rows, dac_time);
+    }
+
+    pub fn send_rows(&mut self, instance: &str, rows: &[&[f64]]) {
+        self.send_rows_at(instance, rows, now());
+    }
+
+    fn send_rows_at(&mut self, instance: &str, rows: &[&[f64]], dac_time: Nanos) {
+        let topic = self.dac.registry.find(&self.name, instance).unwrap().topic.0;
+        let next = self.next.entry(instance.into()).or_insert(1);
+        let mut encoder = Encoder::new(&self.pump).unwrap();
+        for values in rows {
+            let mut row = Vec::new();
+            let mut writer = RowWriter::new(&mut row);
+            values.iter().for_each(|value| writer.f64(*value));
+            self.time += 100 * MS;
+            encoder.push(self.time, &row).unwrap();
+        }
+        let first_sequence = *next;
+        *next += rows.len() as u64;
+        let fields = Fields { topic, state: 0, first_sequence, node_time: self.time, dropped_before: 0 };
+        let mut batch = Vec::new();
+        encoder.finish(fields, &mut batch);
+        self.session.handle(Frame::Batch(&batch), dac_time, &mut Vec::new()).unwrap();
+        // As the end of a read from the socket does.
+        self.session.acknowledge(dac_time, &mut Vec::new());
+    }
+
+    /// Ends the connection.
+    pub fn leave(mut self) {
+        self.session.close(now());
+    }
+
+    /// Loses samples on the way.
+    pub fn lose(&mut self, instance: &str, count: u64) {
+        *self.next.entry(instance.into()).or_insert(1) += count;
+    }
+}

@@ -1,0 +1,165 @@
+//! Rules over samples that come to a DAC.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+mod common;
+
+use common::{Plant, Pumps, pump, wait};
+use oasis_handler::Handler;
+use oasis_rules::{FileState, Standing};
+
+const HOT: &str = "input p = \"*/pump\" : Pump;\nalarm Hot { raise p.temperature > 95; clear p.temperature < 90; severity high; }\n";
+
+#[test]
+fn an_alarm_is_raised_and_cleared_by_samples() {
+    let plant = Plant::new(HOT);
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump", "other"]);
+    pumps.send("pump", &[20.0, 96.5]);
+    let alarm = plant.wait_for_standing("Hot", Standing::Active);
+    assert_eq!((alarm.key.node.as_str(), alarm.key.instance.as_str()), ("north", "pump"));
+    assert_eq!((alarm.value, alarm.limit, alarm.sequence), (Some(96.5), Some(95.0), Some(2)));
+    pumps.send("other", &[200.0]);
+    pumps.send("pump", &[92.0, 89.0]);
+    plant.wait_for_standing("Hot", Standing::Normal);
+    let journal = plant.journal();
+    let expected = [("Hot".into(), "raised".into(), Some(2)), ("Hot".into(), "cleared".into(), Some(4))];
+    assert_eq!(journal, expected);
+    assert_eq!(plant.rules.problem(), None);
+}
+
+#[test]
+fn a_rule_waits_for_its_type_and_new_instances_join() {
+    let plant = Plant::new(HOT);
+    wait("the look at the files", || plant.rules.rules_state().loaded().files.first().cloned());
+    let loaded = plant.rules.rules_state().loaded();
+    assert_eq!((loaded.files[0].state, loaded.rules.len()), (FileState::Loaded, 0), "{loaded:?}");
+    let mut north = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    north.send("pump", &[99.0]);
+    plant.wait_for("Hot", |alarm| alarm.key.node == "north");
+    let mut south = Pumps::new(&plant.dac, "south", 2, &["pump"]);
+    south.send("pump", &[99.0]);
+    plant.wait_for("Hot", |alarm| alarm.key.node == "south");
+    let rules = plant.rules.rules_state().loaded().rules;
+    assert_eq!(rules.iter().find(|rule| rule.name == "Hot").unwrap().instances, 2);
+}
+
+#[test]
+fn silence_is_noticed_without_samples_and_says_why() {
+    let text = format!("{HOT} alarm Gone {{ raise silent(p) for 300ms; }}");
+    let plant = Plant::new(&text);
+    let mut stopped = Pumps::new(&plant.dac, "stopped", 1, &["pump"]);
+    let mut offline = Pumps::new(&plant.dac, "offline", 2, &["pump"]);
+    stopped.send("pump", &[1.0]);
+    offline.send("pump", &[1.0]);
+    offline.leave();
+    let cause = |node: &str| {
+        plant.wait_for("Gone", |alarm| alarm.key.node == node && alarm.state == Standing::Active).cause
+    };
+    assert_eq!(cause("stopped").as_deref(), Some("stopped"));
+    assert_eq!(cause("offline").as_deref(), Some("offline"));
+    stopped.send("pump", &[1.0]);
+    plant.wait_for("Gone", |alarm| alarm.key.node == "stopped" && alarm.state == Standing::Normal);
+}
+
+#[test]
+fn a_gap_is_unknown_and_says_why() {
+    let plant = Plant::new(HOT);
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    pumps.send("pump", &[99.0]);
+    plant.wait_for_standing("Hot", Standing::Active);
+    pumps.lose("pump", 3);
+    pumps.send("pump", &[f64::NAN]);
+    let alarm = plant.wait_for("Hot", |alarm| !alarm.is_known);
+    assert_eq!(alarm.state, Standing::Active, "unknown does not change the state");
+    assert_eq!(alarm.cause.as_deref(), Some("unexplained"));
+}
+
+#[test]
+fn a_reload_keeps_the_states_of_rules_that_did_not_change() {
+    let often = "input p = \"*/pump\" : Pump; alarm Often { raise count(p.temperature > 95, last 3) >= 3; }";
+    let plant = Plant::new(often);
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    pumps.send("pump", &[99.0, 99.0]);
+    plant.wait_for_samples(2);
+    plant.write_rules(&format!("{often} alarm New {{ raise p.temperature > 10; }}"));
+    wait("the new rule", || {
+        plant.rules.rules_state().loaded().rules.iter().any(|rule| rule.name == "New").then_some(())
+    });
+    pumps.send("pump", &[99.0]);
+    plant.wait_for_standing("Often", Standing::Active);
+    assert_eq!(plant.wait_for_standing("New", Standing::Active).sequence, Some(3));
+
+    // One with errors changes nothing.
+    plant.write_rules("input p = \"*/pump\" : Pump; alarm Often { raise p.temprature > 1; }");
+    wait("the refusal", || {
+        plant.rules.warnings().first().cloned().filter(|warning| warning.contains("a.rules:1"))
+    });
+    pumps.send("pump", &[1.0, 1.0]);
+    plant.wait_for_standing("Often", Standing::Normal);
+
+    // The alarms of a rule that is gone end.
+    plant.write_rules(&format!("{often} alarm New {{ raise p.temperature > 0; }}"));
+    pumps.send("pump", &[5.0]);
+    plant.wait_for_standing("New", Standing::Active);
+    plant.write_rules(often);
+    wait("the end of the alarm", || {
+        plant
+            .journal()
+            .iter()
+            .any(|(rule, kind, _)| (rule.as_str(), kind.as_str()) == ("New", "rule_removed"))
+            .then_some(())
+    });
+}
+
+#[test]
+fn an_alarm_of_a_changed_rule_is_cleared_by_the_new_one() {
+    let plant = Plant::new(HOT);
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    pumps.send("pump", &[99.0]);
+    plant.wait_for_standing("Hot", Standing::Active);
+    plant.write_rules(&HOT.replace("< 90", "< 50").replace("severity high", "severity low"));
+    wait("the new text", || {
+        let rules = plant.rules.rules_state().loaded().rules;
+        let severity = rules.into_iter().find(|rule| rule.name == "Hot").unwrap().severity;
+        (severity == Some(oasis_rules::program::Severity::Low)).then_some(())
+    });
+    pumps.send("pump", &[60.0, 40.0]);
+    assert_eq!(plant.wait_for_standing("Hot", Standing::Normal).sequence, Some(3));
+}
+
+#[test]
+fn states_outlive_the_handler() {
+    let plant = Plant::new(
+        "input p = \"*/pump\" : Pump; alarm Often { raise count(p.temperature > 95, last 3) >= 3; }",
+    );
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    pumps.send("pump", &[99.0]);
+    plant.wait_for_samples(1);
+    plant.stop();
+    pumps.send("pump", &[99.0]);
+    plant.start();
+    pumps.send("pump", &[99.0]);
+    let alarm = plant.wait_for_standing("Often", Standing::Active);
+    assert_eq!(alarm.sequence, Some(3));
+}
+
+#[test]
+fn limits_of_pdl_are_alarms_and_another_version_binds_anew() {
+    let plant = Plant::new(HOT);
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    pumps.send("pump", &[201.0]);
+    let alarm = plant.wait_for("Pump.temperature high", |alarm| alarm.state == Standing::Active);
+    assert_eq!(alarm.limit, Some(200.0));
+    plant.wait_for_standing("Hot", Standing::Active);
+    // A later version has the metric at another place.
+    let mut json = serde_json::to_value(pump()).unwrap();
+    let first = serde_json::json!({"name": "speed", "type": "real64"});
+    json["metrics"].as_array_mut().unwrap().insert(0, first);
+    json["version"] = "2.0".into();
+    let second = serde_json::from_value(json).unwrap();
+    pumps.leave();
+    let mut pumps = Pumps::of_type(&plant.dac, "north", 2, &["pump"], second);
+    pumps.send_rows("pump", &[&[300.0, 20.0]]);
+    plant.wait_for_standing("Hot", Standing::Normal);
+    plant.wait_for_standing("Pump.temperature high", Standing::Normal);
+}

@@ -25,6 +25,7 @@ mod harness;
 mod invisible;
 mod lab;
 mod large_registry;
+mod live_rules;
 mod logging;
 mod malformed;
 mod mdns;

@@ -521,6 +521,7 @@ impl Work<'_> {
             |source: &Source| source.instance.node == instance.node && source.instance.name == instance.name;
         let topic = instance.topic;
         let before = self.sources.iter().find(|(_, source)| is_before(source)).map(|(topic, _)| *topic);
+        let mut is_new = false;
         let source = match before.and_then(|before| Some((before, self.sources.get(&before)?.is_over()))) {
             // A retired topic is read to its end first.
             Some((_, false)) => {
@@ -543,6 +544,7 @@ impl Work<'_> {
                         return self.fail(&error.to_string());
                     }
                 };
+                is_new = checkpoint.is_none();
                 let rules = (&self.set, standing);
                 let archive = self.archive.as_ref();
                 Source::new(instance, checkpoint.as_ref(), rules, archive, self.begin, &self.ready)
@@ -551,6 +553,10 @@ impl Work<'_> {
         self.sources.insert(topic, source);
         let deadline = self.sources.get_mut(&topic).and_then(|source| source.deadline(&self.set));
         self.deadlines.set(topic, deadline);
+        if is_new {
+            // After a crash the evaluation begins here again.
+            self.checkpoint(topic);
+        }
     }
 
     fn end(&mut self, topic: TopicId) {

@@ -42,6 +42,7 @@ verbs! {
     DemandOff "command:demand-off" "Keep the rate, regardless of readers",
     Runs "runs" "Start, stop, change and delete test runs",
     Annotations "annotations" "Add and delete annotations",
+    Alarms "alarms" "Acknowledge, shelve and suppress alarms, and take them out of service",
     Layouts "layouts" "Save and delete layouts of the page",
     Export "export" "Export samples to files",
     Sql "sql" "Send SQL; its tables contain what read-past permits",

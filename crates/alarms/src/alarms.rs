@@ -183,7 +183,8 @@ impl Alarms {
         self.journal_visible(filter, |_, _| true)
     }
 
-    /// Entries of the journal, newest first, of instances (node and name) that a caller may see.
+    /// Entries of the journal, newest first, of instances (node and name) that a caller may see. If many entries are invisible, a page has fewer than
+    /// were asked for, and others follow.
     ///
     /// # Errors
     /// If the database fails.
@@ -193,12 +194,7 @@ impl Alarms {
         is_visible: impl Fn(&str, &str) -> bool,
     ) -> Result<JournalPage, AlarmsError> {
         let most = if filter.most == 0 { PAGE } else { filter.most.min(PAGE) };
-        let found = journal::find(&self.reader(), filter, most + 1, is_visible);
-        let mut entries = found.map_err(|error| self.failure(error))?;
-        let is_more = entries.len() > most;
-        entries.truncate(most);
-        let next = entries.last().filter(|_| is_more).map(|last| last.id);
-        Ok(JournalPage { entries, next })
+        journal::find(&self.reader(), filter, most, is_visible).map_err(|error| self.failure(error))
     }
 
     /// Figures of the alarms.
@@ -330,7 +326,7 @@ impl Alarms {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn memory(&self) -> RwLockReadGuard<'_, Memory> {
+    pub(crate) fn memory(&self) -> RwLockReadGuard<'_, Memory> {
         self.memory.read().unwrap_or_else(PoisonError::into_inner)
     }
 }

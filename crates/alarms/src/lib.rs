@@ -37,6 +37,7 @@ mod machine;
 mod memory;
 pub mod names;
 mod outbox;
+mod standing;
 mod statistics;
 mod tables;
 

@@ -64,6 +64,8 @@ CREATE TABLE journal (
 ) STRICT;
 CREATE UNIQUE INDEX journal_key ON journal (key) WHERE key IS NOT NULL;
 CREATE INDEX journal_instance ON journal (node, instance, id);
+CREATE INDEX journal_rule ON journal (rule, id);
+CREATE INDEX journal_kind ON journal (kind, id);
 CREATE INDEX journal_time ON journal (time);
 CREATE INDEX journal_raised ON journal (written) WHERE kind = 'raised';
 

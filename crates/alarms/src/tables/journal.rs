@@ -1,9 +1,9 @@
 //! The table of the journal.
 
 use super::{alarm, maybe_signed, maybe_unsigned, maybe_word, signed, unsigned, word};
-use crate::{AlarmKey, EventKey, JournalEntry, JournalFilter, JournalKind, names};
+use crate::{AlarmKey, EventKey, JournalEntry, JournalFilter, JournalKind, JournalPage, names};
 use oasis_wire::quantity::Nanos;
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params, params_from_iter, types::Value};
 use uuid::Uuid;
 
 /// What an entry counts besides its texts.
@@ -58,37 +58,51 @@ pub fn remove_oldest(on: &Connection) -> rusqlite::Result<Option<u64>> {
         .optional()
 }
 
-/// Entries that match, newest first, at most so many, of instances that a caller may see.
+/// Entries that match, newest first, at most so many, of instances that a caller may see. Looks at [`MOST_SEEN`] at most: then there is a number after which
+/// the search goes on.
 pub fn find(
     on: &Connection,
     filter: &JournalFilter,
     most: usize,
     is_visible: impl Fn(&str, &str) -> bool,
-) -> rusqlite::Result<Vec<JournalEntry>> {
-    let mut statement = on.prepare_cached(
-        "SELECT * FROM journal
-         WHERE (:from IS NULL OR time >= :from) AND (:to IS NULL OR time < :to) AND (:rule IS NULL OR rule = :rule)
-           AND (:node IS NULL OR node = :node) AND (:instance IS NULL OR instance = :instance)
-           AND (:kind IS NULL OR kind = :kind) AND id < :after
-         ORDER BY id DESC",
-    )?;
+) -> rusqlite::Result<JournalPage> {
     let time = |time: Option<Nanos>| time.map(|time| i64::try_from(time.0).unwrap_or(i64::MAX));
-    let after = filter.after.map_or(i64::MAX, |after| i64::try_from(after).unwrap_or(i64::MAX));
-    let mut rows = statement.query(named_params! {
-        ":from": time(filter.from), ":to": time(filter.to), ":rule": filter.rule, ":node": filter.node,
-        ":instance": filter.instance, ":kind": filter.kind.map(JournalKind::name), ":after": after,
-    })?;
-    let mut found = Vec::new();
-    while found.len() < most
-        && let Some(row) = rows.next()?
-    {
+    let text = |text: &Option<String>| text.clone().map(Value::from);
+    // Only the conditions that are asked for: the others would keep SQLite from its indexes.
+    let conditions = [
+        ("time >= ?", time(filter.from).map(Value::from)),
+        ("time < ?", time(filter.to).map(Value::from)),
+        ("rule = ?", text(&filter.rule)),
+        ("node = ?", text(&filter.node)),
+        ("instance = ?", text(&filter.instance)),
+        ("kind = ?", filter.kind.map(|kind| Value::from(kind.name().to_owned()))),
+        ("id < ?", filter.after.map(|after| Value::from(i64::try_from(after).unwrap_or(i64::MAX)))),
+    ];
+    let (asked, values): (Vec<_>, Vec<_>) =
+        conditions.into_iter().filter_map(|(condition, value)| Some((condition, value?))).unzip();
+    let asked = if asked.is_empty() { "true".to_owned() } else { asked.join(" AND ") };
+    let mut statement =
+        on.prepare_cached(&format!("SELECT * FROM journal WHERE {asked} ORDER BY id DESC"))?;
+    let mut rows = statement.query(params_from_iter(values))?;
+    let (mut page, mut last) = (JournalPage::default(), None);
+    for _ in 0..MOST_SEEN {
+        let Some(row) = rows.next()? else { return Ok(page) };
+        if page.entries.len() == most {
+            page.next = last;
+            return Ok(page);
+        }
         let entry = read(row)?;
+        last = Some(entry.id);
         if is_visible(&entry.node, &entry.instance) {
-            found.push(entry);
+            page.entries.push(entry);
         }
     }
-    Ok(found)
+    page.next = last;
+    Ok(page)
 }
+
+/// Entries that one request looks at.
+const MOST_SEEN: usize = 10_000;
 
 /// How often an alarm was raised.
 pub struct Raises {

@@ -138,3 +138,23 @@ fn the_end_of_a_rule_ends_its_alarms() {
     let changes = alarms.changes(revision);
     assert_eq!((changes.removed.len(), changes.is_incomplete), (2, false));
 }
+
+#[test]
+fn what_stands_can_be_repeated_for_a_destination() {
+    let (_folder, alarms) = alarms();
+    for (sequence, instance) in ["calm", "hot", "hidden"].iter().enumerate() {
+        commit(&alarms, "Hot", instance, EventKind::Raised, sequence as u64 + 1);
+    }
+    commit(&alarms, "Hot", "calm", EventKind::Cleared, 4);
+    alarms.act(action("Hot", "hidden", ActionVerb::Suppress, 5)).unwrap();
+    commit(&alarms, "Latched", "late", EventKind::Raised, 6);
+    commit(&alarms, "Latched", "late", EventKind::Cleared, 7);
+    let names = |destination| {
+        let standing = alarms.standing_for(destination);
+        standing.into_iter().map(|alarm| alarm.key.instance).collect::<Vec<_>>()
+    };
+    assert_eq!(names("mail"), ["hot", "late"]);
+    let notify = Some(vec!["pager".into()]);
+    alarms.set_rules(&[oasis_alarms::RuleFacts { notify, ..facts("Hot") }, facts("Latched")]).unwrap();
+    assert_eq!((names("mail"), names("pager")), (vec!["late".to_owned()], vec!["hot".into(), "late".into()]));
+}

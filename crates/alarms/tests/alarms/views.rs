@@ -129,3 +129,22 @@ fn figures_count_what_stands_and_what_chatters() {
     drop(alarms);
     check(&open(&folder, Limits::default()));
 }
+
+#[test]
+fn a_page_of_the_journal_looks_at_a_bounded_number_of_entries() {
+    let (_folder, alarms) = alarms();
+    let events = (1..=10_500).map(|sequence| event("Brake", "hidden", EventKind::Matched, sequence));
+    alarms.commit(round(1, events.collect())).unwrap();
+    let mut filter = JournalFilter::default();
+    let mut pages = 0;
+    loop {
+        let page = alarms.journal_visible(&filter, |_, instance| instance != "hidden").unwrap();
+        assert!(page.entries.is_empty());
+        pages += 1;
+        filter.after = page.next;
+        if filter.after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(pages, 2);
+}

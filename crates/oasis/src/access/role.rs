@@ -43,7 +43,7 @@ enum Verb {
   oasis role set archivist --allow read,export,sql
   oasis role set reader-of-7 --allow 'read plant-7/*'
 
-Verbs: read-live, read-past, command:hertz and other commands, runs, annotations, layouts, export, sql, rules, eisa,
+Verbs: read-live, read-past, command:hertz and other commands, runs, annotations, alarms, layouts, export, sql, rules, eisa,
 administration; read, command and * for several. See docs/reference/permissions.md.")]
     Set {
         /// Name of the role.

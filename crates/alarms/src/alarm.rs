@@ -69,7 +69,7 @@ pub struct AlarmView {
 
 impl AlarmView {
     /// An alarm that was never raised.
-    pub(crate) fn new(key: AlarmKey) -> Self {
+    pub fn new(key: AlarmKey) -> Self {
         Self {
             key,
             state: Standing::Normal,

@@ -165,6 +165,11 @@ impl Alarms {
         Ok(alarm.shown(memory.now()))
     }
 
+    /// Whether there is such an alarm.
+    pub fn has(&self, key: &AlarmKey) -> bool {
+        self.memory().alarms.contains_key(key)
+    }
+
     /// Alarms in the order of their keys.
     pub fn list(&self, filter: &Filter) -> AlarmList {
         self.list_visible(filter, |_| true)

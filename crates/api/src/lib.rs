@@ -1,6 +1,6 @@
 //! The HTTP API of a DAC, and the page that uses it.
 //!
-//! An [`Api`] answers requests about nodes, instances, ledgers, the archive, commands, test runs, annotations, handlers and
+//! An [`Api`] answers requests about nodes, instances, ledgers, the archive, commands, test runs, annotations, alarms, handlers and
 //! layouts of the page, the TEM and the threads of the doors, and serves the page's files. It stands above [`oasis_doors`], which has the WebSockets and text doors:
 //! [`Api::router`] composes both. `/openapi.json` describes all of it:
 //!
@@ -12,6 +12,7 @@
 //! ```
 
 mod accounts;
+mod alarms;
 mod annotations;
 mod archive;
 mod audit;
@@ -48,6 +49,7 @@ use axum::{
 pub use enrollment::Enrollment;
 use layout_store::LayoutStore;
 use oasis_access::Verb;
+use oasis_alarms::Alarms;
 use oasis_doors::{
     Doors, Problem,
     permissions::{COMMANDS, READ, Requirement, Routes},
@@ -72,6 +74,8 @@ const LIVE: &[Verb] = &[Verb::ReadLive];
 const RULES: &[Verb] = &[Verb::Rules];
 const SQL: &[Verb] = &[Verb::Sql];
 const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
+const ALARMS: &[Verb] = &[Verb::Alarms];
+const LIVE: &[Verb] = &[Verb::ReadLive];
 
 #[derive(OpenApi)]
 #[openapi(
@@ -145,6 +149,11 @@ const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
         annotations::list,
         annotations::add,
         annotations::delete,
+        alarms::list::list,
+        alarms::actions::act,
+        alarms::events::follow,
+        alarms::journal::list,
+        alarms::statistics::show,
         handlers::list,
         handlers::start,
         handlers::stop,
@@ -178,6 +187,7 @@ pub struct Api {
     sql: sql::Turns,
     rules: rules::Rules,
     tem: Arc<Tem>,
+    alarms: Option<Arc<Alarms>>,
 }
 
 /// Most requests need only the doors.
@@ -196,8 +206,8 @@ impl Api {
         let config = &doors.config;
         let layouts = LayoutStore::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
         let (enrollment, provider, sql, tem) = (None, None, sql::Turns::default(), Arc::default());
-        let (layouts, rules) = (Arc::new(layouts), rules::Rules::default());
-        Ok(Self { layouts, handlers, doors, enrollment, provider, sql, rules, tem })
+        let (layouts, alarms, rules) = (Arc::new(layouts), None, rules::Rules::default());
+        Ok(Self { layouts, handlers, doors, enrollment, provider, sql, rules, tem, alarms })
     }
 
     /// Enrolls nodes too.
@@ -213,6 +223,11 @@ impl Api {
     /// Shows the files and rules of an engine, and changes them as far as it permits.
     pub fn with_rules(self, state: Option<Arc<RulesState>>) -> Self {
         Self { rules: rules::Rules::new(state), ..self }
+    }
+
+    /// Shows these alarms, and takes actions of operators on them.
+    pub fn with_alarms(self, alarms: Option<Arc<Alarms>>) -> Self {
+        Self { alarms, ..self }
     }
 
     /// Serves this TEM in place of an empty one.
@@ -308,7 +323,7 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .get("/api/v1/handlers", Everywhere(READ), handlers::list)
         .post("/api/v1/handlers/{name}/start", Everywhere(ADMINISTRATION), handlers::start)
         .post("/api/v1/handlers/{name}/stop", Everywhere(ADMINISTRATION), handlers::stop)
-        .get("/metrics", Everywhere(&[Verb::ReadLive]), handlers::metrics)
+        .get("/metrics", Everywhere(LIVE), handlers::metrics)
         .get("/api/v1/shards", Everywhere(READ), shards::list)
         .put("/api/v1/shards", Everywhere(ADMINISTRATION), shards::choose)
         // A layout names instances.
@@ -341,6 +356,11 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .get("/api/v1/annotations", Somewhere(READ), annotations::list)
         .post("/api/v1/annotations", Somewhere(ANNOTATIONS), annotations::add)
         .delete("/api/v1/annotations/{annotation}", Somewhere(ANNOTATIONS), annotations::delete)
+        .get("/api/v1/alarms", Somewhere(LIVE), alarms::list::list)
+        .post("/api/v1/alarms/actions", Somewhere(ALARMS), alarms::actions::act)
+        .get("/api/v1/alarms/events", Somewhere(LIVE), alarms::events::follow)
+        .get("/api/v1/alarms/journal", Somewhere(PAST), alarms::journal::list)
+        .get("/api/v1/alarms/statistics", Somewhere(LIVE), alarms::statistics::show)
 }
 
 /// Parses the body of a request.

@@ -6,7 +6,7 @@ use crate::{
     origin::{self, RefusalLog},
     past::ArchiveAccess,
     permissions::Permissions,
-    places::Places,
+    places::{Door, Place, Places},
     problem::Problem,
     rate_limits::RateLimits,
     shard_choice::ShardChoice,
@@ -18,7 +18,7 @@ use axum::http::{HeaderMap, StatusCode};
 use oasis_archive::Archive;
 use oasis_dac::{Admission, Dac};
 use oasis_tls::ServerTls;
-use std::{collections::BTreeMap, io, sync::Arc, time::Instant};
+use std::{collections::BTreeMap, io, net::IpAddr, sync::Arc, time::Instant};
 use tokio::{runtime::Handle, sync::watch};
 
 /// State that all doors share.
@@ -131,8 +131,19 @@ impl Doors {
         self.shards.choose(choice)
     }
 
+    /// A place of the peer among the readers of server-sent events, for as long as it reads.
+    ///
+    /// # Errors
+    /// Status 503 or 429, if all places are taken.
+    pub fn event_reader(&self, peer: IpAddr) -> Result<Place, Problem> {
+        self.places.enter(Door::Events, peer).map_err(|(code, problem)| {
+            self.admission.count_refused(code);
+            problem
+        })
+    }
+
     /// Completes when all connections have to end.
-    pub(crate) async fn ended(&self) {
+    pub async fn ended(&self) {
         // An error would mean that no `Doors` is left, and here is one.
         let _ = self.ending.subscribe().wait_for(|&ending| ending).await;
     }

@@ -110,6 +110,7 @@ pub use doors::Doors;
 pub use headers::Origin;
 pub use page_origin::{MAX_ORIGINS, NoPageOrigin, PageOrigin, connecting_policy};
 pub use past::{ArchiveAccess, times::in_order};
+pub use places::Place;
 pub use problem::Problem;
 pub use proxies::{ForwardedHeader, Network, NetworkError, Proxied};
 pub use shard_choice::{BadShardChoice, MAX_SHARDS, ShardChoice};

@@ -32,8 +32,9 @@ const REPORTED: Duration = Duration::from_secs(60);
 /// Code of refused requests.
 pub const CODE: &str = "rate_limit";
 
-/// Routes whose requests cost much: they read the archive, or all instances.
-const EXPENSIVE: [&str; 6] = [
+/// Routes whose requests cost much: they read the archive, the journal, or all instances.
+const EXPENSIVE: [&str; 7] = [
+    "/api/v1/alarms/statistics",
     "/api/v1/archive/instances",
     "/api/v1/audit-log/check",
     "/api/v1/history.arrow",

@@ -159,7 +159,7 @@ impl Crashing {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn crashes_and_repetitions_change_nothing(steps in steps()) {

@@ -35,6 +35,7 @@ const RULES: &[&str] = &["rules"];
 const SQL: &[&str] = &["sql"];
 const RUNS: &[&str] = &["runs"];
 const ANNOTATIONS: &[&str] = &["annotations"];
+const ALARMS: &[&str] = &["alarms"];
 const COMMAND: &[&str] = &[
     "command:hertz",
     "command:enable",
@@ -131,6 +132,11 @@ pub const ROUTES: &[Expected] = &[
     somewhere("GET /api/v1/annotations", READ),
     somewhere("POST /api/v1/annotations", ANNOTATIONS),
     somewhere("DELETE /api/v1/annotations/{annotation}", ANNOTATIONS),
+    somewhere("GET /api/v1/alarms", LIVE),
+    somewhere("POST /api/v1/alarms/actions", ALARMS),
+    somewhere("GET /api/v1/alarms/events", LIVE),
+    somewhere("GET /api/v1/alarms/journal", PAST),
+    somewhere("GET /api/v1/alarms/statistics", LIVE),
     somewhere("GET /api/v1/stream.sse", READ),
     somewhere("GET /api/v1/samples", READ),
     somewhere("GET /api/v1/samples/wait", READ),

@@ -11,6 +11,7 @@
 )]
 
 mod accounts;
+mod alarms;
 mod eisa;
 mod expected;
 mod headers;

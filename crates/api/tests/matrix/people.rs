@@ -42,7 +42,7 @@ const fn shows(name: &'static str, rules: &'static [&'static str], shows: Creden
 
 const READ: &[&str] = &["read-live,read-past */*"];
 const OPERATOR: &[&str] = &[
-    "read-live,read-past,command:hertz,command:enable,command:disable,command:sample-now,command:trigger,command:deadband,command:demand,command:demand-off,runs,annotations,layouts,export,sql */*",
+    "read-live,read-past,command:hertz,command:enable,command:disable,command:sample-now,command:trigger,command:deadband,command:demand,command:demand-off,runs,annotations,alarms,layouts,export,sql */*",
 ];
 
 /// All of them.
@@ -59,6 +59,7 @@ pub const PEOPLE: &[Person] = &[
     person("pump", &["read-live plant-7/pump"]),
     person("fitter", &["read-live,read-past plant-*/*", "command:enable,command:disable plant-*/pump"]),
     person("writer", &["read-live,read-past plant-7/*", "annotations plant-7/*"]),
+    person("watch", &["read-live plant-7/*", "alarms plant-7/pump"]),
     person("old", &["read-live plant-7/*", "eisa */*"]),
     person("shift", &["read-live */*", "runs,layouts */*"]),
     person("keeper", &["administration */*"]),

@@ -8,6 +8,7 @@ use axum::{
     http::{Request, Response, StatusCode, header},
 };
 use oasis_access::{Moment, Name, NewToken, Rule};
+use oasis_alarms::{Alarms, Limits};
 use oasis_api::Api;
 use oasis_channel::ProbeKind;
 use oasis_dac::{Config, Dac, StoredInstance};
@@ -16,6 +17,7 @@ use oasis_handler::Supervisor;
 use oasis_wire::{quantity::Nanos, schema::ProbeType};
 use serde_json::Value;
 use std::{collections::HashMap, net::SocketAddr, sync::Arc};
+use tempfile::TempDir;
 use tower_service::Service;
 
 /// The instances.
@@ -27,6 +29,9 @@ pub const NAMES: [(&str, &str); 5] =
 pub struct World {
     pub doors: Doors,
     pub api: Api,
+    /// An alarm for each instance: see [`crate::alarms`].
+    pub alarms: Arc<Alarms>,
+    _directory: TempDir,
     router: Router,
     headers: HashMap<&'static str, Headers>,
 }
@@ -66,9 +71,11 @@ impl World {
         };
         let doors = Doors::with_permissions(dac.clone(), config, None, permissions).unwrap();
         let handlers = Arc::new(Supervisor::new(dac, None, Vec::new()));
-        let api = Api::new(doors.clone(), handlers).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let alarms = Arc::new(Alarms::open(directory.path(), Limits::default()).unwrap());
+        let api = Api::new(doors.clone(), handlers).unwrap().with_alarms(Some(alarms.clone()));
         let headers = PEOPLE.iter().map(|person| (person.name, headers(&doors, person))).collect();
-        Self { router: api.clone().router(), doors, api, headers }
+        Self { router: api.clone().router(), doors, api, alarms, _directory: directory, headers }
     }
 
     /// Returns the headers for who it is, at this port of the DAC, and the address that it comes from.

@@ -169,7 +169,8 @@ impl RunningDac {
         let own_tem = Arc::new(Tem::default());
         let api = Api::new(doors, handlers.clone())?.enrolling(enrollment).with_openid(openid);
         let rules_state = rules.as_ref().map(|rules| rules.handler.rules_state());
-        let api = api.with_tem(own_tem.clone()).with_rules(rules_state);
+        let alarms = rules.as_ref().map(|rules| rules.alarms.clone());
+        let api = api.with_tem(own_tem.clone()).with_rules(rules_state).with_alarms(alarms);
         handlers.start_all();
         let watchdog = systemd::watchdog(dac.health.clone())?;
         tokio::spawn(beat(dac.health.clone()));

@@ -1,0 +1,136 @@
+//! What operators do with alarms.
+
+use super::{alarms, failure, view::AlarmJson};
+use crate::{Api, archive::blocking};
+use axum::{
+    Extension, Json,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+};
+use oasis_access::Verb;
+use oasis_alarms::{Action, ActionError, ActionVerb, AlarmKey, AlarmView, Alarms};
+use oasis_dac::now;
+use oasis_doors::{Problem, permissions::Caller};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+/// What to do with an alarm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Asked {
+    Acknowledge,
+    Shelve,
+    Unshelve,
+    Suppress,
+    Unsuppress,
+    OutOfService,
+    InService,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AlarmAction {
+    rule: String,
+    node: String,
+    instance: String,
+    action: Asked,
+    /// Why, for the journal; at most 1024 bytes.
+    comment: Option<String>,
+    /// Of `shelve`: for how many seconds.
+    seconds: Option<u64>,
+    /// Of `shelve`: until the alarm clears. With `seconds`, until the first of both.
+    #[serde(default)]
+    once: bool,
+}
+
+/// Acknowledges, shelves or suppresses an alarm, takes it out of service, or ends that.
+#[utoipa::path(post, path = "/api/v1/alarms/actions", request_body = AlarmAction,
+    responses((status = 200, body = AlarmJson), (status = 403, body = Problem), (status = 404, body = Problem),
+        (status = 409, body = Problem), (status = 422, body = Problem), (status = 507, body = Problem)))]
+pub async fn act(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Json<AlarmJson>, Problem> {
+    api.doors.admit(&headers, "pages of other sites may not change alarms (doors.allowed_origins)")?;
+    let asked: AlarmAction = crate::body(&body)?;
+    let verb = verb(&asked)?;
+    let AlarmAction { rule, node, instance, action: word, comment, .. } = asked;
+    let (name, target) = (audited(word), format!("{rule} {node}/{instance}"));
+    let arguments = arguments(verb, comment.as_deref());
+    if let Err(refusal) = caller.ask(Verb::Alarms, &node, &instance) {
+        api.doors.permissions.record_refusal(&caller, name, &target, arguments, &refusal).await;
+        return Err(Problem::from(refusal).recorded());
+    }
+    let key = AlarmKey { rule, node, instance };
+    let alarms = alarms(&api)?.clone();
+    check_instance(&api, &alarms, &key)?;
+    let action = Action { key, verb, comment, principal: caller.author("http"), now: now() };
+    let acting = async move { blocking(move || alarms.act(action)).await?.map_err(problem) };
+    let done: AlarmView = api.doors.permissions.recorded(&caller, name, target, arguments, acting).await?;
+    Ok(Json(AlarmJson::new(done, &caller)))
+}
+
+fn verb(asked: &AlarmAction) -> Result<ActionVerb, Problem> {
+    if asked.action != Asked::Shelve && (asked.seconds.is_some() || asked.once) {
+        let detail = "only a shelve has seconds or once";
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", detail));
+    }
+    Ok(match asked.action {
+        Asked::Acknowledge => ActionVerb::Acknowledge,
+        Asked::Shelve => ActionVerb::Shelve { seconds: asked.seconds, once: asked.once },
+        Asked::Unshelve => ActionVerb::Unshelve,
+        Asked::Suppress => ActionVerb::Suppress,
+        Asked::Unsuppress => ActionVerb::Unsuppress,
+        Asked::OutOfService => ActionVerb::OutOfService,
+        Asked::InService => ActionVerb::InService,
+    })
+}
+
+/// The name of an action in the audit log.
+fn audited(asked: Asked) -> &'static str {
+    match asked {
+        Asked::Acknowledge => "alarm:acknowledge",
+        Asked::Shelve => "alarm:shelve",
+        Asked::Unshelve => "alarm:unshelve",
+        Asked::Suppress => "alarm:suppress",
+        Asked::Unsuppress => "alarm:unsuppress",
+        Asked::OutOfService => "alarm:out-of-service",
+        Asked::InService => "alarm:in-service",
+    }
+}
+
+fn arguments(verb: ActionVerb, comment: Option<&str>) -> Value {
+    let mut arguments = json!({});
+    if let ActionVerb::Shelve { seconds, once } = verb {
+        arguments = json!({"seconds": seconds, "once": once});
+    }
+    if let Some(comment) = comment {
+        arguments["comment"] = comment.into();
+    }
+    arguments
+}
+
+/// An alarm that was never raised has an instance to be silenced for.
+fn check_instance(api: &Api, alarms: &Alarms, key: &AlarmKey) -> Result<(), Problem> {
+    if alarms.has(key) || api.doors.dac.registry.find(&key.node, &key.instance).is_some() {
+        return Ok(());
+    }
+    Err(problem(ActionError::Unknown(key.clone())))
+}
+
+fn problem(error: ActionError) -> Problem {
+    let (status, code) = match &error {
+        ActionError::Unknown(_) => (StatusCode::NOT_FOUND, "unknown_alarm"),
+        ActionError::Conflict(_) => (StatusCode::CONFLICT, "alarm_state"),
+        ActionError::Endless | ActionError::Seconds(_) | ActionError::Comment(_) => {
+            (StatusCode::UNPROCESSABLE_ENTITY, "bad_request")
+        }
+        ActionError::TooMany(_) => (StatusCode::CONFLICT, "too_many_alarms"),
+        ActionError::Store(error) => return failure(error),
+    };
+    Problem::new(status, code, error.to_string())
+}

@@ -1,0 +1,177 @@
+//! The journal of alarms, and of the results of all other rules.
+
+use super::{ask, bad, view};
+use crate::Api;
+use axum::{
+    Extension, Json,
+    extract::{Query, State, rejection::QueryRejection},
+};
+use oasis_access::{Target, Verb};
+use oasis_alarms::{JournalEntry, JournalFilter, JournalKind};
+use oasis_dac::now;
+use oasis_doors::{Problem, in_order, permissions::Caller};
+use oasis_wire::{quantity::Nanos, time};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// Entries in one answer: by default, and at most.
+const LISTED: usize = 1_000;
+
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AlarmJournal)]
+pub struct Journal {
+    /// Newest first.
+    entries: Vec<EntryView>,
+    /// `after` for the next entries; null after the last one. A page may have fewer entries than asked for.
+    next: Option<u64>,
+}
+
+/// What happened to an alarm, or the result of another rule. What is not known is absent.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AlarmJournalEntry)]
+pub struct EntryView {
+    /// Its number: greater for later entries.
+    id: u64,
+    /// When it happened, nanoseconds: on the node's clock for results of rules, otherwise on the DAC's.
+    time: u64,
+    /// When the DAC received the sample, or had the action, nanoseconds on the DAC's clock.
+    dac_time: u64,
+    /// When it was written, nanoseconds on the DAC's clock.
+    written: u64,
+    rule: String,
+    node: String,
+    instance: String,
+    /// What happened, such as `raised`.
+    kind: &'static str,
+    /// The state of the alarm after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    severity: Option<&'static str>,
+    /// `good`, or `unknown` if the condition was not known.
+    quality: &'static str,
+    /// The value that was compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    /// What it was compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<f64>,
+    /// Unit of both.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unit: Option<String>,
+    /// The sequence number of the sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequence: Option<u64>,
+    /// Since when the condition had been true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<u64>,
+    /// Samples that are missing, if that is why something is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
+    /// Whether the samples came too late to act on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    late: bool,
+    /// Who acted; with the address only for callers that may read everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    principal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
+}
+
+impl EntryView {
+    fn new(entry: JournalEntry, caller: &Caller) -> Self {
+        Self {
+            id: entry.id,
+            time: entry.time,
+            dac_time: entry.dac_time,
+            written: entry.written,
+            rule: entry.rule,
+            node: entry.node,
+            instance: entry.instance,
+            kind: entry.kind.name(),
+            state: entry.state.map(|state| state.name()),
+            severity: entry.severity.map(|severity| severity.name()),
+            quality: view::quality(entry.is_known),
+            value: view::finite(entry.value),
+            limit: view::finite(entry.limit),
+            unit: entry.unit,
+            sequence: entry.sequence,
+            since: entry.since,
+            missing: entry.missing,
+            cause: entry.cause,
+            late: entry.late,
+            principal: entry.principal.map(|principal| caller.shown_author(&principal).to_owned()),
+            comment: entry.comment,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub struct JournalQuery {
+    /// What happened no earlier: nanoseconds since 1970, a date and time, or how long ago (-15m).
+    from: Option<String>,
+    /// What happened earlier.
+    to: Option<String>,
+    /// Entries of this rule.
+    rule: Option<String>,
+    /// Entries of this node.
+    node: Option<String>,
+    /// Entries of instances with this name.
+    instance: Option<String>,
+    /// Entries of this kind, such as `raised`.
+    kind: Option<String>,
+    /// The next entries: `next` of an earlier answer.
+    after: Option<u64>,
+    /// Most entries in the answer, 1 to 1000; 1000 by default.
+    limit: Option<usize>,
+}
+
+/// What happened to alarms of instances whose past the caller may read, newest first.
+#[utoipa::path(get, path = "/api/v1/alarms/journal", params(JournalQuery),
+    responses((status = 200, body = Journal), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub async fn list(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    query: Result<Query<JournalQuery>, QueryRejection>,
+) -> Result<Json<Journal>, Problem> {
+    let Query(query) = crate::understood(query)?;
+    let filter = filter(query)?;
+    let reader = caller.clone();
+    let page = ask(&api, move |alarms| {
+        let sees =
+            |node: &str, instance: &str| reader.may(Verb::ReadPast, Target::Instance { node, instance });
+        alarms.journal_visible(&filter, sees)
+    });
+    let page = page.await?;
+    let entries = page.entries.into_iter().map(|entry| EntryView::new(entry, &caller)).collect();
+    Ok(Json(Journal { entries, next: page.next }))
+}
+
+fn filter(query: JournalQuery) -> Result<JournalFilter, Problem> {
+    let from = query.from.map(|from| at("from", &from)).transpose()?;
+    let to = query.to.map(|to| at("to", &to)).transpose()?;
+    if let (Some(from), Some(to)) = (from, to) {
+        in_order(from.0, to.0)?;
+    }
+    let kind = query.kind.map(|name| {
+        let known: Vec<_> = JournalKind::ALL.iter().map(|kind| kind.name()).collect();
+        let named = JournalKind::named(&name);
+        named.ok_or_else(|| bad(format!("kind is {name:?}: write one of {}", known.join(", "))))
+    });
+    Ok(JournalFilter {
+        from,
+        to,
+        rule: query.rule,
+        node: query.node,
+        instance: query.instance,
+        kind: kind.transpose()?,
+        after: query.after,
+        most: query.limit.unwrap_or(LISTED).clamp(1, LISTED),
+    })
+}
+
+fn at(name: &str, text: &str) -> Result<Nanos, Problem> {
+    time::parse(text, now()).map(Nanos).map_err(|error| bad(format!("{name} is {text:?}: {error}")))
+}

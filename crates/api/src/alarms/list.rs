@@ -1,0 +1,98 @@
+//! The list of alarms.
+
+use super::{alarms, bad, sees, view::AlarmJson};
+use crate::Api;
+use axum::{
+    Extension, Json,
+    extract::{Query, State, rejection::QueryRejection},
+};
+use oasis_alarms::{AlarmKey, AlarmList, Filter, names};
+use oasis_doors::{Problem, permissions::Caller};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+/// Alarms in one answer: by default, and at most.
+const LISTED: usize = 1_000;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Alarms {
+    /// The newest revision that the list shows.
+    revision: u64,
+    /// By rule, node and instance.
+    alarms: Vec<AlarmJson>,
+    /// `after` for the next alarms; null after the last one.
+    next: Option<String>,
+}
+
+impl Alarms {
+    pub fn new(list: AlarmList, caller: &Caller) -> Self {
+        let AlarmList { revision, alarms, next } = list;
+        let alarms = alarms.into_iter().map(|alarm| AlarmJson::new(alarm, caller)).collect();
+        Self { revision, alarms, next: next.map(|key| place(&key)) }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+pub struct AlarmQuery {
+    /// `standing` (the default): active, latched, or silenced by somebody; `all`: those too that are normal.
+    state: Option<String>,
+    /// Alarms of this rule.
+    rule: Option<String>,
+    /// Alarms of this node.
+    node: Option<String>,
+    /// Alarms of instances with this name.
+    instance: Option<String>,
+    /// Alarms of this severity: `low`, `medium`, `high` or `critical`.
+    severity: Option<String>,
+    /// The next alarms: `next` of an earlier answer.
+    after: Option<String>,
+    /// Most alarms in the answer, 1 to 1000; 1000 by default.
+    limit: Option<usize>,
+}
+
+/// Alarms of instances that the caller may see, by rule, node and instance.
+#[utoipa::path(get, path = "/api/v1/alarms", params(AlarmQuery),
+    responses((status = 200, body = Alarms), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub async fn list(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    query: Result<Query<AlarmQuery>, QueryRejection>,
+) -> Result<Json<Alarms>, Problem> {
+    let Query(query) = crate::understood(query)?;
+    let filter = filter(query)?;
+    let found = alarms(&api)?.list_visible(&filter, |key| sees(&caller, key));
+    Ok(Json(Alarms::new(found, &caller)))
+}
+
+fn filter(query: AlarmQuery) -> Result<Filter, Problem> {
+    let is_standing = match query.state.as_deref() {
+        None | Some("standing") => true,
+        Some("all") => false,
+        Some(other) => return Err(bad(format!("state is {other:?}: write standing or all"))),
+    };
+    let severity = query.severity.map(|name| {
+        let named = names::severity(&name);
+        named.ok_or_else(|| bad(format!("severity is {name:?}: write low, medium, high or critical")))
+    });
+    Ok(Filter {
+        is_standing,
+        rule: query.rule,
+        node: query.node,
+        instance: query.instance,
+        severity: severity.transpose()?,
+        after: query.after.map(|after| key(&after)).transpose()?,
+        most: query.limit.unwrap_or(LISTED).clamp(1, LISTED),
+    })
+}
+
+/// An alarm as a text that is opaque to clients.
+fn place(key: &AlarmKey) -> String {
+    serde_json::to_string(&[&key.rule, &key.node, &key.instance]).unwrap_or_default()
+}
+
+fn key(text: &str) -> Result<AlarmKey, Problem> {
+    let parts: Result<[String; 3], _> = serde_json::from_str(text);
+    let [rule, node, instance] =
+        parts.map_err(|_| bad(format!("after is {text:?}: take it from next of an earlier answer")))?;
+    Ok(AlarmKey { rule, node, instance })
+}

@@ -75,7 +75,6 @@ const RULES: &[Verb] = &[Verb::Rules];
 const SQL: &[Verb] = &[Verb::Sql];
 const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
 const ALARMS: &[Verb] = &[Verb::Alarms];
-const LIVE: &[Verb] = &[Verb::ReadLive];
 
 #[derive(OpenApi)]
 #[openapi(

@@ -139,6 +139,14 @@ fn eventually_more(dac: &Oasis, name: &str, than: u64) -> u64 {
     eventually(name, || Some(figure(dac, name)).filter(|number| *number > than))
 }
 
+fn all_stored(dac: &Oasis) {
+    let is_stored = |ledger: &Value| {
+        let stored = ledger["archive"]["stored_offset"].as_u64();
+        stored > Some(0) && stored == ledger["received"].as_u64()
+    };
+    ledger(dac, "plant", "processor", "all samples stored", is_stored);
+}
+
 fn compare(live: &[String], replayed: &[String]) {
     let counted = |lines: &[String]| {
         let mut counts = BTreeMap::new();
@@ -181,16 +189,13 @@ fn after_kills_of_dac_and_node_the_journal_has_each_event_of_the_recording_once(
             // What was evaluated and not stored comes again. A node that dies before that takes it along: no recording has it.
             eventually_more(&dac, "events", 20);
             node.kill();
+            all_stored(&dac);
             node = Oasis::node(&channel, LOAD);
         }
     }
     eventually_more(&dac, "events", 20);
     assert!(node.stop().success());
-    let is_stored = |ledger: &Value| {
-        ledger["archive"]["stored_offset"].as_u64() > Some(0)
-            && ledger["archive"]["stored_offset"] == ledger["received"]
-    };
-    ledger(&dac, "plant", "processor", "all samples stored", is_stored);
+    all_stored(&dac);
     assert!(dac.stop().success());
 
     let journal = plant.journal();

@@ -156,7 +156,7 @@ impl Demand {
     }
 
     /// Returns whether anybody reads.
-    pub(crate) fn has_readers(&self) -> bool {
+    pub fn has_readers(&self) -> bool {
         self.lock().highest().is_some()
     }
 

@@ -249,6 +249,8 @@ pub struct Derive {
     pub every: u64,
     /// Names and values of its metrics.
     pub fields: Vec<(String, Value)>,
+    /// The units of its metrics; none of conditions and plain numbers.
+    pub units: Vec<Option<String>>,
 }
 
 /// A value of a derived instance.

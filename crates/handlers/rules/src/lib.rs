@@ -8,8 +8,10 @@
 
 mod cause;
 mod checkpoint;
+mod commands;
 mod config;
 mod files;
+mod output;
 mod ruleset;
 mod source;
 mod state;

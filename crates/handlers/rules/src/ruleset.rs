@@ -4,10 +4,13 @@ use crate::files::RuleFile;
 use oasis_alarms::RuleFacts;
 use oasis_rules::{
     DeclaredAlarm, FileState, Loaded, LoadedFile, LoadedRule, Problem, Program, compile, limits,
-    program::{Alarm, Body, Rule},
+    program::{ActionSpec, Alarm, Body, Event, Rule},
 };
 use oasis_wire::schema::ProbeType;
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 /// The code of an unknown type: its input waits until a node registers it.
 const UNKNOWN_TYPE: &str = "R0007";
@@ -71,6 +74,31 @@ impl RuleSet {
     /// What the alarms know of the alarm rules.
     pub fn facts(&self) -> Vec<RuleFacts> {
         self.programs.iter().flat_map(|loaded| loaded.alarms.iter().cloned()).collect()
+    }
+
+    /// The commands of a rule.
+    pub fn actions(&self, rule: &str) -> &[ActionSpec] {
+        let rules = self.programs.iter().flat_map(|loaded| &loaded.program.rules);
+        let named = rules.filter(|known| known.name == rule).map(|known| match &known.body {
+            Body::Alarm(Alarm { actions, .. }) | Body::Event(Event { actions, .. }) => &actions[..],
+            Body::Derive(_) | Body::Check(_) => &[],
+        });
+        named.max_by_key(|actions| actions.len()).unwrap_or_default()
+    }
+
+    /// The names of all rules.
+    pub fn names(&self) -> HashSet<String> {
+        let rules = self.programs.iter().flat_map(|loaded| &loaded.program.rules);
+        rules.map(|rule| rule.name.clone()).collect()
+    }
+
+    /// Whether any rule commands probes.
+    pub fn has_actions(&self) -> bool {
+        let mut rules = self.programs.iter().flat_map(|loaded| &loaded.program.rules);
+        rules.any(|rule| match &rule.body {
+            Body::Alarm(Alarm { actions, .. }) | Body::Event(Event { actions, .. }) => !actions.is_empty(),
+            Body::Derive(_) | Body::Check(_) => false,
+        })
     }
 
     /// The rules in number.

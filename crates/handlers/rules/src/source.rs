@@ -74,8 +74,8 @@ pub struct Found {
     pub missing: u64,
     /// Batches that could not be decoded.
     pub unreadable: u64,
-    /// Samples of derived instances, by program and rule.
-    pub derived: Vec<(usize, Derived)>,
+    /// Samples of derived instances: their source, the number of the program, that of the rule.
+    pub derived: Vec<(Arc<Instance>, usize, Derived)>,
     /// Whether a silence began: the checkpoint must say so together with the event.
     pub has_silence: bool,
 }
@@ -180,6 +180,20 @@ impl Source {
     /// Whether an input of a program reads it.
     pub fn is_read_by(&self, program: usize, input: usize) -> bool {
         self.units.iter().any(|unit| (unit.program, unit.input) == (program, input))
+    }
+
+    /// The rules that compute derived instances from it: numbers of program and rule.
+    pub fn derived(&self, set: &RuleSet) -> Vec<(usize, usize)> {
+        let of_unit = |unit: &Unit| {
+            let rules = set.programs.get(unit.program).map_or(&[][..], |loaded| &loaded.program.rules);
+            let (program, input) = (unit.program, unit.input);
+            let derived = rules
+                .iter()
+                .enumerate()
+                .filter(move |(_, rule)| rule.input == input && matches!(rule.body, Body::Derive(_)));
+            derived.map(|(at, _)| (program, at)).collect::<Vec<_>>()
+        };
+        self.units.iter().flat_map(of_unit).collect()
     }
 
     /// Whether it has read all of a retired topic.
@@ -328,7 +342,8 @@ impl Source {
             last.follow(run, &rows);
             let mut derived = Vec::new();
             let events = unit.evaluator.step(&loaded.program, dac_time, &rows, &mut derived);
-            found.derived.extend(derived.into_iter().map(|derived| (number, derived)));
+            let source = &self.instance;
+            found.derived.extend(derived.into_iter().map(|derived| (source.clone(), number, derived)));
             self.report(around, number, Some(context), events, found);
         }
         if last.0.is_some() {

@@ -1,5 +1,6 @@
 //! What others see of the handler.
 
+use crate::commands::Counts;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -43,6 +44,13 @@ pub struct State {
     pub refused: Vec<String>,
     /// Limits of PDL files that are no rules, because there are too many.
     pub limits_left_out: usize,
+    /// Why derived instances and results are not there for readers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_output: Option<String>,
+    /// Derived instances and results that are not there, because there are too many.
+    pub outputs_left_out: usize,
+    /// Commands to probes.
+    pub commands: Counts,
 }
 
 impl Shared {
@@ -64,6 +72,9 @@ impl Shared {
         if state.instances_left_out > 0 {
             let left_out = state.instances_left_out;
             warnings.push(format!("{left_out} instances are not evaluated: use patterns that match fewer"));
+        }
+        if let Some(why) = &state.no_output {
+            warnings.push(format!("derived instances and results cannot be read: {why}"));
         }
         if state.refused_checkpoints > 0 {
             warnings.push(

@@ -1,17 +1,19 @@
 //! The thread: follows instances and files, evaluates what comes, and commits it.
 
 use crate::{
+    commands::{Limiter, Sender},
     config::RulesConfig,
     files,
+    output::Output,
     ruleset::RuleSet,
     source::{Begin, Found, Source, StandingAlarms, Surroundings, is_read},
     state::Shared,
     wake::Ready,
 };
-use oasis_alarms::{Alarms, Checkpoint, CheckpointKey, Filter, Round, RuleEvent, RuleFacts};
+use oasis_alarms::{Alarms, Checkpoint, CheckpointKey, Filter, JournalFilter, Round, RuleEvent, RuleFacts};
 use oasis_dac::{Dac, Follower, Instance, now};
 use oasis_handler::{Context, Failure, Stopping, StoredSamples};
-use oasis_rules::{RulesState, Standing};
+use oasis_rules::{Derived, RulesState, Standing};
 use oasis_rules_history::{Past, newest_dac_time_of};
 use oasis_wire::{
     quantity::{Nanos, TopicId},
@@ -53,6 +55,8 @@ pub fn run(
     let Context { dac, archive, stopping, .. } = context;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure(format!("no runtime: {error}")))?;
+    let sender =
+        Sender::start(dac.clone()).map_err(|error| Failure(format!("no thread for commands: {error}")))?;
     let mut work = Work {
         config,
         alarms,
@@ -75,8 +79,20 @@ pub fn run(
         looked: None,
         kept: Instant::now(),
         begin: Begin::First,
+        resumed: newest_event(alarms)?,
+        limiter: Limiter::new(config.commands_per_minute),
+        sender,
+        output: None,
     };
+    work.connect();
     work.run(&stopping)
+}
+
+/// The DAC time of the newest event.
+fn newest_event(alarms: &Alarms) -> Result<u64, Failure> {
+    let newest = alarms.journal(&JournalFilter { most: 1, ..JournalFilter::default() });
+    let newest = newest.map_err(|error| Failure(format!("cannot read the journal: {error}")))?;
+    Ok(newest.entries.first().map_or(0, |entry| entry.dac_time))
 }
 
 struct Work<'a> {
@@ -107,6 +123,11 @@ struct Work<'a> {
     kept: Instant,
     /// Where sources without a checkpoint begin.
     begin: Begin,
+    /// The DAC time of the newest event when the thread began.
+    resumed: u64,
+    limiter: Limiter,
+    sender: Sender,
+    output: Option<Output>,
 }
 
 /// The ticks of DAC time at which silence of a topic would be noticed.
@@ -282,7 +303,48 @@ impl Work<'_> {
         }
     }
 
+    /// Connects the node of derived instances and results, if that has not been done.
+    fn connect(&mut self) {
+        if self.output.is_some() || self.config.node.is_empty() {
+            return;
+        }
+        let connected = Output::connect(self.dac.clone(), &self.config.node, self.archive.is_some());
+        self.shared.lock().no_output = connected.as_ref().err().map(|failure| failure.message.clone());
+        self.output = connected.ok();
+        self.register_output();
+    }
+
+    /// Makes derived instances and results known to readers.
+    fn register_output(&mut self) {
+        let Some(output) = &mut self.output else { return };
+        let history = self.archive.as_ref().map(|archive| archive.history());
+        let node = &*self.config.node;
+        let newest = |instance: &str| {
+            let reach = history.as_ref().and_then(|history| history.reach_of(node, instance).ok().flatten());
+            reach.map_or(0, |(_, newest)| newest)
+        };
+        let registered = output.register(&self.set, self.sources.values(), newest);
+        let mut state = self.shared.lock();
+        state.no_output = registered.err().map(|failure| failure.message);
+        state.outputs_left_out = output.left_out;
+    }
+
+    /// Gives samples of derived instances to their readers.
+    fn give_derived(&mut self, derived: Vec<(Arc<Instance>, usize, Derived)>) {
+        let Some(output) = &mut self.output else { return };
+        for (source, program, (rule, rows)) in derived {
+            let rules = self.set.programs.get(program).map_or(&[][..], |loaded| &loaded.program.rules);
+            if let Some(rule) = rules.get(rule) {
+                output.derived(&rule.name, &source, &rows);
+            }
+        }
+        output.flush();
+    }
+
     fn note(&mut self, mut found: Found) {
+        if !found.derived.is_empty() {
+            self.give_derived(std::mem::take(&mut found.derived));
+        }
         found.events.sort_by(|one, other| {
             (one.dac_time, &one.node, &one.instance, one.sequence).cmp(&(
                 other.dac_time,
@@ -337,7 +399,8 @@ impl Work<'_> {
         let (events, checkpoints) = (self.pending.events.clone(), self.pending.checkpoints.clone());
         match self.alarms.commit(Round { now: now(), events, checkpoints }) {
             Ok(committed) => {
-                self.pending = Pending::default();
+                let Pending { events, .. } = std::mem::take(&mut self.pending);
+                self.act(events, committed.duplicates > 0);
                 let mut state = self.shared.lock();
                 state.failure = None;
                 state.events += committed.events as u64;
@@ -350,6 +413,34 @@ impl Work<'_> {
             }
             Err(error) => self.fail(&error.to_string()),
         }
+    }
+
+    /// Gives new events to the readers of results, and commands probes after those that are not too old.
+    fn act(&mut self, mut events: Vec<RuleEvent>, has_known: bool) {
+        // After a crash events are found again that have been acted on.
+        events.retain(|event| !has_known || event.dac_time > self.resumed);
+        if let Some(output) = self.output.as_mut().filter(|_| !events.is_empty()) {
+            events.iter().for_each(|event| output.result(event));
+            output.flush();
+        }
+        if !self.set.has_actions() {
+            return;
+        }
+        let time = Instant::now();
+        let instances = self.dac.registry.home_instances();
+        let own = &*self.config.node;
+        let others = || {
+            let names = instances.iter().map(|instance| (&*instance.node, &*instance.name));
+            names.filter(|(node, _)| *node != own).collect()
+        };
+        for event in events.iter().filter(|event| !event.late) {
+            for order in self.limiter.orders(event, self.set.actions(&event.rule), others, time) {
+                let is_taken = self.sender.send(order);
+                let counts = &mut self.limiter.counts;
+                *(if is_taken { &mut counts.sent } else { &mut counts.dropped }) += 1;
+            }
+        }
+        self.shared.lock().commands = self.limiter.counts;
     }
 
     fn fail(&mut self, why: &str) {
@@ -401,6 +492,10 @@ impl Work<'_> {
         if let Err(error) = self.alarms.tick(now()) {
             self.fail(&error.to_string());
         }
+        self.connect();
+        if let Some(output) = &mut self.output {
+            output.flush();
+        }
         let files = files::read(self.config);
         if is_first || files != self.files {
             self.files = files;
@@ -435,6 +530,8 @@ impl Work<'_> {
         let set = RuleSet::compile(&self.set, &self.files, &self.types, self.config.pdl_limits);
         let before = std::mem::replace(&mut self.set, set);
         self.has_facts = false;
+        let rules = self.set.names();
+        self.limiter.retain(|rule| rules.contains(rule));
         let standing = self.standing();
         for (topic, source) in &mut self.sources {
             source.reload(&before, &self.set, &standing);
@@ -513,6 +610,7 @@ impl Work<'_> {
         if self.sources.len() != before {
             self.publish();
         }
+        self.register_output();
     }
 
     /// Follows an instance, from where its topic before ended, or from its checkpoint.

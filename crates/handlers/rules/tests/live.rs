@@ -5,8 +5,11 @@
 mod common;
 
 use common::{Plant, Pumps, pump, wait};
+use oasis_dac::{Delivery, Instance};
 use oasis_handler::Handler;
 use oasis_rules::{FileState, Standing};
+use oasis_wire::{batch::Batch, value::Value};
+use std::sync::Arc;
 
 const HOT: &str = "input p = \"*/pump\" : Pump;\nalarm Hot { raise p.temperature > 95; clear p.temperature < 90; severity high; }\n";
 
@@ -162,4 +165,66 @@ fn limits_of_pdl_are_alarms_and_another_version_binds_anew() {
     pumps.send_rows("pump", &[&[300.0, 20.0]]);
     plant.wait_for_standing("Hot", Standing::Normal);
     plant.wait_for_standing("Pump.temperature high", Standing::Normal);
+}
+
+#[test]
+fn a_rule_commands_probes() {
+    let plant = Plant::new(
+        "input p = \"*/pump\" : Pump;
+        alarm Hot { raise p.temperature > 95; on raised sample-now \"*/recorder\"; on cleared disable p; }",
+    );
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump", "recorder"]);
+    pumps.send("pump", &[99.0]);
+    plant.wait_for_standing("Hot", Standing::Active);
+    let commanded = |instance: &str| {
+        let who =
+            |entry: &oasis_dac::commands::JournalEntry| entry.instance == instance && entry.who == "rule Hot";
+        plant.dac.commands.journal().into_iter().find(who)
+    };
+    wait("the command", || commanded("recorder"));
+    pumps.send("pump", &[9.0]);
+    wait("the second command", || commanded("pump"));
+    wait("the count", || (plant.rules.state()["commands"]["sent"] == 2).then_some(()));
+}
+
+#[test]
+fn results_and_derived_instances_have_readers() {
+    let plant = Plant::new(&format!(
+        "{HOT} derive Mean every 1s {{ mean = mean(p.temperature, last 5); hot = p.temperature > 95; }}"
+    ));
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    let found = |name: &str| wait(name, || plant.dac.registry.find("rules", name));
+    let (results, mean) = (found("Hot"), found("Mean north/pump"));
+    assert_eq!(mean.probe_type.metrics[0].unit.as_deref(), Some("Cel"));
+    // Without readers and archive nothing is sent.
+    pumps.send("pump", &[99.0; 20]);
+    plant.wait_for_samples(20);
+    pumps.send("pump", &[1.0]);
+    plant.wait_for_standing("Hot", Standing::Normal);
+    assert_eq!(mean.log.next().0, 0);
+    let every = Delivery::Every;
+    let _readers = [results.register_demand(every), mean.register_demand(every)];
+    pumps.send("pump", &[99.0; 20]);
+    let values = |instance: &Arc<Instance>| {
+        let segment = wait("a sample", || instance.log.latest());
+        let batch = Batch::parse(segment.batch(), &instance.probe_type).unwrap();
+        batch.samples().next().unwrap()
+    };
+    let sample = values(&results);
+    assert_eq!(
+        sample.values[..4],
+        ["north/pump", "raised", "active"]
+            .map(|text| Value::String(text.into()))
+            .into_iter()
+            .chain([Value::Boolean(true)])
+            .collect::<Vec<_>>()[..]
+    );
+    let derived = values(&mean);
+    assert_eq!(derived.time % 1_000_000_000, 0, "the end of a period");
+    assert!(
+        matches!(derived.values[..], [Value::Real64(mean), Value::Real64(_)] if mean > 1.0),
+        "{derived:?}"
+    );
+    // They are no input of rules.
+    assert!(plant.rules.rules_state().loaded().rules.iter().all(|rule| rule.instances <= 1));
 }

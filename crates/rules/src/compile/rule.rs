@@ -8,6 +8,7 @@ use crate::{
     ast::{self, Expression, ExpressionKind, Name},
     code::{Code, Diagnostic},
     program::{Alarm, Body, Check, Condition, Derive, Event, Held, OnUnknown, Raise, Rule, Severity, Value},
+    unit::Unit,
 };
 
 impl<'a> Compiler<'a> {
@@ -68,7 +69,11 @@ impl<'a> Compiler<'a> {
             fields.push((field.text.clone(), value));
             types.push((field.text.clone(), unit));
         }
-        let body = Body::Derive(Derive { every: derive.every, fields });
+        let unit = |(_, unit): &(String, Option<Unit>)| {
+            unit.as_ref().and_then(|unit| unit.text().map(str::to_owned))
+        };
+        let units = types.iter().map(unit).collect();
+        let body = Body::Derive(Derive { every: derive.every, fields, units });
         let (rule, input) = typing.finish(name, body)?;
         Ok(Derived { rule, input, every: derive.every, fields: types })
     }

@@ -123,7 +123,7 @@ pub struct Pumps {
 
 pub fn pump() -> ProbeType {
     let json = r#"{"name": "Pump", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
-        "metrics": [{"name": "temperature", "type": "real64", "alarm": {"above": 200.0}}]}"#;
+        "metrics": [{"name": "temperature", "type": "real64", "unit": "Cel", "alarm": {"above": 200.0}}]}"#;
     serde_json::from_str(json).unwrap()
 }
 

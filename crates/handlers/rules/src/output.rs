@@ -1,0 +1,305 @@
+//! Derived instances and results, as instances of a node of the DAC itself.
+//!
+//! The node is the end of a data channel without a socket: its batches take the way of all samples from the session on. A derived instance is called
+//! `RULE NODE/INSTANCE`, and the results of a rule `RULE`.
+
+use crate::{ruleset::RuleSet, source::Source};
+use oasis_alarms::RuleEvent;
+use oasis_channel::{
+    DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL, ProbeKind,
+    RegisteredInstance, frame::Frame,
+};
+use oasis_dac::{Dac, Instance, now, session::NodeSession};
+use oasis_rules::{
+    Rows, Standing,
+    program::{Body, Derive, Value},
+};
+use oasis_wire::{
+    batch::{Encoder, Fields},
+    quantity::TopicId,
+    schema::{Metric, MetricType, ProbeType},
+    value::RowWriter,
+};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// Most instances of the node.
+const MAX_INSTANCES: usize = 5_000;
+/// Most samples of a batch.
+const MAX_BATCH: usize = 4_096;
+/// Commands to the node that wait for their refusal.
+const COMMANDS: usize = 8;
+/// The namespace of the types of derived instances (RFC 9562, version 5).
+const NAMESPACE: Uuid = Uuid::from_u128(0x2b8e_7f14_90c3_4d5a_b6d1_3e7c_55f2_0a68);
+/// The type of results.
+const RESULTS: Uuid = Uuid::from_u128(0x9d1f_6a40_3c7e_4e2b_8f35_61b0_ca94_7d12);
+
+/// The node, once it is connected.
+pub struct Output {
+    dac: Arc<Dac>,
+    session: NodeSession,
+    commands: mpsc::Receiver<DacMessage>,
+    instances: HashMap<String, Registered>,
+    /// Whether an archive keeps what nobody reads.
+    is_archived: bool,
+    pub left_out: usize,
+}
+
+/// An instance of the node.
+struct Registered {
+    instance: Arc<Instance>,
+    /// Its newest sample, of an earlier life of the DAC too. Older ones are in the archive already.
+    newest: u64,
+    next: u64,
+}
+
+impl Output {
+    /// Connects the node.
+    ///
+    /// # Errors
+    /// If another node has its name.
+    pub fn connect(dac: Arc<Dac>, name: &str, is_archived: bool) -> Result<Self, Failure> {
+        let (outbound, commands) = mpsc::channel(COMMANDS);
+        let session = NodeSession::new(dac.clone(), outbound);
+        let node = NodeIdentity {
+            name: name.to_owned(),
+            uuid: Uuid::new_v5(&NAMESPACE, name.as_bytes()),
+            run: Uuid::new_v4(),
+            host: "dac".into(),
+            software: "oasis rules".into(),
+            pid: std::process::id(),
+        };
+        let instances = HashMap::new();
+        let mut output = Self { dac, session, commands, instances, is_archived, left_out: 0 };
+        let hello =
+            NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false };
+        output.say(&hello)?;
+        Ok(output)
+    }
+
+    /// Makes the instances of these rules known, so that readers find them.
+    ///
+    /// # Errors
+    /// If the DAC takes no more instances.
+    pub fn register<'a>(
+        &mut self,
+        set: &RuleSet,
+        sources: impl Iterator<Item = &'a Source>,
+        newest: impl Fn(&str) -> u64,
+    ) -> Result<(), Failure> {
+        let mut wanted: BTreeMap<String, ProbeType> = BTreeMap::new();
+        for rule in set.programs.iter().flat_map(|loaded| &loaded.program.rules) {
+            if !matches!(rule.body, Body::Derive(_)) {
+                wanted.insert(rule.name.clone(), results());
+            }
+        }
+        for source in sources {
+            for (program, rule) in source.derived(set) {
+                let Some(rule) = set.programs.get(program).and_then(|loaded| loaded.program.rules.get(rule))
+                else {
+                    continue;
+                };
+                if let Body::Derive(derive) = &rule.body {
+                    wanted.insert(derived_name(&rule.name, &source.instance), derived(&rule.name, derive));
+                }
+            }
+        }
+        let is_new = |name: &String, probe_type: &ProbeType| {
+            self.instances.get(name).is_none_or(|known| *known.instance.probe_type != *probe_type)
+        };
+        let mut new: Vec<_> = wanted.into_iter().filter(|(name, of)| is_new(name, of)).collect();
+        let room = MAX_INSTANCES.saturating_sub(self.instances.len());
+        self.left_out = new.len().saturating_sub(room);
+        new.truncate(room);
+        for (name, probe_type) in new {
+            self.add(name, probe_type, &newest)?;
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        name: String,
+        probe_type: ProbeType,
+        newest: &impl Fn(&str) -> u64,
+    ) -> Result<(), Failure> {
+        let announced = RegisteredInstance {
+            name: name.clone(),
+            probe_type: probe_type.uuid,
+            kind: ProbeKind::Pushed,
+            demand: None,
+            state: InstanceState { hertz: None, enabled: true, recorder: None },
+        };
+        let answers =
+            self.say(&NodeMessage::Register { types: vec![probe_type], instances: vec![announced] })?;
+        let topic = answers.into_iter().find_map(|answer| match answer {
+            DacMessage::Registered { topics } => topics.first().map(|assigned| assigned.topic),
+            _ => None,
+        });
+        if let Some(instance) = topic.and_then(|topic: TopicId| self.dac.registry.instance(topic)) {
+            let before = self.instances.get(&name).map_or(0, |known| known.newest);
+            let newest = before.max(newest(&name));
+            let next = instance.ledger().last_sequence + 1;
+            self.instances.insert(name, Registered { instance, newest, next });
+        }
+        Ok(())
+    }
+
+    /// Sends samples of a derived instance, unless nobody would have them.
+    pub fn derived(&mut self, rule: &str, source: &Instance, rows: &Rows) {
+        let Some(known) = self.instances.get_mut(&derived_name(rule, source)) else { return };
+        if !self.is_archived && !known.instance.demand.has_readers() {
+            return;
+        }
+        let new = rows.times.iter().position(|time| *time > known.newest).unwrap_or(rows.len());
+        let mut samples = Vec::new();
+        for at in new..rows.len() {
+            let mut row = Vec::with_capacity(rows.columns.len() * 8);
+            let mut writer = RowWriter::new(&mut row);
+            rows.columns.iter().for_each(|column| writer.f64(column.get(at).copied().unwrap_or(f64::NAN)));
+            samples.push((rows.times.get(at).copied().unwrap_or_default(), row));
+        }
+        known.newest = rows.times.last().copied().unwrap_or_default().max(known.newest);
+        let instance = known.instance.clone();
+        let first = known.next;
+        known.next += samples.len() as u64;
+        self.send(&instance, first, &samples);
+    }
+
+    /// Sends a result of a rule.
+    pub fn result(&mut self, event: &RuleEvent) {
+        let Some(known) = self.instances.get_mut(&event.rule) else { return };
+        if !self.is_archived && !known.instance.demand.has_readers() {
+            return;
+        }
+        let mut row = Vec::with_capacity(128);
+        let mut writer = RowWriter::new(&mut row);
+        writer.string(&format!("{}/{}", event.node, event.instance));
+        writer.string(event.kind.name());
+        writer.string(event.standing.map_or("", Standing::name));
+        writer.boolean(event.standing == Some(Standing::Active));
+        writer.string(event.severity.map_or("", |severity| severity.name()));
+        writer.boolean(event.is_known);
+        writer.f64(event.value.unwrap_or(f64::NAN));
+        writer.f64(event.limit.unwrap_or(f64::NAN));
+        writer.u64(event.sequence.unwrap_or_default());
+        writer.u64(event.since.unwrap_or_default());
+        writer.u64(event.missing.unwrap_or_default());
+        writer.string(event.cause.as_deref().unwrap_or_default());
+        let (instance, first) = (known.instance.clone(), known.next);
+        known.next += 1;
+        self.send(&instance, first, &[(event.time, row)]);
+    }
+
+    /// Wakes the readers of what was sent, and refuses commands.
+    pub fn flush(&mut self) {
+        let mut answers = Vec::new();
+        self.session.acknowledge(now(), &mut answers);
+        while let Ok(message) = self.commands.try_recv() {
+            if let DacMessage::Command { id, .. } = message {
+                let failure =
+                    Failure::new("not_a_probe", "the DAC computes it from samples: command their probe");
+                // It is ignored if nobody waits any more.
+                let _ = self.say(&NodeMessage::Result { id, outcome: Outcome::Failed(failure) });
+            }
+        }
+    }
+
+    fn send(&mut self, instance: &Instance, first: u64, samples: &[(u64, Vec<u8>)]) {
+        let Ok(mut encoder) = Encoder::new(&instance.probe_type) else { return };
+        let mut first_sequence = first;
+        for part in samples.chunks(MAX_BATCH) {
+            for (time, row) in part {
+                if let Err(error) = encoder.push(*time, row) {
+                    tracing::error!(instance = %instance.name, %error, "a result does not fit its type");
+                    return;
+                }
+            }
+            let topic = instance.topic.0;
+            let fields = Fields { topic, state: 0, first_sequence, node_time: now().0, dropped_before: 0 };
+            let mut batch = Vec::new();
+            encoder.finish(fields, &mut batch);
+            first_sequence += part.len() as u64;
+            if let Err(failure) = self.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()) {
+                tracing::error!(instance = %instance.name, failure = failure.message, "results are refused");
+                return;
+            }
+        }
+    }
+
+    fn say(&mut self, message: &NodeMessage) -> Result<Vec<DacMessage>, Failure> {
+        let json = serde_json::to_vec(message)
+            .map_err(|error| Failure::new("message_invalid", error.to_string()))?;
+        let mut answers = Vec::new();
+        self.session.handle(Frame::Control(&json), now(), &mut answers)?;
+        Ok(answers)
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        self.session.close(now());
+    }
+}
+
+fn derived_name(rule: &str, source: &Instance) -> String {
+    format!("{rule} {}/{}", source.node, source.name)
+}
+
+/// The type of a derived instance. One with other metrics is another type.
+fn derived(rule: &str, derive: &Derive) -> ProbeType {
+    let fields = derive.fields.iter().zip(derive.units.iter().map(Some).chain(std::iter::repeat(None)));
+    let metrics: Vec<Metric> = fields
+        .map(|((name, value), unit)| Metric {
+            unit: unit.cloned().flatten(),
+            doc: matches!(value, Value::Condition(_))
+                .then(|| "1 if it is true, 0 if it is false.".to_owned()),
+            ..Metric::new(name, MetricType::Real64)
+        })
+        .collect();
+    let identity = format!("{rule} {metrics:?}");
+    ProbeType {
+        name: format!("OASIS::Rules::{rule}"),
+        uuid: Uuid::new_v5(&NAMESPACE, identity.as_bytes()),
+        version: "1.0".into(),
+        doc: Some(format!("Computed by the rule {rule}, every {} ms at most.", derive.every / 1_000_000)),
+        rate: None,
+        metrics,
+    }
+}
+
+/// The type of results.
+fn results() -> ProbeType {
+    let metric =
+        |name: &str, kind: MetricType, doc: &str| Metric { doc: Some(doc.into()), ..Metric::new(name, kind) };
+    let time =
+        |name: &str, doc: &str| Metric { unit: Some("ns".into()), ..metric(name, MetricType::Uint64, doc) };
+    ProbeType {
+        name: "OASIS::Rules::Results".into(),
+        uuid: RESULTS,
+        version: "1.0".into(),
+        doc: Some("What a rule finds: its events, at the times of the samples that they are about.".into()),
+        rate: None,
+        metrics: vec![
+            metric("source", MetricType::String, "The instance: NODE/INSTANCE."),
+            metric("event", MetricType::String, "What happened."),
+            metric("state", MetricType::String, "The state of an alarm after it."),
+            metric("active", MetricType::Boolean, "Whether the alarm is active after it."),
+            metric("severity", MetricType::String, "How urgent an alarm is."),
+            metric("known", MetricType::Boolean, "Whether the condition is known."),
+            metric("value", MetricType::Real64, "The value that was compared; NaN if there is none."),
+            metric("limit", MetricType::Real64, "What it was compared with; NaN if there is nothing."),
+            metric("sequence", MetricType::Uint64, "The sequence number of the sample; 0 for a silence."),
+            time(
+                "since",
+                "When the condition became true, since 1970 on the node's clock; 0 if it is not known.",
+            ),
+            metric("missing", MetricType::Uint64, "Samples that are missing before it."),
+            metric("cause", MetricType::String, "Why, in a few words."),
+        ],
+    }
+}

@@ -3,7 +3,11 @@
 use crate::{ClientError, DacAddress, Refused, Server, token, trust};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
-use std::{cell::OnceCell, io::Cursor, time::Duration};
+use std::{
+    cell::OnceCell,
+    io::{BufRead, BufReader, Cursor},
+    time::Duration,
+};
 use ureq::{
     Agent, SendBody,
     http::{Method, Request, Response},
@@ -110,6 +114,23 @@ impl Api {
         longest: u64,
     ) -> Result<T, ClientError> {
         self.parsed(&self.read(path, query, self.authorization()?, longest)?)
+    }
+
+    /// Opens an answer without end, such as a stream of events. The caller bounds what it reads at once.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub fn open(&self, path: &str) -> Result<impl BufRead + use<>, ClientError> {
+        let mut request = self.agent.get(format!("{}{path}", self.base));
+        if let Some(authorization) = self.authorization()? {
+            request = request.header("authorization", authorization);
+        }
+        let answer = request.call().map_err(|error| self.failed(&error))?;
+        if !answer.status().is_success() {
+            let text = self.understand(answer, LONGEST)?;
+            return Err(self.unexpected(text));
+        }
+        Ok(BufReader::new(answer.into_body().into_reader()))
     }
 
     fn read(

@@ -4,7 +4,7 @@ use crate::{access, archive, ca, export, forget, import, lab, pdl, rules, setup,
 #[cfg(feature = "live")]
 use crate::{
     live::arguments::{Audit, Dac, Handlers, List, Node, Relay, Shards, SignInLink, Tail, Tem, Up},
-    live::{annotation, command, replay, test_run},
+    live::{alarms, annotation, command, replay, test_run},
 };
 use clap::{Parser, Subcommand};
 use std::sync::LazyLock;
@@ -176,6 +176,14 @@ Importing a file again adds nothing. A file that cannot be read adds nothing eit
   oasis annotation list --from -1d"
     )]
     Annotation(annotation::Arguments),
+    #[cfg(feature = "live")]
+    /// List alarms, acknowledge and silence them, and show their journal.
+    #[command(after_help = "Examples:
+  oasis alarms
+  oasis alarms ack Hot 'plant-7/pump 3' --comment 'on my way'
+  oasis alarms shelve Hot 'plant-7/pump 3' --for 1h
+  oasis alarms journal --from -1d")]
+    Alarms(alarms::Arguments),
     #[cfg(feature = "live")]
     /// Play back a recording through the whole stack as if it were live, for tests and training.
     #[command(after_help = "Examples:

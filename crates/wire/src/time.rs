@@ -102,7 +102,8 @@ fn lost_plus(text: &str) -> Option<TimeError> {
     format!("{time}+{zone}").parse::<Timestamp>().ok().map(|_| TimeError::LostPlus)
 }
 
-fn duration(text: &str) -> Option<u64> {
+/// Parses a number and a unit (`500ms`, `90s`, `15m`, `2h`, `7d`, `4w`) and returns nanoseconds.
+pub fn duration(text: &str) -> Option<u64> {
     let number = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
     let unit: u64 = match &text[number.len()..] {
         "ms" => 1_000_000,

@@ -5,6 +5,7 @@ pub mod events;
 pub mod journal;
 pub mod list;
 pub mod statistics;
+pub mod tables;
 mod view;
 
 use crate::{Api, archive::blocking};

@@ -8,7 +8,7 @@ mod turns;
 pub use turns::Turns;
 
 use super::archive::{archive, catalogue_problem};
-use crate::Api;
+use crate::{Api, alarms::tables as alarm_tables};
 use answer::{Answer, Collected};
 use axum::{
     Extension, Json,
@@ -18,7 +18,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use oasis_access::{Target, Verb};
-use oasis_doors::{Doors, Problem, permissions::Caller, view::Integers};
+use oasis_alarms::Alarms;
+use oasis_doors::{Problem, permissions::Caller, view::Integers};
 use oasis_query::{GuardedSql, Sight, SqlError, SqlLimits, audit_log};
 use oasis_store::{History, OpenError, ReadError};
 use serde::{Deserialize, Serialize};
@@ -120,7 +121,7 @@ pub async fn query(
         let detail = format!("the query has {} bytes, more than {LONGEST}", query.len());
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "query_too_long", detail));
     }
-    let on = Archived::of(doors, &caller)?;
+    let on = Archived::of(&api, &caller)?;
     let turn = api.sql.take(&caller.principal().to_string())?;
     let leaving = Leaving::default();
     let has_left = leaving.has_left();
@@ -166,7 +167,7 @@ pub async fn tables(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<SqlTables>, Problem> {
-    let on = Archived::of(&api.doors, &caller)?;
+    let on = Archived::of(&api, &caller)?;
     let turn = api.sql.take(&caller.principal().to_string())?;
     let leaving = Leaving::default();
     let has_left = leaving.has_left();
@@ -229,20 +230,23 @@ struct Archived {
     history: History,
     /// The folder of the audit log, for those who may read it.
     audit: Option<PathBuf>,
+    alarms: Option<Arc<Alarms>>,
 }
 
 impl Archived {
-    fn of(doors: &Doors, caller: &Caller) -> Result<Self, Problem> {
+    fn of(api: &Api, caller: &Caller) -> Result<Self, Problem> {
+        let doors = &api.doors;
         let history = archive(doors)?.history();
         let audit =
             doors.permissions.audit_folder().filter(|_| caller.may(Verb::Administration, Target::Dac));
-        Ok(Self { history, audit: audit.map(PathBuf::from) })
+        Ok(Self { history, audit: audit.map(PathBuf::from), alarms: api.alarms.clone() })
     }
 }
 
 fn open(on: Archived, caller: Caller, has_left: Arc<AtomicBool>) -> Result<GuardedSql, Problem> {
     let limits = SqlLimits { time: TIME, memory: MEMORY, copied: COPIED, has_left };
-    let more = on.audit.map(audit_log).into_iter().collect();
+    let of_alarms = on.alarms.iter().flat_map(|alarms| alarm_tables::tables(alarms, &caller));
+    let more = on.audit.map(audit_log).into_iter().chain(of_alarms).collect();
     let opened = GuardedSql::open(&on.history, Arc::new(CallersSight(caller)), limits, more);
     opened.map_err(|error| problem(&error))
 }

@@ -222,6 +222,31 @@ async fn lists_are_filtered_and_paged() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn sql_has_the_alarms_and_events_of_what_its_author_may_read() {
+    let world = World::archived();
+    heat(&world);
+    happen(&world, ("plant-7", "pump"), EventKind::Cleared, 8);
+    let query = async |person: &str, query: &str| {
+        let body = json!({"query": query}).to_string();
+        json(world.ask(person_called(person), "POST", "/api/v1/sql", &body).await).await
+    };
+    let answer = query(
+        "operator",
+        "SELECT node, instance, alarms.state, time_ns FROM alarms JOIN events USING (rule, node, instance)
+        WHERE kind = 'cleared' AND events.time < '1970-01-02'",
+    )
+    .await;
+    assert_eq!(answer["rows"], json!([["plant-7", "pump", "normal", 8]]), "{answer}");
+    let answer =
+        query("operator", "SELECT count(*), max(time) FROM events WHERE value IS NULL OR value > 1e300")
+            .await;
+    assert_eq!(answer["rows"], json!([[4, "1970-01-01T00:00:00.000000008Z"]]), "{answer}");
+    // May send SQL, and read nothing.
+    let answer = query("nobody", "SELECT (SELECT count(*) FROM alarms), (SELECT count(*) FROM events)").await;
+    assert_eq!(answer["rows"], json!([[0, 0]]), "{answer}");
+}
+
 /// Events of a stream.
 struct Events {
     parts: BodyDataStream,

@@ -10,13 +10,15 @@ use axum::{
 use oasis_access::{Moment, Name, NewToken, Rule};
 use oasis_alarms::{Alarms, Limits};
 use oasis_api::Api;
+use oasis_archive::Archive;
 use oasis_channel::ProbeKind;
 use oasis_dac::{Config, Dac, StoredInstance};
 use oasis_doors::{Doors, DoorsConfig, ShardChoice, permissions::Permissions};
 use oasis_handler::Supervisor;
+use oasis_store::ArchiveConfig;
 use oasis_wire::{quantity::Nanos, schema::ProbeType};
 use serde_json::Value;
-use std::{collections::HashMap, net::SocketAddr, sync::Arc};
+use std::{collections::HashMap, net::SocketAddr, path::Path, sync::Arc};
 use tempfile::TempDir;
 use tower_service::Service;
 
@@ -48,6 +50,19 @@ impl World {
 
     /// With these accounts, and those of the principals.
     pub fn with(permissions: Permissions) -> Self {
+        Self::build(permissions, |_| None)
+    }
+
+    /// With an archive, which has no samples.
+    pub fn archived() -> Self {
+        Self::build(Permissions::in_memory(), |folder| {
+            let directory = folder.join("archive").display().to_string();
+            let store = oasis_store::open(ArchiveConfig { directory, ..ArchiveConfig::default() }).unwrap();
+            Some(Arc::new(Archive::new(store)))
+        })
+    }
+
+    fn build(permissions: Permissions, archive: impl FnOnce(&Path) -> Option<Arc<Archive>>) -> Self {
         let dac = Dac::new(Config::default());
         let schema = r#"{"name": "X", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0", "metrics": []}"#;
         let probe_type: Arc<ProbeType> = Arc::new(serde_json::from_str(schema).unwrap());
@@ -69,9 +84,10 @@ impl World {
             rate_limit_expensive: 0,
             ..DoorsConfig::default()
         };
-        let doors = Doors::with_permissions(dac.clone(), config, None, permissions).unwrap();
-        let handlers = Arc::new(Supervisor::new(dac, None, Vec::new()));
         let directory = tempfile::tempdir().unwrap();
+        let archive = archive(directory.path());
+        let doors = Doors::with_permissions(dac.clone(), config, archive, permissions).unwrap();
+        let handlers = Arc::new(Supervisor::new(dac, None, Vec::new()));
         let alarms = Arc::new(Alarms::open(directory.path(), Limits::default()).unwrap());
         let api = Api::new(doors.clone(), handlers).unwrap().with_alarms(Some(alarms.clone()));
         let headers = PEOPLE.iter().map(|person| (person.name, headers(&doors, person))).collect();

@@ -1,6 +1,7 @@
 //! Commands that talk to a DAC, or are one (feature `live`).
 
 mod accounts;
+pub mod alarms;
 pub mod annotation;
 mod announcement;
 pub mod api;
@@ -65,6 +66,7 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
         Verb::Command(arguments) => in_runtime(command::run(arguments)),
         Verb::Run(arguments) => test_run::run(arguments),
         Verb::Annotation(arguments) => annotation::run(arguments),
+        Verb::Alarms(arguments) => alarms::run(arguments),
         Verb::Replay(arguments) => in_runtime(replay::run(arguments)),
         other => bail!("{other:?} does not talk to a DAC"),
     }

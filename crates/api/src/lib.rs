@@ -135,6 +135,7 @@ const ALARMS: &[Verb] = &[Verb::Alarms];
         rules::files::put,
         rules::files::delete,
         rules::check::check,
+        rules::complete::complete,
         rules::preview::preview,
         sql::query,
         sql::tables,
@@ -342,6 +343,7 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .put("/api/v1/rules/files/{name}", Everywhere(RULES), rules::files::put)
         .delete("/api/v1/rules/files/{name}", Everywhere(RULES), rules::files::delete)
         .post("/api/v1/rules/check", Somewhere(LIVE), rules::check::check)
+        .post("/api/v1/rules/complete", Somewhere(LIVE), rules::complete::complete)
         .post("/api/v1/rules/preview", Somewhere(PAST), rules::preview::preview)
         .get("/api/v1/sql", Somewhere(SQL), sql::tables)
         .post("/api/v1/sql", Somewhere(SQL), sql::query)

@@ -17,7 +17,8 @@ impl Report {
         described.join("\n")
     }
 
-    fn declaration(&self, declaration: &Declaration) -> String {
+    /// Describes one of them; the first line has its name.
+    pub(crate) fn declaration(&self, declaration: &Declaration) -> String {
         let name = &declaration.name.text;
         let sentence = match &declaration.kind {
             Kind::Input(input) => return format!("input {name}\n{}", lines(&[input_sentence(input)])),

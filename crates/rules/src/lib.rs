@@ -36,6 +36,7 @@ mod ast;
 mod bound;
 mod code;
 mod compile;
+mod editor;
 mod evaluate;
 mod explain;
 mod fingerprint;
@@ -50,6 +51,9 @@ mod unit;
 
 pub use code::{Code, Diagnostic};
 pub use compile::{DeclaredAlarm, Report, compile};
+pub use editor::{
+    Completion, CompletionKind, Completions, Hover, KnownInstance, Surroundings, complete, hover,
+};
 pub use evaluate::{
     Binding, Derived, Engine, Event, EventKind, Instance, InstanceId, RESTART, Rows, SavedState, Standing,
 };

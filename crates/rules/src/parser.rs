@@ -5,6 +5,7 @@ mod declaration;
 mod expression;
 mod quantity;
 
+pub use declaration::KEYWORDS;
 pub use quantity::unit_after;
 
 use crate::{

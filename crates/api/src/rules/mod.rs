@@ -3,6 +3,7 @@
 //! Checking, completion and previews need no engine: they compile a text against the types and instances that the caller may read, and nothing acts on it.
 
 pub mod check;
+pub mod complete;
 mod file_store;
 pub mod files;
 pub mod list;

@@ -5,7 +5,7 @@ use oasis_access::{Target, Verb};
 use oasis_dac::Instance;
 use oasis_doors::{Doors, permissions::Caller};
 use oasis_handler::InstanceLog;
-use oasis_rules::program::Program;
+use oasis_rules::{KnownInstance, Program};
 use oasis_rules_history::{KnownLog, Past};
 use oasis_store::ReadError;
 use oasis_wire::schema::ProbeType;
@@ -64,6 +64,18 @@ impl Sight {
     /// The types, the newest ones last. Reads files.
     pub fn types(&self) -> Result<Vec<Arc<ProbeType>>, ReadError> {
         self.past.types()
+    }
+
+    /// The instances of now, in order.
+    pub fn known_instances(&self) -> Vec<KnownInstance> {
+        let known = |instance: &Arc<Instance>| KnownInstance {
+            node: instance.node.to_string(),
+            instance: instance.name.to_string(),
+            probe_type: instance.probe_type.name.clone(),
+        };
+        let mut instances: Vec<_> = self.live.iter().map(known).collect();
+        instances.sort();
+        instances
     }
 
     /// How many instances of now an input of a program reads.

@@ -85,6 +85,7 @@ pub const ROUTES: &[Expected] = &[
     everywhere("PUT /api/v1/rules/files/{name}", RULES),
     everywhere("DELETE /api/v1/rules/files/{name}", RULES),
     somewhere("POST /api/v1/rules/check", LIVE),
+    somewhere("POST /api/v1/rules/complete", LIVE),
     somewhere("POST /api/v1/rules/preview", PAST),
     somewhere("GET /api/v1/sql", SQL),
     somewhere("POST /api/v1/sql", SQL),

@@ -110,6 +110,28 @@ async fn a_check_says_what_is_wrong_and_how_many_instances_a_rule_reads() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_place_has_instances_and_metrics_that_its_author_may_see() {
+    let plant = Plant::new().await;
+    let kiosk = plant.token("kiosk", &["read a/*"]);
+    for (token, written, from, labels) in [
+        ("", "input x = \"b", 11, json!(["b/pump"])),
+        (&*kiosk, "input x = \"", 11, json!(["*/pump", "a/pump"])),
+        ("", "input pump = \"*/pump\" : Plant::Pump; alarm A { raise pump.t", 58, json!(["temperature"])),
+    ] {
+        let body = json!({"text": written, "offset": written.len()});
+        let (status, found) = plant.ask(token, "POST", "/api/v1/rules/complete", body).await;
+        assert_eq!((status, &found["from"]), (200, &json!(from)), "{found}");
+        let items = found["items"].as_array().unwrap();
+        assert_eq!(items.iter().map(|item| item["label"].clone()).collect::<Value>(), labels);
+    }
+    let beyond = json!({"text": "a", "offset": 7});
+    assert_eq!(
+        plant.ask("", "POST", "/api/v1/rules/complete", beyond).await,
+        (200, json!({"from": 1, "items": []}))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_file_is_saved_replaced_and_deleted_by_those_who_have_read_it() {
     let plant = Plant::new().await;
     let file = "/api/v1/rules/files/pump.rules";

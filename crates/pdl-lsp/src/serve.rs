@@ -2,6 +2,7 @@
 
 use crate::{
     frame::{self, Frame},
+    language::Language,
     server::{Server, Step},
 };
 use lsp_server::{ErrorCode, Message};
@@ -16,7 +17,14 @@ use std::{
 const WAITING: usize = 64;
 
 /// Serves one editor until it sends `exit` or closes the stream. Returns whether it sent `shutdown` first.
-pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::Result<bool> {
+///
+/// # Errors
+/// Those of the streams.
+pub fn serve(
+    language: impl Language,
+    input: impl Read + Send + 'static,
+    mut output: impl Write,
+) -> io::Result<bool> {
     let (sender, receiver) = sync_channel(WAITING);
     // The thread ends with the process: a blocked read cannot be canceled.
     thread::Builder::new().name("editor".into()).spawn(move || {
@@ -28,7 +36,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
             }
         }
     })?;
-    let mut server = Server::default();
+    let mut server = Server::new(language);
     while let Some(frame) = next(&mut server, &receiver, &mut output)? {
         match frame? {
             Frame::Message(message) => match server.handle(*message) {
@@ -49,7 +57,7 @@ pub fn serve(input: impl Read + Send + 'static, mut output: impl Write) -> io::R
 
 /// Returns the next frame. Publishes diagnostics only when no message waits, so that fast typing compiles once.
 fn next(
-    server: &mut Server,
+    server: &mut Server<impl Language>,
     receiver: &Receiver<io::Result<Frame>>,
     output: &mut impl Write,
 ) -> io::Result<Option<io::Result<Frame>>> {

@@ -1,9 +1,6 @@
 //! The protocol, without streams: a message goes in, its answers come out.
 
-use crate::{
-    completion::completion, definition::definition, diagnostics, hover::hover, symbols::symbols, text::Lines,
-    uri, workspace::Workspace,
-};
+use crate::{language::Language, pdl::Pdl, text::Lines, uri};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::{
     CompletionOptions, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
@@ -12,13 +9,8 @@ use lsp_types::{
     TextDocumentPositionParams, TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
     TextEdit, Uri,
 };
-use oasis_pdl::format;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
 
 /// The next action.
 #[derive(Debug)]
@@ -39,19 +31,16 @@ enum Phase {
     ShutDown,
 }
 
-/// One editor's server.
-pub struct Server {
+/// One editor's server for a language.
+pub struct Server<L = Pdl> {
     phase: Phase,
-    workspace: Workspace,
-    /// Files with reported errors.
-    reported: BTreeSet<PathBuf>,
+    language: L,
     is_changed: bool,
 }
 
-impl Default for Server {
+impl<L: Language + Default> Default for Server<L> {
     fn default() -> Self {
-        let workspace = Workspace::default();
-        Self { phase: Phase::New, workspace, reported: BTreeSet::new(), is_changed: false }
+        Self::new(L::default())
     }
 }
 
@@ -59,7 +48,12 @@ impl Default for Server {
 struct RefusedRequest(ErrorCode, String);
 type Answer = Result<Value, RefusedRequest>;
 
-impl Server {
+impl<L: Language> Server<L> {
+    /// For a language.
+    pub fn new(language: L) -> Self {
+        Self { phase: Phase::New, language, is_changed: false }
+    }
+
     /// Handles a message. [`Server::settle`] reports the diagnostics of the documents afterwards.
     pub fn handle(&mut self, message: Message) -> Step {
         match message {
@@ -83,7 +77,7 @@ impl Server {
         if !std::mem::take(&mut self.is_changed) {
             return Vec::new();
         }
-        let files = diagnostics::publish(&mut self.workspace, &mut self.reported);
+        let files = self.language.publish();
         let method = "textDocument/publishDiagnostics";
         files.into_iter().map(|file| Notification::new(method.to_owned(), file).into()).collect()
     }
@@ -111,16 +105,23 @@ impl Server {
                 self.phase = Phase::ShutDown;
                 Ok(Value::Null)
             }
-            (Phase::Running, "textDocument/hover") => self.at(params, |view, at| hover(&view, at)),
+            (Phase::Running, "textDocument/hover") => {
+                let TextDocumentPositionParams { text_document, position } = parsed(params)?;
+                result(self.language.hover(&text_document.uri, position))
+            }
             (Phase::Running, "textDocument/definition") => {
-                self.at(params, |view, at| definition(&view, at).map(GotoDefinitionResponse::Scalar))
+                let TextDocumentPositionParams { text_document, position } = parsed(params)?;
+                let found = self.language.definition(&text_document.uri, position);
+                result(found.map(GotoDefinitionResponse::Scalar))
             }
             (Phase::Running, "textDocument/completion") => {
-                self.at(params, |view, at| Some(completion(&view, at)))
+                let TextDocumentPositionParams { text_document, position } = parsed(params)?;
+                result(self.language.completion(&text_document.uri, position))
             }
             (Phase::Running, "textDocument/documentSymbol") => {
                 let params: DocumentSymbolParams = parsed(params)?;
-                result(self.workspace.text(&params.text_document.uri).map(symbols))
+                let text = self.language.text(&params.text_document.uri);
+                result(text.map(|text| self.language.symbols(text)))
             }
             (Phase::Running, "textDocument/formatting") => {
                 let params: DocumentFormattingParams = parsed(params)?;
@@ -132,36 +133,21 @@ impl Server {
         }
     }
 
-    /// Answers a request about a position. The result is null if the document is not open.
-    fn at<T: Serialize>(
-        &mut self,
-        params: Value,
-        answer: impl FnOnce(crate::workspace::View<'_>, lsp_types::Position) -> Option<T>,
-    ) -> Answer {
-        let params: TextDocumentPositionParams = parsed(params)?;
-        let view = self.workspace.view(&params.text_document.uri);
-        result(view.and_then(|view| answer(view, params.position)))
-    }
-
-    /// `initializationOptions.includePaths` are folders for includes, from the workspace's folder on.
     fn initialize(&mut self, params: &Value) -> Value {
         self.phase = Phase::Running;
         let root = params["workspaceFolders"][0]["uri"].as_str().or(params["rootUri"].as_str());
         let root = root.and_then(|uri| uri.parse::<Uri>().ok()).map(|uri| uri::to_path(&uri));
-        let root = root.unwrap_or_default();
-        let paths = params["initializationOptions"]["includePaths"].as_array();
-        let folders = paths.into_iter().flatten().filter_map(Value::as_str);
-        self.workspace = Workspace::new(folders.map(|folder| root.join(Path::new(folder))).collect());
+        self.language.initialize(&root.unwrap_or_default(), &params["initializationOptions"]);
         json!({
-            "capabilities": capabilities(),
-            "serverInfo": { "name": "oasis pdl lsp", "version": env!("CARGO_PKG_VERSION") },
+            "capabilities": capabilities(&self.language),
+            "serverInfo": { "name": self.language.server_name(), "version": env!("CARGO_PKG_VERSION") },
         })
     }
 
     /// Returns one edit for the whole text, or none if it is already formatted or has syntax errors.
     fn laid_out(&self, uri: &Uri) -> Option<Vec<TextEdit>> {
-        let text = self.workspace.text(uri)?;
-        let laid_out = format(&uri::to_path(uri), text).ok()?;
+        let text = self.language.text(uri)?;
+        let laid_out = self.language.format(&uri::to_path(uri), text)?;
         let edit = TextEdit::new(Lines::new(text).all(), laid_out);
         Some(if edit.new_text == text { Vec::new() } else { vec![edit] })
     }
@@ -172,10 +158,10 @@ impl Server {
             "textDocument/didOpen" => parsed(params).map(|params| self.open(params)),
             "textDocument/didChange" => parsed(params).map(|params| self.change(params)),
             "textDocument/didClose" => parsed(params).map(|params: DidCloseTextDocumentParams| {
-                self.workspace.close(&params.text_document.uri);
+                self.language.close(&params.text_document.uri);
             }),
             "textDocument/didSave" | "workspace/didChangeWatchedFiles" => {
-                self.workspace.forget();
+                self.language.forget();
                 Ok(())
             }
             _ => return,
@@ -185,16 +171,16 @@ impl Server {
 
     fn open(&mut self, params: DidOpenTextDocumentParams) {
         let document = params.text_document;
-        self.workspace.put(document.uri, document.version, document.text);
+        self.language.put(document.uri, document.version, document.text);
     }
 
     fn change(&mut self, params: DidChangeTextDocumentParams) {
         let document = params.text_document;
-        let mut text = self.workspace.text(&document.uri).unwrap_or_default().to_owned();
+        let mut text = self.language.text(&document.uri).unwrap_or_default().to_owned();
         for change in params.content_changes {
             apply(change, &mut text);
         }
-        self.workspace.put(document.uri, document.version, text);
+        self.language.put(document.uri, document.version, text);
     }
 }
 
@@ -211,7 +197,7 @@ fn apply(change: TextDocumentContentChangeEvent, text: &mut String) {
     }
 }
 
-fn capabilities() -> ServerCapabilities {
+fn capabilities(language: &impl Language) -> ServerCapabilities {
     ServerCapabilities {
         position_encoding: Some(PositionEncodingKind::UTF16),
         text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
@@ -221,9 +207,9 @@ fn capabilities() -> ServerCapabilities {
             ..TextDocumentSyncOptions::default()
         })),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
-        definition_provider: Some(OneOf::Left(true)),
+        definition_provider: Some(OneOf::Left(language.has_definitions())),
         completion_provider: Some(CompletionOptions {
-            trigger_characters: Some([":", "[", "(", "\"", "<", "#"].map(str::to_owned).to_vec()),
+            trigger_characters: Some(language.triggers().iter().map(|&trigger| trigger.to_owned()).collect()),
             ..CompletionOptions::default()
         }),
         document_formatting_provider: Some(OneOf::Left(true)),

@@ -1,13 +1,8 @@
 //! `oasis pdl lsp` as a process, with bytes as an editor sends them.
 
-use crate::harness::oasis;
+use crate::harness::Editor;
 use serde_json::{Value, json};
-use std::{
-    collections::VecDeque,
-    fs,
-    io::{BufRead, BufReader, Read, Write},
-    process::{Child, ChildStdin, ChildStdout, Stdio},
-};
+use std::fs;
 
 const BASE: &str = "/// What every machine tells: Größe, 水, 𝄞.
 abstract probe Machine { [unit(\"Cel\")] real32 temperature; };
@@ -15,74 +10,8 @@ abstract probe Machine { [unit(\"Cel\")] real32 temperature; };
 const BROKEN: &str = "#include \"base.pdl\"\nabstract probe Press : Machin { /* 𝄞 */ real32 force };\n";
 const RIGHT: &str = "#include \"base.pdl\"\nabstract probe Press : Machine { /* 𝄞 */ real32 force; };\n";
 
-/// An editor with its server.
-struct Editor {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    requests: i64,
-    /// Notifications received while waiting for a response.
-    notifications: VecDeque<Value>,
-}
-
-impl Editor {
-    fn start() -> Self {
-        let mut command = oasis();
-        command.args(["pdl", "lsp", "--stdio"]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Self { child, input, output, requests: 0, notifications: VecDeque::new() }
-    }
-
-    fn write(&mut self, body: &str) {
-        let input = self.input.as_mut().unwrap();
-        write!(input, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
-        input.flush().unwrap();
-    }
-
-    fn read(&mut self) -> Value {
-        let mut header = String::new();
-        self.output.read_line(&mut header).unwrap();
-        let length = header.trim().strip_prefix("Content-Length: ").expect(&header).parse().unwrap();
-        self.output.read_line(&mut header).unwrap();
-        let mut body = vec![0; length];
-        self.output.read_exact(&mut body).unwrap();
-        serde_json::from_slice(&body).unwrap()
-    }
-
-    fn tell(&mut self, method: &str, params: Value) {
-        self.write(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
-    }
-
-    fn ask(&mut self, method: &str, params: Value) -> Value {
-        self.requests += 1;
-        let id = self.requests;
-        self.write(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
-        loop {
-            let message = self.read();
-            if message["id"] == id {
-                assert_eq!(message["jsonrpc"], "2.0");
-                return message["result"].clone();
-            }
-            self.notifications.push_back(message);
-        }
-    }
-
-    /// The next diagnostics of a document.
-    fn diagnostics(&mut self, uri: &str) -> Vec<Value> {
-        loop {
-            let message = self.notifications.pop_front().unwrap_or_else(|| self.read());
-            assert_eq!(message["method"], "textDocument/publishDiagnostics");
-            if message["params"]["uri"] == uri {
-                return message["params"]["diagnostics"].as_array().unwrap().clone();
-            }
-        }
-    }
-
-    fn end(mut self) -> Option<i32> {
-        self.input = None;
-        self.child.wait().unwrap().code()
-    }
+fn start() -> Editor {
+    Editor::start(&["pdl", "lsp", "--stdio"])
 }
 
 fn at(uri: &str, line: u32, character: u32) -> Value {
@@ -96,7 +25,7 @@ fn an_editor_corrects_a_file() {
     fs::write(folder.path().join("include/base.pdl"), BASE).unwrap();
     let root = format!("file://{}", folder.path().display());
     let uri = format!("{root}/press.pdl");
-    let mut editor = Editor::start();
+    let mut editor = start();
     let told = editor.ask(
         "initialize",
         json!({ "processId": null, "rootUri": root, "capabilities": {}, "initializationOptions": { "includePaths": ["include"] } }),
@@ -138,7 +67,7 @@ fn an_editor_corrects_a_file() {
 
 #[test]
 fn invalid_messages_are_reported_and_do_not_end_the_server() {
-    let mut editor = Editor::start();
+    let mut editor = start();
     editor.write("{ this is no JSON");
     assert_eq!(editor.read()["error"]["code"], -32700);
     assert_eq!(editor.ask("textDocument/hover", json!({})), Value::Null, "not initialized");
@@ -151,11 +80,11 @@ fn invalid_messages_are_reported_and_do_not_end_the_server() {
 
 #[test]
 fn an_editor_that_exits_without_shutdown_is_a_failure() {
-    assert_eq!(Editor::start().end(), Some(1), "it closes the stream");
-    let mut editor = Editor::start();
+    assert_eq!(start().end(), Some(1), "it closes the stream");
+    let mut editor = start();
     editor.tell("exit", Value::Null);
     assert_eq!(editor.end(), Some(1), "it says `exit` before `shutdown`");
-    let mut editor = Editor::start();
-    editor.input.as_mut().unwrap().write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    let mut editor = start();
+    editor.write_raw(b"GET / HTTP/1.1\r\n\r\n");
     assert_eq!(editor.end(), Some(1), "it speaks another protocol");
 }

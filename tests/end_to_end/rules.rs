@@ -1,6 +1,6 @@
 //! `oasis rules` for people and CI, and over a recording (`docs/guides/write-rules.md`).
 
-use crate::harness::{Oasis, ledger, oasis};
+use crate::harness::{Editor, Oasis, ledger, oasis};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -108,4 +108,33 @@ fn files_are_checked_explained_and_formatted() {
 
     let (status, _, said) = rules(folder.path(), &["check", "a.rules"]);
     assert!(status == 1 && said.contains("name PDL files with --pdl"), "{said}");
+}
+
+#[test]
+fn an_editor_knows_types_and_instances_of_a_running_dac() {
+    let dac = Oasis::dac(&[]);
+    let node = Oasis::node(dac.channel(), &["--probe", "processor@1"]);
+    ledger(&dac, "plant", "processor", "a sample", |ledger| ledger["received"].as_u64() > Some(0));
+    let mut editor = Editor::start(&["rules", "lsp", "--stdio", "--dac", &dac.url()]);
+    let told = editor.ask("initialize", json!({"processId": null, "capabilities": {}}));
+    assert_eq!(told["serverInfo"]["name"], "oasis rules lsp");
+    editor.tell("initialized", json!({}));
+    let uri = "file:///plant/a.rules";
+    let text = RULES.replace("cpu.idle_time >= 0", "cpu.idel_time >= 0");
+    let document = json!({"uri": uri, "languageId": "rules", "version": 1, "text": text});
+    editor.tell("textDocument/didOpen", json!({"textDocument": document}));
+    let diagnostics = editor.diagnostics(uri);
+    assert_eq!((diagnostics.len(), &diagnostics[0]["code"]), (1, &json!("R0008")), "{diagnostics:?}");
+    let at = |line: u32, character: u32| json!({"textDocument": {"uri": uri}, "position": {"line": line, "character": character}});
+    let instances = editor.ask("textDocument/completion", at(0, 13));
+    assert_eq!(instances[1]["label"], "plant/processor", "{instances}");
+    let hover = editor.ask("textDocument/hover", at(0, 7));
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("`plant/processor`"), "{hover}");
+    editor.ask("shutdown", Value::Null);
+    editor.tell("exit", Value::Null);
+    assert_eq!(editor.end(), Some(0));
+    let listed = oasis().args(["rules", "list", "--url", &dac.url()]).output().unwrap();
+    assert_eq!((listed.status.code(), &*listed.stdout), (Some(0), &b""[..]), "{listed:?}");
+    assert!(String::from_utf8(listed.stderr).unwrap().contains("no rules"));
+    assert!(node.stop().success() && dac.stop().success());
 }

@@ -5,7 +5,9 @@ mod completion;
 mod context;
 mod hover;
 mod names;
+mod outline;
 
 pub use completion::{Completion, CompletionKind, Completions, complete};
 pub use hover::{Hover, hover};
 pub use names::{KnownInstance, Surroundings};
+pub use outline::{Outlined, outline};

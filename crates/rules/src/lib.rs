@@ -52,7 +52,8 @@ mod unit;
 pub use code::{Code, Diagnostic};
 pub use compile::{DeclaredAlarm, Report, compile};
 pub use editor::{
-    Completion, CompletionKind, Completions, Hover, KnownInstance, Surroundings, complete, hover,
+    Completion, CompletionKind, Completions, Hover, KnownInstance, Outlined, Surroundings, complete, hover,
+    outline,
 };
 pub use evaluate::{
     Binding, Derived, Engine, Event, EventKind, Instance, InstanceId, RESTART, Rows, SavedState, Standing,

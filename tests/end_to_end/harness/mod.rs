@@ -1,5 +1,6 @@
 //! The test harness: processes that end with the test, an HTTP client, WebSocket clients.
 
+mod editor;
 mod failing_syncs;
 mod guarded;
 mod http;
@@ -9,6 +10,7 @@ mod process;
 mod programs;
 mod small_disk;
 
+pub use editor::Editor;
 pub use failing_syncs::FailingSyncs;
 pub use guarded::Guarded;
 pub use http::{get, post, post_from, put_from, request};

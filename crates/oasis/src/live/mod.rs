@@ -17,7 +17,7 @@ mod encryption;
 mod follow;
 mod handlers;
 mod host_token;
-mod list;
+pub mod list;
 pub mod locate;
 pub mod node;
 mod own_node;

@@ -4,6 +4,8 @@ use crate::{
     archive_folder::ArchiveFolder, diagnostics::MessageFormat, format_files::Fmt, output_format::Format,
 };
 use clap::{Args, Subcommand};
+#[cfg(feature = "live")]
+use oasis_client::{DacAddress, Server};
 use oasis_wire::time;
 use std::path::PathBuf;
 
@@ -30,6 +32,45 @@ pub enum Verb {
   oasis rules run --archive ~/samples plant.rules
   oasis rules run --archive ~/samples --from -7d --format json plant.rules | jq 'select(.event == \"raised\")'")]
     Run(Run),
+    #[cfg(feature = "live")]
+    /// List the rules that a running DAC evaluates, and why files are refused.
+    #[command(after_help = "Examples:
+  oasis rules list
+  oasis rules list --url http://127.0.0.1:7070 --format json | jq 'select(.kind == \"alarm\")'")]
+    List(List),
+    /// A language server for editors, on standard input and output (docs/guides/write-rules.md).
+    #[command(after_help = "Examples:
+  oasis rules lsp --dac http://127.0.0.1:7070     types and instances of a running DAC
+  oasis rules lsp --archive ~/samples             those of an archive
+  oasis rules lsp --pdl plant.pdl                 types of PDL files")]
+    Lsp(Lsp),
+}
+
+#[cfg(feature = "live")]
+#[derive(Debug, Args)]
+pub struct List {
+    #[command(flatten)]
+    pub server: Server,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct Lsp {
+    #[cfg(feature = "live")]
+    /// Running DAC that has the types and instances: http://HOST:PORT of its page, or https://.
+    #[arg(long, value_name = "URL")]
+    pub dac: Option<DacAddress>,
+    #[cfg(feature = "live")]
+    /// CA of the DAC's certificate, with https:// [default: those that this system trusts].
+    #[arg(long, value_name = "FILE", env = "OASIS_CA")]
+    pub ca: Option<PathBuf>,
+    #[command(flatten)]
+    pub types: Types,
+    /// Accepted for compatibility with editors; has no effect.
+    #[arg(long, hide = true)]
+    pub stdio: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,12 @@ mod arguments;
 mod check;
 mod explain;
 mod fmt;
+#[cfg(feature = "live")]
+mod list;
+mod lsp;
 mod run;
+#[cfg(feature = "live")]
+mod surroundings;
 mod types;
 
 pub use arguments::Verb;
@@ -21,6 +26,9 @@ pub fn run(verb: Verb) -> anyhow::Result<ExitCode> {
         Verb::Fmt(arguments) => fmt::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Run(arguments) => run::run(&arguments),
+        #[cfg(feature = "live")]
+        Verb::List(arguments) => list::run(&arguments),
+        Verb::Lsp(arguments) => lsp::run(arguments),
     }
 }
 

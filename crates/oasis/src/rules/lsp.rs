@@ -1,0 +1,73 @@
+//! `oasis rules lsp`
+
+use super::arguments::Lsp;
+use crate::diagnostics::counted;
+use anyhow::{Context, bail};
+use oasis_pdl::Disk;
+use oasis_pdl_gen::json_schema;
+use oasis_rules::{KnownInstance, Surroundings};
+use oasis_rules_lsp::Rules;
+use oasis_store::History;
+use std::{io, process::ExitCode, sync::Arc};
+
+/// Serves one editor. Fails if the editor exits without `shutdown`.
+pub fn run(arguments: Lsp) -> anyhow::Result<ExitCode> {
+    let rules = Rules::new(move || load(&arguments).map_err(|error| format!("{error:#}")));
+    let is_agreed =
+        oasis_pdl_lsp::serve(rules, io::stdin(), io::stdout()).context("cannot talk to the editor")?;
+    Ok(if is_agreed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Types and instances: of a DAC and an archive what they have, and of PDL files those types that neither has.
+fn load(arguments: &Lsp) -> anyhow::Result<Surroundings> {
+    let mut found = Surroundings::default();
+    let mut is_named = false;
+    if !arguments.types.pdl.is_empty() {
+        is_named = true;
+        found.types.extend(of_pdl(arguments)?.types);
+    }
+    if let Ok(archive) = arguments.types.archive.find() {
+        is_named = true;
+        let stored = of_archive(&History::open(&archive)?)?;
+        found.types.extend(stored.types);
+        found.instances.extend(stored.instances);
+    }
+    #[cfg(feature = "live")]
+    if let Some(dac) = &arguments.dac {
+        is_named = true;
+        let live = super::surroundings::of_dac(dac, arguments.ca.clone())?;
+        found.types.extend(live.types);
+        found.instances.extend(live.instances);
+    }
+    if !is_named {
+        bail!("name a DAC with --dac, an archive with --archive, or PDL files with --pdl");
+    }
+    found.instances.sort();
+    found.instances.dedup();
+    Ok(found)
+}
+
+fn of_pdl(arguments: &Lsp) -> anyhow::Result<Surroundings> {
+    let report = oasis_pdl::compile(&arguments.types.pdl, &arguments.types.include, &Disk);
+    if !report.is_ok() {
+        bail!("{} in PDL files: see `oasis pdl check`", counted(report.diagnostics.len(), "error"));
+    }
+    let model = &report.model;
+    let types = model.probes.iter().filter_map(|probe| json_schema::schema(model, probe));
+    Ok(Surroundings { types: types.map(Arc::new).collect(), instances: Vec::new() })
+}
+
+fn of_archive(history: &History) -> anyhow::Result<Surroundings> {
+    let types = history.types()?;
+    let mut instances = Vec::new();
+    for probe_type in &types {
+        let names = history.instances_of(probe_type)?.into_iter();
+        let probe_type = &probe_type.name;
+        instances.extend(names.map(|(node, instance)| KnownInstance {
+            node,
+            instance,
+            probe_type: probe_type.clone(),
+        }));
+    }
+    Ok(Surroundings { types, instances })
+}

@@ -3,6 +3,7 @@
 use crate::harness::{Editor, Oasis, ledger, oasis};
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeMap,
     fs,
     path::Path,
     process::{Output, Stdio},
@@ -137,4 +138,47 @@ fn an_editor_knows_types_and_instances_of_a_running_dac() {
     assert_eq!((listed.status.code(), &*listed.stdout), (Some(0), &b""[..]), "{listed:?}");
     assert!(String::from_utf8(listed.stderr).unwrap().contains("no rules"));
     assert!(node.stop().success() && dac.stop().success());
+}
+
+#[test]
+fn rules_run_over_recordings_of_other_programs() {
+    use mcap::{Writer, records::MessageHeader};
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(fs::File::create(folder.path().join("robot.mcap")).unwrap()).unwrap();
+    let schema = br#"{"type": "object", "properties": {"speed": {"type": "number"}}}"#;
+    let schema = writer.add_schema("geometry_msgs/Twist", "jsonschema", schema).unwrap();
+    let speed = writer.add_channel(schema, "/cmd_vel", "json", &BTreeMap::new()).unwrap();
+    let battery = writer.add_channel(0, "/battery", "json", &BTreeMap::new()).unwrap();
+    let image = writer.add_channel(0, "/image", "cdr", &BTreeMap::new()).unwrap();
+    // 20 s of both, but nothing of the battery from 5 s to 12 s.
+    for tick in 0..200_u32 {
+        let log_time = 1_777_896_000_000_000_000 + u64::from(tick) * 100_000_000;
+        let header = |channel_id| MessageHeader { channel_id, sequence: 0, log_time, publish_time: log_time };
+        let moving = format!(r#"{{"speed": {}}}"#, if (80..90).contains(&tick) { 3.5 } else { 1.0 });
+        writer.write_to_known_channel(&header(speed), moving.as_bytes()).unwrap();
+        if !(50..120).contains(&tick) {
+            writer.write_to_known_channel(&header(battery), br#"{"volts": 24.5}"#).unwrap();
+        }
+        writer.write_to_known_channel(&header(image), b"\x01\x02").unwrap();
+    }
+    writer.finish().unwrap();
+    drop(writer);
+    let text = r#"input robot = "robot/cmd_vel" : "geometry_msgs/Twist";
+input battery = "*/battery" : "/battery";
+alarm Fast { raise robot.speed > 2 for 500ms; message "too fast"; on raised disable robot; }
+alarm Gone { raise silent(battery) for 3s; }
+alarm Still { raise silent(robot) for 3s; }
+"#;
+    fs::write(folder.path().join("a.rules"), text).unwrap();
+    let (status, out, said) = rules(folder.path(), &["run", "--mcap", "robot.mcap", "a.rules"]);
+    let expected = "2026-05-04T12:00:07.9Z  raised     Gone  robot/battery
+2026-05-04T12:00:08.5Z  raised     Fast  robot/cmd_vel  3.5 (limit 2)
+2026-05-04T12:00:09Z  cleared    Fast  robot/cmd_vel  1 (limit 2)
+2026-05-04T12:00:12Z  cleared    Gone  robot/battery
+";
+    assert_eq!((status, &*out), (0, expected), "{said}");
+    assert!(said.contains("/image: 200 messages skipped"), "{said}");
+    assert!(said.contains("4 events from 330 samples of 2 instances"), "{said}");
+    let (status, _, said) = rules(folder.path(), &["run", "--mcap", "a.rules", "a.rules"]);
+    assert!(status == 1 && said.contains("not an MCAP file"), "{said}");
 }

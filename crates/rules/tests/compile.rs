@@ -9,7 +9,8 @@ use oasis_rules::{
     EventKind, Placeholder,
     program::{ActionSpec, Body, Command, Target},
 };
-use oasis_wire::quantity::Hertz;
+use oasis_wire::{quantity::Hertz, schema::ProbeType};
+use std::sync::Arc;
 
 const DOCS: &str = include_str!("../../../docs/reference/rules.md");
 
@@ -185,6 +186,19 @@ fn a_cycle_of_derived_instances_is_refused_once() {
     let messages: Vec<_> =
         report.diagnostics.iter().map(|wrong| (&*wrong.message, wrong.note.as_deref())).collect();
     assert_eq!(messages, [("`A` is computed from itself", Some("`A` reads `B` reads `A`"))]);
+}
+
+#[test]
+fn a_type_of_another_program_is_named_in_quotes() {
+    let mut types = common::types();
+    types.push(Arc::new(ProbeType { name: "geometry_msgs/Twist".into(), ..(*types[1]).clone() }));
+    let text =
+        "input robot = \"*/cmd_vel\" : \"geometry_msgs/Twist\"; alarm Fast { raise robot.speed > 2 m/s; }";
+    let report = oasis_rules::compile("a.rules".as_ref(), text, &types);
+    assert!(report.is_ok(), "{}", rendered(&report));
+    assert_eq!(report.program.inputs[0].probe_type, "geometry_msgs/Twist");
+    let laid_out = oasis_rules::format("a.rules".as_ref(), text).unwrap();
+    assert!(laid_out.starts_with("input robot = \"*/cmd_vel\" : \"geometry_msgs/Twist\";\n"), "{laid_out}");
 }
 
 #[test]

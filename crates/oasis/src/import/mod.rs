@@ -7,7 +7,10 @@ pub use arguments::Arguments;
 use crate::{config::Config, progress::Progress};
 use anyhow::{Context, bail};
 use oasis_format::visible::Visible;
-use oasis_format::{Reader, mcap::RecordedSeries};
+use oasis_format::{
+    Reader,
+    mcap::{RecordedSeries, Rest},
+};
 use oasis_import::{Import, ImportTotals};
 use oasis_nats::{NatsConfig, Target};
 use oasis_store::{ArchiveConfig, Series};
@@ -161,18 +164,23 @@ fn read(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> anyh
         Ok(import.add(&series_of(recorded, prefix), batch)?)
     })?;
     progress.clear();
+    report_rest(path, &rest);
     for lost in rest.lost {
         let node = of_recording(prefix, &lost.node).into();
         import.lose((node, lost.instance.into()), lost.run, lost.numbers, lost.cause);
     }
+    if is_empty { bail!("no readable messages: only JSON messages are supported") } else { Ok(()) }
+}
+
+/// Says what of a file cannot be read.
+pub fn report_rest(path: &Path, rest: &Rest) {
     if rest.lost_forgotten > 0 {
         eprintln!("{}: causes of {} more losses skipped: too many", path.display(), rest.lost_forgotten);
     }
-    for left_out in rest.left_out {
+    for left_out in &rest.left_out {
         let why = left_out.why.to_string();
         eprintln!("{}: {} messages skipped: {}", Visible(&left_out.topic), left_out.messages, Visible(&why));
     }
-    if is_empty { bail!("no readable messages: only JSON messages are supported") } else { Ok(()) }
 }
 
 /// The import assigns an epoch.
@@ -187,7 +195,8 @@ fn of_recording(prefix: &str, node: &str) -> String {
     format!("{prefix}:{node}")
 }
 
-fn default_name(path: &Path) -> anyhow::Result<String> {
+/// The name of a recording: that of its file, without the extension.
+pub fn default_name(path: &Path) -> anyhow::Result<String> {
     let path = path.canonicalize()?;
     let stem = if path.is_dir() { path.file_name() } else { path.file_stem() };
     let stem = stem.and_then(|stem| stem.to_str()).filter(|stem| !stem.is_empty() && !stem.contains('/'));

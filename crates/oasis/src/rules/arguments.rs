@@ -27,9 +27,10 @@ pub enum Verb {
     #[command(after_help = "Examples:
   oasis rules explain --pdl plant.pdl plant.rules")]
     Explain(Check),
-    /// Run rules over an archive, and print their events in order. Nothing acts on them.
+    /// Run rules over an archive or MCAP files, and print their events in order. Nothing acts on them.
     #[command(after_help = "Examples:
   oasis rules run --archive ~/samples plant.rules
+  oasis rules run --mcap drive.mcap plant.rules
   oasis rules run --archive ~/samples --from -7d --format json plant.rules | jq 'select(.event == \"raised\")'")]
     Run(Run),
     #[cfg(feature = "live")]
@@ -102,6 +103,9 @@ pub struct Types {
 pub struct Run {
     /// File of rules.
     pub file: PathBuf,
+    /// MCAP file in place of an archive; can be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub mcap: Vec<PathBuf>,
     #[command(flatten)]
     pub archive: ArchiveFolder,
     #[arg(help = format!("Start at this time: {} [default: the oldest sample stored]", time::FORMS), long, value_name = "TIME", allow_hyphen_values = true)]

@@ -7,6 +7,7 @@ mod fmt;
 #[cfg(feature = "live")]
 mod list;
 mod lsp;
+mod recording;
 mod run;
 #[cfg(feature = "live")]
 mod surroundings;

@@ -1,6 +1,6 @@
 //! `oasis rules run`: the events of a recording, as the rules would have reported them.
 
-use super::{arguments::Run, read};
+use super::{arguments::Run, read, recording::Recording};
 use crate::{
     broken_pipe::is_broken_pipe,
     diagnostics::{MessageFormat, counted},
@@ -19,7 +19,15 @@ use std::{
 };
 
 pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
-    let past = Past::of_archive(History::open(&arguments.archive.find()?)?);
+    let recording = match &*arguments.mcap {
+        [] => None,
+        files => Some(Recording::read(files)?),
+    };
+    let history = match &recording {
+        Some(recording) => recording.history.clone(),
+        None => History::open(&arguments.archive.find()?)?,
+    };
+    let past = Past::of_archive(history);
     let report = read(&arguments.file, &past.types()?, MessageFormat::Human);
     if !report.is_ok() {
         return Ok(ExitCode::FAILURE);

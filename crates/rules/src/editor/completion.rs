@@ -165,7 +165,9 @@ impl List<'_> {
         let mut seen = BTreeSet::new();
         for known in self.around.types.iter().rev() {
             if seen.insert(&known.name) {
-                self.add(&known.name, CompletionKind::Type, known.doc.as_deref().unwrap_or_default());
+                let is_path = known.name.split("::").all(is_identifier);
+                let label = if is_path { known.name.clone() } else { format!("\"{}\"", known.name) };
+                self.add(label, CompletionKind::Type, known.doc.as_deref().unwrap_or_default());
             }
         }
         self.items.sort_by(|one, other| one.label.cmp(&other.label));
@@ -249,6 +251,13 @@ impl List<'_> {
             }
         }
     }
+}
+
+fn is_identifier(name: &str) -> bool {
+    let mut letters = name.chars();
+    let is_letter = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    letters.next().is_some_and(is_letter)
+        && letters.all(|letter| is_letter(letter) || letter.is_ascii_digit())
 }
 
 fn is_readable(metric: &Metric) -> bool {

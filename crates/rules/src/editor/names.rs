@@ -56,9 +56,9 @@ impl<'a> Declared<'a> {
                     (Token::Colon, _),
                     rest @ ..,
                 ] => {
-                    let path =
-                        rest.iter().take_while(|(token, _)| matches!(token, Token::Name | Token::Scope));
-                    let probe_type = path.map(|(_, text)| *text).collect();
+                    let is_type = |token: &Token| matches!(token, Token::Name | Token::Scope | Token::Text);
+                    let path = rest.iter().take_while(|(token, _)| is_type(token));
+                    let probe_type = path.map(|(_, text)| text.trim_matches('"')).collect();
                     declared.inputs.push((name, pattern.trim_matches('"'), probe_type));
                 }
                 [(Token::Name, "derive"), (Token::Name, name), (Token::Name, "every"), rest @ ..] => {

@@ -57,7 +57,9 @@ impl Parser<'_> {
         self.expect(Token::Assign, "after the name of the input")?;
         let pattern = self.quoted("node and instance")?;
         self.expect(Token::Colon, "before the probe type")?;
-        let probe_type = self.scoped()?;
+        // Types of other programs' recordings can have any name.
+        let probe_type =
+            if self.peek() == Token::Text { self.quoted("the probe type")? } else { self.scoped()? };
         self.expect(Token::Semicolon, "after the probe type")?;
         Ok(Input { pattern, probe_type })
     }

@@ -1,0 +1,237 @@
+//! The courier of a destination: a thread that takes its messages from the outbox, sends them in their order, and writes down what became of them.
+//!
+//! A message is settled after it was sent, so a crash in between repeats it, with the same key. If the place takes nothing, all messages wait. If it
+//! refuses one message for now, that message and later ones about the same alarm are put aside, and the others go on.
+
+mod aside;
+mod progress;
+
+pub use progress::{Condition, Progress};
+
+use crate::{
+    Notification, backoff,
+    config::Configured,
+    destination::{AtOnce, Scope, SendError},
+};
+use aside::Aside;
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock};
+use oasis_alarms::{Alarms, AlarmsError, Message, Outcome};
+use oasis_dac::now;
+use oasis_wire::quantity::Nanos;
+use std::{
+    num::NonZeroU32,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Messages that are read at once.
+const READ: usize = 128;
+/// Longest sleep: a message may wait for a time that an earlier process has chosen.
+const LOOK: Duration = Duration::from_secs(5);
+/// Pause after a failure of the database.
+const DATABASE_PAUSE: Duration = Duration::from_secs(1);
+
+/// Delivers the messages of one destination.
+pub struct Courier<'a> {
+    configured: &'a Configured,
+    progress: &'a Progress,
+    alarms: &'a Arc<Alarms>,
+    dac: &'a str,
+    limiter: DefaultDirectRateLimiter,
+    /// Whether the limit of messages a minute was reached, and messages still wait for that.
+    is_limited: bool,
+    /// Failures of the place in a row.
+    failures: u32,
+    aside: Aside,
+    /// What could not be written down yet. Nothing is sent before.
+    unsettled: Vec<(i64, Outcome)>,
+    next_repeat: Option<Instant>,
+}
+
+/// What a courier does next.
+enum Next {
+    /// Looks again at once.
+    Continue,
+    /// Sleeps, unless it is woken.
+    Wait(Duration),
+}
+
+impl<'a> Courier<'a> {
+    /// Of a destination.
+    pub fn new(
+        configured: &'a Configured,
+        progress: &'a Progress,
+        alarms: &'a Arc<Alarms>,
+        dac: &'a str,
+    ) -> Self {
+        let a_minute = NonZeroU32::new(configured.limits.per_minute).unwrap_or(NonZeroU32::MIN);
+        Self {
+            configured,
+            progress,
+            alarms,
+            dac,
+            limiter: RateLimiter::direct(Quota::per_minute(a_minute)),
+            is_limited: false,
+            failures: 0,
+            aside: Aside::default(),
+            unsettled: Vec::new(),
+            next_repeat: configured.destination.repeats_every().map(|_| Instant::now()),
+        }
+    }
+
+    /// Does what is to be done now. Returns how long it may sleep if nothing wakes it.
+    pub fn work(&mut self, is_ending: impl Fn() -> bool) -> Duration {
+        loop {
+            let repeat = self.repeat();
+            match self.send_next() {
+                _ if is_ending() => return Duration::ZERO,
+                Ok(Next::Continue) => {}
+                Ok(Next::Wait(pause)) => return pause.min(repeat),
+                Err(error) => {
+                    tracing::error!(destination = self.configured.name, %error, "outbox failed, trying again");
+                    self.progress.fail(&format!("the outbox of the alarms failed: {error}"));
+                    return DATABASE_PAUSE;
+                }
+            }
+        }
+    }
+
+    /// Repeats what stands if it is time. Returns the time until the next repetition.
+    fn repeat(&mut self) -> Duration {
+        let destination = &self.configured.destination;
+        let (Some(interval), Some(next)) = (destination.repeats_every(), self.next_repeat) else {
+            return Duration::MAX;
+        };
+        let left = next.saturating_duration_since(Instant::now());
+        if !left.is_zero() {
+            return left;
+        }
+        let now = now().0;
+        let standing = self.alarms.standing_for(&self.configured.name);
+        let standing: Vec<_> =
+            standing.into_iter().map(|alarm| Notification::standing(alarm, self.dac, now)).collect();
+        match destination.repeat(&standing) {
+            Ok(()) => self.progress.succeed(),
+            Err(error) => self.progress.fail(&error.why),
+        }
+        self.next_repeat = Some(Instant::now() + interval);
+        interval
+    }
+
+    fn send_next(&mut self) -> Result<Next, AlarmsError> {
+        while let Some((id, outcome)) = self.unsettled.last() {
+            self.alarms.settle(*id, outcome.clone())?;
+            self.unsettled.pop();
+        }
+        let now = now();
+        let due = self.alarms.due_for(&self.configured.name, now, READ + self.aside.len())?;
+        let due = self.aside.select(due, now);
+        if due.is_empty() {
+            self.is_limited = false;
+            return Ok(Next::Wait(self.aside.next(now).unwrap_or(LOOK).min(LOOK)));
+        }
+        if let Err(until) = self.limiter.check() {
+            self.is_limited = true;
+            return Ok(Next::Wait(until.wait_time_from(self.limiter.clock().now())));
+        }
+        let most = match self.configured.destination.most_at_once() {
+            AtOnce::One => 1,
+            AtOnce::WhenLimited(most) => {
+                if self.is_limited {
+                    most
+                } else {
+                    1
+                }
+            }
+            AtOnce::Always(most) => most,
+        };
+        let batch: Vec<_> = due.into_iter().take(most).collect();
+        self.send(batch, now)
+    }
+
+    fn send(&mut self, batch: Vec<Message>, now: Nanos) -> Result<Next, AlarmsError> {
+        let notifications: Vec<_> =
+            batch.iter().map(|message| Notification::of(message.clone(), self.dac)).collect();
+        match self.configured.destination.send(&notifications) {
+            Ok(()) => {
+                self.failures = 0;
+                self.progress.succeed();
+                for message in &batch {
+                    self.aside.forget(message.id);
+                    self.settle(message.id, Outcome::Delivered)?;
+                }
+                Ok(Next::Continue)
+            }
+            Err(error) if error.scope == Scope::Place => self.wait(&batch, &error, now),
+            Err(error) => {
+                self.progress.fail(&error.why);
+                if let [message] = &batch[..] {
+                    return self.refuse(message, &error, now);
+                }
+                // One of them is refused, and the others must not suffer from that.
+                for message in batch {
+                    if let Next::Wait(pause) = self.send(vec![message], now)? {
+                        return Ok(Next::Wait(pause));
+                    }
+                }
+                Ok(Next::Continue)
+            }
+        }
+    }
+
+    /// The place takes nothing: the first message waits, and all after it.
+    fn wait(&mut self, batch: &[Message], error: &SendError, now: Nanos) -> Result<Next, AlarmsError> {
+        self.failures = self.failures.saturating_add(1);
+        self.progress.fail(&error.why);
+        let pause = backoff::pause(self.failures).max(error.retry_after.unwrap_or_default());
+        tracing::warn!(
+            destination = self.configured.name,
+            error = error.why,
+            pause_ms = pause.as_millis() as u64,
+            "notification not delivered, trying again"
+        );
+        let (old, young): (Vec<_>, Vec<_>) = batch.iter().partition(|message| self.is_too_old(message, now));
+        for message in old {
+            self.give_up(message, error)?;
+        }
+        if let Some(first) = young.first() {
+            let at = Nanos(now.0.saturating_add(pause.as_nanos() as u64));
+            self.settle(first.id, Outcome::Retry { at, why: error.why.clone() })?;
+        }
+        Ok(Next::Wait(pause))
+    }
+
+    /// The place refuses this message, for ever or for now.
+    fn refuse(&mut self, message: &Message, error: &SendError, now: Nanos) -> Result<Next, AlarmsError> {
+        if error.scope == Scope::Final || self.is_too_old(message, now) {
+            self.give_up(message, error)?;
+            return Ok(Next::Continue);
+        }
+        if self.aside.put(message, error, now) {
+            return Ok(Next::Continue);
+        }
+        // So many are put aside that it is no longer about single messages.
+        self.wait(std::slice::from_ref(message), error, now)
+    }
+
+    fn give_up(&mut self, message: &Message, error: &SendError) -> Result<(), AlarmsError> {
+        let rule = &message.alarm.key.rule;
+        tracing::error!(
+            destination = self.configured.name,
+            rule = ?rule,
+            error = error.why,
+            "notification given up"
+        );
+        self.aside.forget(message.id);
+        self.settle(message.id, Outcome::GivenUp { why: error.why.clone() })
+    }
+
+    fn is_too_old(&self, message: &Message, now: Nanos) -> bool {
+        let age = Duration::from_nanos(now.0.saturating_sub(message.written));
+        age >= self.configured.limits.give_up_after
+    }
+
+    fn settle(&mut self, id: i64, outcome: Outcome) -> Result<(), AlarmsError> {
+        self.alarms.settle(id, outcome.clone()).inspect_err(|_| self.unsettled.push((id, outcome)))
+    }
+}

@@ -1,0 +1,88 @@
+//! The seam of destinations: how a notification gets to people.
+
+use crate::Notification;
+use std::time::Duration;
+
+/// Longest reason of a failure that is kept, in bytes.
+const LONGEST_REASON: usize = 512;
+
+/// Sends notifications to one place. Calls block, for [`crate::TIMEOUT`] or little more.
+pub trait Destination: Send + Sync + 'static {
+    /// Sends these notifications as one message: at least one, and at most [`Destination::most_at_once`].
+    ///
+    /// # Errors
+    /// If the place has not accepted them.
+    fn send(&self, notifications: &[Notification]) -> Result<(), SendError>;
+
+    /// Sends a test.
+    ///
+    /// # Errors
+    /// If the place, or one of its servers, has not accepted it.
+    fn test(&self, notification: &Notification) -> Result<(), SendError> {
+        self.send(std::slice::from_ref(notification))
+    }
+
+    /// How many notifications a message takes if several wait.
+    fn most_at_once(&self) -> AtOnce;
+
+    /// Sends what stands, and what has been cleared of late, to a place that forgets what is not repeated.
+    ///
+    /// # Errors
+    /// If the place has not accepted them.
+    fn repeat(&self, standing: &[Notification]) -> Result<(), SendError> {
+        let _ = standing;
+        Ok(())
+    }
+
+    /// Interval of [`Destination::repeat`]; `None` for a place that forgets nothing.
+    fn repeats_every(&self) -> Option<Duration> {
+        None
+    }
+
+    /// What somebody should know although messages are delivered.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// How many notifications go into one message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtOnce {
+    /// One.
+    One,
+    /// One, or up to so many when the limit of messages a minute was reached.
+    WhenLimited(usize),
+    /// Up to so many.
+    Always(usize),
+}
+
+/// Why a place has not accepted a message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct SendError {
+    /// The extent of the failure.
+    pub scope: Scope,
+    /// Earliest time of the next attempt, as the place asks for it.
+    pub retry_after: Option<Duration>,
+    /// For people.
+    pub why: String,
+}
+
+/// The extent of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The place refuses this message; it would refuse it again.
+    Final,
+    /// The place cannot take this message at present.
+    Message,
+    /// The place cannot take any message at present.
+    Place,
+}
+
+impl SendError {
+    /// A failure, with a reason of bounded length.
+    pub fn new(scope: Scope, why: impl Into<String>) -> Self {
+        let why = crate::text::line(&why.into(), LONGEST_REASON);
+        Self { scope, retry_after: None, why }
+    }
+}

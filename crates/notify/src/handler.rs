@@ -1,0 +1,269 @@
+//! The handler: a courier for each destination, and what readers learn of them.
+
+use crate::{
+    Notification,
+    config::Configured,
+    courier::{Condition, Courier, Progress},
+    destination::SendError,
+};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock};
+use oasis_alarms::{Alarms, AlarmsError, DestinationFigures};
+use oasis_dac::now;
+use oasis_handler::{Context, Failure, Handler, Stopping};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::{
+    num::NonZeroU32,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+use tokio::sync::Notify;
+use uuid::Builder;
+
+/// Tests a minute, of all destinations together.
+const TESTS: NonZeroU32 = NonZeroU32::new(6).expect("not zero");
+
+/// Notifies people of alarms.
+pub struct NotifyHandler {
+    alarms: Arc<Alarms>,
+    dac: String,
+    destinations: Vec<Entry>,
+    tests: DefaultDirectRateLimiter,
+}
+
+struct Entry {
+    configured: Configured,
+    progress: Progress,
+}
+
+/// A destination, for readers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DestinationState {
+    /// Its name in the configuration.
+    pub name: String,
+    /// `alertmanager`, `webhook` or `mail`
+    pub kind: &'static str,
+    /// Whether it takes messages.
+    pub state: Condition,
+    /// Notifications that wait.
+    pub waiting: u64,
+    /// Notifications that it has accepted.
+    pub delivered: u64,
+    /// Notifications that were given up or dropped.
+    pub failed: u64,
+    /// Why the last attempt failed; none after one that succeeded.
+    pub last_error: Option<String>,
+}
+
+/// Why a destination was not tested, or the test failed.
+#[derive(Debug, thiserror::Error)]
+pub enum TestError {
+    /// No destination has this name.
+    #[error("unknown destination {name:?}: configured are {known}")]
+    Unknown {
+        /// As given.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// Too many tests.
+    #[error("too many tests: try again in {} s", .0.as_secs() + 1)]
+    Limited(Duration),
+    /// The destination has not accepted it.
+    #[error("{0}")]
+    Failed(SendError),
+}
+
+impl NotifyHandler {
+    /// A handler of these destinations. From now on the alarms write messages for them.
+    ///
+    /// # Errors
+    /// If the database of the alarms fails.
+    pub fn new(
+        destinations: Vec<Configured>,
+        alarms: Arc<Alarms>,
+        dac: impl Into<String>,
+    ) -> Result<Self, AlarmsError> {
+        let names: Vec<_> = destinations.iter().map(|one| one.name.clone()).collect();
+        alarms.set_destinations(&names)?;
+        let entry = |configured| Entry { configured, progress: Progress::default() };
+        Ok(Self {
+            alarms,
+            dac: dac.into(),
+            destinations: destinations.into_iter().map(entry).collect(),
+            tests: RateLimiter::direct(Quota::per_minute(TESTS)),
+        })
+    }
+
+    /// Lists the destinations.
+    pub fn list(&self) -> Vec<DestinationState> {
+        let figures = self.alarms.outbox_figures().destinations;
+        let of = |entry: &Entry| {
+            let Configured { name, kind, .. } = &entry.configured;
+            let figures = figures.get(name).cloned().unwrap_or_default();
+            let DestinationFigures { waiting, delivered, given_up, dropped, last_error, .. } = figures;
+            let reach = entry.progress.now();
+            DestinationState {
+                name: name.clone(),
+                kind,
+                state: reach.condition,
+                waiting,
+                delivered,
+                failed: given_up + dropped,
+                last_error: reach.detail.or(last_error),
+            }
+        };
+        self.destinations.iter().map(of).collect()
+    }
+
+    /// Sends a test and waits for the answer, some ten seconds at most.
+    ///
+    /// # Errors
+    /// If there is no such destination, there were too many tests, or it has not accepted the test.
+    pub fn test(&self, name: &str) -> Result<(), TestError> {
+        let entry = self.destinations.iter().find(|entry| entry.configured.name == name);
+        let entry = entry.ok_or_else(|| TestError::Unknown { name: name.into(), known: self.names() })?;
+        let limited =
+            |until: governor::NotUntil<_>| TestError::Limited(until.wait_time_from(self.tests.clock().now()));
+        self.tests.check().map_err(limited)?;
+        let key = Builder::from_random_bytes(fastrand::u128(..).to_be_bytes()).into_uuid().to_string();
+        let notification = Notification::test(key, &self.dac, now().0);
+        entry.configured.destination.test(&notification).map_err(TestError::Failed)
+    }
+
+    fn names(&self) -> String {
+        let names: Vec<_> = self.destinations.iter().map(|entry| entry.configured.name.as_str()).collect();
+        if names.is_empty() { "none".into() } else { names.join(", ") }
+    }
+
+    /// Runs one courier until the end.
+    fn deliver(&self, entry: &Entry, wake: &Receiver<()>, shared: &Shared) {
+        let _guard = Guard(shared);
+        let mut courier = Courier::new(&entry.configured, &entry.progress, &self.alarms, &self.dac);
+        while !shared.is_ending() {
+            let pause = courier.work(|| shared.is_ending());
+            // A wake or the end of the pause: either way there may be work.
+            let _ = wake.recv_timeout(pause);
+        }
+    }
+}
+
+/// What the couriers share.
+#[derive(Default)]
+struct Shared {
+    is_ending: AtomicBool,
+    /// A courier has ended.
+    ended: Notify,
+}
+
+impl Shared {
+    fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Acquire)
+    }
+}
+
+/// Reports the end of a courier, also by a panic.
+struct Guard<'a>(&'a Shared);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.0.ended.notify_one();
+    }
+}
+
+impl Handler for NotifyHandler {
+    fn name(&self) -> &'static str {
+        "notify"
+    }
+
+    fn run(&self, context: Context) -> Result<(), Failure> {
+        let shared = Shared::default();
+        let failed = |error: std::io::Error| Failure(format!("cannot start threads: {error}"));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().map_err(failed)?;
+        thread::scope(|scope| {
+            let mut wakes = Vec::new();
+            for entry in &self.destinations {
+                let (wake, woken) = bounded(1);
+                wakes.push(wake);
+                let shared = &shared;
+                let name = format!("notify {}", entry.configured.name);
+                let started = thread::Builder::new()
+                    .name(name)
+                    .spawn_scoped(scope, move || self.deliver(entry, &woken, shared));
+                if let Err(error) = started {
+                    shared.is_ending.store(true, Ordering::Release);
+                    return Err(failed(error));
+                }
+            }
+            let result = runtime.block_on(self.wake_couriers(&wakes, &shared, &context.stopping));
+            shared.is_ending.store(true, Ordering::Release);
+            wakes.iter().for_each(wake);
+            result
+        })
+    }
+
+    fn state(&self) -> Value {
+        json!({"destinations": self.list()})
+    }
+
+    fn problem(&self) -> Option<String> {
+        let failing = self.destinations.iter().filter_map(|entry| {
+            let reach = entry.progress.now();
+            let why = reach.detail.filter(|_| reach.condition == Condition::Failing)?;
+            Some(format!("{} gets no notifications: {why}", entry.configured.name))
+        });
+        let failing: Vec<_> = failing.collect();
+        (!failing.is_empty()).then(|| failing.join("; "))
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let of = |entry: &Entry| {
+            let name = entry.configured.name.clone();
+            entry
+                .configured
+                .destination
+                .warnings()
+                .into_iter()
+                .map(move |warning| format!("{name}: {warning}"))
+        };
+        self.destinations.iter().flat_map(of).collect()
+    }
+
+    /// An attempt that is under way ends first.
+    fn stop_deadline(&self) -> Duration {
+        crate::TIMEOUT + Duration::from_secs(2)
+    }
+}
+
+impl NotifyHandler {
+    async fn wake_couriers(
+        &self,
+        wakes: &[Sender<()>],
+        shared: &Shared,
+        stopping: &Stopping,
+    ) -> Result<(), Failure> {
+        let mut changes = self.alarms.watch();
+        loop {
+            tokio::select! {
+                () = stopping.stopped() => return Ok(()),
+                () = shared.ended.notified() => return Err(Failure("the thread of a destination ended".into())),
+                changed = changes.changed() => {
+                    if changed.is_err() {
+                        return Err(Failure("the alarms are gone".into()));
+                    }
+                    wakes.iter().for_each(wake);
+                }
+            }
+        }
+    }
+}
+
+/// Wakes a courier, unless it is about to look anyway.
+fn wake(courier: &Sender<()>) {
+    let _ = courier.try_send(());
+}

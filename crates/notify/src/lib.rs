@@ -1,0 +1,50 @@
+//! Notifies people when an alarm is raised or cleared.
+//!
+//! The alarms write messages into their outbox, in the transaction that changes them. [`NotifyHandler`] has a courier for each destination of
+//! [`NotifyConfig`], which takes its messages from there and sends them: to [Alertmanager](AlertmanagerConfig), as [webhooks](WebhookConfig) or as
+//! [mail](MailConfig). A message is settled after it was sent: it arrives at least once, each time with the same key.
+//!
+//! ```
+//! use oasis_notify::NotifyConfig;
+//!
+//! let config: NotifyConfig = toml::from_str(r#"
+//!     [pager]
+//!     kind = "alertmanager"
+//!     url = "http://127.0.0.1:9093"
+//! "#)?;
+//! assert_eq!(config.destinations()?[0].name, "pager");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod alertmanager;
+mod backoff;
+mod config;
+mod courier;
+mod destination;
+mod handler;
+mod http;
+mod mail;
+mod notification;
+mod public_address;
+mod secret_file;
+mod text;
+mod url;
+mod webhook;
+
+pub use alertmanager::AlertmanagerConfig;
+pub use config::{ConfigError, Configured, DestinationConfig, Limits, MOST_DESTINATIONS, NotifyConfig};
+pub use courier::Condition;
+pub use destination::{AtOnce, Destination, Scope, SendError};
+pub use handler::{DestinationState, NotifyHandler, TestError};
+pub use mail::{MailConfig, MailTls};
+pub use notification::{Event, Notification};
+pub use webhook::WebhookConfig;
+
+use std::time::Duration;
+
+/// Timeout of an attempt.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Messages a minute, unless a destination has another limit.
+const PER_MINUTE: u32 = 30;
+/// How long a notification is tried, in seconds, unless a destination has another limit.
+const GIVE_UP_AFTER: u64 = 86_400;

@@ -1,0 +1,82 @@
+//! Mail by SMTP: one for each notification, or one for several that had to wait.
+
+mod config;
+mod letter;
+
+pub use config::{MailConfig, MailTls};
+
+use crate::{
+    Notification,
+    destination::{AtOnce, Destination, Scope, SendError},
+};
+use lettre::{
+    Message, SmtpTransport, Transport,
+    address::Envelope,
+    message::Mailbox,
+    transport::smtp::{Error, response::Response},
+};
+
+/// Notifications in one mail.
+const BATCH: usize = 50;
+
+/// RFC 4954 6: the server does not accept this user. Somebody has to change the settings; the mail is good.
+const AUTHENTICATION: [u16; 4] = [530, 534, 535, 538];
+
+/// Some people with mail.
+pub struct Mail {
+    transport: SmtpTransport,
+    from: Mailbox,
+    to: Vec<Mailbox>,
+    page: String,
+}
+
+impl Destination for Mail {
+    fn send(&self, notifications: &[Notification]) -> Result<(), SendError> {
+        let letter = letter::letter((&self.from, &self.to), notifications, &self.page);
+        let letter = letter.map_err(|error| SendError::new(Scope::Final, error.to_string()))?;
+        match self.transport.send(&letter).map_err(|error| failure(&error)) {
+            // The server refuses a mail as a whole if it does not know one receiver.
+            Err(error) if error.scope == Scope::Final && self.to.len() > 1 => self.to_each(&letter),
+            result => result.map(|_: Response| ()),
+        }
+    }
+
+    fn most_at_once(&self) -> AtOnce {
+        AtOnce::WhenLimited(BATCH)
+    }
+}
+
+impl Mail {
+    /// Sends the mail to each receiver alone. One is enough.
+    fn to_each(&self, letter: &Message) -> Result<(), SendError> {
+        let bytes = letter.formatted();
+        let mut result = Err(SendError::new(Scope::Final, "no receivers"));
+        for receiver in &self.to {
+            let envelope = Envelope::new(Some(self.from.email.clone()), vec![receiver.email.clone()]);
+            let envelope = envelope.map_err(|error| SendError::new(Scope::Final, error.to_string()))?;
+            match self.transport.send_raw(&envelope, &bytes).map_err(|error| failure(&error)) {
+                Ok(_) => result = Ok(()),
+                Err(error) => {
+                    tracing::warn!(receiver = %receiver.email, %error, "mail server refused a receiver");
+                    result = result.or(Err(error));
+                }
+            }
+        }
+        result
+    }
+}
+
+fn failure(error: &Error) -> SendError {
+    let is_of_user = error.status().is_some_and(|code| AUTHENTICATION.contains(&code.into()));
+    let scope = if error.is_permanent() && !is_of_user { Scope::Final } else { Scope::Place };
+    let mut why = error.to_string();
+    let mut below = std::error::Error::source(error);
+    while let Some(cause) = below {
+        let text = cause.to_string();
+        if !why.contains(&text) {
+            why = format!("{why}: {text}");
+        }
+        below = cause.source();
+    }
+    SendError::new(scope, why)
+}

@@ -1,0 +1,100 @@
+//! What people are told: an alarm was raised or cleared, or somebody tests a destination.
+
+pub mod body;
+pub mod prose;
+#[cfg(test)]
+pub mod samples;
+
+use oasis_alarms::{AlarmKey, AlarmView, Message, MessageKind};
+use oasis_rules::{Standing, program::Severity};
+
+/// A notification for one destination.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Notification {
+    /// Its number in the outbox, which grows; 0 for one that was never there.
+    pub id: i64,
+    /// The same for each attempt: receivers recognize repetitions by it.
+    pub key: String,
+    /// What it says.
+    pub event: Event,
+    /// The DAC that sends it.
+    pub dac: String,
+    /// The alarm after the change.
+    pub alarm: AlarmView,
+    /// When the change was written, nanoseconds on the DAC's clock.
+    pub written: u64,
+}
+
+/// What a notification says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The alarm stands.
+    Raised,
+    /// The alarm does not stand any longer.
+    Cleared,
+    /// There is no alarm; somebody tests the destination.
+    Test,
+}
+
+impl Event {
+    /// As in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Raised => "raised",
+            Self::Cleared => "cleared",
+            Self::Test => "test",
+        }
+    }
+}
+
+impl Notification {
+    /// A message of the outbox.
+    pub fn of(message: Message, dac: &str) -> Self {
+        let event = match message.kind {
+            MessageKind::Raised => Event::Raised,
+            MessageKind::Cleared => Event::Cleared,
+        };
+        let Message { id, key, alarm, written, .. } = message;
+        Self { id, key: key.to_string(), event, dac: dac.into(), alarm, written }
+    }
+
+    /// An alarm that stands, without a message.
+    pub fn standing(alarm: AlarmView, dac: &str, now: u64) -> Self {
+        Self { id: 0, key: String::new(), event: Event::Raised, dac: dac.into(), alarm, written: now }
+    }
+
+    /// A test of a destination.
+    pub fn test(key: String, dac: &str, now: u64) -> Self {
+        let text = "A test of this destination: somebody pressed the button. No alarm stands.";
+        let alarm = AlarmView {
+            key: AlarmKey { rule: "oasis_test".into(), node: dac.into(), instance: "notify".into() },
+            state: Standing::Normal,
+            acknowledged: true,
+            severity: Severity::Low,
+            is_known: true,
+            message: Some(text.into()),
+            value: None,
+            limit: None,
+            unit: None,
+            since: None,
+            raised: Some(now),
+            cleared: None,
+            sequence: None,
+            cause: None,
+            shelved_until: None,
+            shelved_once: false,
+            suppressed: false,
+            out_of_service: false,
+            comment: None,
+            principal: None,
+            raised_last_hour: 0,
+            revision: 0,
+        };
+        Self { id: 0, key, event: Event::Test, dac: dac.into(), alarm, written: now }
+    }
+
+    /// Returns whether it ended because an operator has silenced the alarm.
+    pub fn is_silenced(&self) -> bool {
+        self.event == Event::Cleared && self.alarm.is_silenced()
+    }
+}

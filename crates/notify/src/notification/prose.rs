@@ -1,0 +1,113 @@
+//! Notifications in words.
+
+use crate::{Notification, notification::Event, text};
+use jiff::{Timestamp, Unit};
+use oasis_alarms::AlarmView;
+use std::fmt::Write;
+
+/// Longest summary, in bytes.
+const LONGEST_SUMMARY: usize = 200;
+/// Longest text of a rule in a mail.
+const LONGEST_MESSAGE: usize = 4 << 10;
+
+/// One line: what happened to which alarm.
+pub fn summary(notification: &Notification) -> String {
+    let alarm = &notification.alarm;
+    let what = match notification.event {
+        Event::Raised => alarm.severity.name().to_uppercase(),
+        Event::Cleared if notification.is_silenced() => "SILENCED".into(),
+        Event::Cleared => "CLEARED".into(),
+        Event::Test => "TEST".into(),
+    };
+    let key = &alarm.key;
+    let place = format!("{} at {}/{}", key.rule, key.node, key.instance);
+    text::line(&format!("[{what}] {place}{}", addition(alarm)), LONGEST_SUMMARY)
+}
+
+/// The text of the rule, or the value.
+fn addition(alarm: &AlarmView) -> String {
+    match (&alarm.message, measured(alarm)) {
+        (Some(message), _) => format!(": {message}"),
+        (None, Some(value)) => format!(": {value}"),
+        (None, None) => String::new(),
+    }
+}
+
+/// The value and what it was compared with.
+pub fn measured(alarm: &AlarmView) -> Option<String> {
+    let unit = alarm.unit.as_deref().map(|unit| format!(" {unit}")).unwrap_or_default();
+    let value = alarm.value.map(|value| format!("{value}{unit}"))?;
+    Some(match alarm.limit {
+        Some(limit) => format!("{value} (limit {limit}{unit})"),
+        None => value,
+    })
+}
+
+/// How many notifications of which kind.
+pub fn count(notifications: &[Notification]) -> String {
+    let of = |event| notifications.iter().filter(|one| one.event == event).count();
+    format!("{} alarms raised, {} cleared", of(Event::Raised), of(Event::Cleared))
+}
+
+/// A line for each notification.
+pub fn list(notifications: &[Notification]) -> String {
+    let begin =
+        "More happened than mails may be sent in a minute. This one has all that waited, oldest first:\n\n";
+    let lines = notifications.iter().map(|one| format!("- {}\n", summary(one)));
+    begin.to_owned() + &lines.collect::<String>()
+}
+
+/// Some lines: all that a reader needs to act.
+pub fn paragraph(notification: &Notification, page: &str) -> String {
+    let alarm = &notification.alarm;
+    let message = alarm.message.as_deref().unwrap_or_default();
+    let mut lines = String::new();
+    let mut fact = |name: &str, value: Option<String>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            // Writing to a string does not fail.
+            let _ = writeln!(lines, "{name:<12}{}", text::line(&value, LONGEST_MESSAGE));
+        }
+    };
+    fact("Message", Some(message.into()));
+    fact("Rule", Some(alarm.key.rule.clone()));
+    fact("Node", Some(alarm.key.node.clone()));
+    fact("Instance", Some(alarm.key.instance.clone()));
+    fact("Severity", Some(alarm.severity.name().into()));
+    fact("State", Some(alarm.state.name().into()));
+    fact("Value", measured(alarm));
+    fact("Quality", (!alarm.is_known).then(|| "unknown: samples are missing".into()));
+    fact("Cause", alarm.cause.clone());
+    fact("Raised", alarm.raised.map(instant));
+    fact("Cleared", alarm.cleared.filter(|_| notification.event == Event::Cleared).map(instant));
+    fact("Reported", Some(format!("{} by {}", instant(notification.written), notification.dac)));
+    fact("Page", link(alarm, page));
+    lines
+}
+
+/// `good`, or `unknown` if samples are missing.
+pub fn quality(alarm: &AlarmView) -> &'static str {
+    if alarm.is_known { "good" } else { "unknown" }
+}
+
+/// RFC 3339, in UTC with milliseconds.
+pub fn instant(nanoseconds: u64) -> String {
+    let instant = Timestamp::from_nanosecond(i128::from(nanoseconds)).unwrap_or_default();
+    let rounded = instant.round(Unit::Millisecond).unwrap_or(instant);
+    format!("{rounded:.3}")
+}
+
+/// The page with the alarm; none without an address of the page.
+pub fn link(alarm: &AlarmView, page: &str) -> Option<String> {
+    let key = &alarm.key;
+    let [rule, node, instance] = [&key.rule, &key.node, &key.instance].map(|part| encoded(part));
+    (!page.is_empty()).then(|| format!("{page}/#alarms?rule={rule}&node={node}&instance={instance}"))
+}
+
+/// RFC 3986 2.3: all but unreserved characters are encoded.
+fn encoded(part: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    part.bytes().map(byte).collect()
+}

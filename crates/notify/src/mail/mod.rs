@@ -6,7 +6,7 @@ mod letter;
 pub use config::{MailConfig, MailTls};
 
 use crate::{
-    Notification,
+    Notification, TIMEOUT,
     destination::{AtOnce, Destination, Scope, SendError},
 };
 use lettre::{
@@ -15,6 +15,7 @@ use lettre::{
     message::Mailbox,
     transport::smtp::{Error, response::Response},
 };
+use std::io;
 
 /// Notifications in one mail.
 const BATCH: usize = 50;
@@ -72,6 +73,9 @@ fn failure(error: &Error) -> SendError {
     let mut why = error.to_string();
     let mut below = std::error::Error::source(error);
     while let Some(cause) = below {
+        if cause.downcast_ref::<io::Error>().is_some_and(is_timeout) {
+            return SendError::new(scope, format!("no answer within {} s", TIMEOUT.as_secs()));
+        }
         let text = cause.to_string();
         if !why.contains(&text) {
             why = format!("{why}: {text}");
@@ -79,4 +83,9 @@ fn failure(error: &Error) -> SendError {
         below = cause.source();
     }
     SendError::new(scope, why)
+}
+
+/// A socket whose timeout has passed reports that it would block.
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
 }

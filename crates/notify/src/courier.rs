@@ -46,6 +46,8 @@ pub struct Courier<'a> {
     /// What could not be written down yet. Nothing is sent before.
     unsettled: Vec<(i64, Outcome)>,
     next_repeat: Option<Instant>,
+    /// When the first message is tried again, on a clock that does not jump and on the DAC's.
+    held: Option<(Instant, Nanos)>,
 }
 
 /// What a courier does next.
@@ -76,6 +78,7 @@ impl<'a> Courier<'a> {
             aside: Aside::default(),
             unsettled: Vec::new(),
             next_repeat: configured.destination.repeats_every().map(|_| Instant::now()),
+            held: None,
         }
     }
 
@@ -118,17 +121,27 @@ impl<'a> Courier<'a> {
         interval
     }
 
+    /// The DAC's clock. If that was set back, messages wait no longer than they have to.
+    fn time(&self) -> Nanos {
+        match self.held {
+            Some((until, at)) if Instant::now() >= until => now().max(at),
+            _ => now(),
+        }
+    }
+
     fn send_next(&mut self) -> Result<Next, AlarmsError> {
         while let Some((id, outcome)) = self.unsettled.last() {
             self.alarms.settle(*id, outcome.clone())?;
             self.unsettled.pop();
         }
-        let now = now();
+        let now = self.time();
         let due = self.alarms.due_for(&self.configured.name, now, READ + self.aside.len())?;
         let due = self.aside.select(due, now);
         if due.is_empty() {
             self.is_limited = false;
-            return Ok(Next::Wait(self.aside.next(now).unwrap_or(LOOK).min(LOOK)));
+            let held = self.held.map(|(until, _)| until.saturating_duration_since(Instant::now()));
+            let held = held.filter(|left| !left.is_zero());
+            return Ok(Next::Wait(self.aside.next(now).into_iter().chain(held).fold(LOOK, Duration::min)));
         }
         if let Err(until) = self.limiter.check() {
             self.is_limited = true;
@@ -196,6 +209,7 @@ impl<'a> Courier<'a> {
         }
         if let Some(first) = young.first() {
             let at = Nanos(now.0.saturating_add(pause.as_nanos() as u64));
+            self.held = Some((Instant::now() + pause, at));
             self.settle(first.id, Outcome::Retry { at, why: error.why.clone() })?;
         }
         Ok(Next::Wait(pause))

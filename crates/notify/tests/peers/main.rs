@@ -5,5 +5,7 @@
 
 mod alertmanager;
 mod harness;
+mod kills;
 mod mail;
+mod outbox;
 mod webhook;

@@ -2,6 +2,7 @@
 
 pub mod alertmanager;
 pub mod mail_server;
+pub mod plant;
 pub mod receiver;
 
 use oasis_alarms::{AlarmKey, AlarmView};

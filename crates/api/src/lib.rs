@@ -26,6 +26,7 @@ mod health;
 mod instances;
 mod layout_store;
 mod layouts;
+mod notifications;
 mod openid;
 mod other_pages;
 mod page;
@@ -55,6 +56,7 @@ use oasis_doors::{
     permissions::{COMMANDS, READ, Requirement, Routes},
 };
 use oasis_handler::Supervisor;
+use oasis_notify::NotifyHandler;
 use oasis_oidc::OpenId;
 use oasis_rules::RulesState;
 use serde::de::DeserializeOwned;
@@ -158,6 +160,8 @@ const ALARMS: &[Verb] = &[Verb::Alarms];
         handlers::start,
         handlers::stop,
         handlers::metrics,
+        notifications::list,
+        notifications::test,
         shards::list,
         shards::choose,
         layouts::list,
@@ -182,6 +186,7 @@ pub struct Api {
     doors: Doors,
     layouts: Arc<LayoutStore>,
     handlers: Arc<Supervisor>,
+    notifications: Option<Arc<NotifyHandler>>,
     enrollment: Option<Arc<Enrollment>>,
     provider: Option<Arc<openid::Provider>>,
     sql: sql::Turns,
@@ -206,8 +211,13 @@ impl Api {
         let config = &doors.config;
         let layouts = LayoutStore::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
         let (enrollment, provider, sql, tem) = (None, None, sql::Turns::default(), Arc::default());
-        let (layouts, alarms, rules) = (Arc::new(layouts), None, rules::Rules::default());
-        Ok(Self { layouts, handlers, doors, enrollment, provider, sql, rules, tem, alarms })
+        let (layouts, alarms, rules, notifications) = (Arc::new(layouts), None, rules::Rules::default(), None);
+        Ok(Self { layouts, handlers, notifications, doors, enrollment, provider, sql, rules, tem, alarms })
+    }
+
+    /// Lists and tests the destinations of notifications too.
+    pub fn with_notifications(self, notifications: Option<Arc<NotifyHandler>>) -> Self {
+        Self { notifications, ..self }
     }
 
     /// Enrolls nodes too.
@@ -323,6 +333,8 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .get("/api/v1/handlers", Everywhere(READ), handlers::list)
         .post("/api/v1/handlers/{name}/start", Everywhere(ADMINISTRATION), handlers::start)
         .post("/api/v1/handlers/{name}/stop", Everywhere(ADMINISTRATION), handlers::stop)
+        .get("/api/v1/notifications", Everywhere(ADMINISTRATION), notifications::list)
+        .post("/api/v1/notifications/test", Everywhere(ADMINISTRATION), notifications::test)
         .get("/metrics", Everywhere(LIVE), handlers::metrics)
         .get("/api/v1/shards", Everywhere(READ), shards::list)
         .put("/api/v1/shards", Everywhere(ADMINISTRATION), shards::choose)

@@ -14,6 +14,7 @@ use oasis_handler::{Context, Failure, Handler, Stopping};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::{
+    fmt,
     num::NonZeroU32,
     sync::{
         Arc,
@@ -39,6 +40,13 @@ pub struct NotifyHandler {
 struct Entry {
     configured: Configured,
     progress: Progress,
+}
+
+impl fmt::Debug for NotifyHandler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.destinations.iter().map(|entry| &entry.configured.name);
+        f.debug_list().entries(names).finish()
+    }
 }
 
 /// A destination, for readers.

@@ -110,6 +110,8 @@ pub const ROUTES: &[Expected] = &[
     everywhere("GET /api/v1/handlers", READ),
     everywhere("POST /api/v1/handlers/{name}/start", ADMINISTRATION),
     everywhere("POST /api/v1/handlers/{name}/stop", ADMINISTRATION),
+    everywhere("GET /api/v1/notifications", ADMINISTRATION),
+    everywhere("POST /api/v1/notifications/test", ADMINISTRATION),
     everywhere("GET /metrics", LIVE),
     everywhere("GET /api/v1/shards", READ),
     everywhere("PUT /api/v1/shards", ADMINISTRATION),

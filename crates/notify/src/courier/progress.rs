@@ -15,6 +15,16 @@ pub enum Condition {
     Failing,
 }
 
+impl Condition {
+    /// As in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failing => "failing",
+        }
+    }
+}
+
 /// How a destination is. Locked for a few assignments.
 #[derive(Debug, Default)]
 pub struct Progress(Mutex<Reach<Condition>>);

@@ -41,6 +41,7 @@ fn every_command_shows_examples() {
         &["node"],
         &["list"],
         &["handlers"],
+        &["notify"],
         &["tail"],
         &["command"],
         &["export"],

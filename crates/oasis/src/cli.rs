@@ -3,7 +3,7 @@
 use crate::{access, archive, ca, export, forget, import, lab, pdl, rules, setup, sql};
 #[cfg(feature = "live")]
 use crate::{
-    live::arguments::{Audit, Dac, Handlers, List, Node, Relay, Shards, SignInLink, Tail, Tem, Up},
+    live::arguments::{Audit, Dac, Handlers, List, Node, Notify, Relay, Shards, SignInLink, Tail, Tem, Up},
     live::{alarms, annotation, command, replay, test_run},
 };
 use clap::{Parser, Subcommand};
@@ -125,6 +125,12 @@ pub enum Verb {
   oasis handlers stop postgresql             until it is started again
   oasis handlers start postgresql")]
     Handlers(Handlers),
+    #[cfg(feature = "live")]
+    /// List and test the destinations of notifications about alarms.
+    #[command(after_help = "Examples:
+  oasis notify list                          state of each destination, and what waits
+  oasis notify test pager                    sends a test and prints the answer")]
+    Notify(Notify),
     #[cfg(feature = "live")]
     /// Show and change the number of threads that write to WebSockets, while the DAC runs.
     #[command(after_help = "Examples:

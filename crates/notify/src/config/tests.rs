@@ -97,3 +97,48 @@ fn a_secret_that_others_can_read_is_refused() {
         assert!(of(&text).is_ok());
     }
 }
+
+/// The tables in the comments of the reference.
+fn documented() -> String {
+    let reference = include_str!("../../../../docs/reference/oasis.toml");
+    let (_, rest) = reference.split_once("\n[notify]\n").unwrap();
+    let (section, _) = rest.split_once("\n\n").unwrap();
+    let mut table = String::new();
+    for line in section.lines().filter_map(|line| line.strip_prefix("# ")) {
+        // What a value means stands after it.
+        let setting = line.split("   ").next().unwrap();
+        let setting = setting.split("  ").next().unwrap();
+        if line.starts_with('[') || line.starts_with(|c: char| c.is_ascii_lowercase()) {
+            table.push_str(setting);
+            table.push('\n');
+        }
+    }
+    table
+}
+
+#[test]
+fn the_reference_has_each_key_of_each_kind_with_its_default() {
+    #[derive(Deserialize)]
+    struct File {
+        notify: NotifyConfig,
+    }
+    let read: File =
+        toml::from_str(&documented()).unwrap_or_else(|error| panic!("{error}\n{}", documented()));
+    let common = ["kind", "page", "per_minute", "give_up_after_seconds"];
+    let examples = ["url", "server", "from", "to"];
+    assert_eq!(read.notify.0.len(), 3);
+    for (name, config) in &read.notify.0 {
+        let default = match config {
+            DestinationConfig::Alertmanager(_) => DestinationConfig::Alertmanager(Default::default()),
+            DestinationConfig::Webhook(_) => DestinationConfig::Webhook(Default::default()),
+            DestinationConfig::Mail(_) => DestinationConfig::Mail(Default::default()),
+        };
+        let (written, default) =
+            (toml::Table::try_from(config).unwrap(), toml::Table::try_from(default).unwrap());
+        for (key, value) in &default {
+            assert!(examples.contains(&key.as_str()) || written[key] == *value, "{name}.{key}");
+            let is_there = common.contains(&key.as_str()) || documented().contains(&format!("\n{key} = "));
+            assert!(is_there, "{name}.{key} is not in docs/reference/oasis.toml");
+        }
+    }
+}

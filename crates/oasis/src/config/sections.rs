@@ -6,6 +6,7 @@ use oasis_dac::config::{ChannelConfig, LogConfig, RelayConfig, TemConfig, TlsCon
 use oasis_doors::DoorsConfig;
 use oasis_handler::{ConfiguredHandler, Handler};
 use oasis_instrument::NodeSettings;
+use oasis_notify::NotifyConfig;
 use oasis_rules_handler::RulesConfig;
 use oasis_store::ArchiveConfig;
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,7 @@ macro_rules! sections {
             pub archive: ArchiveConfig,
             pub rules: RulesConfig,
             $(pub $name: <$handler as ConfiguredHandler>::Config,)*
+            pub notify: NotifyConfig,
             pub node: NodeSettings,
         }
 
@@ -53,6 +55,7 @@ macro_rules! sections {
                     archive: Default::default(),
                     rules: Default::default(),
                     $($name: Default::default(),)*
+                    notify: Default::default(),
                     node: Default::default(),
                 }
             }

@@ -299,6 +299,29 @@ pub enum HandlersAct {
 }
 
 #[derive(Debug, Args)]
+pub struct Notify {
+    #[command(subcommand)]
+    pub act: NotifyAct,
+    #[command(flatten)]
+    pub server: Server,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum NotifyAct {
+    /// List the destinations: their state, what waits, and the last error.
+    List {
+        /// Output format.
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Send a test to a destination and wait for its answer.
+    Test {
+        /// Its name, as `oasis notify list` shows it.
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
 pub struct Shards {
     /// From now on: a number from 1 to 256, 0 for one a core, or auto for as many as the load needs, up to one a core.
     #[arg(value_name = "N | auto", allow_negative_numbers = true)]

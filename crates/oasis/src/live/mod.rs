@@ -20,6 +20,7 @@ mod host_token;
 pub mod list;
 pub mod locate;
 pub mod node;
+mod notify;
 mod own_node;
 mod peers;
 pub mod probe_choice;
@@ -62,6 +63,7 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
         Verb::SignInLink(arguments) => sign_in_link::run(&arguments),
         Verb::Audit(arguments) => audit::run(arguments),
         Verb::Handlers(arguments) => handlers::run(arguments),
+        Verb::Notify(arguments) => notify::run(arguments),
         Verb::Shards(arguments) => shards::run(arguments),
         Verb::Command(arguments) => in_runtime(command::run(arguments)),
         Verb::Run(arguments) => test_run::run(arguments),

@@ -1,7 +1,7 @@
 //! A DAC, a relay or a TEM that runs: its parts, in the order in which they start and end.
 
 use super::{
-    Fact, link_to, rules,
+    Fact, link_to, notify, rules,
     sockets::{DataChannel, listen, serve_channel, serve_doors},
     spare_memory::give_back,
 };
@@ -130,7 +130,10 @@ impl RunningDac {
         }
         let mut handlers = config.handlers()?;
         config.place_rules()?;
+        let destinations = config.notify.destinations().context("in the section [notify]")?;
         let rules = rules::open(&config.rules)?;
+        let notify = notify::open(destinations, &config.tem, rules.as_ref().map(|rules| &rules.alarms))?;
+        handlers.extend(notify.clone().map(|notify| -> Arc<dyn Handler> { notify }));
         handlers.extend(rules.iter().map(|rules| -> Arc<dyn Handler> { rules.handler.clone() }));
         through_dds::check(&config.dds, &config.tls)?;
         let listing = parts.registrant(&config.tem, &config.relay)?;
@@ -171,6 +174,7 @@ impl RunningDac {
         let rules_state = rules.as_ref().map(|rules| rules.handler.rules_state());
         let alarms = rules.as_ref().map(|rules| rules.alarms.clone());
         let api = api.with_tem(own_tem.clone()).with_rules(rules_state).with_alarms(alarms);
+        let api = api.with_notifications(notify);
         handlers.start_all();
         let watchdog = systemd::watchdog(dac.health.clone())?;
         tokio::spawn(beat(dac.health.clone()));

@@ -33,6 +33,7 @@ mod native_client;
 #[cfg(feature = "nats")]
 mod nats;
 mod node_identity;
+mod notify;
 mod offline;
 mod openid;
 mod openmetrics;

@@ -113,7 +113,7 @@ advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 test: check-docs test-rust test-faults test-arrow test-web test-python notebook test-browser ## Run every test of every language
 
 # Most tests wait for processes most of the time: more of them run at once than there are processors.
-test-rust: page postgresql promtool nginx ## Rust: unit, property and end-to-end tests with real processes
+test-rust: page postgresql promtool nginx alertmanager mail-server ## Rust: unit, property and end-to-end tests with real processes
 	RUST_TEST_THREADS=$(or $(RUST_TEST_THREADS),4) cargo test --workspace --locked
 
 # Arrow and Parquet take minutes to build.
@@ -316,6 +316,12 @@ promtool: ## Install Debian's promtool if there is none (asks for root); it chec
 
 nginx: ## Install Debian's nginx if there is none (asks for root); a test runs the settings of a guide
 	@command -v nginx >/dev/null || { echo "installing nginx"; $(call install,nginx-light); }
+
+alertmanager: ## Install Debian's Alertmanager, which tests notify
+	@test -x /usr/bin/prometheus-alertmanager || { echo "installing prometheus-alertmanager"; $(call install,prometheus-alertmanager); }
+
+mail-server: ## Install Debian's aiosmtpd, to which tests send mail
+	@test -d /usr/lib/python3/dist-packages/aiosmtpd || { echo "installing python3-aiosmtpd"; $(call install,python3-aiosmtpd); }
 
 fault-tools: ## Install strace and nftables, with which the fault lab injects faults
 	@command -v strace >/dev/null && command -v nft >/dev/null && command -v ip >/dev/null || { echo "installing strace, nftables, iproute2"; $(call install,strace nftables iproute2); }

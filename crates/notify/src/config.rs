@@ -1,22 +1,19 @@
 //! The tables `[notify.NAME]` of the configuration.
 
 use crate::{
-    alertmanager::AlertmanagerConfig, destination::Destination, mail::MailConfig, webhook::WebhookConfig,
+    alertmanager::AlertmanagerConfig,
+    destination::Destination,
+    mail::MailConfig,
+    setting::{ConfigError, Limits, MOST_DESTINATIONS, Table},
+    webhook::WebhookConfig,
 };
-use oasis_tls::TlsError;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
-/// Most destinations: each has a thread.
-pub const MOST_DESTINATIONS: usize = 32;
 /// Longest name of a destination.
 const LONGEST_NAME: usize = 64;
 /// Names of no destination: the language of rules gives them a meaning.
 const RESERVED: [&str; 2] = ["none", "all"];
-/// Longest time that a notification is tried, in seconds: 30 days.
-const LONGEST_TRY: u64 = 2_592_000;
-/// Most messages a minute.
-const MOST_A_MINUTE: u32 = 60_000;
 
 /// All destinations by their names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,98 +30,6 @@ pub enum DestinationConfig {
     Webhook(WebhookConfig),
     /// Mail to some people.
     Mail(MailConfig),
-}
-
-/// How a destination is treated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Messages a minute.
-    pub per_minute: u32,
-    /// How long a notification is tried.
-    pub give_up_after: Duration,
-}
-
-/// Why a destination cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// The name is none.
-    #[error(
-        "[notify.{0}] has a name that rules cannot use: take letters, digits, - and _, 64 at most, but neither \"none\" nor \"all\""
-    )]
-    Name(String),
-    /// More than threads are made for.
-    #[error("there are {0} tables [notify.NAME]: {MOST_DESTINATIONS} at most")]
-    TooMany(usize),
-    /// A setting has no value.
-    #[error("{setting} is missing: {remedy}")]
-    Missing {
-        /// The key.
-        setting: String,
-        /// What to write there.
-        remedy: &'static str,
-    },
-    /// A setting has a value that cannot be used.
-    #[error("{setting} is {value:?}: {remedy}")]
-    Value {
-        /// The key.
-        setting: String,
-        /// As given.
-        value: String,
-        /// What to write instead.
-        remedy: String,
-    },
-    /// A file cannot be used.
-    #[error("{setting}: cannot use {}: {why}", path.display())]
-    File {
-        /// The key.
-        setting: String,
-        /// The file.
-        path: PathBuf,
-        /// The problem.
-        why: String,
-    },
-    /// Certificates cannot be used.
-    #[error("{setting}: {error}")]
-    Tls {
-        /// The key.
-        setting: String,
-        /// The problem.
-        error: TlsError,
-    },
-}
-
-/// The keys of one table, for errors.
-#[derive(Debug, Clone, Copy)]
-pub struct Table<'a>(pub &'a str);
-
-impl Table<'_> {
-    /// `notify.NAME.KEY`
-    pub fn key(&self, key: &str) -> String {
-        format!("notify.{}.{key}", self.0)
-    }
-
-    /// An error of a key without a value.
-    pub fn missing(&self, key: &str, remedy: &'static str) -> ConfigError {
-        ConfigError::Missing { setting: self.key(key), remedy }
-    }
-
-    /// An error of a key with another value.
-    pub fn value(&self, key: &str, value: &str, remedy: impl Into<String>) -> ConfigError {
-        ConfigError::Value { setting: self.key(key), value: value.into(), remedy: remedy.into() }
-    }
-
-    /// Checks the keys that all kinds have.
-    pub fn limits(&self, per_minute: u32, give_up_after_seconds: u64) -> Result<Limits, ConfigError> {
-        if !(1..=MOST_A_MINUTE).contains(&per_minute) {
-            let remedy = format!("write a number from 1 to {MOST_A_MINUTE}");
-            return Err(self.value("per_minute", &per_minute.to_string(), remedy));
-        }
-        if !(1..=LONGEST_TRY).contains(&give_up_after_seconds) {
-            let remedy = format!("write a number from 1 to {LONGEST_TRY}");
-            return Err(self.value("give_up_after_seconds", &give_up_after_seconds.to_string(), remedy));
-        }
-        Ok(Limits { per_minute, give_up_after: Duration::from_secs(give_up_after_seconds) })
-    }
 }
 
 /// A destination that can be used.

@@ -1,12 +1,12 @@
 //! The seam of destinations: how a notification gets to people.
 
-use crate::Notification;
+use crate::notification::Notification;
 use std::time::Duration;
 
 /// Longest reason of a failure that is kept, in bytes.
 const LONGEST_REASON: usize = 512;
 
-/// Sends notifications to one place. Calls block, for [`crate::TIMEOUT`] or little more.
+/// Sends notifications to one place. Calls block, for [`crate::setting::TIMEOUT`] or little more.
 pub trait Destination: Send + Sync + 'static {
     /// Sends these notifications as one message: at least one, and at most [`Destination::most_at_once`].
     ///

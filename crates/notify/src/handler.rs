@@ -1,10 +1,10 @@
 //! The handler: a courier for each destination, and what readers learn of them.
 
 use crate::{
-    Notification,
     config::Configured,
     courier::{Condition, Courier, Progress},
     destination::SendError,
+    notification::Notification,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock};
@@ -244,7 +244,7 @@ impl Handler for NotifyHandler {
 
     /// An attempt that is under way ends first.
     fn stop_deadline(&self) -> Duration {
-        crate::TIMEOUT + Duration::from_secs(2)
+        crate::setting::TIMEOUT + Duration::from_secs(2)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Requests to webhooks and Alertmanagers: bounded in size and time, without redirections and proxies.
 
 use crate::{
-    TIMEOUT,
     destination::{Scope, SendError},
     public_address::PublicResolver,
+    setting::TIMEOUT,
 };
 use oasis_tls::{ClientFiles, TlsError};
 use std::{path::Path, sync::Arc, time::Duration};

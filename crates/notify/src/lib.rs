@@ -27,24 +27,17 @@ mod mail;
 mod notification;
 mod public_address;
 mod secret_file;
+mod setting;
 mod text;
 mod url;
 mod webhook;
 
 pub use alertmanager::AlertmanagerConfig;
-pub use config::{ConfigError, Configured, DestinationConfig, Limits, MOST_DESTINATIONS, NotifyConfig};
+pub use config::{Configured, DestinationConfig, NotifyConfig};
 pub use courier::Condition;
 pub use destination::{AtOnce, Destination, Scope, SendError};
 pub use handler::{DestinationState, NotifyHandler, TestError};
 pub use mail::{MailConfig, MailTls};
 pub use notification::{Event, Notification};
+pub use setting::{ConfigError, Limits, MOST_DESTINATIONS};
 pub use webhook::WebhookConfig;
-
-use std::time::Duration;
-
-/// Timeout of an attempt.
-const TIMEOUT: Duration = Duration::from_secs(10);
-/// Messages a minute, unless a destination has another limit.
-const PER_MINUTE: u32 = 30;
-/// How long a notification is tried, in seconds, unless a destination has another limit.
-const GIVE_UP_AFTER: u64 = 86_400;

@@ -1,6 +1,6 @@
 //! Secrets in files of their own, which others must not be able to read.
 
-use crate::config::ConfigError;
+use crate::setting::ConfigError;
 use std::{fmt, fs::File, io::Read, os::unix::fs::MetadataExt, path::Path};
 
 /// Longest secret that is read, bytes.

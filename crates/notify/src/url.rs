@@ -1,6 +1,6 @@
 //! Addresses in the configuration.
 
-use crate::config::{ConfigError, Table};
+use crate::setting::{ConfigError, Table};
 use std::net::IpAddr;
 use ureq::http::Uri;
 

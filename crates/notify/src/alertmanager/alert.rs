@@ -1,7 +1,7 @@
 //! An alert as the API of Alertmanager takes it (version 2, `POST /api/v2/alerts`).
 
 use crate::{
-    Notification,
+    notification::Notification,
     notification::{Event, prose},
     text,
 };

@@ -3,12 +3,12 @@
 mod alert;
 
 use crate::{
-    Notification,
-    config::{ConfigError, Limits, Table},
     destination::{AtOnce, Destination, Scope, SendError},
     http::{Http, Reach},
     notification::Event,
+    notification::Notification,
     secret_file::Secret,
+    setting::{ConfigError, Limits, Table},
 };
 use alert::{Alert, Labels};
 use oasis_dac::{config::UrlList, now};
@@ -57,8 +57,8 @@ impl Default for AlertmanagerConfig {
             token_file: PathBuf::new(),
             ca_file: PathBuf::new(),
             page: String::new(),
-            per_minute: crate::PER_MINUTE,
-            give_up_after_seconds: crate::GIVE_UP_AFTER,
+            per_minute: crate::setting::PER_MINUTE,
+            give_up_after_seconds: crate::setting::GIVE_UP_AFTER,
         }
     }
 }

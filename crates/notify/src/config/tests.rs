@@ -1,5 +1,5 @@
 use super::*;
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
 
 fn of(text: &str) -> Result<Vec<Configured>, String> {
     let config: NotifyConfig = toml::from_str(text).map_err(|error| error.to_string())?;

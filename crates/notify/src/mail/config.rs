@@ -1,9 +1,9 @@
 //! A table `[notify.NAME]` with `kind = "mail"`.
 
 use crate::{
-    config::{ConfigError, Limits, Table},
     mail::Mail,
     secret_file::Secret,
+    setting::{ConfigError, Limits, Table},
     url::{is_loopback_host, page},
 };
 use lettre::{
@@ -85,8 +85,8 @@ impl Default for MailConfig {
             from: String::new(),
             to: Vec::new(),
             page: String::new(),
-            per_minute: crate::PER_MINUTE,
-            give_up_after_seconds: crate::GIVE_UP_AFTER,
+            per_minute: crate::setting::PER_MINUTE,
+            give_up_after_seconds: crate::setting::GIVE_UP_AFTER,
         }
     }
 }
@@ -113,7 +113,7 @@ impl MailConfig {
         let port = if self.port == 0 { self.tls.port() } else { self.port };
         let mut transport = SmtpTransport::builder_dangerous(&self.server)
             .port(port)
-            .timeout(Some(crate::TIMEOUT))
+            .timeout(Some(crate::setting::TIMEOUT))
             .tls(self.encryption(table)?);
         if let Some(credentials) = self.credentials(table)? {
             transport = transport.credentials(credentials);

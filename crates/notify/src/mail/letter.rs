@@ -1,7 +1,7 @@
 //! A mail about one notification, or about several that had to wait. Names and texts in it are hostile: the only header that has them is the subject, as
 //! one encoded line.
 
-use crate::{Notification, notification::prose, text};
+use crate::{notification::Notification, notification::prose, text};
 use lettre::{
     Message,
     error::Error,

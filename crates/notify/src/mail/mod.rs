@@ -6,8 +6,9 @@ mod letter;
 pub use config::{MailConfig, MailTls};
 
 use crate::{
-    Notification, TIMEOUT,
     destination::{AtOnce, Destination, Scope, SendError},
+    notification::Notification,
+    setting::TIMEOUT,
 };
 use lettre::{
     Message, SmtpTransport, Transport,

@@ -1,6 +1,6 @@
 //! The JSON text of a webhook (docs/reference/notifications.md).
 
-use crate::{Notification, notification::prose, text};
+use crate::{notification::Notification, notification::prose, text};
 use serde::Serialize;
 
 /// Version of the text. Later versions may add keys.

@@ -1,6 +1,6 @@
 //! Notifications in words.
 
-use crate::{Notification, notification::Event, text};
+use crate::{notification::Event, notification::Notification, text};
 use jiff::{Timestamp, Unit};
 use oasis_alarms::AlarmView;
 use std::fmt::Write;

@@ -1,6 +1,6 @@
 //! Notifications for tests.
 
-use crate::{Event, Notification};
+use crate::notification::{Event, Notification};
 use oasis_alarms::{AlarmKey, AlarmView};
 use oasis_rules::{Standing, program::Severity};
 

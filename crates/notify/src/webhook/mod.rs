@@ -3,12 +3,12 @@
 mod signature;
 
 use crate::{
-    Notification,
-    config::{ConfigError, Limits, Table},
     destination::{AtOnce, Destination, Scope, SendError},
     http::{Http, Reach},
+    notification::Notification,
     notification::body::Body,
     secret_file::Secret,
+    setting::{ConfigError, Limits, Table},
 };
 use serde::{Deserialize, Serialize};
 use signature::Signer;
@@ -43,8 +43,8 @@ impl Default for WebhookConfig {
             ca_file: PathBuf::new(),
             private: false,
             page: String::new(),
-            per_minute: crate::PER_MINUTE,
-            give_up_after_seconds: crate::GIVE_UP_AFTER,
+            per_minute: crate::setting::PER_MINUTE,
+            give_up_after_seconds: crate::setting::GIVE_UP_AFTER,
         }
     }
 }

@@ -32,6 +32,10 @@ impl Deriver {
         for (at, &time) in rows.times.iter().enumerate() {
             let period = time.div_ceil(every);
             if let Some(last) = self.period.filter(|last| *last != period || rows.missing[at] == RESTART) {
+                if rows.missing[at] > 0 {
+                    // The last sample of the period may be one that is missing.
+                    self.values.fill(f64::NAN);
+                }
                 self.emit(last.saturating_mul(every), rows.origins[at], &mut derived);
                 let is_restart = rows.missing[at] == RESTART || period < last;
                 self.missing = if is_restart { RESTART } else { period - last - 1 };

@@ -1,5 +1,6 @@
 //! Rules evaluated a sample at a time, from the whole past, as simply as possible: the oracle of the evaluator over columns.
 
+use crate::random::Row;
 use oasis_rules::{
     Event, EventKind, Program, RESTART, Standing,
     program::{
@@ -7,17 +8,6 @@ use oasis_rules::{
         Rule, Slot, Source, Value, WindowSize,
     },
 };
-
-/// A sample.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    pub time: u64,
-    pub sequence: u64,
-    pub missing: u64,
-    pub values: Vec<f64>,
-    /// The sample of the input that it belongs to.
-    pub origin: usize,
-}
 
 /// All events of one instance, in order.
 pub fn events(program: &Program, rows: &[Row]) -> Vec<Event> {
@@ -68,7 +58,10 @@ fn rows_of(program: &Program, source: Source, rows: &[Row]) -> Vec<Row> {
         if period(at) == period(at - 1) && !is_restart {
             continue;
         }
+        // The last sample of the period may be one that is missing.
+        let is_last = past.rows[at].missing == 0;
         let values = derive.fields.iter().map(|(_, value)| match value {
+            _ if !is_last => f64::NAN,
             Value::Number(number) => past.number(number, at - 1),
             Value::Condition(condition) => {
                 past.condition(condition, at - 1).map_or(f64::NAN, |is_true| f64::from(u8::from(is_true)))

@@ -16,7 +16,8 @@ impl Rule {
             Body::Check(_) => pending,
             Body::Derive(derive) => derive.fields.len() * size_of::<f64>(),
         };
-        size_of::<State>() + slots + body
+        // An instance keeps the state beside the number of its rule.
+        size_of::<(usize, State)>() + slots + body
     }
 }
 

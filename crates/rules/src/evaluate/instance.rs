@@ -118,7 +118,10 @@ impl Instance {
     /// Of an input, before the first sample.
     pub fn new(program: &Program, input: usize) -> Self {
         let rules = program.rules.iter().enumerate().filter(|(_, rule)| rule.input == input);
-        Self { states: rules.map(|(at, rule)| (at, State::new(rule))).collect(), last_time: None }
+        let mut states: Vec<_> = rules.map(|(at, rule)| (at, State::new(rule))).collect();
+        // `Rule::memory_bytes` counts no more.
+        states.shrink_to_fit();
+        Self { states, last_time: None }
     }
 
     /// Whether a rule reads it.

@@ -23,6 +23,9 @@ NATIVE_TESTS = cargo test --locked --package oasis --test end_to_end -- sdk logg
 # The settings of sdk/python hold for what is generated for it too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
 
+# Rules as other evaluators see them: a workspace of its own, because one of them needs old versions of many crates.
+ORACLES := --locked --manifest-path tests/oracles/Cargo.toml --target-dir target/oracles
+
 # Commits after this one are new.
 BASE ?= origin/main
 
@@ -83,6 +86,8 @@ lint: page lint-python rustdoc ## Check formatting, lints and types of everythin
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy --workspace --all-targets --locked --features oasis/arrow -- -D warnings
+	cargo fmt --manifest-path tests/oracles/Cargo.toml --check
+	cargo clippy $(ORACLES) --all-targets -- -D warnings
 	npm run lint
 
 lint-python: target/venv/installed ## Check formatting, lints and types of Python alone
@@ -110,7 +115,7 @@ deny: $(CARGO_DENY) ## Check licenses, duplicates and sources of dependencies
 advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
-test: check-docs test-rust test-faults test-arrow test-web test-python notebook test-browser ## Run every test of every language
+test: check-docs test-rust test-oracles test-faults test-arrow test-web test-python notebook test-browser ## Run every test of every language
 
 # Most tests wait for processes most of the time: more of them run at once than there are processors.
 test-rust: page postgresql promtool nginx alertmanager mail-server ## Rust: unit, property and end-to-end tests with real processes
@@ -122,6 +127,10 @@ test-arrow: page python ## Rust: Arrow and Parquet, read back with pyarrow, pola
 	cargo test --locked --workspace --features oasis/arrow --test reference
 	cargo test --locked --workspace --features oasis/arrow --test end_to_end -- recordings
 	cd sdk/python && ../../target/venv/bin/pytest --quiet tests/test_history.py
+
+# The bounds of losses and memory are tests of the crate itself.
+test-oracles: target/venv-oracles/installed promtool ## Rules beside RTAMT, RTLola and promtool: 300 random cases of each
+	cargo test $(ORACLES)
 
 # Not yet part of `make test`.
 test-nats: page nats-server ## Rust: NATS, with a real nats-server
@@ -166,6 +175,11 @@ target/venv-security/installed: tests/security/requirements.txt
 	target/venv-security/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
+target/venv-oracles/installed: tests/oracles/requirements.txt
+	python3 -m venv target/venv-oracles
+	target/venv-oracles/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
 measure-timing: ## Whether the time of a wrong password or token tells something (docs/evidence/asvs.md)
 	cargo run --release --locked -p oasis-access --example timing
 
@@ -188,6 +202,11 @@ fuzz: ## Fuzz each parser for FUZZ_SECONDS (600) (nightly)
 	  $(FUZZ) $$target fuzz/corpus/$$target crates/pdl/tests/corpus/good crates/pdl/tests/corpus/bad pdl -- -dict=fuzz/pdl.dict $(FUZZ_LIMITS); done
 	for target in batch_decode batch_round_trip configuration data_channel eisa_decode file_spool http mcap_read rules_compile segment_file sql websocket_decode websocket_messages; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- $(FUZZ_LIMITS); done
+
+# OASIS_ORACLE_SEED=2 takes other cases.
+ORACLE_CASES ?= 10000
+oracles: target/venv-oracles/installed promtool ## Compare rules with RTAMT, RTLola and promtool, 8 minutes: docs/evidence/rules-tested.md
+	OASIS_ORACLE_CASES=$(ORACLE_CASES) cargo test $(ORACLES) -- --nocapture
 
 # FAULTS="--only kill-dac --seed 7" chooses; a full disk and two hosts need root.
 faults: page postgresql fault-tools ## Run the fault lab, 15 minutes, long faults at a tenth: docs/evidence/faults.md

@@ -12,6 +12,7 @@ import './styles/dock.css';
 import './styles/panel.css';
 import './styles/drawings.css';
 import './styles/lists.css';
+import './styles/alarms.css';
 import './styles/dialog.css';
 import './styles/audit_log.css';
 import './styles/sign_in.css';

@@ -1,9 +1,11 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import type { AlarmSpan } from '../alarms/spans.ts';
 import { formatQuantity } from '../format/axis.ts';
 import type { Annotation } from '../state/annotations.ts';
 import type { GapMark, ViewResult } from '../stream/query.ts';
 import { CHARACTER, valueSteps } from './axes.ts';
+import { drawAlarms, drawRuleLimits, type RuleLimit } from './draw_alarms.ts';
 import { drawLine, fillArea, type Plot } from './draw_lines.ts';
 import { drawGaps, drawLimits, type Limit } from './draw_marks.ts';
 import { drawAnnotations } from './draw_notes.ts';
@@ -35,6 +37,8 @@ export class TimeChart {
   private ghosts: Line[] = [];
   private ghostShift = 0;
   private annotations: readonly Annotation[] = [];
+  private alarms: readonly AlarmSpan[] = [];
+  private ruleLimits: readonly RuleLimit[] = [];
   private from = 0;
   private to = 1;
 
@@ -75,6 +79,15 @@ export class TimeChart {
 
   annotate(annotations: readonly Annotation[]): void {
     this.annotations = annotations;
+    this.refresh();
+  }
+
+  /** Shades times when alarms were active, and draws the limits of their rules. */
+  showAlarms(spans: readonly AlarmSpan[], limits: readonly RuleLimit[] = []): void {
+    // A chart without alarms is not drawn again for them.
+    if (this.alarms.length + spans.length + this.ruleLimits.length + limits.length === 0) return;
+    this.alarms = spans;
+    this.ruleLimits = limits;
     this.refresh();
   }
 
@@ -218,10 +231,15 @@ export class TimeChart {
     ctx.clip();
     ctx.lineJoin = 'bevel';
     const base = this.plotFor(this.units[0] ?? 'x');
+    if (this.alarms.length > 0) drawAlarms(ctx, base, this.alarms, this.palette);
     drawGaps(ctx, base, this.gaps(), this.palette);
     this.paintLines(this.ghosts, this.ghostShift, true);
     this.paintLines(this.lines, 0, false);
     drawLimits(ctx, base, this.content.limits, this.palette);
+    for (const limit of this.ruleLimits) {
+      const unit = this.units.find((unit) => this.styleOf(unit)?.unit === limit.unit);
+      if (unit !== undefined) drawRuleLimits(ctx, this.plotFor(unit), [limit], this.palette);
+    }
     drawAnnotations(ctx, base, this.annotations, this.palette);
     ctx.restore();
   }

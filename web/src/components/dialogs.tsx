@@ -12,6 +12,7 @@ const ControlDialog = lazy(async () => (await import('./control_dialog.tsx')).Co
 const PasswordDialog = lazy(async () => (await import('./password_dialog.tsx')).PasswordDialog);
 const AccountsDialog = lazy(async () => (await import('./accounts_dialog.tsx')).AccountsDialog);
 const AuditDialog = lazy(async () => (await import('./audit_dialog.tsx')).AuditDialog);
+const WhyDialog = lazy(async () => (await import('./why_dialog.tsx')).WhyDialog);
 
 export function Dialogs() {
   switch (openDialog.value) {
@@ -35,6 +36,8 @@ export function Dialogs() {
       return <AuditDialog />;
     case 'dacs':
       return <DacsDialog />;
+    case 'why':
+      return <WhyDialog />;
     default:
       return null;
   }

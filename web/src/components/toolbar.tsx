@@ -1,4 +1,6 @@
-import { unseen } from '../state/alarms.ts';
+import { SEVERITIES } from '../alarms/alarm.ts';
+import { alarmSource, attention } from '../alarms/book.ts';
+import { openAlarms, worstOpen } from '../alarms/count.ts';
 import { mayReadAuditLog } from '../state/audit_log.ts';
 import { dacList } from '../state/dacs.ts';
 import { openDialog } from '../state/dialogs.ts';
@@ -13,24 +15,11 @@ import { IconButton } from './icon.tsx';
 const words = strings.toolbar;
 
 export function Toolbar() {
-  const count = unseen.value;
   return (
     <div class="toolbar" role="toolbar" aria-label={words.title}>
       <DacsButton />
       <IconButton icon="add" label={words.add} testId="open-add" onClick={() => open('add')} />
-      <span class={count > 0 ? 'alarm-bell has-alarms' : 'alarm-bell'}>
-        <IconButton
-          icon="bell"
-          label={words.alarms(count)}
-          testId="open-alarms"
-          onClick={() => openSingle('alarms')}
-        />
-        {count > 0 && (
-          <span class="alarm-count" aria-hidden="true" data-testid="alarm-count">
-            {count > 99 ? '99+' : count}
-          </span>
-        )}
-      </span>
+      <Bell />
       <IconButton
         icon="ledger"
         label={words.ledger}
@@ -83,6 +72,36 @@ export function Toolbar() {
       <IconButton icon="help" label={words.help} testId="open-help" onClick={() => open('help')} />
     </div>
   );
+}
+
+/** How many alarms need attention, in the color of the worst of them. */
+function Bell() {
+  const count = openAlarms.value;
+  const worst = worstOpen.value;
+  return (
+    <span class={count > 0 ? `alarm-bell has-alarms severity-${worst}` : 'alarm-bell'} data-severity={worst}>
+      <IconButton
+        icon="bell"
+        label={alarmSource.value.kind === 'server' && count > 0 ? bySeverity() : words.alarms(count)}
+        testId="open-alarms"
+        onClick={() => openSingle('alarms')}
+      />
+      {count > 0 && (
+        <span class="alarm-count" aria-hidden="true" data-testid="alarm-count">
+          {count > 99 ? '99+' : count}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** The number of alarms of each severity, worst first. */
+function bySeverity(): string {
+  const parts = [...SEVERITIES]
+    .reverse()
+    .filter((severity) => attention.value[severity] > 0)
+    .map((severity) => `${attention.value[severity]} ${strings.alarms.severities[severity].toLowerCase()}`);
+  return strings.alarms.bell(parts.join(', '));
 }
 
 /** A button for the list of DACs, if there is more to see than the DAC of this page. */

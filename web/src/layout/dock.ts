@@ -127,8 +127,13 @@ export class Dock implements ActiveDock {
       this.api.addPanel(common);
       return;
     }
+    // Rules are written beside the charts that show what they do.
+    if (spec.kind === 'rules') {
+      this.api.addPanel({ ...common, position: this.roomiest() });
+      return;
+    }
     if (isSingle(spec.kind)) {
-      const other = this.specs.find(({ id, kind }) => id !== spec.id && isSingle(kind));
+      const other = this.specs.find(({ id, kind }) => id !== spec.id && kind !== 'rules' && isSingle(kind));
       const position =
         other && this.api.getPanel(other.id) ? { referencePanel: other.id } : { direction: 'below' as const };
       this.api.addPanel({ ...common, initialHeight: this.api.height * BOOKS_SHARE, position });

@@ -106,6 +106,8 @@ function parseContent(json: Fields): PanelContent | undefined {
         : undefined;
     case 'ledger':
     case 'alarms':
+    case 'alarm-history':
+    case 'rules':
     case 'test-runs':
       return { kind: json.kind };
     default:

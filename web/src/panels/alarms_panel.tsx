@@ -1,99 +1,28 @@
-import { Switch } from '../components/switch.tsx';
-import { formatQuantity } from '../format/axis.ts';
-import { formatAge, formatClock } from '../format/time.ts';
-import {
-  type Alarm,
-  acknowledge,
-  acknowledgeAll,
-  alarms,
-  clearSeen,
-  isLoud,
-  toggleLoud,
-} from '../state/alarms.ts';
-import { now } from '../state/now.ts';
-import { range, show } from '../state/time.ts';
+import { alarmSource } from '../alarms/book.ts';
+import { range } from '../state/time.ts';
 import { strings } from '../strings.ts';
+import { DacAlarms } from './dac_alarms.tsx';
 import { NowNote } from './moment_note.tsx';
+import { TabAlarms } from './tab_alarms.tsx';
 
 const words = strings.alarms;
-const AROUND_MS = 30_000;
 
-/** Warnings and alarms, and which of them are acknowledged. */
+/** The alarms of the DAC; of a DAC without alarms, what this tab has found. */
 export function AlarmsPanel() {
+  const source = alarmSource.value;
   return (
-    <section class="panel" data-testid="alarms">
+    <section class="panel alarms-panel" data-testid="alarms" data-source={source.kind}>
       {!range.value.live && <NowNote />}
-      <div class="panel-bar">
-        <button type="button" class="button" data-testid="acknowledge-all" onClick={acknowledgeAll}>
-          {words.acknowledgeAll}
-        </button>
-        <button
-          type="button"
-          class="button"
-          title={words.clearTip}
-          data-testid="clear-resolved"
-          onClick={clearSeen}
-        >
-          {words.clear}
-        </button>
-        <Switch
-          label={words.loud}
-          tip={words.loudTip}
-          testId="loud"
-          isOn={isLoud.value}
-          onChange={() => void toggleLoud()}
-        />
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
-      <ul class="alarm-list" tabIndex={0}>
-        {alarms.value.length === 0 && <li class="hint">{words.empty}</li>}
-        {alarms.value.map((alarm) => (
-          <Row key={alarm.id} alarm={alarm} />
-        ))}
-      </ul>
+      {source.kind === 'server' && <DacAlarms />}
+      {source.kind === 'waiting' && <p class="hint">{words.waiting}</p>}
+      {source.kind === 'tab' && (
+        <>
+          <p class="alarms-note" data-testid="alarms-tab-only">
+            {words.tabOnly(source.reason)}
+          </p>
+          <TabAlarms />
+        </>
+      )}
     </section>
   );
-}
-
-function Row({ alarm }: { alarm: Alarm }) {
-  const { severity, since, until, isSeen } = alarm;
-  const [node, instance] = JSON.parse(alarm.key) as [string, string];
-  const isActive = until === undefined;
-  return (
-    <li
-      class={`alarm is-${severity} ${isActive ? 'is-active' : ''} ${isSeen ? 'is-seen' : ''}`}
-      data-testid="alarm"
-      data-severity={severity}
-      data-active={isActive}
-    >
-      <span class="alarm-sign" aria-hidden="true" />
-      <button
-        type="button"
-        class="alarm-time"
-        title={words.goThere}
-        onClick={() => show(since - AROUND_MS, since + AROUND_MS)}
-      >
-        {formatClock(since)}
-      </button>
-      <span class="alarm-what">
-        <strong>{words.severity[severity]}</strong> {alarm.label}{' '}
-        <span class="alarm-value">{formatQuantity(alarm.value, alarm.unit, false)}</span> ({alarm.because})
-        <span class="alarm-where">
-          {[`${instance} ${strings.card.on(node)}`, durationOf(alarm)].filter(Boolean).join(' \u00b7 ')}
-        </span>
-      </span>
-      {!isSeen && (
-        <button type="button" class="button" data-testid="acknowledge" onClick={() => acknowledge(alarm.id)}>
-          {words.acknowledge}
-        </button>
-      )}
-    </li>
-  );
-}
-
-/** Reads the ticking clock while the alarm lasts. */
-function durationOf({ since, until, isOlder }: Alarm): string {
-  const duration = formatAge(Math.max(0, (until ?? now.value) - since));
-  const text = until === undefined ? words.active(duration, isOlder) : words.over(duration, isOlder);
-  return since === until ? '' : text;
 }

@@ -25,6 +25,8 @@ export const wantedKinds = [
   'values',
   'ledger',
   'alarms',
+  'alarm-history',
+  'rules',
   'test-runs',
 ] as const;
 export type WantedKind = (typeof wantedKinds)[number];
@@ -45,6 +47,8 @@ export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
     kind === 'text' ||
     kind === 'ledger' ||
     kind === 'alarms' ||
+    kind === 'alarm-history' ||
+    kind === 'rules' ||
     kind === 'test-runs'
   )
     return false;
@@ -71,6 +75,8 @@ export function buildPanels(
   switch (kind) {
     case 'ledger':
     case 'alarms':
+    case 'alarm-history':
+    case 'rules':
     case 'test-runs':
       return [{ kind }];
     // Those are typed.

@@ -20,6 +20,8 @@ const XyPanel = lazy(async () => (await import('./xy_panel.tsx')).XyPanel);
 const SpectrumPanel = lazy(async () => (await import('./spectrum_panel.tsx')).SpectrumPanel);
 const StatisticsPanel = lazy(async () => (await import('./statistics_panel.tsx')).StatisticsPanel);
 const NumberPanel = lazy(async () => (await import('./number_panel.tsx')).NumberPanel);
+const AlarmHistoryPanel = lazy(async () => (await import('./alarm_history_panel.tsx')).AlarmHistoryPanel);
+const RulesPanel = lazy(async () => (await import('./rules_panel.tsx')).RulesPanel);
 const TextPanel = lazy(async () => (await import('./text_panel.tsx')).TextPanel);
 
 /** A panel's content, chosen by what it shows. */
@@ -65,6 +67,10 @@ function Body({ spec }: { spec: PanelSpec }) {
       return <LedgerPanel />;
     case 'alarms':
       return <AlarmsPanel />;
+    case 'alarm-history':
+      return <AlarmHistoryPanel />;
+    case 'rules':
+      return <RulesPanel />;
     case 'test-runs':
       return <TestRunsPanel />;
   }

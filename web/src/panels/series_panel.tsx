@@ -19,6 +19,7 @@ import { NotesNote } from './notes_note.tsx';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote, pastOf } from './past_note.tsx';
 import { type PanelSpec, targetsOf } from './spec.ts';
+import { besides, useInstanceAlarms } from './use_instance_alarms.ts';
 import { usePalette } from './use_palette.ts';
 import { useSize } from './use_size.ts';
 import { useView } from './use_view.ts';
@@ -52,6 +53,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   /** Marks that are drawn over it. */
   const ghost = useRef<ViewResult>();
   const palette = usePalette();
+  const alarms = useInstanceAlarms(spec);
   const reading = useRef<ReturnType<typeof setTimeout>>();
 
   const resize = useCallback(
@@ -100,13 +102,17 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       },
     });
     const stop = allAnnotations.subscribe((notes) => made.annotate(annotationsOn(notes, targets.current)));
+    const stopAlarms = alarms.subscribe(({ spans, limits }) =>
+      made.showAlarms(spans, spec.mode === 'shares' ? [] : besides(limits, content.limits)),
+    );
     return () => {
       stop();
+      stopAlarms();
       forget();
       made.destroy();
       chart.current = undefined;
     };
-  }, [spec.id, spec.mode, lines, choice, columns, palette]);
+  }, [spec.id, spec.mode, lines, choice, columns, palette, alarms]);
 
   useView(
     () => ({

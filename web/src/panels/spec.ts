@@ -55,6 +55,8 @@ export type PanelContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'ledger' }
   | { readonly kind: 'alarms' }
+  | { readonly kind: 'alarm-history' }
+  | { readonly kind: 'rules' }
   | { readonly kind: 'test-runs' };
 
 /** Most expressions in a panel. */
@@ -64,7 +66,7 @@ export const MAX_EXPRESSIONS = 10;
 export const TRAILS: readonly number[] = [0, 2, 5, 10, 30, 60, 300];
 
 /** Panels of the whole page: one of each is enough. */
-export const SINGLES = ['ledger', 'alarms', 'test-runs'] as const;
+export const SINGLES = ['ledger', 'alarms', 'alarm-history', 'rules', 'test-runs'] as const;
 export type SingleKind = (typeof SINGLES)[number];
 
 export function isSingle(kind: PanelKind): kind is SingleKind {
@@ -95,6 +97,8 @@ export function targetsOf(content: PanelContent): readonly Target[] {
       return valuesIn(content.text).flatMap((text) => targetsIn(text));
     case 'ledger':
     case 'alarms':
+    case 'alarm-history':
+    case 'rules':
     case 'test-runs':
       return [];
     default:

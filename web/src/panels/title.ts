@@ -40,6 +40,8 @@ export function titleOf(spec: PanelSpec): string {
       return headingOf(spec.text) ?? words.kind.text;
     case 'ledger':
     case 'alarms':
+    case 'alarm-history':
+    case 'rules':
     case 'test-runs':
       return words.kind[spec.kind];
     default:

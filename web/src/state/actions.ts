@@ -1,10 +1,11 @@
 import { effect } from '@preact/signals';
+import { startTitle } from '../alarms/count.ts';
+import { followAlarms } from '../alarms/feed.ts';
 import { StreamClient } from '../stream/client.ts';
 import type { DoorName } from '../stream/doors/door.ts';
 import type { CommandRequest } from '../stream/protocol.ts';
 import type { Query, ViewResult } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
-import { startTitle } from './alarms.ts';
 import { followAnnotations } from './annotations.ts';
 import { followArchiveCondition } from './archive_condition.ts';
 import { takeLeftOff } from './arrival.ts';
@@ -17,7 +18,7 @@ import { goOnWhenLost } from './going_on.ts';
 import { startKeys } from './keys.ts';
 import { startTicking } from './now.ts';
 import { followOtherPages } from './other_pages.ts';
-import { closeTarget, openPanels, panels, shownTargets } from './panels.ts';
+import { closeTarget, openPanels, panels, readTargets, shownTargets } from './panels.ts';
 import { load, startSaving } from './saved.ts';
 import { followSession, restoreFragment, signInByAddress } from './session.ts';
 import { apply, cellsOf, forget, offView, onView, registry } from './store.ts';
@@ -39,6 +40,7 @@ export async function start(): Promise<void> {
   client = new StreamClient(apply);
   client.start(new URL('.', location.href), chosenDoor.peek());
   startTicking();
+  followAlarms();
   followAnnotations();
   followArchiveCondition();
   followHealth();
@@ -112,11 +114,11 @@ export function hideView(id: number): void {
   client?.hide(id);
 }
 
-/** Watches the instances that panels show, and no others. */
+/** Watches the instances that panels show or something has borrowed, and no others. */
 function followPanels(stream: StreamClient): void {
   let before = new Map<string, Target>();
   effect(() => {
-    const next = new Map(shownTargets.value.map((target) => [keyOf(target), target]));
+    const next = new Map(readTargets.value.map((target) => [keyOf(target), target]));
     for (const [key, target] of before) {
       if (next.has(key)) continue;
       stream.unwatch(target);

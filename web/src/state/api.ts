@@ -20,6 +20,10 @@ export class Refusal extends Error {
     message: string,
     /** Problem code of http-api.md, such as `no_archive`; empty without one. */
     readonly code: string,
+    /** Status of HTTP. */
+    readonly status = 0,
+    /** The whole problem, with members of its own. */
+    readonly problem: Fields = {},
   ) {
     super(message);
   }
@@ -35,9 +39,37 @@ export async function ask(method: string, path: string, asking: Asking = {}): Pr
     signal: bounded(patience, signal),
   });
   if (answer.ok) return text === '' ? undefined : JSON.parse(text);
-  const { type, detail } = problemOf(text);
+  throw refusalOf(answer.status, text);
+}
+
+/** Opens a response whose body does not end. Throws like {@link ask}, also if no head arrives within `patience`. */
+export async function askStream(
+  path: string,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+  patience = PATIENCE_MS,
+): Promise<ReadableStream<Uint8Array>> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new DOMException(words.late, 'TimeoutError')), patience);
+  try {
+    const answer = await fetch(new URL(`api/v1/${path}`, document.baseURI), {
+      headers,
+      cache: 'no-store',
+      signal: AbortSignal.any([signal, late.signal]),
+    });
+    if (!answer.ok) throw refusalOf(answer.status, await answer.text());
+    if (!answer.body) throw new Error(words.unreachable);
+    return answer.body;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function refusalOf(status: number, text: string): Refusal {
+  const problem = problemOf(text);
+  const { type, detail } = problem;
   const code = String(type ?? '').replace('/problems/', '');
-  throw new Refusal(typeof detail === 'string' ? detail : `HTTP ${answer.status}`, code);
+  return new Refusal(typeof detail === 'string' ? detail : `HTTP ${status}`, code, status, problem);
 }
 
 /** Returns the response and its text; both may time out or fail. */

@@ -10,7 +10,8 @@ export type DialogName =
   | 'accounts'
   | 'password'
   | 'audit-log'
-  | 'dacs';
+  | 'dacs'
+  | 'why';
 
 /** The dialog that is open. */
 export const openDialog = signal<DialogName | undefined>(undefined);

@@ -14,6 +14,28 @@ export const shownTargets = computed(() => {
   return [...found.values()];
 });
 
+/** Instances that something beside the panels shows, by who does: a dialog, or the preview of a rule. */
+export const borrowed = signal<ReadonlyMap<string, readonly Target[]>>(new Map());
+
+/** The instances that the page reads: those of panels, and borrowed ones. */
+export const readTargets = computed(() => {
+  const found = new Map(shownTargets.value.map((target) => [keyOf(target), target]));
+  for (const targets of borrowed.value.values())
+    for (const target of targets) found.set(keyOf(target), target);
+  return [...found.values()];
+});
+
+/** Reads instances until the returned function is called. */
+export function borrow(reader: string, targets: readonly Target[]): () => void {
+  borrowed.value = new Map(borrowed.peek()).set(reader, targets);
+  return () => {
+    const rest = new Map(borrowed.peek());
+    if (rest.get(reader) !== targets) return;
+    rest.delete(reader);
+    borrowed.value = rest;
+  };
+}
+
 /** The kind of panel that the dialog adds. */
 export const wantedKind = signal<WantedKind>('chart');
 

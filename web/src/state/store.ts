@@ -1,4 +1,5 @@
 import { batch, computed, type Signal, signal } from '@preact/signals';
+import { alarmSource } from '../alarms/book.ts';
 import type { LossView } from '../stream/ledger.ts';
 import type { InstanceEntry, NodeEntry } from '../stream/protocol.ts';
 import type { ViewResult } from '../stream/query.ts';
@@ -13,9 +14,9 @@ import {
   type TrafficView,
   type WatchStatus,
 } from '../stream/view.ts';
-import { raise } from './alarms.ts';
 import { shownTargets } from './panels.ts';
 import { applyRegistry, entryOf, nodeOf, registry } from './registry.ts';
+import { raise } from './tab_alarms.ts';
 
 /** The state of the page, one signal for each part that changes on its own. */
 
@@ -102,7 +103,7 @@ export function apply(snapshot: Snapshot): void {
     for (const flow of snapshot.flows ?? []) set(flow.key, 'flow', flow);
     for (const loss of snapshot.losses ?? []) set(loss.key, 'loss', loss);
     for (const command of snapshot.commands ?? []) set(command.key, 'command', command);
-    if (snapshot.alarms) raise(snapshot.alarms);
+    if (snapshot.alarms && alarmSource.peek().kind !== 'server') raise(snapshot.alarms);
     if (snapshot.hasArchive !== undefined) hasArchive.value = snapshot.hasArchive;
     if (snapshot.traffic) traffic.value = snapshot.traffic;
     for (const view of snapshot.views ?? []) viewers.get(view.id)?.(view);

@@ -2,7 +2,10 @@ import { computed, signal } from '@preact/signals';
 import type { AlarmView } from '../stream/alarms.ts';
 import { strings } from '../strings.ts';
 
-/** Alarms and warnings of watched instances, newest first, and which of them are acknowledged. */
+/**
+ * Alarms and warnings of watched instances that this tab has found itself, newest first, and which of them are acknowledged.
+ * They count only while the DAC has no alarms.
+ */
 
 const KEPT = 300;
 const BEEP_MS = 180;
@@ -19,6 +22,7 @@ export const isLoud = signal(false);
 
 /** Applies alarms from the worker: new, worse and ended ones. */
 export function raise(changed: readonly AlarmView[]): void {
+  if (changed.length === 0) return;
   const byId = new Map(alarms.peek().map((alarm) => [alarm.id, alarm]));
   let isNew = false;
   for (const alarm of changed) {
@@ -28,7 +32,8 @@ export function raise(changed: readonly AlarmView[]): void {
     byId.set(alarm.id, { ...alarm, isSeen: (before?.isSeen ?? false) && !isWorse });
   }
   alarms.value = [...byId.values()].sort((a, b) => b.since - a.since).slice(0, KEPT);
-  if (isNew && isLoud.peek()) alert(changed);
+  const [{ label, because }] = changed;
+  if (isNew) alarmsRaised(strings.alarms.sentence(label, because));
 }
 
 export function acknowledge(id: number): void {
@@ -52,18 +57,12 @@ export async function toggleLoud(): Promise<void> {
   if (isLoud.peek()) beep();
 }
 
-/** Shows the number of unacknowledged alarms in the tab's title. */
-export function startTitle(): void {
-  unseen.subscribe((count) => {
-    document.title = count === 0 ? strings.title : strings.alarms.tab(count);
-  });
-}
-
-function alert(changed: readonly AlarmView[]): void {
+/** A tone, and a notification if the page is hidden, if somebody wants them. */
+export function alarmsRaised(sentence: string): void {
+  if (!isLoud.peek()) return;
   beep();
   if (!('Notification' in window) || Notification.permission !== 'granted' || !document.hidden) return;
-  const [{ label, because }] = changed;
-  new Notification(strings.title, { body: strings.alarms.sentence(label, because), tag: 'oasis-alarm' });
+  new Notification(strings.title, { body: sentence, tag: 'oasis-alarm' });
 }
 
 let audio: AudioContext | undefined;

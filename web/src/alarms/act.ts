@@ -1,0 +1,45 @@
+import { computed } from '@preact/signals';
+import { ask } from '../state/api.ts';
+import { who } from '../state/session.ts';
+import { type Alarm, parseAlarm } from './alarm.ts';
+import { alarmBook } from './book.ts';
+
+/** Whether the user may act on some alarms. The DAC decides for each of them. */
+export const mayAct = computed(() => who.value?.verbs.includes('alarms') ?? false);
+
+/** What an operator does with an alarm (http-api.md). */
+export type AlarmAction =
+  | {
+      readonly action:
+        | 'acknowledge'
+        | 'unshelve'
+        | 'suppress'
+        | 'unsuppress'
+        | 'out-of-service'
+        | 'in-service';
+    }
+  /** For a time, or until it clears. */
+  | { readonly action: 'shelve'; readonly seconds?: number; readonly once?: boolean };
+
+export const MAX_COMMENT = 500;
+/** Choices of a time to shelve an alarm, in seconds. */
+export const SHELVE_SECONDS = [900, 3600, 8 * 3600] as const;
+/** Longest time that somebody can type, in minutes. */
+export const MAX_SHELVE_MINUTES = 7 * 24 * 60;
+
+/** Sends an action and shows the alarm as the DAC answers it. */
+export async function act({ rule, node, instance }: Alarm, action: AlarmAction, comment = ''): Promise<void> {
+  const body = { rule, node, instance, ...action, ...(comment.trim() && { comment: comment.trim() }) };
+  const answer = parseAlarm(await ask('POST', 'alarms/actions', { body }));
+  // The stream may have brought a later change already.
+  if (!answer || (alarmBook.peek().get(answer.key)?.revision ?? 0) > answer.revision) return;
+  alarmBook.value = new Map(alarmBook.peek()).set(answer.key, answer);
+}
+
+/** Acknowledges several alarms one after another. Throws the first error, after all have been tried. */
+export async function acknowledgeAll(alarms: readonly Alarm[]): Promise<void> {
+  const problems: unknown[] = [];
+  for (const alarm of alarms)
+    await act(alarm, { action: 'acknowledge' }).catch((error) => problems.push(error));
+  if (problems.length > 0) throw problems[0];
+}

@@ -1,0 +1,85 @@
+import { computed, signal } from '@preact/signals';
+import { type Alarm, needsAttention, parseAlarm, SEVERITIES, type Severity } from './alarm.ts';
+
+/** The alarms of the DAC, as this page knows them. */
+
+/** More alarms than this are not kept. */
+export const MAX_ALARMS = 20_000;
+
+/** Where alarms come from: from the DAC, or from the limits that this tab compares itself. */
+export type AlarmSource =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'server' }
+  /** `reason`: why the DAC has none. */
+  | { readonly kind: 'tab'; readonly reason: string };
+
+export const alarmSource = signal<AlarmSource>({ kind: 'waiting' });
+export const alarmBook = signal<ReadonlyMap<string, Alarm>>(new Map());
+/** Alarms that {@link alarmBook} has no room for. */
+export const leftOut = signal(0);
+/** Why the alarms may be old; empty while they are those of now. */
+export const feedProblem = signal('');
+
+/** Alarms that need attention, by severity. */
+export const attention = computed(() => {
+  const counts: Record<Severity, number> = { low: 0, medium: 0, high: 0, critical: 0 };
+  for (const alarm of alarmBook.value.values()) if (needsAttention(alarm)) counts[alarm.severity]++;
+  return counts;
+});
+
+export const attentionCount = computed(() =>
+  SEVERITIES.reduce((sum, severity) => sum + attention.value[severity], 0),
+);
+
+/** The worst severity that needs attention. */
+export const worstAttention = computed(() =>
+  [...SEVERITIES].reverse().find((severity) => attention.value[severity] > 0),
+);
+
+/** Collects changes, and shows them together: one drawing for many. */
+export class AlarmBook {
+  private entries = new Map<string, Alarm>();
+  /** The pages of a list that is not complete yet. */
+  private pages: Map<string, Alarm> | undefined;
+  private dropped = 0;
+
+  /** Takes a page of the whole list; the last one replaces what was known. */
+  takePage(alarms: readonly unknown[], isLast: boolean): void {
+    this.pages ??= new Map();
+    if (this.pages.size === 0) this.dropped = 0;
+    for (const json of alarms) this.put(this.pages, parseAlarm(json));
+    if (!isLast) return;
+    this.entries = this.pages;
+    this.pages = undefined;
+  }
+
+  /** Takes one alarm that has changed. */
+  takeChange(json: unknown): void {
+    this.put(this.pages ?? this.entries, parseAlarm(json));
+  }
+
+  /** Forgets pages whose rest will not come. */
+  forgetPages(): void {
+    this.pages = undefined;
+  }
+
+  /** Shows what has changed. Returns the alarms that have been raised since the last time and need attention. */
+  show(): Alarm[] {
+    const before = alarmBook.peek();
+    const next = new Map(this.entries);
+    alarmBook.value = next;
+    leftOut.value = this.dropped;
+    return [...next.values()].filter((alarm) => {
+      const known = before.get(alarm.key);
+      return alarm !== known && needsAttention(alarm) && alarm.raised !== known?.raised;
+    });
+  }
+
+  private put(into: Map<string, Alarm>, alarm: Alarm | undefined): void {
+    if (!alarm) return;
+    const known = into.get(alarm.key);
+    if (known && known.revision > alarm.revision) return;
+    if (known || into.size < MAX_ALARMS) into.set(alarm.key, alarm);
+    else this.dropped++;
+  }
+}

@@ -1,0 +1,23 @@
+import { computed } from '@preact/signals';
+import { unseen } from '../state/tab_alarms.ts';
+import { strings } from '../strings.ts';
+import type { Severity } from './alarm.ts';
+import { alarmSource, attentionCount, worstAttention } from './book.ts';
+
+/** Alarms that need attention: those of the DAC, or else those of this tab. */
+export const openAlarms = computed(() =>
+  alarmSource.value.kind === 'server' ? attentionCount.value : unseen.value,
+);
+
+/** The worst severity among them; undefined if there is none. */
+export const worstOpen = computed<Severity | undefined>(() => {
+  if (alarmSource.value.kind === 'server') return worstAttention.value;
+  return unseen.value > 0 ? 'high' : undefined;
+});
+
+/** Shows the number of alarms that need attention in the tab's title. */
+export function startTitle(): void {
+  openAlarms.subscribe((count) => {
+    document.title = count === 0 ? strings.title : strings.alarms.tab(count);
+  });
+}

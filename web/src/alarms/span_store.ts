@@ -1,0 +1,164 @@
+import { computed, effect, type ReadonlySignal, type Signal, signal, untracked } from '@preact/signals';
+import type { RuleLimit } from '../charts/draw_alarms.ts';
+import { isConnected } from '../state/store.ts';
+import { ends, range } from '../state/time.ts';
+import { keyOf, type Target } from '../stream/view.ts';
+import type { Alarm } from './alarm.ts';
+import { alarmBook } from './book.ts';
+import { byBrowser, byNode } from './clock.ts';
+import { type Entry, readJournal } from './journal.ts';
+import { type AlarmSpan, constantLimits, spansOf } from './spans.ts';
+
+/** What charts draw of the alarms of an instance; times by the browser's clock. */
+export interface InstanceAlarms {
+  readonly spans: readonly AlarmSpan[];
+  readonly limits: readonly RuleLimit[];
+}
+
+export const NO_ALARMS: InstanceAlarms = { spans: [], limits: [] };
+
+const PAGE = 500;
+/** Most pages of a journal that are read for one instance. */
+const MAX_PAGES = 4;
+const PAUSE_MS = 300;
+
+/** Alarms by instance: an instance without any costs its charts nothing. */
+const byTarget = computed(() => {
+  const found = new Map<string, Alarm[]>();
+  for (const alarm of alarmBook.value.values()) {
+    const key = keyOf(alarm);
+    const known = found.get(key);
+    if (known) known.push(alarm);
+    else found.set(key, [alarm]);
+  }
+  return found;
+});
+
+interface Follower {
+  readers: number;
+  readonly shown: Signal<InstanceAlarms>;
+  readonly stop: () => void;
+}
+
+const followers = new Map<string, Follower>();
+
+/** Follows the alarms of an instance in the time shown; all charts share what is read. */
+export function followInstanceAlarms(target: Target): {
+  readonly shown: ReadonlySignal<InstanceAlarms>;
+  readonly stop: () => void;
+} {
+  const key = keyOf(target);
+  let follower = followers.get(key);
+  if (!follower) {
+    const shown = signal(NO_ALARMS);
+    follower = { readers: 0, shown, stop: follow(target, shown) };
+    followers.set(key, follower);
+  }
+  follower.readers++;
+  const { shown } = follower;
+  let isStopped = false;
+  const stop = () => {
+    if (isStopped) return;
+    isStopped = true;
+    const found = followers.get(key);
+    if (!found || --found.readers > 0) return;
+    found.stop();
+    followers.delete(key);
+  };
+  return { shown, stop };
+}
+
+/** Entries of an instance, and the time that they cover by the clock of its node. */
+interface Covered {
+  readonly entries: readonly Entry[];
+  readonly from: number;
+  readonly to: number;
+  /** The newest revision of its alarms when they were read. */
+  readonly revision: number;
+}
+
+function follow(target: Target, shown: Signal<InstanceAlarms>): () => void {
+  const { node } = target;
+  const key = keyOf(target);
+  const alarms = computed(() => byTarget.value.get(key));
+  // As a number: a new list of the same alarms changes nothing.
+  const revision = computed(() => newestRevision(alarms.value));
+  let covered: Covered | undefined;
+  const draw = (entries: readonly Entry[]) => {
+    const { live } = range.peek();
+    const to = live ? Number.POSITIVE_INFINITY : byNode(node, ends()[1]);
+    const now = alarms.peek() ?? [];
+    const moved = spansOf(entries, now, to).map((span) => ({
+      ...span,
+      from: byBrowser(node, span.from),
+      to: byBrowser(node, span.to),
+    }));
+    shown.value = { spans: moved, limits: constantLimits(entries, now) };
+  };
+  return effect(() => {
+    const isThere = revision.value > 0 && isConnected.value;
+    void range.value;
+    if (!isThere) {
+      if (revision.value === 0) shown.value = NO_ALARMS;
+      return;
+    }
+    const end = new AbortController();
+    const timer = setTimeout(async () => {
+      const [from, to] = ends().map((time) => byNode(node, time));
+      const asked = { from, to, revision: revision.peek(), isLive: range.peek().live };
+      if (!covered || !covers(covered, asked)) {
+        const read = await readCovering(target, asked, end.signal).catch(() => undefined);
+        // The banner reports the lost connection.
+        if (!read || end.signal.aborted) return;
+        covered = read;
+      }
+      draw(covered.entries);
+    }, PAUSE_MS);
+    untracked(() => covered && draw(covered.entries));
+    return () => {
+      clearTimeout(timer);
+      end.abort();
+    };
+  });
+}
+
+interface Asked {
+  readonly from: number;
+  readonly to: number;
+  readonly revision: number;
+  readonly isLive: boolean;
+}
+
+function covers(covered: Covered, { from, to, revision, isLive }: Asked): boolean {
+  if (covered.revision !== revision || from < covered.from) return false;
+  return isLive ? covered.to === Number.POSITIVE_INFINITY : to <= covered.to;
+}
+
+/** Reads the entries of a time, and as many before it as the last page has: they tell how it began. */
+async function readCovering(
+  { node, instance }: Target,
+  { from, to, revision, isLive }: Asked,
+  signal: AbortSignal,
+): Promise<Covered> {
+  const entries: Entry[] = [];
+  let after: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const filter = { node, instance, ...(!isLive && { to }) };
+    const { entries: found, next } = await readJournal(filter, PAGE, after, signal);
+    entries.push(...found);
+    after = next;
+    const oldest = found.at(-1)?.time;
+    if (next === undefined || (oldest !== undefined && oldest < from)) break;
+  }
+  const isWhole = after === undefined;
+  return {
+    entries,
+    from: isWhole ? Number.NEGATIVE_INFINITY : (entries.at(-1)?.time ?? from),
+    to: isLive ? Number.POSITIVE_INFINITY : to,
+    revision,
+  };
+}
+
+function newestRevision(alarms: readonly Alarm[] | undefined): number {
+  return (alarms ?? []).reduce((newest, { revision }) => Math.max(newest, revision, 1), 0);
+}

@@ -1,0 +1,100 @@
+import type { Alarm, Severity } from './alarm.ts';
+import type { Entry } from './journal.ts';
+
+/** A time when an alarm was active, or when nobody knew whether it was. Milliseconds. */
+export interface AlarmSpan {
+  readonly rule: string;
+  readonly from: number;
+  /** Infinite if it goes on. */
+  readonly to: number;
+  readonly severity: Severity;
+  readonly isActive: boolean;
+  /** Whether the condition was known; without, the span is hatched. */
+  readonly isKnown: boolean;
+}
+
+/** What is known of an alarm from a moment on. */
+type Step = Omit<AlarmSpan, 'rule' | 'to'>;
+
+/**
+ * Returns the spans of an instance until `to`, from its journal (newest first) and from its alarms of now. An alarm that was
+ * active before the oldest entry is so from the time of {@link Alarm.raised} on.
+ */
+export function spansOf(entries: readonly Entry[], alarms: readonly Alarm[], to: number): AlarmSpan[] {
+  const steps = new Map<string, Step[]>();
+  for (const entry of [...entries].reverse()) {
+    const known = steps.get(entry.rule) ?? [];
+    steps.set(entry.rule, known);
+    known.push(after(entry, known.at(-1)));
+  }
+  for (const alarm of alarms) {
+    const { rule, raised, severity, isKnown } = alarm;
+    if (alarm.state !== 'active' || raised === undefined) continue;
+    const known = steps.get(rule) ?? [];
+    steps.set(rule, known);
+    // Its entry is older than those that were read, or it has been raised since they were.
+    const step = { from: raised, severity, isActive: true, isKnown };
+    if (known.length === 0 || raised < known[0].from) known.unshift(step);
+    else if (raised > (known.at(-1)?.from ?? 0)) known.push(step);
+  }
+  const spans: AlarmSpan[] = [];
+  for (const [rule, known] of steps) {
+    known.forEach((step, index) => {
+      const end = Math.min(known[index + 1]?.from ?? Number.POSITIVE_INFINITY, to);
+      if ((step.isActive || !step.isKnown) && step.from < end) append(spans, { rule, ...step, to: end });
+    });
+  }
+  return spans;
+}
+
+/** Entries such as an acknowledgement change nothing that is drawn: the span goes on. */
+function append(spans: AlarmSpan[], next: AlarmSpan): void {
+  const last = spans.at(-1);
+  const isSame =
+    last?.rule === next.rule &&
+    last.to === next.from &&
+    last.isActive === next.isActive &&
+    last.isKnown === next.isKnown &&
+    last.severity === next.severity;
+  if (isSame) spans[spans.length - 1] = { ...last, to: next.to };
+  else spans.push(next);
+}
+
+function after(entry: Entry, before: Step | undefined): Step {
+  return {
+    from: Math.max(entry.time, before?.from ?? 0),
+    severity: entry.severity ?? before?.severity ?? 'medium',
+    isActive: isActiveAfter(entry, before),
+    isKnown: isKnownAfter(entry, before),
+  };
+}
+
+function isActiveAfter({ kind, state }: Entry, before: Step | undefined): boolean {
+  if (kind === 'raised') return true;
+  if (kind === 'cleared' || kind === 'rule_removed') return false;
+  return state === undefined ? (before?.isActive ?? false) : state === 'active';
+}
+
+function isKnownAfter({ kind, isKnown }: Entry, before: Step | undefined): boolean {
+  if (kind === 'unknown') return false;
+  if (kind === 'known' || kind === 'rule_removed') return true;
+  return kind === 'raised' || kind === 'cleared' ? isKnown : (before?.isKnown ?? true);
+}
+
+/** The limit of each rule that always compared with the same one. */
+export function constantLimits(
+  entries: readonly Entry[],
+  alarms: readonly Alarm[],
+): {
+  readonly rule: string;
+  readonly value: number;
+  readonly unit: string | undefined;
+  readonly severity: Severity;
+}[] {
+  return alarms.flatMap(({ rule, limit, unit, severity }) => {
+    const isConstant = entries.every(
+      (entry) => entry.rule !== rule || entry.limit === undefined || entry.limit === limit,
+    );
+    return limit === undefined || !isConstant ? [] : [{ rule, value: limit, unit, severity }];
+  });
+}

@@ -1,0 +1,116 @@
+import type { Severity } from '../alarms/alarm.ts';
+import type { AlarmSpan } from '../alarms/spans.ts';
+import type { Plot } from './draw_lines.ts';
+import { unionOf } from './draw_notes.ts';
+import type { Palette } from './palette.ts';
+
+/** The constant limit of a rule, on the axis of its unit. */
+export interface RuleLimit {
+  readonly value: number;
+  readonly unit: string | undefined;
+  readonly severity: Severity;
+  readonly rule: string;
+}
+
+/** Active; active before and now unknown; not active before and now unknown. */
+type Look = 'active' | 'unknown' | 'unsure';
+
+/** Height of the bar at the top of a span in pixels. */
+const BAR = 4;
+const MIN_WIDTH = 2;
+const HATCH_STEP = 6;
+const MAX_NAME = 32;
+
+/** Shades the times when an alarm was active, one color for each severity, and hatches those when nobody knew. */
+export function drawAlarms(
+  ctx: CanvasRenderingContext2D,
+  plot: Plot,
+  spans: readonly AlarmSpan[],
+  palette: Palette,
+): void {
+  const groups = new Map<string, { color: string; look: Look; spans: [number, number][] }>();
+  for (const { from, to, severity, isKnown, isActive } of spans) {
+    const color = colorOf(severity, palette);
+    const look = !isActive ? 'unsure' : isKnown ? 'active' : 'unknown';
+    const group = groups.get(`${color} ${look}`) ?? { color, look, spans: [] };
+    groups.set(`${color} ${look}`, group);
+    const left = Math.max(plot.left, plot.x(from));
+    const right = Math.min(
+      plot.left + plot.width,
+      Math.max(plot.x(to), plot.x(from) + MIN_WIDTH * devicePixelRatio),
+    );
+    if (right > left) group.spans.push([left, right]);
+  }
+  // Overlapping spans of one color are one: drawn over each other they would hide the chart.
+  for (const { color, look, spans: found } of groups.values()) {
+    for (const [left, right] of unionOf(found)) drawSpan(ctx, plot, left, right, color, look);
+  }
+  ctx.globalAlpha = 1;
+}
+
+function drawSpan(
+  ctx: CanvasRenderingContext2D,
+  plot: Plot,
+  left: number,
+  right: number,
+  color: string,
+  look: Look,
+): void {
+  const bar = BAR * devicePixelRatio;
+  ctx.fillStyle = color;
+  if (look !== 'unsure') {
+    ctx.globalAlpha = look === 'active' ? 0.14 : 0.05;
+    ctx.fillRect(left, plot.top, right - left, plot.height);
+    ctx.globalAlpha = look === 'active' ? 0.9 : 0.4;
+    ctx.fillRect(left, plot.top, right - left, bar);
+  }
+  if (look === 'active') return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(left, plot.top, right - left, plot.height);
+  ctx.clip();
+  ctx.globalAlpha = look === 'unknown' ? 0.45 : 0.2;
+  ctx.strokeStyle = color;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.beginPath();
+  // Falls from left to right: the hatching of gaps rises.
+  const step = HATCH_STEP * devicePixelRatio;
+  for (let x = Math.floor((left - plot.height) / step) * step; x < right; x += step) {
+    ctx.moveTo(x, plot.top);
+    ctx.lineTo(x + plot.height, plot.top + plot.height);
+  }
+  ctx.stroke();
+  ctx.restore();
+}
+
+/** Draws the limits of rules with their names. */
+export function drawRuleLimits(
+  ctx: CanvasRenderingContext2D,
+  plot: Plot,
+  limits: readonly RuleLimit[],
+  palette: Palette,
+): void {
+  for (const { value, severity, rule } of limits) {
+    const y = plot.y(value);
+    if (y < plot.top || y > plot.top + plot.height) continue;
+    ctx.strokeStyle = colorOf(severity, palette);
+    ctx.fillStyle = ctx.strokeStyle;
+    ctx.setLineDash([2 * devicePixelRatio, 4 * devicePixelRatio]);
+    ctx.lineWidth = devicePixelRatio;
+    ctx.beginPath();
+    ctx.moveTo(plot.left, y);
+    ctx.lineTo(plot.left + plot.width, y);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    ctx.font = palette.font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio));
+    ctx.textAlign = 'right';
+    ctx.textBaseline = y < plot.top + 20 * devicePixelRatio ? 'top' : 'bottom';
+    const name = rule.length > MAX_NAME ? `${rule.slice(0, MAX_NAME)}\u2026` : rule;
+    ctx.fillText(name, plot.left + plot.width - 4 * devicePixelRatio, y);
+  }
+}
+
+export function colorOf(severity: Severity, palette: Palette): string {
+  if (severity === 'low') return palette.info;
+  return severity === 'medium' ? palette.warn : palette.bad;
+}

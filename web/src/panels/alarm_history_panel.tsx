@@ -1,0 +1,219 @@
+import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { type Alarm, SEVERITIES } from '../alarms/alarm.ts';
+import { alarmBook, alarmSource } from '../alarms/book.ts';
+import { byNode } from '../alarms/clock.ts';
+import { ENTRY_KINDS, type Entry, type JournalFilter, readJournal } from '../alarms/journal.ts';
+import { useAttempt } from '../components/use_attempt.ts';
+import { useUniqueId } from '../components/use_unique_id.ts';
+import { ends, range } from '../state/time.ts';
+import { strings } from '../strings.ts';
+import { AlarmEntry } from './alarm_entry.tsx';
+import { AlarmStatistics } from './alarm_statistics.tsx';
+import { useVisible } from './visible.ts';
+
+const words = strings.history;
+const PAGE = 100;
+/** Entries that are drawn at most. */
+const MOST = 5000;
+/** Names that a field offers at most. */
+const NAMES = 500;
+/** Changes of this time are read together. */
+const PAUSE_MS = 400;
+
+interface Choice {
+  readonly rule: string;
+  readonly node: string;
+  readonly instance: string;
+  readonly kind: string;
+  readonly severity: string;
+  readonly time: 'all' | 'shown';
+}
+
+const NOTHING: Choice = { rule: '', node: '', instance: '', kind: '', severity: '', time: 'all' };
+
+/** The journal of alarms with filters, and statistics. */
+export function AlarmHistoryPanel() {
+  const choice = useSignal<Choice>(NOTHING);
+  const entries = useSignal<readonly Entry[]>([]);
+  const next = useSignal<string | undefined>(undefined);
+  const isRead = useSignal(false);
+  const { problem, attempt } = useAttempt();
+  const isVisible = useVisible();
+  const readFor = useRef<JournalFilter>();
+  useSignalEffect(() => {
+    const filter = filterOf(choice.value);
+    // New entries come with changes of alarms.
+    void alarmBook.value;
+    if (choice.value.time === 'shown') void range.value;
+    if (!isVisible.value || alarmSource.value.kind !== 'server') return;
+    const end = new AbortController();
+    const timer = setTimeout(() => {
+      attempt(async () => {
+        const page = await readJournal(filter, PAGE, undefined, end.signal).catch((error) => {
+          if (end.signal.aborted) return undefined;
+          throw error;
+        });
+        if (!page || end.signal.aborted) return;
+        // Older entries that somebody has loaded stay.
+        const kept = isSame(filter, readFor.current) ? continued(page.entries, entries.peek()) : undefined;
+        readFor.current = filter;
+        entries.value = kept ?? page.entries;
+        if (!kept) next.value = page.next;
+        isRead.value = true;
+      });
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      end.abort();
+    };
+  });
+
+  const showOlder = () =>
+    attempt(async () => {
+      const page = await readJournal(filterOf(choice.peek()), PAGE, next.peek());
+      entries.value = [...entries.peek(), ...page.entries].slice(0, MOST);
+      next.value = entries.value.length < MOST ? page.next : undefined;
+    });
+  // The DAC has no such filter.
+  const { severity } = choice.value;
+  const shown = entries.value.filter((entry) => severity === '' || entry.severity === severity);
+  if (alarmSource.value.kind === 'tab')
+    return (
+      <section class="panel" data-testid="alarm-history">
+        <p class="alarms-note">{words.absent}</p>
+      </section>
+    );
+  return (
+    <section class="panel alarms-panel" data-testid="alarm-history">
+      <Filters
+        choice={choice.value}
+        onChange={(change) => {
+          choice.value = { ...choice.peek(), ...change };
+        }}
+      />
+      <p class="form-problem alarms-problem" role="alert">
+        {problem.value}
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+      <div class="table-scroll" tabIndex={0}>
+        <AlarmStatistics
+          onRule={(rule) => {
+            choice.value = { ...NOTHING, rule };
+          }}
+        />
+        <ol class="alarm-entries" data-testid="alarm-entries">
+          {shown.map((entry) => (
+            <AlarmEntry key={entry.id} entry={entry} />
+          ))}
+        </ol>
+        {shown.length === 0 && <p class="hint">{isRead.value ? words.none : words.reading}</p>}
+        {next.value !== undefined && (
+          <p class="alarms-more">
+            <button type="button" class="button" data-testid="alarm-entries-older" onClick={showOlder}>
+              {words.older}
+            </button>
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Names of all alarms, to choose from. */
+function namesIn(alarms: Iterable<Alarm>): Record<'rule' | 'instance' | 'node', readonly string[]> {
+  const found = { rule: new Set<string>(), instance: new Set<string>(), node: new Set<string>() };
+  for (const alarm of alarms) {
+    for (const name of ['rule', 'instance', 'node'] as const)
+      if (found[name].size < NAMES) found[name].add(alarm[name]);
+  }
+  return { rule: [...found.rule].sort(), instance: [...found.instance].sort(), node: [...found.node].sort() };
+}
+
+function filterOf({ time, severity: _, ...filter }: Choice): JournalFilter {
+  if (time === 'all') return filter;
+  const [from, to] = ends();
+  return { ...filter, from: byNode(filter.node, from), to: byNode(filter.node, to) };
+}
+
+function isSame(one: JournalFilter, other: JournalFilter | undefined): boolean {
+  return other !== undefined && JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** New entries before those that are shown; undefined if there may be others between. */
+function continued(fresh: readonly Entry[], shown: readonly Entry[]): readonly Entry[] | undefined {
+  if (shown.length <= fresh.length) return undefined;
+  const at = fresh.findIndex(({ id }) => id === shown[0].id);
+  return at < 0 ? undefined : [...fresh.slice(0, at), ...shown].slice(0, MOST);
+}
+
+function Filters({ choice, onChange }: { choice: Choice; onChange: (change: Partial<Choice>) => void }) {
+  const list = useUniqueId();
+  const known = useComputed(() => namesIn(alarmBook.value.values())).value;
+  return (
+    <div class="panel-bar history-bar">
+      {(['rule', 'instance', 'node'] as const).map((name) => (
+        <datalist key={name} id={`${list}-${name}`}>
+          {known[name].map((text) => (
+            <option key={text} value={text} />
+          ))}
+        </datalist>
+      ))}
+      {(['rule', 'instance', 'node'] as const).map((name) => (
+        <input
+          key={name}
+          class="input"
+          type="search"
+          placeholder={words[name]}
+          title={words.exact}
+          list={`${list}-${name}`}
+          aria-label={words[name]}
+          data-testid={`history-${name}`}
+          value={choice[name]}
+          onInput={(event) => onChange({ [name]: event.currentTarget.value })}
+        />
+      ))}
+      <select
+        class="input"
+        aria-label={words.kind}
+        data-testid="history-kind"
+        value={choice.kind}
+        onChange={(event) => onChange({ kind: event.currentTarget.value })}
+      >
+        <option value="">{words.anyKind}</option>
+        {ENTRY_KINDS.map((kind) => (
+          <option key={kind} value={kind}>
+            {words.entryKinds[kind]}
+          </option>
+        ))}
+      </select>
+      <select
+        class="input"
+        aria-label={words.severity}
+        data-testid="history-severity"
+        value={choice.severity}
+        onChange={(event) => onChange({ severity: event.currentTarget.value })}
+      >
+        <option value="">{words.anySeverity}</option>
+        {SEVERITIES.map((severity) => (
+          <option key={severity} value={severity}>
+            {strings.alarms.severities[severity]}
+          </option>
+        ))}
+      </select>
+      <select
+        class="input"
+        aria-label={words.time}
+        data-testid="history-time"
+        value={choice.time}
+        onChange={(event) => onChange({ time: event.currentTarget.value as Choice['time'] })}
+      >
+        {(['all', 'shown'] as const).map((time) => (
+          <option key={time} value={time}>
+            {words.times[time]}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

@@ -1,0 +1,3 @@
+export function RulesPanel() {
+  return <section class="panel" data-testid="rules" />;
+}

@@ -1,0 +1,40 @@
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { followInstanceAlarms, type InstanceAlarms, NO_ALARMS } from '../alarms/span_store.ts';
+import type { RuleLimit } from '../charts/draw_alarms.ts';
+import type { Limit } from '../charts/draw_marks.ts';
+import { keyOf } from '../stream/view.ts';
+import { type PanelSpec, targetsOf } from './spec.ts';
+import { useVisible } from './visible.ts';
+
+/** The alarms of all instances of a panel in the time shown, while it is visible. */
+export function useInstanceAlarms(spec: PanelSpec): ReadonlySignal<InstanceAlarms> {
+  const all = useSignal<InstanceAlarms>(NO_ALARMS);
+  const isVisible = useVisible().value;
+  const wanted = JSON.stringify(
+    [...new Map(targetsOf(spec).map((target) => [keyOf(target), target])).values()].map(
+      ({ node, instance }) => ({ node, instance }),
+    ),
+  );
+  useEffect(() => {
+    if (!isVisible) return;
+    const followed = (JSON.parse(wanted) as { node: string; instance: string }[]).map(followInstanceAlarms);
+    const gather = () => {
+      const found = followed.map(({ shown }) => shown.peek());
+      const spans = found.flatMap(({ spans }) => spans);
+      const limits = found.flatMap(({ limits }) => limits);
+      if (spans.length + limits.length > 0 || all.peek() !== NO_ALARMS) all.value = { spans, limits };
+    };
+    const stops = followed.map(({ shown }) => shown.subscribe(gather));
+    return () => {
+      for (const stop of stops) stop();
+      for (const { stop } of followed) stop();
+    };
+  }, [wanted, isVisible, all]);
+  return all;
+}
+
+/** The limits that a chart does not draw already, because its metrics declare them. */
+export function besides(limits: readonly RuleLimit[], drawn: readonly Limit[]): RuleLimit[] {
+  return limits.filter(({ value }) => !drawn.some((limit) => limit.value === value));
+}

@@ -12,6 +12,7 @@ import { handlerStrings } from './strings/handlers.ts';
 import { ledgerStrings } from './strings/ledger.ts';
 import { pageStrings } from './strings/page.ts';
 import { panelsStrings } from './strings/panels.ts';
+import { ruleStrings } from './strings/rules.ts';
 import { sessionStrings } from './strings/session.ts';
 import { testRunStrings } from './strings/test_runs.ts';
 import { timeStrings } from './strings/time.ts';
@@ -31,6 +32,7 @@ export const strings = {
   ...expressionStrings,
   ...computedPanelStrings,
   ...alarmsStrings,
+  ...ruleStrings,
   ...ledgerStrings,
   ...handlerStrings,
   ...testRunStrings,

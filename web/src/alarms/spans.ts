@@ -1,4 +1,4 @@
-import type { Alarm, Severity } from './alarm.ts';
+import { type Alarm, isInhibited, type Severity } from './alarm.ts';
 import type { Entry } from './journal.ts';
 
 /** A time when an alarm was active, or when nobody knew whether it was. Milliseconds. */
@@ -11,10 +11,12 @@ export interface AlarmSpan {
   readonly isActive: boolean;
   /** Whether the condition was known; without, the span is hatched. */
   readonly isKnown: boolean;
+  /** Whether an operator has put the alarm aside now. */
+  readonly isAside?: boolean;
 }
 
 /** What is known of an alarm from a moment on. */
-type Step = Omit<AlarmSpan, 'rule' | 'to'>;
+type Step = Omit<AlarmSpan, 'rule' | 'to' | 'isAside'>;
 
 /**
  * Returns the spans of an instance until `to`, from its journal (newest first) and from its alarms of now. An alarm that was
@@ -38,10 +40,13 @@ export function spansOf(entries: readonly Entry[], alarms: readonly Alarm[], to:
     else if (raised > (known.at(-1)?.from ?? 0)) known.push(step);
   }
   const spans: AlarmSpan[] = [];
+  const aside = new Set(alarms.filter(isInhibited).map(({ rule }) => rule));
   for (const [rule, known] of steps) {
+    const isAside = aside.has(rule);
     known.forEach((step, index) => {
       const end = Math.min(known[index + 1]?.from ?? Number.POSITIVE_INFINITY, to);
-      if ((step.isActive || !step.isKnown) && step.from < end) append(spans, { rule, ...step, to: end });
+      if ((step.isActive || !step.isKnown) && step.from < end)
+        append(spans, { rule, ...step, to: end, ...(isAside && { isAside }) });
     });
   }
   return spans;

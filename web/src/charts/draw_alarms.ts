@@ -12,8 +12,14 @@ export interface RuleLimit {
   readonly rule: string;
 }
 
-/** Active; active before and now unknown; not active before and now unknown. */
-type Look = 'active' | 'unknown' | 'unsure';
+/** Active; active before and now unknown; not active before and now unknown; active, but put aside by an operator. */
+type Look = 'active' | 'unknown' | 'unsure' | 'aside';
+
+function lookOf(isActive: boolean, isKnown: boolean, isAside: boolean): Look {
+  if (!isActive) return 'unsure';
+  if (isAside) return 'aside';
+  return isKnown ? 'active' : 'unknown';
+}
 
 /** Height of the bar at the top of a span in pixels. */
 const BAR = 4;
@@ -29,9 +35,9 @@ export function drawAlarms(
   palette: Palette,
 ): void {
   const groups = new Map<string, { color: string; look: Look; spans: [number, number][] }>();
-  for (const { from, to, severity, isKnown, isActive } of spans) {
+  for (const { from, to, severity, isKnown, isActive, isAside } of spans) {
     const color = colorOf(severity, palette);
-    const look = !isActive ? 'unsure' : isKnown ? 'active' : 'unknown';
+    const look = lookOf(isActive, isKnown, isAside === true);
     const group = groups.get(`${color} ${look}`) ?? { color, look, spans: [] };
     groups.set(`${color} ${look}`, group);
     const left = Math.max(plot.left, plot.x(from));
@@ -58,6 +64,11 @@ function drawSpan(
 ): void {
   const bar = BAR * devicePixelRatio;
   ctx.fillStyle = color;
+  if (look === 'aside') {
+    ctx.globalAlpha = 0.5;
+    ctx.fillRect(left, plot.top, right - left, bar / 2);
+    return;
+  }
   if (look !== 'unsure') {
     ctx.globalAlpha = look === 'active' ? 0.14 : 0.05;
     ctx.fillRect(left, plot.top, right - left, plot.height);

@@ -10,8 +10,8 @@ import { strings } from '../strings.ts';
 const words = strings.history;
 const AROUND_MS = 30_000;
 
-/** An entry of the journal. */
-export function AlarmEntry({ entry }: { entry: Entry }) {
+/** An entry of the journal, or an event of a preview. */
+export function AlarmEntry({ entry, isPreview = false }: { entry: Entry; isPreview?: boolean }) {
   const { rule, node, instance, kind, severity, isKnown, principal, comment, cause, missing, isLate } = entry;
   const at = byBrowser(node, entry.time);
   const figures = compared(entry.value, entry.limit, entry.unit);
@@ -44,15 +44,17 @@ export function AlarmEntry({ entry }: { entry: Entry }) {
           {comment !== '' && <bdi class="alarm-comment">{` \u201c${comment}\u201d`}</bdi>}
         </span>
       </span>
-      <button
-        type="button"
-        class="button button-quiet"
-        title={strings.alarms.whyTip}
-        data-testid="entry-why"
-        onClick={() => explainEntry(entry)}
-      >
-        {strings.alarms.why}
-      </button>
+      {!isPreview && (
+        <button
+          type="button"
+          class="button button-quiet"
+          title={strings.alarms.whyTip}
+          data-testid="entry-why"
+          onClick={() => explainEntry(entry)}
+        >
+          {strings.alarms.why}
+        </button>
+      )}
     </li>
   );
 }

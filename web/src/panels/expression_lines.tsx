@@ -5,6 +5,7 @@ import { edited, judge, judgeKnown, shortText } from '../state/expressions.ts';
 import { notify } from '../state/notice.ts';
 import { changePanel } from '../state/panels.ts';
 import { strings } from '../strings.ts';
+import { KeepButton } from './keep_button.tsx';
 import { MAX_EXPRESSIONS, type PanelSpec } from './spec.ts';
 
 const words = strings.expressions;
@@ -88,6 +89,7 @@ function Editor(props: { spec: Spec; texts: readonly string[]; index: number | u
           onClick={() => change(texts.filter((text) => text !== before))}
         />
       )}
+      <KeepButton text={value.value} onKept={close} />
       <button type="button" class="button" data-testid="expression-cancel" onClick={close}>
         {words.cancel}
       </button>

@@ -1,3 +1,234 @@
+import { useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { SureButton } from '../components/sure_button.tsx';
+import { useAttempt } from '../components/use_attempt.ts';
+import { formatInteger } from '../format/number.ts';
+import { formatBytes } from '../format/unit.ts';
+import { begin, discard, draft, isChanged, keepDraft, open } from '../rules/draft.ts';
+import { mayWriteRules, type Rule, type RuleFile, type RuleList, readRules } from '../rules/files.ts';
+import { Refusal } from '../state/api.ts';
+import { shownTargets } from '../state/panels.ts';
+import { entryOf, registry } from '../state/registry.ts';
+import { reread } from '../state/reread.ts';
+import { isConnected } from '../state/store.ts';
+import { schemaOfTarget } from '../state/target_schema.ts';
+import { strings } from '../strings.ts';
+import { isLine } from './plan.ts';
+import { RuleEditor } from './rule_editor.tsx';
+import { useVisible } from './visible.ts';
+
+const words = strings.rules;
+const REREAD_MS = 3000;
+
+/** The rules of the DAC, and the editor of their files. */
 export function RulesPanel() {
-  return <section class="panel" data-testid="rules" />;
+  const list = useSignal<RuleList | undefined>(undefined);
+  const problem = useSignal('');
+  const isAbsent = useSignal(false);
+  const isListed = useSignal(false);
+  const isVisible = useVisible();
+  useEffect(keepDraft, []);
+  useSignalEffect(() => {
+    if (!isVisible.value || !isConnected.value) return;
+    return reread(async (signal) => {
+      try {
+        list.value = await readRules(signal);
+        problem.value = '';
+        isAbsent.value = false;
+      } catch (error) {
+        if (signal.aborted) return;
+        isAbsent.value = error instanceof Refusal && (error.status === 404 || error.status === 503);
+        problem.value = error instanceof Error ? error.message : String(error);
+      }
+    }, REREAD_MS);
+  });
+  const found = list.value;
+  const mayChange = mayWriteRules.value && found?.isEditable === true;
+  const isEditing = draft.value !== undefined && !isListed.value;
+  return (
+    <section class="panel alarms-panel rules-panel" data-testid="rules">
+      {isAbsent.value && <p class="alarms-note">{words.absent}</p>}
+      {!isAbsent.value && problem.value !== '' && (
+        <p class="form-problem alarms-problem" role="alert">
+          {problem.value}
+        </p>
+      )}
+      {found && !mayChange && (
+        <p class="alarms-note" data-testid="rules-read-only">
+          {mayWriteRules.value ? words.notEditable : words.readOnly}
+        </p>
+      )}
+      {isEditing ? (
+        <RuleEditor
+          mayChange={mayChange}
+          onBack={() => {
+            if (isChanged.peek()) isListed.value = true;
+            else discard();
+          }}
+        />
+      ) : (
+        <Overview
+          list={found}
+          mayChange={mayChange}
+          onEdit={() => {
+            isListed.value = false;
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function Overview(props: { list: RuleList | undefined; mayChange: boolean; onEdit: () => void }) {
+  const { list, mayChange, onEdit } = props;
+  const { problem, attempt } = useAttempt();
+  if (!list) return <p class="hint">{words.reading}</p>;
+  const edit = (act: () => Promise<void> | void) =>
+    attempt(async () => {
+      await act();
+      onEdit();
+    });
+  const isShut = isChanged.value;
+  const tip = isShut ? words.unsavedFirst : undefined;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+    <div class="table-scroll" tabIndex={0}>
+      <div class="rules-overview">
+        {isShut && draft.value && (
+          <p class="rules-unsaved">
+            <button type="button" class="button button-main" data-testid="rule-continue" onClick={onEdit}>
+              {words.continue(draft.value.name)}
+            </button>
+            <SureButton
+              label={words.discard}
+              sure={words.discardSure}
+              testId="rule-discard"
+              onSure={discard}
+            />
+          </p>
+        )}
+        <div class="rules-head">
+          <h3>{words.files}</h3>
+          <button
+            type="button"
+            class="button"
+            disabled={isShut}
+            title={tip}
+            data-testid="rule-new"
+            onClick={() => edit(() => begin('', example()))}
+          >
+            {words.create}
+          </button>
+        </div>
+        <p class="form-problem alarms-problem" role="alert">
+          {problem.value}
+        </p>
+        {list.files.length === 0 && <p class="hint">{words.noFiles}</p>}
+        <ul class="rule-files">
+          {list.files.map((file) => (
+            <File
+              key={file.name}
+              file={file}
+              rules={list.rules.filter((rule) => rule.file === file.name)}
+              isShut={isShut}
+              mayChange={mayChange}
+              onOpen={() => edit(() => open(file.name))}
+            />
+          ))}
+        </ul>
+        <h3>{words.list}</h3>
+        <RuleTable rules={list.rules} />
+      </div>
+    </div>
+  );
+}
+
+/** A first rule, of an instance that the page shows. */
+function example(): string {
+  const targets = [...shownTargets.peek(), ...(registry.peek()?.instances ?? []).slice(0, 1)];
+  for (const target of targets) {
+    const metric = schemaOfTarget(target)?.metrics.find(isLine)?.name;
+    const type = entryOf(target)?.type;
+    if (metric !== undefined && type !== undefined)
+      return words.example(target.node, target.instance, type, metric);
+  }
+  return words.example('NODE', 'INSTANCE', 'MODULE::TYPE', 'METRIC');
+}
+
+function File(props: {
+  file: RuleFile;
+  rules: readonly Rule[];
+  isShut: boolean;
+  mayChange: boolean;
+  onOpen: () => void;
+}) {
+  const { file, rules, isShut, onOpen } = props;
+  const { name, isEditable, state, diagnostics } = file;
+  return (
+    <li class={`rule-file is-${state}`} data-testid="rule-file-line" data-state={state}>
+      <button
+        type="button"
+        class="test-run-name"
+        disabled={!isEditable || isShut}
+        title={isShut ? words.unsavedFirst : isEditable ? words.open(name) : words.fixedTip}
+        data-testid="rule-file"
+        data-name={name}
+        onClick={onOpen}
+      >
+        <bdi>{name}</bdi>
+      </button>
+      <span class="rule-file-state" title={state === 'refused' ? words.refusedTip : undefined}>
+        {words.states[state] ?? state}
+      </span>
+      <span class="alarm-where">{words.count(rules.length)}</span>
+      {diagnostics.length > 0 && (
+        <ul class="rule-file-problems">
+          {diagnostics.slice(0, 5).map(({ code, message, place }) => (
+            <li key={`${code} ${place?.line} ${place?.column}`}>
+              {place && words.place(place.line, place.column)} {code} {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function RuleTable({ rules }: { rules: readonly Rule[] }) {
+  if (rules.length === 0) return <p class="hint">{words.noRules}</p>;
+  return (
+    <table class="ledger rule-table" data-testid="rule-table">
+      <thead>
+        <tr>
+          {words.columns.map((name, index) => (
+            <th
+              key={name}
+              scope="col"
+              class={index < 4 ? 'is-text' : ''}
+              title={index === 5 ? words.memoryTip : undefined}
+            >
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rules.map(({ name, kind, file, inputs, severity, memory, instances }) => (
+          <tr key={`${file} ${name}`} data-testid="rule-row" data-rule={name}>
+            <th scope="row">
+              <bdi>{name}</bdi>
+              <span class="ledger-node">{file ?? words.fromPdl}</span>
+            </th>
+            <td class="is-text">{words.kinds[kind] ?? kind}</td>
+            <td class="is-text">{severity && strings.alarms.severities[severity]}</td>
+            <td class="is-text rule-inputs">
+              <bdi>{inputs.join(', ')}</bdi>
+            </td>
+            <td>{formatInteger(instances)}</td>
+            <td>{formatBytes(memory)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
 }

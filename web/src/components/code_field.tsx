@@ -1,0 +1,187 @@
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { type Completion, complete, insert } from '../rules/completion.ts';
+import type { Diagnostic } from '../rules/files.ts';
+import { highlight, placeAt } from '../rules/highlight.ts';
+import { strings } from '../strings.ts';
+import { useUniqueId } from './use_unique_id.ts';
+
+const words = strings.rules;
+/** Pause after a key before completions are asked for. */
+const PAUSE_MS = 150;
+
+/** A text of rules with numbers of lines, colors, marked errors and completions. */
+export function CodeField(props: {
+  value: ReadonlySignal<string>;
+  diagnostics: readonly Diagnostic[];
+  isReadOnly: boolean;
+  field: RefObject<HTMLTextAreaElement>;
+  onInput: (text: string) => void;
+  onSave: () => void;
+}) {
+  const { value, diagnostics, isReadOnly, field, onInput, onSave } = props;
+  const text = value.value;
+  const lines = useMemo(() => highlight(text, diagnostics), [text, diagnostics]);
+  const wrong = useMemo(() => new Set(diagnostics.map(({ place }) => place?.line)), [diagnostics]);
+  const { list, items, chosen, place, ask, close, take, onKeyDown } = useCompletions(field, onInput);
+  return (
+    <div class="code" data-testid="rule-code">
+      <ol class="code-numbers" aria-hidden="true">
+        {lines.map((_, index) => (
+          <li key={index} class={wrong.has(index + 1) ? 'is-wrong' : ''}>
+            {index + 1}
+          </li>
+        ))}
+      </ol>
+      <div class="code-body">
+        <pre class="code-colors" aria-hidden="true">
+          {lines.map((parts, index) => (
+            <div key={index} class={wrong.has(index + 1) ? 'code-line is-wrong' : 'code-line'}>
+              {parts.map((part, at) => (
+                <span key={at} class={`code-${part.kind} ${part.isWrong ? 'is-error' : ''}`}>
+                  {part.text}
+                </span>
+              ))}
+              {'\n'}
+            </div>
+          ))}
+        </pre>
+        <textarea
+          ref={field}
+          class="code-text"
+          aria-label={words.text}
+          aria-autocomplete="list"
+          aria-controls={list}
+          aria-activedescendant={items.value.length > 0 ? `${list}-${chosen.value}` : undefined}
+          aria-invalid={diagnostics.length > 0}
+          data-testid="rule-text"
+          spellcheck={false}
+          autoComplete="off"
+          autoCapitalize="off"
+          wrap="off"
+          readOnly={isReadOnly}
+          value={text}
+          onInput={(event) => {
+            onInput(event.currentTarget.value);
+            ask(false);
+          }}
+          onKeyDown={(event) => {
+            if ((event.ctrlKey || event.metaKey) && event.key === 's') {
+              event.preventDefault();
+              onSave();
+            } else if (!isReadOnly) onKeyDown(event);
+          }}
+          onBlur={close}
+          onClick={close}
+        />
+        <div
+          class="suggestions code-completions"
+          id={list}
+          role="listbox"
+          aria-label={words.complete}
+          hidden={items.value.length === 0}
+          style={{ top: `calc(${place.value.line + 1} * var(--code-line))`, left: `${place.value.column}ch` }}
+        >
+          {items.value.map((item, index) => (
+            <Option
+              key={`${item.kind} ${item.label}`}
+              id={`${list}-${index}`}
+              item={item}
+              isChosen={index === chosen.value}
+              onTake={() => take(item)}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Option(props: { id: string; item: Completion; isChosen: boolean; onTake: () => void }) {
+  const { id, item, isChosen, onTake } = props;
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isChosen) element.current?.scrollIntoView({ block: 'nearest' });
+  }, [isChosen]);
+  return (
+    <div
+      ref={element}
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isChosen}
+      class={isChosen ? 'suggestion is-chosen' : 'suggestion'}
+      data-testid="completion"
+      onPointerDown={(event) => {
+        // The field keeps the focus.
+        event.preventDefault();
+        onTake();
+      }}
+    >
+      <bdi class="suggestion-name">{item.label}</bdi>
+      <bdi class="suggestion-detail">{item.detail || item.kind}</bdi>
+    </div>
+  );
+}
+
+/** The list of completions at the caret. */
+function useCompletions(field: RefObject<HTMLTextAreaElement>, onInput: (text: string) => void) {
+  const list = useUniqueId();
+  const items = useSignal<readonly Completion[]>([]);
+  const chosen = useSignal(0);
+  const place = useSignal({ line: 0, column: 0 });
+  const running = useRef<AbortController>();
+  const close = () => {
+    running.current?.abort();
+    if (items.peek().length > 0) items.value = [];
+  };
+  useEffect(() => () => running.current?.abort(), []);
+  /** `isWanted`: somebody has asked for the list, also where no word begins. */
+  const ask = (isWanted: boolean) => {
+    running.current?.abort();
+    const end = new AbortController();
+    running.current = end;
+    setTimeout(
+      async () => {
+        const area = field.current;
+        if (!area || end.signal.aborted) return;
+        const { value: text, selectionStart: caret } = area;
+        const isWord = /[\w.:"/]$/.test(text.slice(0, caret));
+        const found = isWanted || isWord ? await complete(text, caret, end.signal).catch(() => []) : [];
+        // The caret has moved, or the DAC has no completions.
+        if (end.signal.aborted || area.selectionStart !== caret) return;
+        items.value = found;
+        chosen.value = 0;
+        place.value = placeAt(text, caret);
+      },
+      isWanted ? 0 : PAUSE_MS,
+    );
+  };
+  const take = ({ label }: Completion) => {
+    const area = field.current;
+    if (!area) return;
+    const next = insert(area.value, area.selectionStart, label);
+    area.value = next.text;
+    area.setSelectionRange(next.caret, next.caret);
+    area.focus();
+    close();
+    onInput(next.text);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const count = items.peek().length;
+    if (event.key === ' ' && event.ctrlKey) ask(true);
+    else if (count === 0) return;
+    else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      chosen.value = (chosen.peek() + (event.key === 'ArrowDown' ? 1 : -1) + count) % count;
+    } else if (event.key === 'Enter' || event.key === 'Tab') take(items.peek()[chosen.peek()]);
+    else if (event.key === 'Escape') close();
+    else {
+      if (event.key.startsWith('Arrow') || event.key === 'Home' || event.key === 'End') close();
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return { list, items, chosen, place, ask, close, take, onKeyDown };
+}

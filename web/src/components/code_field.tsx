@@ -24,7 +24,7 @@ export function CodeField(props: {
   const text = value.value;
   const lines = useMemo(() => highlight(text, diagnostics), [text, diagnostics]);
   const wrong = useMemo(() => new Set(diagnostics.map(({ place }) => place?.line)), [diagnostics]);
-  const { list, items, chosen, place, ask, close, take, onKeyDown } = useCompletions(field, onInput);
+  const { list, popup, items, chosen, ask, close, take, onKeyDown } = useCompletions(field, onInput);
   return (
     <div class="code" data-testid="rule-code">
       <ol class="code-numbers" aria-hidden="true">
@@ -80,8 +80,9 @@ export function CodeField(props: {
           id={list}
           role="listbox"
           aria-label={words.complete}
-          hidden={items.value.length === 0}
-          style={{ top: `calc(${place.value.line + 1} * var(--code-line))`, left: `${place.value.column}ch` }}
+          // In the top layer nothing cuts it off.
+          popover="manual"
+          ref={popup}
         >
           {items.value.map((item, index) => (
             <Option
@@ -130,11 +131,13 @@ function useCompletions(field: RefObject<HTMLTextAreaElement>, onInput: (text: s
   const list = useUniqueId();
   const items = useSignal<readonly Completion[]>([]);
   const chosen = useSignal(0);
-  const place = useSignal({ line: 0, column: 0 });
+  const popup = useRef<HTMLDivElement>(null);
   const running = useRef<AbortController>();
   const close = () => {
     running.current?.abort();
-    if (items.peek().length > 0) items.value = [];
+    if (items.peek().length === 0) return;
+    items.value = [];
+    popup.current?.hidePopover();
   };
   useEffect(() => () => running.current?.abort(), []);
   /** `isWanted`: somebody has asked for the list, also where no word begins. */
@@ -151,9 +154,13 @@ function useCompletions(field: RefObject<HTMLTextAreaElement>, onInput: (text: s
         const found = isWanted || isWord ? await complete(text, caret, end.signal).catch(() => []) : [];
         // The caret has moved, or the DAC has no completions.
         if (end.signal.aborted || area.selectionStart !== caret) return;
+        if (found.length === 0) {
+          close();
+          return;
+        }
         items.value = found;
         chosen.value = 0;
-        place.value = placeAt(text, caret);
+        if (popup.current) openAt(popup.current, area, caret);
       },
       isWanted ? 0 : PAUSE_MS,
     );
@@ -183,5 +190,30 @@ function useCompletions(field: RefObject<HTMLTextAreaElement>, onInput: (text: s
     event.preventDefault();
     event.stopPropagation();
   };
-  return { list, items, chosen, place, ask, close, take, onKeyDown };
+  return { list, popup, items, chosen, ask, close, take, onKeyDown };
+}
+
+/** Room that the list needs below the caret, in pixels. */
+const HEIGHT = 180;
+
+/** Opens the list below the caret, or above it where there is no room. The letters are equally wide. */
+function openAt(popup: HTMLElement, area: HTMLTextAreaElement, caret: number): void {
+  const { line, column } = placeAt(area.value, caret);
+  const style = getComputedStyle(area);
+  const height = Number.parseFloat(style.lineHeight);
+  const { left, top } = area.getBoundingClientRect();
+  const y = top + Number.parseFloat(style.paddingTop) + line * height;
+  const x = left + Number.parseFloat(style.paddingLeft) + column * widthOf('0', style.font);
+  const isBelow = y + height + HEIGHT < innerHeight;
+  popup.style.left = `${Math.max(4, Math.min(x, innerWidth - 240))}px`;
+  popup.style.top = isBelow ? `${y + height}px` : 'auto';
+  popup.style.bottom = isBelow ? 'auto' : `${innerHeight - y}px`;
+  popup.showPopover();
+}
+
+function widthOf(text: string, font: string): number {
+  const context = document.createElement('canvas').getContext('2d');
+  if (!context) return 8;
+  context.font = font;
+  return context.measureText(text).width;
 }

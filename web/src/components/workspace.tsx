@@ -6,7 +6,7 @@ import { PanelFrame } from '../panels/panel_frame.tsx';
 import { titleOf } from '../panels/title.ts';
 import { isTemAlone } from '../state/dacs.ts';
 import { sharedNames } from '../state/names.ts';
-import { closePanel, panels } from '../state/panels.ts';
+import { closePanel, panels, revealed } from '../state/panels.ts';
 import { geometry, loaded } from '../state/saved.ts';
 import { connection, registry } from '../state/store.ts';
 import { isNarrow } from '../state/width.ts';
@@ -67,10 +67,28 @@ function Docked() {
 
 function Stack() {
   const always = useSignal(true);
+  const place = useRef<HTMLDivElement>(null);
+  const shown = revealed.value;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever somebody asks for a panel
+  useEffect(() => {
+    const found = [...(place.current?.children ?? [])].find(
+      (element) => element instanceof HTMLElement && element.dataset.panel === shown?.id,
+    );
+    if (shown) found?.scrollIntoView({ block: 'start' });
+    // A page that becomes narrow later stays where it is.
+    return () => {
+      if (revealed.peek() === shown) revealed.value = undefined;
+    };
+  }, [shown]);
   return (
-    <div class="stack" data-testid="stack">
+    <div class="stack" data-testid="stack" ref={place}>
       {panels.value.map((spec) => (
-        <section key={spec.id} class={`stack-panel is-${spec.kind}`} aria-label={titleOf(spec)}>
+        <section
+          key={spec.id}
+          class={`stack-panel is-${spec.kind}`}
+          aria-label={titleOf(spec)}
+          data-panel={spec.id}
+        >
           {spec.kind !== 'instance' && (
             <header class="stack-head">
               <h2>{titleOf(spec)}</h2>

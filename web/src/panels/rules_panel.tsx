@@ -19,6 +19,8 @@ import { useVisible } from './visible.ts';
 
 const words = strings.rules;
 const REREAD_MS = 3000;
+/** Rules that are listed. */
+const ROWS = 500;
 
 /** The rules of the DAC, and the editor of their files. */
 export function RulesPanel() {
@@ -137,7 +139,7 @@ function Overview(props: { list: RuleList | undefined; mayChange: boolean; onEdi
           ))}
         </ul>
         <h3>{words.list}</h3>
-        <RuleTable rules={list.rules} />
+        <RuleLines rules={list.rules} />
       </div>
     </div>
   );
@@ -194,41 +196,33 @@ function File(props: {
   );
 }
 
-function RuleTable({ rules }: { rules: readonly Rule[] }) {
+function RuleLines({ rules }: { rules: readonly Rule[] }) {
   if (rules.length === 0) return <p class="hint">{words.noRules}</p>;
   return (
-    <table class="ledger rule-table" data-testid="rule-table">
-      <thead>
-        <tr>
-          {words.columns.map((name, index) => (
-            <th
-              key={name}
-              scope="col"
-              class={index < 4 ? 'is-text' : ''}
-              title={index === 5 ? words.memoryTip : undefined}
-            >
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rules.map(({ name, kind, file, inputs, severity, memory, instances }) => (
-          <tr key={`${file} ${name}`} data-testid="rule-row" data-rule={name}>
-            <th scope="row">
-              <bdi>{name}</bdi>
-              <span class="ledger-node">{file ?? words.fromPdl}</span>
-            </th>
-            <td class="is-text">{words.kinds[kind] ?? kind}</td>
-            <td class="is-text">{severity && strings.alarms.severities[severity]}</td>
-            <td class="is-text rule-inputs">
-              <bdi>{inputs.join(', ')}</bdi>
-            </td>
-            <td>{formatInteger(instances)}</td>
-            <td>{formatBytes(memory)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <ul class="rule-lines">
+      {rules.slice(0, ROWS).map(({ name, kind, file, inputs, severity, memory, instances }) => (
+        <li
+          key={`${file} ${name}`}
+          class={severity ? `rule-line severity-${severity}` : 'rule-line'}
+          data-testid="rule-row"
+          data-rule={name}
+        >
+          <bdi class="alarm-rule">{name}</bdi>{' '}
+          <span class="alarm-severity">{severity && strings.alarms.severities[severity]}</span>{' '}
+          {words.kinds[kind] ?? kind}
+          <span class="alarm-where">
+            <bdi>
+              {[
+                file ?? words.fromPdl,
+                inputs.join(', '),
+                words.instances(instances),
+                words.memory(formatBytes(memory)),
+              ].join(' \u00b7 ')}
+            </bdi>
+          </span>
+        </li>
+      ))}
+      {rules.length > ROWS && <li class="hint">{words.moreRules(formatInteger(rules.length - ROWS))}</li>}
+    </ul>
   );
 }

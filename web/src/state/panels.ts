@@ -51,10 +51,14 @@ export function openPanels(contents: readonly PanelContent[]): void {
   panels.value = [...panels.peek(), ...contents.map((content) => ({ ...content, id: freshId() }))];
 }
 
+/** The panel that somebody has asked for last: on a narrow screen it may be far below. */
+export const revealed = signal<{ readonly id: string } | undefined>(undefined);
+
 /** Opens a panel that exists once, or brings it to the front. */
 export function openSingle(kind: SingleKind): void {
   const found = panels.peek().find((spec) => spec.kind === kind) ?? openPanel({ kind });
   activeDock()?.focus(found.id);
+  revealed.value = { id: found.id };
 }
 
 export function closePanel(id: string): void {

@@ -21,7 +21,8 @@ export type AlarmAction =
   /** For a time, or until it clears. */
   | { readonly action: 'shelve'; readonly seconds?: number; readonly once?: boolean };
 
-export const MAX_COMMENT = 500;
+/** Characters; the DAC takes 1,024 bytes. */
+export const MAX_COMMENT = 250;
 /** Choices of a time to shelve an alarm, in seconds. */
 export const SHELVE_SECONDS = [900, 3600, 8 * 3600] as const;
 /** Longest time that somebody can type, in minutes. */

@@ -29,6 +29,8 @@ export interface Alarm extends Target {
   readonly raised: number | undefined;
   readonly cleared: number | undefined;
   readonly sequence: number | undefined;
+  /** Why it changed last, if there is more to say. */
+  readonly cause: string;
   /** Clock of the DAC. */
   readonly shelvedUntil: number | undefined;
   /** Shelved until it clears. */
@@ -67,6 +69,7 @@ export function parseAlarm(json: unknown): Alarm | undefined {
     raised: timeIn(json, 'raised'),
     cleared: timeIn(json, 'cleared'),
     sequence: numberIn(json, 'sequence'),
+    cause: textIn(json, 'cause'),
     shelvedUntil: timeIn(json, 'shelved_until'),
     isShelvedOnce: json.shelved_once === true,
     isSuppressed: json.suppressed === true,

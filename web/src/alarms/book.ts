@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { isFields } from '../fields.ts';
 import { type Alarm, needsAttention, parseAlarm, SEVERITIES, type Severity } from './alarm.ts';
 
 /** The alarms of the DAC, as this page knows them. */
@@ -53,9 +54,12 @@ export class AlarmBook {
     this.pages = undefined;
   }
 
-  /** Takes one alarm that has changed. */
+  /** Takes one alarm that has changed, or that is gone because its rule is. */
   takeChange(json: unknown): void {
-    this.put(this.pages ?? this.entries, parseAlarm(json));
+    const into = this.pages ?? this.entries;
+    const alarm = parseAlarm(json);
+    if (alarm && isFields(json) && json.removed === true) into.delete(alarm.key);
+    else this.put(into, alarm);
   }
 
   /** Forgets pages whose rest will not come. */

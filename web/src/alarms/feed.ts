@@ -158,7 +158,7 @@ class Feed {
 
   private absent(error: Refusal): Ending {
     feedProblem.value = '';
-    alarmSource.value = { kind: 'tab', reason: error.status === 404 ? words.noAlarmsOld : error.message };
+    alarmSource.value = { kind: 'tab', reason: error.code === '' ? words.noAlarmsOld : error.message };
     return 'absent';
   }
 }
@@ -166,7 +166,7 @@ class Feed {
 /** Whether a DAC has no alarms: it does not know of them, or it has no directory for them. */
 function isAbsent(error: unknown): error is Refusal {
   if (!(error instanceof Refusal)) return false;
-  return error.status === 404 || (error.status === 503 && error.code === 'no_alarms');
+  return error.status === 404 || error.code === 'no_alarms';
 }
 
 /** Calls back when nobody sees the page any more. Returns a function that ends this. */

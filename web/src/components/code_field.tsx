@@ -1,7 +1,7 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { type Completion, complete, insert } from '../rules/completion.ts';
+import { type Completion, complete, insert, type Proposals } from '../rules/completion.ts';
 import type { Diagnostic } from '../rules/files.ts';
 import { highlight, placeAt } from '../rules/highlight.ts';
 import { strings } from '../strings.ts';
@@ -10,6 +10,7 @@ import { useUniqueId } from './use_unique_id.ts';
 const words = strings.rules;
 /** Pause after a key before completions are asked for. */
 const PAUSE_MS = 150;
+const NOTHING: Proposals = { from: 0, items: [] };
 
 /** A text of rules with numbers of lines, colors, marked errors and completions. */
 export function CodeField(props: {
@@ -130,6 +131,8 @@ function Option(props: { id: string; item: Completion; isChosen: boolean; onTake
 function useCompletions(field: RefObject<HTMLTextAreaElement>, onInput: (text: string) => void) {
   const list = useUniqueId();
   const items = useSignal<readonly Completion[]>([]);
+  /** Where the text begins that a completion replaces. */
+  const from = useRef(0);
   const chosen = useSignal(0);
   const popup = useRef<HTMLDivElement>(null);
   const running = useRef<AbortController>();
@@ -151,14 +154,16 @@ function useCompletions(field: RefObject<HTMLTextAreaElement>, onInput: (text: s
         if (!area || end.signal.aborted) return;
         const { value: text, selectionStart: caret } = area;
         const isWord = /[\w.:"/]$/.test(text.slice(0, caret));
-        const found = isWanted || isWord ? await complete(text, caret, end.signal).catch(() => []) : [];
+        const isAsked = isWanted || isWord;
+        const found = isAsked ? await complete(text, caret, end.signal).catch(() => NOTHING) : NOTHING;
         // The caret has moved, or the DAC has no completions.
         if (end.signal.aborted || area.selectionStart !== caret) return;
-        if (found.length === 0) {
+        if (found.items.length === 0) {
           close();
           return;
         }
-        items.value = found;
+        items.value = found.items;
+        from.current = found.from;
         chosen.value = 0;
         if (popup.current) openAt(popup.current, area, caret);
       },
@@ -168,7 +173,7 @@ function useCompletions(field: RefObject<HTMLTextAreaElement>, onInput: (text: s
   const take = ({ label }: Completion) => {
     const area = field.current;
     if (!area) return;
-    const next = insert(area.value, area.selectionStart, label);
+    const next = insert(area.value, from.current, area.selectionStart, label);
     area.value = next.text;
     area.setSelectionRange(next.caret, next.caret);
     area.focus();

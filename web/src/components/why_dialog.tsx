@@ -158,7 +158,7 @@ function Facts({ found, entry }: { found: Explained; entry: Entry | undefined })
   add('since', since === undefined ? undefined : formatInstant(byBrowser(node, since)));
   add('sequence', entry?.sequence === undefined ? undefined : formatInteger(entry.sequence));
   add('missing', entry?.missing === undefined ? undefined : formatInteger(entry.missing));
-  add('cause', entry?.cause);
+  add('cause', entry?.cause || (found.of === 'alarm' ? found.alarm.cause : undefined));
   add('quality', (entry ?? of).isKnown ? words.goodQuality : words.unknownQuality);
   add('principal', entry?.principal);
   add('comment', entry?.comment);

@@ -1,53 +1,54 @@
-import { textIn } from '../alarms/alarm.ts';
+import { numberIn, textIn } from '../alarms/alarm.ts';
 import { isFields, listOf } from '../fields.ts';
 import { ask } from '../state/api.ts';
 
 /** What can stand at a place of a text. */
 export interface Completion {
   readonly label: string;
-  /** `input`, `metric`, `function`, `unit`, `instance`, `keyword`. */
+  /** `input`, `metric`, `function`, `unit`, `instance`, `keyword` and so on. */
   readonly kind: string;
   readonly detail: string;
 }
 
-const MOST = 50;
-
-/** Asks the DAC what can stand at the caret; the offset counts bytes of UTF-8. */
-export async function complete(text: string, caret: number, signal: AbortSignal): Promise<Completion[]> {
-  const offset = new TextEncoder().encode(text.slice(0, caret)).length;
-  const answer = await ask('POST', 'rules/complete', { body: { text, offset }, signal });
-  const items = listOf(isFields(answer) ? answer.items : undefined).map((item) => ({
-    label: textIn(item, 'label'),
-    kind: textIn(item, 'kind'),
-    detail: textIn(item, 'detail'),
-  }));
-  return fitting(items, text.slice(0, caret));
+export interface Proposals {
+  /** Where the text begins that a completion replaces. */
+  readonly from: number;
+  readonly items: readonly Completion[];
 }
 
-/** Keeps what continues the text before the caret, best first. */
-export function fitting(items: readonly Completion[], before: string): Completion[] {
-  const word = /[A-Za-z_]\w*$/.exec(before)?.[0].toLowerCase() ?? '';
-  return items
-    .filter(({ label }) => label !== '' && (word === '' || written(label, before) > 0))
-    .filter(({ label }) => label.toLowerCase() !== word)
+const MOST = 100;
+
+/** Asks the DAC what can stand at the caret. */
+export async function complete(text: string, caret: number, signal: AbortSignal): Promise<Proposals> {
+  const before = text.slice(0, caret);
+  // The DAC counts bytes of UTF-8.
+  const offset = new TextEncoder().encode(before).length;
+  return parseProposals(await ask('POST', 'rules/complete', { body: { text, offset }, signal }), before);
+}
+
+export function parseProposals(answer: unknown, before: string): Proposals {
+  const json = isFields(answer) ? answer : {};
+  const bytes = new TextEncoder().encode(before);
+  const from = new TextDecoder().decode(bytes.slice(0, numberIn(json, 'from') ?? bytes.length)).length;
+  const written = before.slice(from);
+  const items = listOf(json.items)
+    .map((item) => ({
+      label: textIn(item, 'label'),
+      kind: textIn(item, 'kind'),
+      detail: textIn(item, 'detail'),
+    }))
+    // What is written already needs no list.
+    .filter(({ label }) => label !== '' && label !== written)
     .slice(0, MOST);
+  return { from, items };
 }
 
-/** Returns how much of a label stands before the caret already. */
-export function written(label: string, before: string): number {
-  const text = label.toLowerCase();
-  const tail = before.toLowerCase();
-  for (let length = Math.min(text.length, tail.length); length > 0; length--) {
-    if (!tail.endsWith(text.slice(0, length))) continue;
-    // The beginning of a word, and not its end: `temp` after `pump.`, but no `e` of `rate`.
-    const previous = tail[tail.length - length - 1] ?? ' ';
-    if (!(/\w/.test(previous) && /\w/.test(text[0]))) return length;
-  }
-  return 0;
-}
-
-/** Returns the text with a label at the caret, and the new place of the caret. */
-export function insert(text: string, caret: number, label: string): { text: string; caret: number } {
-  const from = caret - written(label, text.slice(0, caret));
+/** Returns the text with a label from a place to the caret, and the new place of the caret. */
+export function insert(
+  text: string,
+  from: number,
+  caret: number,
+  label: string,
+): { readonly text: string; readonly caret: number } {
   return { text: text.slice(0, from) + label + text.slice(caret), caret: from + label.length };
 }

@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest';
+import { parseAlarm } from './alarm.ts';
+import { parseJournal } from './journal.ts';
+import { constantLimits, spansOf } from './spans.ts';
+
+const OF = { rule: 'Hot', node: 'plant', instance: 'pump', severity: 'high', quality: 'good' };
+
+/** Entries in the order of time, as the DAC lists them: newest first. Times are milliseconds. */
+function journal(
+  ...entries: { readonly time: number; readonly kind: string; readonly [name: string]: unknown }[]
+) {
+  const json = entries.map((entry, id) => ({ id, ...OF, ...entry, time: entry.time * 1e6 })).reverse();
+  return parseJournal({ entries: json, next: null }).entries;
+}
+
+function alarm(change: object) {
+  const parsed = parseAlarm({ ...OF, state: 'active', acknowledged: false, ...change });
+  return parsed ? [parsed] : [];
+}
+
+it('is active from raised to cleared, and goes on until the end', () => {
+  const entries = journal(
+    { time: 10, kind: 'raised', state: 'active' },
+    { time: 12, kind: 'acknowledged', state: 'active' },
+    { time: 20, kind: 'cleared', state: 'latched' },
+    { time: 30, kind: 'raised', state: 'active' },
+  );
+  expect(spansOf(entries, [], 100).map(({ from, to, isActive }) => [from, to, isActive])).toEqual([
+    [10, 20, true],
+    [30, 100, true],
+  ]);
+});
+
+it('keeps its state while nobody knows, and says so', () => {
+  const entries = journal(
+    { time: 5, kind: 'unknown', state: 'normal', quality: 'unknown' },
+    { time: 8, kind: 'known', state: 'normal' },
+    { time: 10, kind: 'raised', state: 'active' },
+    { time: 12, kind: 'unknown', state: 'active', quality: 'unknown' },
+    { time: 15, kind: 'known', state: 'active' },
+    { time: 20, kind: 'cleared', state: 'normal' },
+  );
+  expect(
+    spansOf(entries, [], 100).map(({ from, to, isActive, isKnown }) => [from, to, isActive, isKnown]),
+  ).toEqual([
+    [5, 8, false, false],
+    [10, 12, true, true],
+    [12, 15, true, false],
+    [15, 20, true, true],
+  ]);
+});
+
+it('ends with its rule', () => {
+  const entries = journal({ time: 10, kind: 'raised', state: 'active' }, { time: 20, kind: 'rule_removed' });
+  expect(spansOf(entries, [], 100).map(({ to }) => to)).toEqual([20]);
+});
+
+it('begins before the entries that were read, or after them', () => {
+  const early = alarm({ raised: 3e6 });
+  expect(spansOf([], early, 100)).toMatchObject([{ from: 3, to: 100, severity: 'high' }]);
+  const entries = journal(
+    { time: 10, kind: 'raised', state: 'active' },
+    { time: 20, kind: 'cleared', state: 'normal' },
+  );
+  expect(spansOf(entries, alarm({ raised: 50e6 }), 100).map(({ from }) => from)).toEqual([10, 50]);
+});
+
+it('is set apart while somebody has put it aside', () => {
+  expect(spansOf([], alarm({ raised: 3e6, suppressed: true }), 100)).toMatchObject([{ isAside: true }]);
+});
+
+it('has a limit to draw only if it is always the same', () => {
+  const alarms = alarm({ limit: 95, unit: 'Cel' });
+  const same = journal({ time: 10, kind: 'raised', limit: 95 }, { time: 12, kind: 'acknowledged' });
+  expect(constantLimits(same, alarms)).toEqual([{ rule: 'Hot', value: 95, unit: 'Cel', severity: 'high' }]);
+  expect(constantLimits(journal({ time: 10, kind: 'raised', limit: 90 }), alarms)).toEqual([]);
+});

@@ -103,9 +103,9 @@ export class AlarmStub {
     const path = url.pathname.replace('/api/v1/', '');
     if (incoming.method === 'GET' && !url.pathname.startsWith('/api/') && this.file(url.pathname, outgoing))
       return;
-    if (path === 'session' && incoming.method === 'GET' && this.verbs !== undefined) {
+    if (path === 'session' && incoming.method === 'GET') {
       const answer = (await (await fetch(new URL('api/v1/session', this.dac))).json()) as Json;
-      reply(outgoing, 200, { ...answer, verbs: this.verbs });
+      reply(outgoing, 200, { ...answer, verbs: this.verbs ?? answer.verbs, alarms: this.hasAlarms });
       return;
     }
     if (path.startsWith('alarms')) {

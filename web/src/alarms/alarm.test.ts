@@ -13,7 +13,7 @@ const HOT = {
   value: 97.3,
   limit: 95,
   unit: 'Cel',
-  raised: 1_700_000_000_123_456_768,
+  raised: Number('1700000000123456789'),
   revision: 3,
 };
 

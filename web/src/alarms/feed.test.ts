@@ -68,12 +68,14 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-async function start() {
-  const [{ followAlarms }, { connection }, book] = await Promise.all([
+async function start(hasAlarms = true) {
+  const [{ followAlarms }, { connection }, { who }, book] = await Promise.all([
     import('./feed.ts'),
     import('../state/store.ts'),
+    import('../state/session.ts'),
     import('./book.ts'),
   ]);
+  who.value = { kind: 'local', name: '', verbs: [], hasAlarms };
   followAlarms();
   connection.value = { ...connection.peek(), phase: 'connected' };
   stop = () => {
@@ -101,6 +103,12 @@ it('lets the tab compare limits only if the DAC has no alarms', async () => {
   (await stage.next(1)).answer(problem(404, 'no_alarms'));
   await vi.waitFor(() => expect(book.alarmSource.value).toEqual({ kind: 'tab', reason: 'no directory' }));
   expect(stage.asked).toHaveLength(1);
+});
+
+it('asks nothing of a DAC that has said that it keeps no alarms', async () => {
+  const book = await start(false);
+  expect(book.alarmSource.value.kind).toBe('tab');
+  expect(stage.asked).toEqual([]);
 });
 
 it('says that a DAC is too busy, and keeps what it has', async () => {

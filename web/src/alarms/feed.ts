@@ -1,6 +1,7 @@
-import { effect } from '@preact/signals';
+import { computed, effect } from '@preact/signals';
 import { isFields, valuesOf } from '../fields.ts';
 import { ask, askStream, Refusal } from '../state/api.ts';
+import { who } from '../state/session.ts';
 import { isConnected } from '../state/store.ts';
 import { alarmsRaised, isLoud } from '../state/tab_alarms.ts';
 import { Backoff } from '../stream/backoff.ts';
@@ -30,8 +31,14 @@ type Ending = 'ended' | 'held-back' | 'absent' | 'hidden';
  * six requests to a server at most, and each stream is one.
  */
 export function followAlarms(): void {
+  // Another answer of the same content changes nothing.
+  const hasAlarms = computed(() => who.value && who.value.hasAlarms === true);
   effect(() => {
-    if (!isConnected.value) return;
+    if (!isConnected.value || hasAlarms.value === undefined) return;
+    if (!hasAlarms.value) {
+      alarmSource.value = { kind: 'tab', reason: words.noAlarms };
+      return;
+    }
     const end = new AbortController();
     void follow(new AlarmBook(), end.signal);
     return () => end.abort();
@@ -158,7 +165,7 @@ class Feed {
 
   private absent(error: Refusal): Ending {
     feedProblem.value = '';
-    alarmSource.value = { kind: 'tab', reason: error.code === '' ? words.noAlarmsOld : error.message };
+    alarmSource.value = { kind: 'tab', reason: error.message };
     return 'absent';
   }
 }

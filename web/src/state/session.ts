@@ -16,6 +16,8 @@ export interface Who {
   readonly verbs: readonly string[];
   /** Text of the button for sign-in by a provider of identity; undefined if there is none. */
   readonly provider?: string | undefined;
+  /** Whether the DAC keeps alarms. */
+  readonly hasAlarms?: boolean;
 }
 
 /** Undefined until the DAC has answered. */
@@ -120,12 +122,13 @@ export async function signOut(): Promise<void> {
 
 export function whoIn(answer: unknown): Who | undefined {
   if (!isFields(answer)) return undefined;
-  const { kind, name, verbs, provider } = answer;
+  const { kind, name, verbs, provider, alarms } = answer;
   if (typeof kind !== 'string' || typeof name !== 'string' || !Array.isArray(verbs)) return undefined;
   return {
     kind,
     name,
     verbs: verbs.filter((verb) => typeof verb === 'string'),
     provider: typeof provider === 'string' ? provider : undefined,
+    hasAlarms: alarms === true,
   };
 }

@@ -16,7 +16,7 @@ export const alarmsStrings = {
     over: (duration: string, isOlder: boolean) => `lasted ${isOlder ? 'at least ' : ''}${duration}`,
 
     raisedSentence: (rule: string, instance: string) => `${rule}: ${instance}`,
-    noAlarmsOld: 'This DAC is older than this page.',
+    noAlarms: 'Set directory in the section [rules] of its configuration.',
     /** Why this tab compares limits itself. */
     tabOnly: (reason: string) =>
       `This DAC keeps no alarms: this tab compares the limits of what it shows, and other screens see nothing of it. ${reason}`,

@@ -12,8 +12,6 @@ import './styles/dock.css';
 import './styles/panel.css';
 import './styles/drawings.css';
 import './styles/lists.css';
-import './styles/alarms.css';
-import './styles/rules.css';
 import './styles/dialog.css';
 import './styles/audit_log.css';
 import './styles/sign_in.css';

@@ -12,9 +12,7 @@ import { handlerStrings } from './strings/handlers.ts';
 import { ledgerStrings } from './strings/ledger.ts';
 import { pageStrings } from './strings/page.ts';
 import { panelsStrings } from './strings/panels.ts';
-import { ruleStrings } from './strings/rules.ts';
 import { sessionStrings } from './strings/session.ts';
-import { testRunStrings } from './strings/test_runs.ts';
 import { timeStrings } from './strings/time.ts';
 import { treeStrings } from './strings/tree.ts';
 
@@ -32,10 +30,8 @@ export const strings = {
   ...expressionStrings,
   ...computedPanelStrings,
   ...alarmsStrings,
-  ...ruleStrings,
   ...ledgerStrings,
   ...handlerStrings,
-  ...testRunStrings,
   ...pageStrings,
   ...commandStrings,
   ...sessionStrings,

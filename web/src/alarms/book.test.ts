@@ -1,13 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
-import {
-  AlarmBook,
-  alarmBook,
-  attention,
-  attentionCount,
-  leftOut,
-  MAX_ALARMS,
-  worstAttention,
-} from './book.ts';
+import { alarmBook, attention, attentionCount, leftOut, worstAttention } from './book.ts';
+import { AlarmBook, MAX_ALARMS } from './collector.ts';
 
 const OF = {
   rule: 'Hot',

@@ -1,12 +1,10 @@
-import { computed, effect } from '@preact/signals';
 import { isFields, valuesOf } from '../fields.ts';
 import { ask, askStream, Refusal } from '../state/api.ts';
-import { who } from '../state/session.ts';
-import { isConnected } from '../state/store.ts';
 import { alarmsRaised, isLoud } from '../state/tab_alarms.ts';
 import { Backoff } from '../stream/backoff.ts';
 import { strings } from '../strings.ts';
-import { AlarmBook, alarmSource, feedProblem } from './book.ts';
+import { alarmSource, feedProblem } from './book.ts';
+import { AlarmBook } from './collector.ts';
 import { EventStreamParser } from './event_stream.ts';
 
 const words = strings.alarms;
@@ -27,27 +25,12 @@ const MAX_PAGES = 20;
 type Ending = 'ended' | 'held-back' | 'absent' | 'hidden';
 
 /**
- * Keeps the alarms of the DAC up to date while the page is connected. A hidden page asks from time to time: browsers open
+ * Reads alarms until it is ended, or until the DAC says that it has none. A hidden page asks from time to time: browsers open
  * six requests to a server at most, and each stream is one.
  */
-export function followAlarms(): void {
-  // Another answer of the same content changes nothing.
-  const hasAlarms = computed(() => who.value && who.value.hasAlarms === true);
-  effect(() => {
-    if (!isConnected.value || hasAlarms.value === undefined) return;
-    if (!hasAlarms.value) {
-      alarmSource.value = { kind: 'tab', reason: words.noAlarms };
-      return;
-    }
-    const end = new AbortController();
-    void follow(new AlarmBook(), end.signal);
-    return () => end.abort();
-  });
-}
-
-async function follow(book: AlarmBook, signal: AbortSignal): Promise<void> {
+export async function readAlarms(signal: AbortSignal): Promise<void> {
   const backoff = new Backoff();
-  const feed = new Feed(book);
+  const feed = new Feed(new AlarmBook());
   let isHeldBack = false;
   while (!signal.aborted) {
     try {

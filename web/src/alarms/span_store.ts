@@ -15,7 +15,7 @@ export interface InstanceAlarms {
   readonly limits: readonly RuleLimit[];
 }
 
-export const NO_ALARMS: InstanceAlarms = { spans: [], limits: [] };
+const NO_ALARMS: InstanceAlarms = { spans: [], limits: [] };
 
 const PAGE = 500;
 /** Most pages of a journal that are read for one instance. */
@@ -42,11 +42,13 @@ interface Follower {
 
 const followers = new Map<string, Follower>();
 
-/** Follows the alarms of an instance in the time shown; all charts share what is read. */
-export function followInstanceAlarms(target: Target): {
+export interface FollowedAlarms {
   readonly shown: ReadonlySignal<InstanceAlarms>;
   readonly stop: () => void;
-} {
+}
+
+/** Follows the alarms of an instance in the time shown; all charts share what is read. */
+export function followInstanceAlarms(target: Target): FollowedAlarms {
   const key = keyOf(target);
   let follower = followers.get(key);
   if (!follower) {

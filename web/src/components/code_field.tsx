@@ -4,10 +4,10 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { type Completion, complete, insert, type Proposals } from '../rules/completion.ts';
 import type { Diagnostic } from '../rules/files.ts';
 import { highlight, placeAt } from '../rules/highlight.ts';
-import { strings } from '../strings.ts';
+import { ruleStrings } from '../strings/rules.ts';
 import { useUniqueId } from './use_unique_id.ts';
 
-const words = strings.rules;
+const words = ruleStrings.rules;
 /** Pause after a key before completions are asked for. */
 const PAUSE_MS = 150;
 const NOTHING: Proposals = { from: 0, items: [] };

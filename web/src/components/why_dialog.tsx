@@ -1,3 +1,4 @@
+import '../styles/alarms.css';
 import { type ReadonlySignal, untracked, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { byBrowser, byBrowserOfDac, byNode } from '../alarms/clock.ts';
@@ -16,12 +17,14 @@ import { cellsOf } from '../state/store.ts';
 import { show } from '../state/time.ts';
 import type { GapMark, PastState } from '../stream/query.ts';
 import type { SampleView, Target } from '../stream/view.ts';
+import { historyStrings } from '../strings/alarm_history.ts';
+import { alarmListStrings } from '../strings/alarm_list.ts';
 import { strings } from '../strings.ts';
 import { CompoundValue } from './compound_value.tsx';
 import { Dialog } from './dialog.tsx';
 
-const words = strings.why;
-const alarmWords = strings.alarms;
+const words = historyStrings.why;
+const alarmWords = alarmListStrings.alarmList;
 /** Shown before and after the moment. */
 const AROUND_MS = 30_000;
 /** Entries of the alarm around the moment. */
@@ -141,7 +144,7 @@ function Facts({ found, entry }: { found: Explained; entry: Entry | undefined })
     if (text) facts.push([words.facts[name], text]);
   };
   if (entry) {
-    add('kind', strings.history.entryKinds[entry.kind] ?? entry.kind);
+    add('kind', historyStrings.history.entryKinds[entry.kind] ?? entry.kind);
     add('time', formatInstant(byBrowser(node, entry.time)));
     if (entry.dacTime !== undefined) {
       const seen = byBrowserOfDac(entry.dacTime);
@@ -150,7 +153,7 @@ function Facts({ found, entry }: { found: Explained; entry: Entry | undefined })
     }
   }
   const severity = entry?.severity ?? (found.of === 'alarm' ? found.alarm.severity : undefined);
-  add('severity', severity && alarmWords.severities[severity]);
+  add('severity', severity && strings.alarms.severities[severity]);
   const state = entry?.state ?? (found.of === 'alarm' ? found.alarm.state : undefined);
   add('state', state && alarmWords.states[state]);
   add('value', value === undefined ? undefined : formatQuantity(value, unit, false));
@@ -253,8 +256,8 @@ function Trace({ entries }: { entries: readonly Entry[] }) {
         {entries.map(({ id, kind, time, node, principal, comment }) => (
           <li key={id}>
             <time>{formatInstant(byBrowser(node, time))}</time>{' '}
-            <strong>{strings.history.entryKinds[kind] ?? kind}</strong>{' '}
-            {principal !== '' && <bdi>{strings.history.by(principal)}</bdi>}{' '}
+            <strong>{historyStrings.history.entryKinds[kind] ?? kind}</strong>{' '}
+            {principal !== '' && <bdi>{historyStrings.history.by(principal)}</bdi>}{' '}
             {comment !== '' && <bdi class="alarm-comment">{`\u201c${comment}\u201d`}</bdi>}
           </li>
         ))}

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { type AlarmAction, MAX_COMMENT, MAX_SHELVE_MINUTES, mayAct, SHELVE_SECONDS } from '../alarms/act.ts';
 import { type Alarm, isShelved, needsAttention } from '../alarms/alarm.ts';
-import { strings } from '../strings.ts';
+import { alarmListStrings } from '../strings/alarm_list.ts';
 
-const words = strings.alarms;
+const words = alarmListStrings.alarmList;
 
 /** What an operator can do with an alarm, with a comment. */
 export function AlarmActions(props: { alarm: Alarm; onAct: (action: AlarmAction, comment: string) => void }) {

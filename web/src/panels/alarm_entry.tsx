@@ -5,9 +5,11 @@ import { compared } from '../format/compared.ts';
 import { formatInteger } from '../format/number.ts';
 import { formatInstant } from '../format/time.ts';
 import { show } from '../state/time.ts';
+import { historyStrings } from '../strings/alarm_history.ts';
+import { alarmListStrings } from '../strings/alarm_list.ts';
 import { strings } from '../strings.ts';
 
-const words = strings.history;
+const words = historyStrings.history;
 const AROUND_MS = 30_000;
 
 /** An entry of the journal, or an event of a preview. */
@@ -31,7 +33,7 @@ export function AlarmEntry({ entry, isPreview = false }: { entry: Entry; isPrevi
       <button
         type="button"
         class="alarm-time"
-        title={strings.alarms.goThere}
+        title={alarmListStrings.alarmList.goThere}
         onClick={() => show(at - AROUND_MS, at + AROUND_MS)}
       >
         {formatInstant(at)}
@@ -48,11 +50,11 @@ export function AlarmEntry({ entry, isPreview = false }: { entry: Entry; isPrevi
         <button
           type="button"
           class="button button-quiet"
-          title={strings.alarms.whyTip}
+          title={alarmListStrings.alarmList.whyTip}
           data-testid="entry-why"
           onClick={() => explainEntry(entry)}
         >
-          {strings.alarms.why}
+          {alarmListStrings.alarmList.why}
         </button>
       )}
     </li>

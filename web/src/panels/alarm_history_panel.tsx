@@ -1,3 +1,4 @@
+import '../styles/alarms.css';
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { type Alarm, SEVERITIES } from '../alarms/alarm.ts';
@@ -7,12 +8,13 @@ import { ENTRY_KINDS, type Entry, type JournalFilter, readJournal } from '../ala
 import { useAttempt } from '../components/use_attempt.ts';
 import { useUniqueId } from '../components/use_unique_id.ts';
 import { ends, range } from '../state/time.ts';
+import { historyStrings } from '../strings/alarm_history.ts';
 import { strings } from '../strings.ts';
 import { AlarmEntry } from './alarm_entry.tsx';
 import { AlarmStatistics } from './alarm_statistics.tsx';
 import { useVisible } from './visible.ts';
 
-const words = strings.history;
+const words = historyStrings.history;
 const PAGE = 100;
 /** Entries that are drawn at most. */
 const MOST = 5000;

@@ -8,10 +8,11 @@ import { Icon } from '../components/icon.tsx';
 import { compared } from '../format/compared.ts';
 import { formatAge, formatInstant } from '../format/time.ts';
 import { now } from '../state/now.ts';
+import { alarmListStrings } from '../strings/alarm_list.ts';
 import { strings } from '../strings.ts';
 import { AlarmActions } from './alarm_actions.tsx';
 
-const words = strings.alarms;
+const words = alarmListStrings.alarmList;
 
 /** An alarm of the DAC with its actions. */
 export function AlarmRow(props: { alarm: Alarm; onAct: (action: AlarmAction, comment?: string) => void }) {
@@ -39,7 +40,7 @@ export function AlarmRow(props: { alarm: Alarm; onAct: (action: AlarmAction, com
       <span class="alarm-sign" aria-hidden="true" />
       <div class="alarm-what">
         <p class="alarm-title">
-          <strong class="alarm-severity">{words.severities[severity]}</strong>{' '}
+          <strong class="alarm-severity">{strings.alarms.severities[severity]}</strong>{' '}
           <bdi class="alarm-rule">{rule}</bdi> <Figures alarm={alarm} />
         </p>
         {message !== '' && (

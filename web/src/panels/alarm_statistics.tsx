@@ -7,10 +7,11 @@ import { formatInteger } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import { now } from '../state/now.ts';
 import { reread } from '../state/reread.ts';
+import { historyStrings } from '../strings/alarm_history.ts';
 import { strings } from '../strings.ts';
 import { useVisible } from './visible.ts';
 
-const words = strings.history;
+const words = historyStrings.history;
 const REREAD_MS = 5000;
 /** Raised alarms in ten minutes from which an operator cannot follow (ISA-18.2). */
 const FLOOD = 10;

@@ -1,11 +1,12 @@
+import '../styles/alarms.css';
 import { alarmSource } from '../alarms/book.ts';
 import { range } from '../state/time.ts';
-import { strings } from '../strings.ts';
+import { alarmListStrings } from '../strings/alarm_list.ts';
 import { DacAlarms } from './dac_alarms.tsx';
 import { NowNote } from './moment_note.tsx';
 import { TabAlarms } from './tab_alarms.tsx';
 
-const words = strings.alarms;
+const words = alarmListStrings.alarmList;
 
 /** The alarms of the DAC; of a DAC without alarms, what this tab has found. */
 export function AlarmsPanel() {

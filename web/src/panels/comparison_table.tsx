@@ -3,9 +3,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { formatChange, formatInteger, formatReal } from '../format/number.ts';
 import { formatUnit } from '../format/unit.ts';
 import type { ComparedInstance, ComparedRow, Comparison, Figures } from '../state/comparison.ts';
+import { testRunStrings } from '../strings/test_runs.ts';
 import { strings } from '../strings.ts';
 
-const words = strings.testRuns;
+const words = testRunStrings.testRuns;
 const { unknown } = strings.connection;
 
 /** Two test runs, instance by instance, metric by metric. */

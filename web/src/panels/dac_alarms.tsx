@@ -8,10 +8,11 @@ import { useAttempt } from '../components/use_attempt.ts';
 import { formatInteger } from '../format/number.ts';
 import { openSingle } from '../state/panels.ts';
 import { isLoud, toggleLoud } from '../state/tab_alarms.ts';
+import { alarmListStrings } from '../strings/alarm_list.ts';
 import { strings } from '../strings.ts';
 import { AlarmRow } from './alarm_row.tsx';
 
-const words = strings.alarms;
+const words = alarmListStrings.alarmList;
 /** Rows that are drawn at first, and with each further click. */
 const ROWS = 100;
 
@@ -77,7 +78,7 @@ export function DacAlarms() {
         >
           {SEVERITIES.map((severity, index) => (
             <option key={severity} value={index}>
-              {index === 0 ? words.any : words.atLeast(words.severities[severity])}
+              {index === 0 ? words.any : words.atLeast(strings.alarms.severities[severity])}
             </option>
           ))}
         </select>

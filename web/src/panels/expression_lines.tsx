@@ -1,14 +1,17 @@
 import { useSignal } from '@preact/signals';
 import { ExpressionField } from '../components/expression_field.tsx';
 import { IconButton } from '../components/icon.tsx';
+import { lazy } from '../components/lazy.tsx';
 import { edited, judge, judgeKnown, shortText } from '../state/expressions.ts';
 import { notify } from '../state/notice.ts';
 import { changePanel } from '../state/panels.ts';
+import { mayWriteRules } from '../state/session.ts';
 import { strings } from '../strings.ts';
-import { KeepButton } from './keep_button.tsx';
 import { MAX_EXPRESSIONS, type PanelSpec } from './spec.ts';
 
 const words = strings.expressions;
+/** Few expressions become rules. */
+const KeepButton = lazy(async () => (await import('./keep_button.tsx')).KeepButton);
 
 /** A panel with expressions. */
 type Spec = Extract<PanelSpec, { readonly expressions?: readonly string[] }>;
@@ -89,7 +92,7 @@ function Editor(props: { spec: Spec; texts: readonly string[]; index: number | u
           onClick={() => change(texts.filter((text) => text !== before))}
         />
       )}
-      <KeepButton text={value.value} onKept={close} />
+      {mayWriteRules.value && <KeepButton text={value.value} onKept={close} />}
       <button type="button" class="button" data-testid="expression-cancel" onClick={close}>
         {words.cancel}
       </button>

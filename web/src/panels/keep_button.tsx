@@ -1,17 +1,15 @@
 import { parseKnown } from '../expressions/resolve.ts';
 import { deriveRule } from '../rules/derive.ts';
 import { begin, isChanged } from '../rules/draft.ts';
-import { mayWriteRules } from '../rules/files.ts';
 import { judge } from '../state/expressions.ts';
 import { openSingle } from '../state/panels.ts';
 import { entryOf } from '../state/registry.ts';
-import { strings } from '../strings.ts';
+import { ruleStrings } from '../strings/rules.ts';
 
-const words = strings.rules;
+const words = ruleStrings.rules;
 
 /** Makes a rule of an expression, which the DAC then computes itself, and opens the editor of rules with it. */
 export function KeepButton({ text, onKept }: { text: string; onKept: () => void }) {
-  if (!mayWriteRules.value) return null;
   const judged = judge(text);
   const syntax = judged.state === 'ready' ? parseKnown(judged.text) : undefined;
   const derived = syntax && deriveRule(syntax, text, (target) => entryOf(target)?.type);

@@ -1,4 +1,4 @@
-import { strings } from '../strings.ts';
+import { testRunStrings } from '../strings/test_runs.ts';
 
 /** Visible lines; more are reached by scrolling. */
 const MOST_LINES = 6;
@@ -17,7 +17,7 @@ export function NotesField(props: {
     <textarea
       class="input test-run-notes"
       rows={Math.min(MOST_LINES, value.split('\n').length)}
-      placeholder={strings.testRuns.notes}
+      placeholder={testRunStrings.testRuns.notes}
       aria-label={label}
       data-testid={testId}
       value={value}

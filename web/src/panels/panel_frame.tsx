@@ -1,18 +1,14 @@
 import type { Signal } from '@preact/signals';
 import { lazy } from '../components/lazy.tsx';
 import { findPanel } from '../state/panels.ts';
-import { AlarmsPanel } from './alarms_panel.tsx';
 import { AutoPanel } from './auto_panel.tsx';
 import { EventsPanel } from './events_panel.tsx';
 import { GaugePanel } from './gauge_panel.tsx';
-import { HistogramPanel } from './histogram_panel.tsx';
 import { InstancePanel } from './instance_panel.tsx';
 import { LedgerPanel } from './ledger_panel.tsx';
-import { RosePanel } from './rose_panel.tsx';
 import { SeriesPanel } from './series_panel.tsx';
 import type { PanelSpec } from './spec.ts';
 import { StatesPanel } from './states_panel.tsx';
-import { TestRunsPanel } from './test_runs_panel.tsx';
 import { Visible } from './visible.ts';
 
 /** Loaded when they are used. */
@@ -20,6 +16,10 @@ const XyPanel = lazy(async () => (await import('./xy_panel.tsx')).XyPanel);
 const SpectrumPanel = lazy(async () => (await import('./spectrum_panel.tsx')).SpectrumPanel);
 const StatisticsPanel = lazy(async () => (await import('./statistics_panel.tsx')).StatisticsPanel);
 const NumberPanel = lazy(async () => (await import('./number_panel.tsx')).NumberPanel);
+const HistogramPanel = lazy(async () => (await import('./histogram_panel.tsx')).HistogramPanel);
+const RosePanel = lazy(async () => (await import('./rose_panel.tsx')).RosePanel);
+const AlarmsPanel = lazy(async () => (await import('./alarms_panel.tsx')).AlarmsPanel);
+const TestRunsPanel = lazy(async () => (await import('./test_runs_panel.tsx')).TestRunsPanel);
 const AlarmHistoryPanel = lazy(async () => (await import('./alarm_history_panel.tsx')).AlarmHistoryPanel);
 const RulesPanel = lazy(async () => (await import('./rules_panel.tsx')).RulesPanel);
 const TextPanel = lazy(async () => (await import('./text_panel.tsx')).TextPanel);

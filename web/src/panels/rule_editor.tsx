@@ -22,10 +22,11 @@ import { rangeOf } from '../rules/highlight.ts';
 import { Refusal } from '../state/api.ts';
 import { notify } from '../state/notice.ts';
 import { isConnected } from '../state/store.ts';
+import { ruleStrings } from '../strings/rules.ts';
 import { strings } from '../strings.ts';
 import { RulePreview } from './rule_preview.tsx';
 
-const words = strings.rules;
+const words = ruleStrings.rules;
 /** Pause after a key before the text is checked. */
 const PAUSE_MS = 300;
 

@@ -17,11 +17,12 @@ import { borrow } from '../state/panels.ts';
 import { registry } from '../state/registry.ts';
 import { ends } from '../state/time.ts';
 import { keyOf, type Target } from '../stream/view.ts';
+import { ruleStrings } from '../strings/rules.ts';
 import { strings } from '../strings.ts';
 import { AlarmChart } from './alarm_chart.tsx';
 import { AlarmEntry } from './alarm_entry.tsx';
 
-const words = strings.rules.preview;
+const words = ruleStrings.rules.preview;
 const SPANS = [900_000, 3_600_000, 21_600_000, 86_400_000] as const;
 const SHOWN = 'shown';
 /** Events that are listed. */
@@ -107,7 +108,11 @@ function Result({ preview, text }: { preview: Preview; text: string }) {
         </p>
       ))}
       <p class="hint">
-        {words.figures(formatInteger(samples), strings.rules.instances(instances), formatInteger(missing))}
+        {words.figures(
+          formatInteger(samples),
+          ruleStrings.rules.instances(instances),
+          formatInteger(missing),
+        )}
       </p>
       {isTruncated && <p class="form-problem">{words.truncated}</p>}
       {notes.length > 0 && (

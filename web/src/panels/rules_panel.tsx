@@ -1,3 +1,5 @@
+import '../styles/alarms.css';
+import '../styles/rules.css';
 import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { SureButton } from '../components/sure_button.tsx';
@@ -5,19 +7,21 @@ import { useAttempt } from '../components/use_attempt.ts';
 import { formatInteger } from '../format/number.ts';
 import { formatBytes } from '../format/unit.ts';
 import { begin, discard, draft, isChanged, keepDraft, open } from '../rules/draft.ts';
-import { mayWriteRules, type Rule, type RuleFile, type RuleList, readRules } from '../rules/files.ts';
+import { type Rule, type RuleFile, type RuleList, readRules } from '../rules/files.ts';
 import { Refusal } from '../state/api.ts';
 import { shownTargets } from '../state/panels.ts';
 import { entryOf, registry } from '../state/registry.ts';
 import { reread } from '../state/reread.ts';
+import { mayWriteRules } from '../state/session.ts';
 import { isConnected } from '../state/store.ts';
 import { schemaOfTarget } from '../state/target_schema.ts';
+import { ruleStrings } from '../strings/rules.ts';
 import { strings } from '../strings.ts';
 import { isLine } from './plan.ts';
 import { RuleEditor } from './rule_editor.tsx';
 import { useVisible } from './visible.ts';
 
-const words = strings.rules;
+const words = ruleStrings.rules;
 const REREAD_MS = 3000;
 /** Rules that are listed. */
 const ROWS = 500;

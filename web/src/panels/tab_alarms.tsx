@@ -12,9 +12,10 @@ import {
   toggleLoud,
 } from '../state/tab_alarms.ts';
 import { show } from '../state/time.ts';
+import { alarmListStrings } from '../strings/alarm_list.ts';
 import { strings } from '../strings.ts';
 
-const words = strings.alarms;
+const words = alarmListStrings.alarmList;
 const AROUND_MS = 30_000;
 
 /** Warnings and alarms that this tab has found, and which of them are acknowledged. */

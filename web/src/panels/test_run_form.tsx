@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { strings } from '../strings.ts';
+import { testRunStrings } from '../strings/test_runs.ts';
 import { NotesField } from './notes_field.tsx';
 
-const words = strings.testRuns;
+const words = testRunStrings.testRuns;
 
 /** Starts a test run. */
 export function TestRunForm(props: {

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { changeTestRun, type TestRun } from '../state/test_runs.ts';
-import { strings } from '../strings.ts';
+import { testRunStrings } from '../strings/test_runs.ts';
 import { NotesField } from './notes_field.tsx';
 
-const words = strings.testRuns;
+const words = testRunStrings.testRuns;
 
 /** Notes on a test run. They are saved when the field loses the focus or on Ctrl-Enter. Notes that are read meanwhile do not replace typed text. */
 export function TestRunNotes(props: { run: TestRun; attempt: (act: () => Promise<unknown>) => void }) {

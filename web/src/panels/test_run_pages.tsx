@@ -1,8 +1,8 @@
 import { formatInteger } from '../format/number.ts';
 import { TEST_RUNS_PAGE, type TestRunPage, turnToNewer, turnToOlder } from '../state/test_runs.ts';
-import { strings } from '../strings.ts';
+import { testRunStrings } from '../strings/test_runs.ts';
 
-const words = strings.testRuns;
+const words = testRunStrings.testRuns;
 
 /** Reports test runs that are not listed, and leads to their page. */
 export function TestRunPages({ number, hasOlder }: TestRunPage) {

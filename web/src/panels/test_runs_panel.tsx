@@ -16,7 +16,7 @@ import {
   testRunsProblem,
 } from '../state/test_runs.ts';
 import { goLive, range, setSpan, show } from '../state/time.ts';
-import { strings } from '../strings.ts';
+import { testRunStrings } from '../strings/test_runs.ts';
 import { ComparisonTable } from './comparison_table.tsx';
 import { NowNote } from './moment_note.tsx';
 import { TestRunForm } from './test_run_form.tsx';
@@ -24,7 +24,7 @@ import { TestRunNotes } from './test_run_notes.tsx';
 import { TestRunPages } from './test_run_pages.tsx';
 import { useVisible } from './visible.ts';
 
-const words = strings.testRuns;
+const words = testRunStrings.testRuns;
 
 /** Test runs: start, stop, show and compare them. */
 export function TestRunsPanel() {

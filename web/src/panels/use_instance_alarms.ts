@@ -1,9 +1,10 @@
-import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { type ReadonlySignal, type Signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { followInstanceAlarms, type InstanceAlarms, NO_ALARMS } from '../alarms/span_store.ts';
+import { alarmBook } from '../alarms/book.ts';
+import type { FollowedAlarms, InstanceAlarms } from '../alarms/span_store.ts';
 import type { RuleLimit } from '../charts/draw_alarms.ts';
 import type { Limit } from '../charts/draw_marks.ts';
-import { keyOf } from '../stream/view.ts';
+import { keyOf, type Target } from '../stream/view.ts';
 import { type PanelSpec, targetsOf } from './spec.ts';
 import { useVisible } from './visible.ts';
 
@@ -16,22 +17,43 @@ export function useInstanceAlarms(spec: PanelSpec): ReadonlySignal<InstanceAlarm
       ({ node, instance }) => ({ node, instance }),
     ),
   );
+  const hasAny = useComputed(() => alarmBook.value.size > 0).value;
   useEffect(() => {
-    if (!isVisible) return;
-    const followed = (JSON.parse(wanted) as { node: string; instance: string }[]).map(followInstanceAlarms);
-    const gather = () => {
-      const found = followed.map(({ shown }) => shown.peek());
-      const spans = found.flatMap(({ spans }) => spans);
-      const limits = found.flatMap(({ limits }) => limits);
-      if (spans.length + limits.length > 0 || all.peek() !== NO_ALARMS) all.value = { spans, limits };
-    };
-    const stops = followed.map(({ shown }) => shown.subscribe(gather));
+    // A DAC without alarms costs charts nothing.
+    if (!isVisible || !hasAny) return;
+    let stop = () => {};
+    let isStopped = false;
+    const targets = JSON.parse(wanted) as Target[];
+    import('../alarms/span_store.ts').then(
+      ({ followInstanceAlarms }) => {
+        if (!isStopped) stop = follow(targets.map(followInstanceAlarms), all);
+      },
+      // The charts are drawn without them.
+      () => {},
+    );
     return () => {
-      for (const stop of stops) stop();
-      for (const { stop } of followed) stop();
+      isStopped = true;
+      stop();
     };
-  }, [wanted, isVisible, all]);
+  }, [wanted, isVisible, hasAny, all]);
   return all;
+}
+
+const NO_ALARMS: InstanceAlarms = { spans: [], limits: [] };
+
+/** Gathers the alarms of several instances. */
+function follow(followed: readonly FollowedAlarms[], all: Signal<InstanceAlarms>): () => void {
+  const gather = () => {
+    const found = followed.map(({ shown }) => shown.peek());
+    const spans = found.flatMap(({ spans }) => spans);
+    const limits = found.flatMap(({ limits }) => limits);
+    if (spans.length + limits.length > 0 || all.peek() !== NO_ALARMS) all.value = { spans, limits };
+  };
+  const stops = followed.map(({ shown }) => shown.subscribe(gather));
+  return () => {
+    for (const stop of stops) stop();
+    for (const { stop } of followed) stop();
+  };
 }
 
 /** The limits that a chart does not draw already, because its metrics declare them. */

@@ -1,8 +1,8 @@
 import { type Reference, referencesIn, type Syntax } from '../expressions/syntax.ts';
 import type { Target } from '../stream/view.ts';
-import { strings } from '../strings.ts';
+import { ruleStrings } from '../strings/rules.ts';
 
-const words = strings.rules.derive;
+const words = ruleStrings.rules.derive;
 
 /** A rule that computes an expression in the DAC, or why there can be none. */
 export type Derived =

@@ -1,8 +1,6 @@
-import { computed } from '@preact/signals';
 import { numberIn, SEVERITIES, type Severity, textIn } from '../alarms/alarm.ts';
 import { type Fields, isFields, listOf, valuesOf } from '../fields.ts';
 import { ask } from '../state/api.ts';
-import { who } from '../state/session.ts';
 
 /** Files of rules in the DAC (http-api.md, "rules"). */
 
@@ -60,9 +58,6 @@ export interface Stored {
   readonly text: string;
   readonly revision: string;
 }
-
-/** Whether the user may change rules. The DAC decides again at each request. */
-export const mayWriteRules = computed(() => who.value?.verbs.includes('rules') ?? false);
 
 /** Longest text in bytes. */
 export const MAX_RULES = 1 << 20;

@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals';
 import { startTitle } from '../alarms/count.ts';
-import { followAlarms } from '../alarms/feed.ts';
+import { followAlarms } from '../alarms/follow.ts';
 import { StreamClient } from '../stream/client.ts';
 import type { DoorName } from '../stream/doors/door.ts';
 import type { CommandRequest } from '../stream/protocol.ts';

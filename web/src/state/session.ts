@@ -32,6 +32,9 @@ export const mustSignIn = computed(() => {
 /** Whether accounts may be shown and changed. */
 export const mayAdminister = computed(() => who.value?.verbs.includes('administration') ?? false);
 
+/** Whether rules may be changed. */
+export const mayWriteRules = computed(() => who.value?.verbs.includes('rules') ?? false);
+
 const REREAD_MS = 5000;
 
 /** Keeps {@link who} up to date: at first, after each connection, and while there is none. */

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use std::{
     collections::BTreeMap,
     env, fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 /// Many events: a processor's times change irregularly.

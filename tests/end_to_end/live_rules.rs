@@ -140,11 +140,15 @@ fn eventually_more(dac: &Oasis, name: &str, than: u64) -> u64 {
 }
 
 fn all_stored(dac: &Oasis) {
+    stored(dac, "plant", "processor");
+}
+
+fn stored(dac: &Oasis, node: &str, instance: &str) {
     let is_stored = |ledger: &Value| {
         let stored = ledger["archive"]["stored_offset"].as_u64();
         stored > Some(0) && stored == ledger["received"].as_u64()
     };
-    ledger(dac, "plant", "processor", "all samples stored", is_stored);
+    ledger(dac, node, instance, "all samples stored", is_stored);
 }
 
 fn compare(live: &[String], replayed: &[String]) {
@@ -216,6 +220,8 @@ fn silence_is_noticed_when_the_last_node_has_died_and_begins_anew_with_the_dac()
     let before = figure(&dac, "events");
     node.kill();
     eventually_more(&dac, "events", before);
+    // The recording has the result, so it says that the DAC has waited so long.
+    stored(&dac, "rules", "Gone");
     dac.kill();
     let dac = plant.dac_at(&listen, &channel);
     let node = Oasis::node(&channel, LOAD);
@@ -226,4 +232,5 @@ fn silence_is_noticed_when_the_last_node_has_died_and_begins_anew_with_the_dac()
     assert!(gone.starts_with(&[JournalKind::Raised, JournalKind::Cleared]), "{journal:?}");
     assert!(gone.chunks(2).all(|pair| pair.first() == Some(&JournalKind::Raised)), "{journal:?}");
     assert_eq!(journal[0].cause.as_deref(), Some("offline"), "{journal:?}");
+    compare(&journal.iter().map(line).collect::<Vec<_>>(), &plant.replayed());
 }

@@ -37,4 +37,4 @@ pub use epoch::restarted_at;
 pub use frontier::newest_dac_time_of;
 pub use occurrence::{LastSample, Occurrence};
 pub use past::{Admits, KnownLog, Match, Past, Span};
-pub use replay::{Figures, OpenError, Replay};
+pub use replay::{Figures, OpenError, RESULTS_TYPE, Replay};

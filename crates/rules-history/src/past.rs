@@ -105,7 +105,7 @@ impl Past {
     }
 
     /// Returns the instances that may be read and have or had a type of this name, in order.
-    fn instances_of(&self, type_name: &str) -> Result<Vec<(String, String)>, ReadError> {
+    pub(crate) fn instances_of(&self, type_name: &str) -> Result<Vec<(String, String)>, ReadError> {
         let mut found = Vec::new();
         if let Some(archive) = &self.archive {
             for probe_type in archive.types()?.iter().filter(|known| known.name == type_name) {

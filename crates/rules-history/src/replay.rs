@@ -7,7 +7,7 @@ use crate::{
     past::{Past, Span},
     stream::{Arrival, Stream},
 };
-use oasis_rules::{Engine, Event, InstanceId, Program, RESTART};
+use oasis_rules::{Engine, Event, InstanceId, Program, RESTART, program::Input};
 use oasis_store::ReadError;
 use oasis_wire::quantity::Epoch;
 use std::{
@@ -16,6 +16,9 @@ use std::{
 };
 use thiserror::Error;
 use uuid::Uuid;
+
+/// The probe type of the results of rules in a DAC.
+pub const RESULTS_TYPE: &str = "OASIS::Rules::Results";
 
 /// Bytes of batches read at once, of all instances together.
 const READ: usize = 8 * 1024 * 1024;
@@ -39,6 +42,8 @@ pub struct Replay {
     past: Past,
     engine: Engine,
     sources: BTreeMap<InstanceId, Source>,
+    /// Results that a DAC has recorded: it had come so far when it sent them.
+    clocks: Vec<Stream>,
     /// The next batch of each instance, in the order in which the DAC received them.
     next: BTreeMap<Place, Arrival>,
     /// Inputs without an instance.
@@ -51,6 +56,21 @@ pub struct Replay {
     /// The DAC time up to which all has come, if it matters.
     end: u64,
     is_over: bool,
+}
+
+/// The results of rules that a DAC has recorded. Silence that it noticed after the last sample of a node is noticed again.
+fn clocks(past: &Past, span: Span) -> Result<Vec<Stream>, ReadError> {
+    let results = Input {
+        name: String::new(),
+        pattern: "*".into(),
+        probe_type: RESULTS_TYPE.into(),
+        schemas: Vec::new(),
+        columns: Vec::new(),
+    };
+    let instances = past.instances_of(RESULTS_TYPE)?;
+    let stream =
+        |(node, instance): &(String, String)| Stream::new(past, (node, instance), &results, span, LEAST_READ);
+    Ok(instances.iter().map(stream).collect())
 }
 
 /// What was read so far.
@@ -74,7 +94,15 @@ struct Source {
 }
 
 /// The place of a batch in the order: DAC time, topic, sequence number.
-type Place = (u64, u32, u64, InstanceId);
+type Place = (u64, u32, u64, Who);
+
+/// Whose batch it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    Source(InstanceId),
+    /// One of the clocks.
+    Clock(usize),
+}
 
 impl Replay {
     /// Finds the instances of all inputs, and reads their first batches.
@@ -105,11 +133,13 @@ impl Replay {
         }
         let asks_for_silence = engine.program().asks_for_silence();
         let end = if asks_for_silence { newest_dac_time(past, span.until)? } else { 0 };
+        let clocks = if asks_for_silence { clocks(past, span)? } else { Vec::new() };
         let mut replay = Self {
             past: past.clone(),
             engine,
             figures: Figures { instances: sources.len(), ..Figures::default() },
             sources,
+            clocks,
             next: BTreeMap::new(),
             unmatched,
             epochs: HashSet::new(),
@@ -117,8 +147,10 @@ impl Replay {
             end,
             is_over: false,
         };
-        for id in replay.sources.keys().copied().collect::<Vec<_>>() {
-            replay.advance(id)?;
+        let sources = replay.sources.keys().copied().map(Who::Source);
+        let all: Vec<Who> = sources.chain((0..replay.clocks.len()).map(Who::Clock)).collect();
+        for who in all {
+            replay.advance(who)?;
         }
         Ok(replay)
     }
@@ -155,13 +187,19 @@ impl Replay {
     /// # Errors
     /// If the archive cannot be read.
     pub fn step(&mut self, found: &mut Vec<Occurrence>) -> Result<bool, ReadError> {
-        let Some(((dac_time, .., id), arrival)) = self.next.pop_first() else {
+        let Some(((dac_time, .., who), arrival)) = self.next.pop_first() else {
             if !self.is_over {
                 self.is_over = true;
                 self.frontier = self.frontier.max(self.end);
                 self.pass_frontier(found);
             }
             return Ok(false);
+        };
+        let Who::Source(id) = who else {
+            self.enter(arrival.epoch, dac_time, found);
+            self.frontier = self.frontier.max(dac_time);
+            self.advance(who)?;
+            return Ok(true);
         };
         let Some(source) = self.sources.get_mut(&id) else { return Ok(true) };
         let (epoch, run) = (arrival.epoch, arrival.run);
@@ -179,16 +217,20 @@ impl Replay {
         if let (Some(source), Some(_)) = (self.sources.get_mut(&id), last.0) {
             source.last = last;
         }
-        self.advance(id)?;
+        self.advance(who)?;
         Ok(true)
     }
 
     /// Reads the next batch of an instance.
-    fn advance(&mut self, id: InstanceId) -> Result<(), ReadError> {
-        if let Some(source) = self.sources.get_mut(&id)
-            && let Some(arrival) = source.stream.next(&self.past)?
+    fn advance(&mut self, who: Who) -> Result<(), ReadError> {
+        let stream = match who {
+            Who::Source(id) => self.sources.get_mut(&id).map(|source| &mut source.stream),
+            Who::Clock(at) => self.clocks.get_mut(at),
+        };
+        if let Some(stream) = stream
+            && let Some(arrival) = stream.next(&self.past)?
         {
-            self.next.insert((arrival.dac_time, arrival.topic, arrival.sequence, id), arrival);
+            self.next.insert((arrival.dac_time, arrival.topic, arrival.sequence, who), arrival);
         }
         Ok(())
     }
@@ -197,7 +239,7 @@ impl Replay {
     fn enter(&mut self, epoch: Epoch, dac_time: u64, found: &mut Vec<Occurrence>) {
         if self.epochs.insert(epoch) && self.epochs.len() > 1 {
             self.pass_frontier(found);
-            self.engine.restart(restarted_at(epoch, dac_time));
+            self.engine.restart(restarted_at(epoch, self.frontier, dac_time));
         }
     }
 

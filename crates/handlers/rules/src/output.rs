@@ -14,6 +14,7 @@ use oasis_rules::{
     Rows, Standing,
     program::{Body, Derive, Value},
 };
+use oasis_rules_history::RESULTS_TYPE;
 use oasis_wire::{
     batch::{Encoder, Fields},
     quantity::TopicId,
@@ -279,7 +280,7 @@ fn results() -> ProbeType {
     let time =
         |name: &str, doc: &str| Metric { unit: Some("ns".into()), ..metric(name, MetricType::Uint64, doc) };
     ProbeType {
-        name: "OASIS::Rules::Results".into(),
+        name: RESULTS_TYPE.into(),
         uuid: RESULTS,
         version: "1.0".into(),
         doc: Some("What a rule finds: its events, at the times of the samples that they are about.".into()),

@@ -294,8 +294,9 @@ impl Source {
         if before.is_none() || before == Some(epoch) {
             return;
         }
-        self.notice(around, around.before.max(self.dac_time), found);
-        let start = restarted_at(epoch, dac_time);
+        let end = around.before.max(self.dac_time);
+        self.notice(around, end, found);
+        let start = restarted_at(epoch, end, dac_time);
         for unit in &mut self.units {
             if let Some(loaded) = around.set.programs.get(unit.program) {
                 unit.evaluator.restart(&loaded.program, start);

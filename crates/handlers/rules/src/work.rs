@@ -669,7 +669,7 @@ impl Work<'_> {
         let asks = self.set.programs.iter().any(|loaded| loaded.program.asks_for_silence());
         let Some(archive) = self.archive.as_ref().filter(|_| asks && self.before == 0) else { return };
         let past = Past::of_archive(archive.history());
-        let read = instances.iter().filter(|instance| is_read(&self.set, instance));
+        let read = instances.iter().filter(|instance| self.is_own(instance) || is_read(&self.set, instance));
         let names = read.map(|instance| (&*instance.node, &*instance.name));
         match newest_dac_time_of(&past, names) {
             Ok(newest) => self.before = newest.max(1),

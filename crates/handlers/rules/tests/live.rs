@@ -228,3 +228,22 @@ fn results_and_derived_instances_have_readers() {
     // They are no input of rules.
     assert!(plant.rules.rules_state().loaded().rules.iter().all(|rule| rule.instances <= 1));
 }
+
+#[test]
+fn a_failed_commit_is_tried_again_and_loses_nothing() {
+    let plant = Plant::new(HOT);
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    pumps.send("pump", &[20.0]);
+    plant.wait_for_samples(1);
+    let database = rusqlite::Connection::open(plant.folder.path().join("state/alarms.sqlite3")).unwrap();
+    database.execute_batch("BEGIN IMMEDIATE").unwrap();
+    pumps.send("pump", &[96.0]);
+    let problem = wait("the problem", || plant.rules.problem());
+    assert!(problem.starts_with("cannot commit events: "), "{problem}");
+    pumps.send("pump", &[80.0, 99.0]);
+    database.execute_batch("COMMIT").unwrap();
+    wait("both alarms", || (plant.journal().len() == 3).then_some(()));
+    wait("no problem", || plant.rules.problem().is_none().then_some(()));
+    let sequences: Vec<_> = plant.journal().into_iter().map(|(.., sequence)| sequence).collect();
+    assert_eq!(sequences, [Some(2), Some(3), Some(4)]);
+}

@@ -40,7 +40,13 @@ fn requests(guarded: &Guarded, topic: u32) -> Vec<(String, Option<Value>)> {
     let mut paths: Vec<String> = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         // Streams without end.
-        let is_endless = ["/api/v1/stream.sse", "/api/v1/samples/stream", "/api/v1/samples/events", "/ws"];
+        let is_endless = [
+            "/api/v1/alarms/events",
+            "/api/v1/stream.sse",
+            "/api/v1/samples/stream",
+            "/api/v1/samples/events",
+            "/ws",
+        ];
         if methods["get"].is_object() && !is_endless.contains(&path.as_str()) {
             paths.push(path.clone());
         }

@@ -98,7 +98,7 @@ fn refused(error: TestError) -> Problem {
     let (status, code) = match error {
         TestError::Unknown { .. } => (StatusCode::NOT_FOUND, "unknown_destination"),
         TestError::Limited(_) => (StatusCode::TOO_MANY_REQUESTS, "too_many_tests"),
-        TestError::Failed(_) => (StatusCode::BAD_GATEWAY, "not_delivered"),
+        TestError::Failed { .. } => (StatusCode::BAD_GATEWAY, "not_delivered"),
     };
     Problem::new(status, code, error.to_string())
 }

@@ -12,8 +12,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 /// Longest name of a destination.
 const LONGEST_NAME: usize = 64;
-/// Names of no destination: the language of rules gives them a meaning.
-const RESERVED: [&str; 2] = ["none", "all"];
+/// The name of no destination: the language of rules gives it a meaning.
+const RESERVED: &str = "none";
 
 /// All destinations by their names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,9 +59,8 @@ impl NotifyConfig {
 }
 
 fn configured(name: &str, config: &DestinationConfig) -> Result<Configured, ConfigError> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_plain) || RESERVED.contains(&name)
-    {
+    let is_plain = !name.chars().any(char::is_control) && name.trim() == name;
+    if name.is_empty() || name.len() > LONGEST_NAME || !is_plain || name == RESERVED {
         return Err(ConfigError::Name(name.into()));
     }
     let table = Table(name);

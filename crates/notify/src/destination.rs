@@ -85,4 +85,9 @@ impl SendError {
         let why = crate::text::line(&why.into(), LONGEST_REASON);
         Self { scope, retry_after: None, why }
     }
+
+    /// The same, with the name of the server.
+    pub fn from_server(self, name: &str) -> Self {
+        Self { why: format!("{name}: {}", self.why), ..self }
+    }
 }

@@ -83,8 +83,13 @@ pub enum TestError {
     #[error("too many tests: try again in {} s", .0.as_secs() + 1)]
     Limited(Duration),
     /// The destination has not accepted it.
-    #[error("{0}")]
-    Failed(SendError),
+    #[error("{name} has not accepted the test: {error}")]
+    Failed {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: SendError,
+    },
 }
 
 impl NotifyHandler {
@@ -141,7 +146,11 @@ impl NotifyHandler {
         self.tests.check().map_err(limited)?;
         let key = Builder::from_random_bytes(fastrand::u128(..).to_be_bytes()).into_uuid().to_string();
         let notification = Notification::test(key, &self.dac, now().0);
-        entry.configured.destination.test(&notification).map_err(TestError::Failed)
+        entry
+            .configured
+            .destination
+            .test(&notification)
+            .map_err(|error| TestError::Failed { name: name.into(), error })
     }
 
     fn names(&self) -> String {

@@ -30,7 +30,7 @@ pub struct Limits {
 pub enum ConfigError {
     /// The name is none.
     #[error(
-        "[notify.{0}] has a name that rules cannot use: take letters, digits, - and _, 64 at most, but neither \"none\" nor \"all\""
+        "[notify.{0:?}] has a name that rules cannot use: take 1 to 64 bytes without control characters, not \"none\""
     )]
     Name(String),
     /// More than threads are made for.

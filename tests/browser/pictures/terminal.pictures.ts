@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -77,6 +79,16 @@ const pictures: readonly Picture[] = [
       { run: 'oasis tail my-host/processor', until: 5 },
       { run: 'oasis tail my-host/processor --format json | jq .metrics.idle_time', until: 4 },
     ],
+  },
+  {
+    guide: 'get-notified-of-alarms',
+    columns: 118,
+    commands: [
+      { run: 'oasis notify test pager' },
+      { run: 'oasis notify test operators', status: 1 },
+      { run: 'oasis notify list' },
+    ],
+    prepare: notifyPager,
   },
   {
     guide: 'import-recordings',
@@ -214,4 +226,27 @@ async function storeInPostgresql(home: string): Promise<Scene> {
   const stored = async () => (await fetch(`${dac.url}/api/v1/handlers`)).text();
   await vi.waitFor(async () => expect(await stored()).toContain('"rows":3000'), 20_000);
   return { dac, environment };
+}
+
+/** Starts a DAC with an alarm that stands, a pager that takes all, and a mail server that is away. */
+async function notifyPager(home: string): Promise<Scene> {
+  const pager = createServer((_, answer) => answer.writeHead(204).end());
+  await new Promise<void>((resolve) => pager.listen(0, '127.0.0.1', resolve));
+  ends.push(async () => void pager.close());
+  const { port } = pager.address() as AddressInfo;
+  const input = 'input cpu = "*/processor" : OASIS::System::LinuxProcessorProbe;';
+  await writeFile(join(home, 'a.rules'), `${input}\nalarm Idle { raise cpu.idle_time >= 0; }\n`);
+  const configuration = join(home, 'oasis.toml');
+  const settings = [
+    `[rules]\nfiles = ["${join(home, 'a.rules')}"]\ndirectory = "${join(home, 'state')}"`,
+    `[notify.pager]\nkind = "webhook"\nurl = "http://127.0.0.1:${port}/"\nprivate = true`,
+    `[notify.operators]\nkind = "mail"\nserver = "127.0.0.1"\nport = 1\ntls = "none"`,
+    `from = "plant-3@example.org"\nto = ["ada@example.org"]`,
+  ];
+  await writeFile(configuration, settings.join('\n'));
+  const dac = await Oasis.up(...PROBES, '--config', configuration);
+  ends.push(() => dac.stop());
+  const delivered = async () => (await fetch(`${dac.url}/api/v1/notifications`)).text();
+  await vi.waitFor(async () => expect(await delivered()).toMatch(/"failing".*"delivered":1/), 20_000);
+  return { dac, environment: {} };
 }

@@ -231,7 +231,7 @@ impl Server {
         let result = self.http.post(&self.alerts, headers, body);
         let failure = result.as_ref().err().map(|error| error.why.clone());
         *self.failure() = failure;
-        result.map_err(|error| SendError { why: format!("{}: {}", self.name, error.why), ..error })
+        result.map_err(|error| error.from_server(&self.name))
     }
 
     fn failure(&self) -> MutexGuard<'_, Option<String>> {

@@ -44,8 +44,9 @@ fn what_cannot_be_used_is_refused_with_its_key() {
     refused("[a]\nkind = \"fax\"", "fax", "webhook");
     refused("[a]\nurl = \"http://x\"", "kind", "");
     refused("[a]\nkind = \"webhook\"\nsecret = \"x\"", "secret", "secret_file");
-    refused("[none]\nkind = \"webhook\"", "notify.none", "digits");
-    refused("[\"a b\"]\nkind = \"webhook\"", "notify.a b", "digits");
+    refused("[none]\nkind = \"webhook\"", "none", "64 bytes");
+    refused("[\"a\\nb\"]\nkind = \"webhook\"", "notify", "64 bytes");
+    refused("[\"night shift\"]\nkind = \"webhook\"", "notify.night shift.url", "https://");
     refused("[a]\nkind = \"webhook\"", "notify.a.url", "https://");
     refused("[a]\nkind = \"webhook\"\nurl = \"example.org\"", "notify.a.url", "https://");
     refused("[a]\nkind = \"webhook\"\nurl = \"http://example.org\"", "notify.a.url", "private = true");

@@ -118,7 +118,8 @@ impl MailConfig {
         if let Some(credentials) = self.credentials(table)? {
             transport = transport.credentials(credentials);
         }
-        Ok(Mail { transport: transport.build(), from, to, page: page(table, &self.page)? })
+        let server = format!("{}:{port}", self.server);
+        Ok(Mail { transport: transport.build(), from, to, page: page(table, &self.page)?, server })
     }
 
     fn credentials(&self, table: Table<'_>) -> Result<Option<Credentials>, ConfigError> {

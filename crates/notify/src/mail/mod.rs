@@ -30,13 +30,15 @@ pub struct Mail {
     from: Mailbox,
     to: Vec<Mailbox>,
     page: String,
+    /// For errors.
+    server: String,
 }
 
 impl Destination for Mail {
     fn send(&self, notifications: &[Notification]) -> Result<(), SendError> {
         let letter = letter::letter((&self.from, &self.to), notifications, &self.page);
         let letter = letter.map_err(|error| SendError::new(Scope::Final, error.to_string()))?;
-        match self.transport.send(&letter).map_err(|error| failure(&error)) {
+        match self.transport.send(&letter).map_err(|error| self.failure(&error)) {
             // The server refuses a mail as a whole if it does not know one receiver.
             Err(error) if error.scope == Scope::Final && self.to.len() > 1 => self.to_each(&letter),
             result => result.map(|_: Response| ()),
@@ -49,6 +51,10 @@ impl Destination for Mail {
 }
 
 impl Mail {
+    fn failure(&self, error: &Error) -> SendError {
+        failure(error).from_server(&self.server)
+    }
+
     /// Sends the mail to each receiver alone. One is enough.
     fn to_each(&self, letter: &Message) -> Result<(), SendError> {
         let bytes = letter.formatted();
@@ -56,7 +62,7 @@ impl Mail {
         for receiver in &self.to {
             let envelope = Envelope::new(Some(self.from.email.clone()), vec![receiver.email.clone()]);
             let envelope = envelope.map_err(|error| SendError::new(Scope::Final, error.to_string()))?;
-            match self.transport.send_raw(&envelope, &bytes).map_err(|error| failure(&error)) {
+            match self.transport.send_raw(&envelope, &bytes).map_err(|error| self.failure(&error)) {
                 Ok(_) => result = Ok(()),
                 Err(error) => {
                     tracing::warn!(receiver = %receiver.email, %error, "mail server refused a receiver");
@@ -68,22 +74,19 @@ impl Mail {
     }
 }
 
+/// The extent of an error of SMTP, and its cause without what stands above it.
 fn failure(error: &Error) -> SendError {
     let is_of_user = error.status().is_some_and(|code| AUTHENTICATION.contains(&code.into()));
     let scope = if error.is_permanent() && !is_of_user { Scope::Final } else { Scope::Place };
-    let mut why = error.to_string();
-    let mut below = std::error::Error::source(error);
-    while let Some(cause) = below {
-        if cause.downcast_ref::<io::Error>().is_some_and(is_timeout) {
-            return SendError::new(scope, format!("no answer within {} s", TIMEOUT.as_secs()));
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |error| error.source());
+    let socket = causes.filter_map(|cause| cause.downcast_ref::<io::Error>()).last();
+    match socket {
+        Some(error) if is_timeout(error) => {
+            SendError::new(scope, format!("no answer within {} s", TIMEOUT.as_secs()))
         }
-        let text = cause.to_string();
-        if !why.contains(&text) {
-            why = format!("{why}: {text}");
-        }
-        below = cause.source();
+        Some(error) => SendError::new(scope, error.to_string()),
+        None => SendError::new(scope, error.to_string()),
     }
-    SendError::new(scope, why)
 }
 
 /// A socket whose timeout has passed reports that it would block.

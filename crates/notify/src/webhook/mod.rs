@@ -106,6 +106,8 @@ impl Webhook {
         let mut headers =
             vec![("idempotency-key", notification.key.as_str()), ("x-oasis-timestamp", timestamp.as_str())];
         headers.extend(signature.as_deref().map(|signature| ("x-oasis-signature", signature)));
-        self.http.post(&self.url.to_string(), &headers, &body)
+        // The path of an address may be a secret.
+        let host = self.url.authority().map_or("", |authority| authority.as_str());
+        self.http.post(&self.url.to_string(), &headers, &body).map_err(|error| error.from_server(host))
     }
 }

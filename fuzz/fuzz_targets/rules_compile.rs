@@ -1,9 +1,9 @@
-//! Any text is compiled or refused with diagnostics that point into it; what is compiled is explained, and formatting it twice is formatting it once.
+//! Any text is compiled or refused with diagnostics that point into it; what is compiled is explained, and formatting it twice is formatting it once. Editors have an answer at any place.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oasis_rules::{Report, compile, format, program::Body};
+use oasis_rules::{Report, Surroundings, compile, complete, format, hover, outline, program::Body};
 use std::path::Path;
 
 fn bodies(report: &Report) -> Vec<&Body> {
@@ -18,6 +18,12 @@ fuzz_target!(|text: &str| {
         assert!(!wrong.render(&report.sources, true).is_empty());
         drop(wrong.to_json(&report.sources));
     }
+    let around = Surroundings { types: oasis_fuzz::types().to_vec(), instances: Vec::new() };
+    for offset in [text.len() / 2, text.len()] {
+        assert!(complete(text, offset, &around).from <= offset);
+        hover(text, offset, &around);
+    }
+    outline(text);
     let Ok(once) = format(path, text) else { return };
     let twice = format(path, &once).ok().expect("what was laid out can be laid out");
     assert_eq!(once, twice);

@@ -182,3 +182,16 @@ alarm Still { raise silent(robot) for 3s; }
     let (status, _, said) = rules(folder.path(), &["run", "--mcap", "a.rules", "a.rules"]);
     assert!(status == 1 && said.contains("not an MCAP file"), "{said}");
 }
+
+#[test]
+fn limits_of_pdl_run_over_a_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    record(folder.path());
+    let run = || rules(folder.path(), &["run", "--archive", "samples", "--pdl-limits", "--format", "json"]);
+    let (status, events, said) = run();
+    assert_eq!(status, 0, "{said}");
+    assert_eq!(run().1, events);
+    assert!(said.contains("no type of the recording has limits"), "{said}");
+    let (status, _, said) = rules(folder.path(), &["run", "--pdl-limits", "a.rules"]);
+    assert!(status == 2 && said.contains("cannot be used with"), "{said}");
+}

@@ -31,6 +31,7 @@ pub enum Verb {
     #[command(after_help = "Examples:
   oasis rules run --archive ~/samples plant.rules
   oasis rules run --mcap drive.mcap plant.rules
+  oasis rules run --archive ~/samples --pdl-limits        the alarms that PDL files declare
   oasis rules run --archive ~/samples --from -7d --format json plant.rules | jq 'select(.event == \"raised\")'")]
     Run(Run),
     #[cfg(feature = "live")]
@@ -102,7 +103,11 @@ pub struct Types {
 #[derive(Debug, Args)]
 pub struct Run {
     /// File of rules.
-    pub file: PathBuf,
+    #[arg(required_unless_present = "pdl_limits", conflicts_with = "pdl_limits")]
+    pub file: Option<PathBuf>,
+    /// Run the limits of PDL in place of a file: warn, alarm, min and max.
+    #[arg(long)]
+    pub pdl_limits: bool,
     /// MCAP file in place of an archive; can be repeated.
     #[arg(long, value_name = "FILE")]
     pub mcap: Vec<PathBuf>,

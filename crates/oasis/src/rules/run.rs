@@ -12,10 +12,12 @@ use anyhow::bail;
 use oasis_rules::{Event, EventKind, Program};
 use oasis_rules_history::{Occurrence, Past, Replay, Span};
 use oasis_store::History;
-use oasis_wire::time;
+use oasis_wire::{schema::ProbeType, time};
 use std::{
     io::{self, BufWriter, Write},
+    path::Path,
     process::ExitCode,
+    sync::Arc,
 };
 
 pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
@@ -28,12 +30,11 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
         None => History::open(&arguments.archive.find()?)?,
     };
     let past = Past::of_archive(history);
-    let report = read(&arguments.file, &past.types()?, MessageFormat::Human);
-    if !report.is_ok() {
+    let Some(program) = program(arguments.file.as_deref(), &past.types()?) else {
         return Ok(ExitCode::FAILURE);
-    }
+    };
     let (from, until) = time_flag::span(arguments.from.as_deref(), arguments.to.as_deref())?;
-    let mut replay = Replay::open(&past, report.program, Span { from: from.unwrap_or(0), until })?;
+    let mut replay = Replay::open(&past, program, Span { from: from.unwrap_or(0), until })?;
     all_match(&replay)?;
     let mut out = Printer { out: BufWriter::new(io::stdout().lock()), format: arguments.format, events: 0 };
     match print(&mut replay, &mut out) {
@@ -45,6 +46,22 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+/// The rules of a file, or those of limits without one; none after errors, which were reported.
+fn program(file: Option<&Path>, types: &[Arc<ProbeType>]) -> Option<Program> {
+    let Some(file) = file else {
+        let limits = oasis_rules::limits(types);
+        if limits.left_out > 0 {
+            eprintln!("{} left out: too many", counted(limits.left_out, "limit"));
+        }
+        if limits.program.rules.is_empty() {
+            eprintln!("no type of the recording has limits: declare warn, alarm, min or max in PDL");
+        }
+        return Some(limits.program);
+    };
+    let report = read(file, types, MessageFormat::Human);
+    report.is_ok().then_some(report.program)
 }
 
 /// Refuses inputs without an instance: a pattern is more often mistyped.

@@ -28,6 +28,8 @@ use std::{
 const READ: usize = 128;
 /// Longest sleep: a message may wait for a time that an earlier process has chosen.
 const LOOK: Duration = Duration::from_secs(5);
+/// From the start to the first repetition: the rules, which choose among destinations, are loaded in between.
+const FIRST_REPEAT: Duration = Duration::from_secs(2);
 /// Pause after a failure of the database.
 const DATABASE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -77,7 +79,7 @@ impl<'a> Courier<'a> {
             failures: 0,
             aside: Aside::default(),
             unsettled: Vec::new(),
-            next_repeat: configured.destination.repeats_every().map(|_| Instant::now()),
+            next_repeat: configured.destination.repeats_every().map(|_| Instant::now() + FIRST_REPEAT),
             held: None,
         }
     }

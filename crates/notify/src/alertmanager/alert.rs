@@ -99,9 +99,9 @@ mod tests {
         let wanted = json!({
             "labels": {"alertname": "Hot", "severity": "high", "node": "plant", "instance": "pump", "dac": "hall-1", "source": "oasis"},
             "annotations": {"summary": "Pump is hot: 91.5 Cel", "value": "91.5 Cel", "limit": "80 Cel", "quality": "good",
-                "link": "https://x/#alarms?rule=Hot&node=plant&instance=pump"},
+                "link": "https://x/#watch=plant/pump"},
             "startsAt": "2026-05-04T11:59:59.000Z", "endsAt": "2026-05-04T12:04:00.000Z",
-            "generatorURL": "https://x/#alarms?rule=Hot&node=plant&instance=pump",
+            "generatorURL": "https://x/#watch=plant/pump",
         });
         assert_eq!(json_of(&hot(), NOON), wanted);
     }

@@ -105,7 +105,7 @@ mod tests {
             "message": "Pump is hot: 91.5 Cel", "value": 91.5, "limit": 80.0, "unit": "Cel",
             "time": "2026-05-04T12:00:00.000Z", "time_ns": 1_777_896_000_000_000_000_u64,
             "raised_ns": 1_777_895_999_000_000_000_u64, "sequence": 7, "raised_last_hour": 0,
-            "link": "https://dac.example.org:7070/#alarms?rule=Hot&node=plant&instance=pump",
+            "link": "https://dac.example.org:7070/#watch=plant/pump",
         });
         assert_eq!(json_of(&hot(), "https://dac.example.org:7070"), wanted);
     }

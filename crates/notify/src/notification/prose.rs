@@ -96,11 +96,11 @@ pub fn instant(nanoseconds: u64) -> String {
     format!("{rounded:.3}")
 }
 
-/// The page with the alarm; none without an address of the page.
+/// The page with the instance of the alarm (`web/src/layout/address.ts`); none without an address of the page.
 pub fn link(alarm: &AlarmView, page: &str) -> Option<String> {
     let key = &alarm.key;
-    let [rule, node, instance] = [&key.rule, &key.node, &key.instance].map(|part| encoded(part));
-    (!page.is_empty()).then(|| format!("{page}/#alarms?rule={rule}&node={node}&instance={instance}"))
+    let [node, instance] = [&key.node, &key.instance].map(|part| encoded(part));
+    (!page.is_empty()).then(|| format!("{page}/#watch={node}/{instance}"))
 }
 
 /// RFC 3986 2.3: all but unreserved characters are encoded.

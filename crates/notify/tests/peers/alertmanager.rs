@@ -26,7 +26,7 @@ fn an_alarm_is_an_alert_until_it_clears() {
     assert_eq!(pump["labels"], labels);
     assert_eq!(pump["annotations"]["summary"], "Pump is hot");
     assert_eq!(pump["annotations"]["value"], "91.5 Cel");
-    assert_eq!(pump["generatorURL"], "https://dac.example.org/#alarms?rule=Hot&node=plant&instance=pump");
+    assert_eq!(pump["generatorURL"], "https://dac.example.org/#watch=plant/pump");
     assert_eq!(pump["status"]["state"], "active");
     am.destination.send(&[cleared("pump", "c")]).unwrap();
     eventually("one alert is over", || (instances(&server) == ["fan"]).then_some(()));

@@ -4,7 +4,7 @@
 
 mod random;
 
-use oasis_rules::{Engine, Program, RESTART, Rows};
+use oasis_rules::{Engine, Instance, Program, RESTART, Rows};
 use proptest::prelude::*;
 use random::{Row, program, rows, rule, steps};
 use std::{
@@ -60,6 +60,28 @@ fn most_bytes(program: Program, rows: &[Row], batch: usize) -> (usize, usize) {
     (most / INSTANCES, bound + INSTANCE_BYTES)
 }
 
+/// The same of an instance whose state was saved and restored after so many samples.
+fn most_bytes_restored(program: &Program, rows: &[Row], batch: usize, kept_after: usize) -> (usize, usize) {
+    let bound: usize = program.rules.iter().map(|rule| rule.memory_bytes()).sum();
+    let (before, after) = rows.split_at(kept_after.min(rows.len()));
+    let step = |instance: &mut Instance, rows: &[Row]| {
+        drop(instance.step(program, 0, &columns(rows), &mut Vec::new()));
+    };
+    let mut first = Instance::new(program, 0);
+    before.chunks(batch).for_each(|rows| step(&mut first, rows));
+    let saved = first.save(program);
+    let live = LIVE.get();
+    let mut restored = Instance::new(program, 0);
+    assert!(restored.restore(program, &saved).is_empty());
+    restored.continue_after(first.last_time());
+    let mut most = LIVE.get() - live;
+    for rows in after.chunks(batch) {
+        step(&mut restored, rows);
+        most = most.max(LIVE.get() - live);
+    }
+    (most, bound)
+}
+
 fn columns(rows: &[Row]) -> Rows {
     Rows {
         times: rows.iter().map(|row| row.time).collect(),
@@ -91,6 +113,15 @@ proptest! {
         let repeated: Vec<_> = steps.iter().cycle().take(400).copied().collect();
         for rows in [rows(&repeated), flood(400)] {
             let (most, bound) = most_bytes(program(&rule), &rows, batch);
+            prop_assert!(most <= bound, "{} bytes of {}: {}", most, bound, rule);
+        }
+    }
+
+    #[test]
+    fn restored_states_stay_below_their_bound(rule in rule(), steps in steps(), batch in 1..50_usize, kept_after in 0..200_usize) {
+        let repeated: Vec<_> = steps.iter().cycle().take(200).copied().collect();
+        for rows in [rows(&repeated), flood(200)] {
+            let (most, bound) = most_bytes_restored(&program(&rule), &rows, batch, kept_after);
             prop_assert!(most <= bound, "{} bytes of {}: {}", most, bound, rule);
         }
     }

@@ -64,7 +64,7 @@ impl AlarmState {
         match resolved(condition, settings.on_unknown, is_active) {
             Kleene::True => {
                 let since = *self.since.get_or_insert(moment.time);
-                if moment.time - since >= duration {
+                if moment.time.saturating_sub(since) >= duration {
                     self.change(settings, moment, condition != Kleene::Unknown, since, report);
                 }
             }

@@ -42,6 +42,7 @@ impl Deriver {
             }
             self.period = Some(period);
             self.values.clear();
+            self.values.reserve_exact(fields.len());
             self.values.extend(fields.iter().map(|field| field[at]));
         }
         derived

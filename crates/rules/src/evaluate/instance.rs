@@ -76,7 +76,8 @@ impl State {
             (Progress::Deriver(deriver), Body::Derive(derive)) => deriver.has_values(derive.fields.len()),
             _ => false,
         };
-        let memories = memories.collect::<Option<Vec<_>>>()?;
+        let mut memories = memories.collect::<Option<Vec<_>>>()?;
+        memories.shrink_to_fit();
         is_of_it.then_some(Self { memories, progress })
     }
 }

@@ -100,7 +100,17 @@ impl Tracker {
         if self.pending.len() == MAX_PENDING {
             return report(obligation.event(EventKind::Unknown, moment));
         }
+        self.reserve();
         self.pending.push(obligation);
+    }
+
+    /// Grows by doubling, but never beyond the bound.
+    fn reserve(&mut self) {
+        let length = self.pending.len();
+        if length == self.pending.capacity() {
+            let wanted = (length * 2).clamp(4, MAX_PENDING);
+            self.pending.reserve_exact(wanted.saturating_sub(length));
+        }
     }
 
     /// Samples of a gap are unknown.

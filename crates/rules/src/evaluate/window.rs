@@ -49,7 +49,9 @@ impl Memory {
     /// `None` if it is of another slot.
     pub fn restore(slot: Slot, remembered: Remembered) -> Option<Self> {
         match (Self::new(slot), remembered) {
-            (Self::Window(window), Remembered::Window(entries)) if entries.len() <= window.capacity => {
+            (Self::Window(window), Remembered::Window(mut entries)) if entries.len() <= window.capacity => {
+                // What is read grows by doubling, also beyond the capacity.
+                entries.shrink_to_fit();
                 Some(Self::Window(Window { entries, ..window }))
             }
             (Self::Previous(_), Remembered::Previous(value)) => Some(Self::Previous(value)),
@@ -180,7 +182,7 @@ impl Window {
         let (Some(base), Some(newest)) = (self.entries.front(), self.entries.back()) else { return f64::NAN };
         let reaches_back = match self.size {
             WindowSize::Last(count) => self.entries.len() == count as usize,
-            WindowSize::Time(extent, _) => newest.time - base.time >= extent,
+            WindowSize::Time(extent, _) => newest.time.saturating_sub(base.time) >= extent,
         };
         let is_whole = self.entries.iter().skip(1).all(|entry| entry.missing == 0 && !entry.value.is_nan());
         // A counter that decreases has restarted.
@@ -189,7 +191,7 @@ impl Window {
         if !reaches_back || !is_whole || has_restarted || newest.time == base.time {
             return f64::NAN;
         }
-        known((newest.value - base.value) / ((newest.time - base.time) as f64 / 1e9))
+        known((newest.value - base.value) / (newest.time.saturating_sub(base.time) as f64 / 1e9))
     }
 }
 
@@ -211,5 +213,18 @@ mod tests {
                 assert!(window.entries.capacity() <= capacity as usize, "{size:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_window_that_was_kept_is_no_larger_than_before() {
+        let slot = Slot::Window { size: WindowSize::Last(60_000), capacity: 60_000, keeps_base: false };
+        let Memory::Window(mut window) = Memory::new(slot) else { panic!("a window") };
+        (0..60_000).for_each(|time| window.push(time, 1.0, 0));
+        let bytes = postcard::to_allocvec(&Memory::Window(window).save()).unwrap();
+        let Some(Memory::Window(window)) = Memory::restore(slot, postcard::from_bytes(&bytes).unwrap())
+        else {
+            panic!("a window")
+        };
+        assert_eq!((window.entries.len(), window.entries.capacity()), (60_000, 60_000));
     }
 }

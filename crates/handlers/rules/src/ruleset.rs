@@ -24,6 +24,8 @@ const UNREADABLE: &str = "R0024";
 pub struct RuleSet {
     pub programs: Vec<LoadedProgram>,
     files: Vec<LoadedFile>,
+    /// Whether a file is refused whose rules are not known.
+    pub lacks_rules: bool,
     /// Limits of PDL files that are no rules, because there are too many.
     pub limits_left_out: usize,
 }
@@ -50,6 +52,7 @@ impl RuleSet {
                 !duplicates.is_empty() || problems.iter().any(|wrong| wrong.code != UNKNOWN_TYPE);
             problems.extend(duplicates);
             let loaded = if is_refused { before.program_of(&file.name) } else { Some(loaded) };
+            set.lacks_rules |= loaded.is_none();
             if let Some(loaded) = loaded {
                 let rules = loaded.program.rules.iter();
                 names.extend(rules.map(|rule| (rule.name.clone(), file.name.clone())));

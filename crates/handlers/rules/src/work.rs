@@ -78,6 +78,7 @@ pub fn run(
         has_facts: false,
         looked: None,
         kept: Instant::now(),
+        is_loaded: false,
         begin: Begin::First,
         resumed: newest_event(alarms)?,
         limiter: Limiter::new(config.commands_per_minute),
@@ -121,6 +122,8 @@ struct Work<'a> {
     has_facts: bool,
     looked: Option<Instant>,
     kept: Instant,
+    /// Whether all files were loaded once.
+    is_loaded: bool,
     /// Where sources without a checkpoint begin.
     begin: Begin,
     /// The DAC time of the newest event when the thread began.
@@ -345,13 +348,9 @@ impl Work<'_> {
         if !found.derived.is_empty() {
             self.give_derived(std::mem::take(&mut found.derived));
         }
+        // Stable: what one batch gives stays in the order of its samples.
         found.events.sort_by(|one, other| {
-            (one.dac_time, &one.node, &one.instance, one.sequence).cmp(&(
-                other.dac_time,
-                &other.node,
-                &other.instance,
-                other.sequence,
-            ))
+            (one.dac_time, &one.node, &one.instance).cmp(&(other.dac_time, &other.node, &other.instance))
         });
         self.pending.events.append(&mut found.events);
         let behind =
@@ -456,24 +455,27 @@ impl Work<'_> {
     /// Says to the alarms which rules there are.
     fn tell_alarms(&mut self) {
         let mut facts = self.set.facts();
-        facts.extend(self.waiting_limits());
+        facts.extend(self.unknown_rules());
         match self.alarms.set_rules(&facts) {
             Ok(()) => self.has_facts = true,
             Err(error) => self.fail(&error.to_string()),
         }
     }
 
-    /// Alarms of limits whose type no node has registered yet: `Plant::Pump.temperature high`. They do not end.
-    fn waiting_limits(&self) -> Vec<RuleFacts> {
-        if !self.config.pdl_limits {
-            return Vec::new();
-        }
+    /// Alarms that stand and do not end, although their rules are not known: those of a file with errors, and of limits whose type no node has registered yet
+    /// (`Plant::Pump.temperature high`).
+    fn unknown_rules(&self) -> Vec<RuleFacts> {
+        let known: HashSet<String> = self.set.facts().into_iter().map(|facts| facts.name).collect();
         let filter = Filter { is_standing: true, ..Filter::default() };
         let mut facts = BTreeMap::new();
         for alarm in self.alarms.list(&filter).alarms {
             let name = alarm.key.rule;
             let is_known = |of: &str| self.types.iter().any(|known| known.name == of);
-            if name.split_once('.').is_some_and(|(of, _)| !is_known(of)) {
+            let may_be_there = match name.split_once('.') {
+                Some((of, _)) => self.config.pdl_limits && !is_known(of),
+                None => self.set.lacks_rules,
+            };
+            if may_be_there && !known.contains(&name) {
                 let (severity, latch) = (alarm.severity, false);
                 let known = RuleFacts { name: name.clone(), severity, latch, message: None, notify: None };
                 facts.insert(name, known);
@@ -500,8 +502,10 @@ impl Work<'_> {
         if is_first || files != self.files {
             self.files = files;
             self.types = self.known_types();
-            self.begin = if is_first { Begin::First } else { Begin::Next };
+            // A rule that somebody adds has not seen what came before.
+            self.begin = if self.is_loaded { Begin::Next } else { Begin::First };
             self.compile();
+            self.is_loaded |= !self.set.lacks_rules;
             self.begin = Begin::First;
         } else if is_asked {
             self.publish();

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
 
-use oasis_alarms::{AlarmView, Alarms, Filter, JournalFilter, Limits};
+use oasis_alarms::{AlarmView, Alarms, Filter, JournalEntry, JournalFilter, Limits};
 use oasis_channel::{
     InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
 };
@@ -39,6 +39,9 @@ pub struct Plant {
     supervisor: Supervisor,
 }
 
+/// A copy of the database of alarms.
+const SNAPSHOT: &str = "snapshot.sqlite3";
+
 impl Plant {
     pub fn new(rules: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -60,8 +63,62 @@ impl Plant {
         self.supervisor.start("rules").unwrap();
     }
 
+    /// Ends the handler as it wants, and begins another one.
+    pub fn restart(&self) {
+        self.stop();
+        self.start();
+    }
+
+    /// Copies the database of alarms, as a crash at this moment would leave it.
+    pub fn snapshot(&self) {
+        let copy = self.folder.path().join(SNAPSHOT);
+        drop(fs::remove_file(&copy));
+        let database = rusqlite::Connection::open(self.folder.path().join("state/alarms.sqlite3")).unwrap();
+        database.execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
+    }
+
+    /// Ends all, as if it had crashed now, or (with `is_old`) at the last snapshot: a DAC whose disk has lost a part.
+    pub fn kill(&mut self, is_old: bool) {
+        let copy = self.folder.path().join(SNAPSHOT);
+        if !is_old || !copy.exists() {
+            self.snapshot();
+        }
+        self.stop();
+        let state = self.folder.path().join("state");
+        let nothing = self.folder.path().join("nothing");
+        // The lock of the directory goes with the alarms.
+        self.supervisor = Supervisor::new(self.dac.clone(), None, Vec::new());
+        self.rules = Arc::new(Rules::new(config(self.folder.path()), open(&nothing)));
+        self.alarms = open(&nothing.join("other"));
+        for name in ["alarms.sqlite3-wal", "alarms.sqlite3-shm"] {
+            drop(fs::remove_file(state.join(name)));
+        }
+        fs::copy(&copy, state.join("alarms.sqlite3")).unwrap();
+        self.alarms = open(&state);
+        self.rules = Arc::new(Rules::new(config(self.folder.path()), self.alarms.clone()));
+        self.supervisor = Supervisor::new(self.dac.clone(), None, vec![self.rules.clone()]);
+        self.supervisor.start_all();
+    }
+
+    /// All of the journal, newest first.
+    pub fn entries(&self) -> Vec<JournalEntry> {
+        let (mut entries, mut after) = (Vec::new(), None);
+        loop {
+            let filter = JournalFilter { most: 1_000, after, ..JournalFilter::default() };
+            let page = self.alarms.journal(&filter).unwrap();
+            entries.extend(page.entries);
+            after = page.next;
+            if after.is_none() {
+                return entries;
+            }
+        }
+    }
+
     pub fn write_rules(&self, rules: &str) {
-        fs::write(self.folder.path().join("a.rules"), rules).unwrap();
+        // As a whole: nobody reads a half.
+        let (new, path) = (self.folder.path().join("new"), self.folder.path().join("a.rules"));
+        fs::write(&new, rules).unwrap();
+        fs::rename(new, path).unwrap();
         self.rules.rules_state().request_reload(None);
     }
 
@@ -92,6 +149,10 @@ impl Plant {
     }
 }
 
+fn open(directory: &Path) -> Arc<Alarms> {
+    Arc::new(Alarms::open(directory, Limits::default()).unwrap())
+}
+
 pub fn config(folder: &Path) -> RulesConfig {
     let mut config = RulesConfig { files: vec!["a.rules".into()], ..RulesConfig::default() };
     config.directory = "state".into();
@@ -115,7 +176,7 @@ pub fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 pub struct Pumps {
     dac: Arc<Dac>,
     session: NodeSession,
-    name: String,
+    pub name: String,
     pump: ProbeType,
     next: HashMap<String, u64>,
     time: u64,
@@ -195,6 +256,11 @@ impl Pumps {
         self.session.handle(Frame::Batch(&batch), dac_time, &mut Vec::new()).unwrap();
         // As the end of a read from the socket does.
         self.session.acknowledge(dac_time, &mut Vec::new());
+    }
+
+    /// Sets the clock of the node back.
+    pub fn set_clock_back(&mut self, by: u64) {
+        self.time -= by;
     }
 
     /// Ends the connection.

@@ -1,0 +1,175 @@
+//! Whatever happens to the evaluation, the journal has each event of the same samples once: many plants, each with another seed.
+//!
+//! `OASIS_RULES_SEEDS=2000` takes some minutes; `OASIS_RULES_SEED=7` runs one.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+mod common;
+
+use common::{MS, Plant, Pumps};
+use oasis_dac::now;
+use oasis_handler::InstanceLog;
+use oasis_rules::{Standing, compile};
+use oasis_rules_history::{KnownLog, Past, Replay, Span};
+use oasis_wire::quantity::Nanos;
+use std::{
+    collections::BTreeMap,
+    env,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+const RULES: &str = "input p = \"*/pump *\" : Pump;
+alarm Hot { raise p.temperature > 5 for 200ms; clear p.temperature < 3 for 100ms; latch; }
+alarm Often { raise count(p.temperature > 4, last 5) >= 3; on_unknown clear; }
+alarm Rising { raise rate(p.temperature, 1s at most 40 samples) > 2 Cel/s; }
+event Jumped { when p.temperature > 6 then p.temperature < 2 within 500ms; }
+check Calm { after p.temperature > 7: always[100ms, 400ms] p.temperature > 1; }
+derive Mean every 500ms { mean = mean(p.temperature, last 4); }
+alarm Derived { raise Mean.mean > 4 for 1s; }
+alarm Gone { raise silent(p) for 100ms; }
+";
+/// Another rule of the file: its states begin when it is added, so only the others are compared.
+const EXTRA: &str = "alarm Extra { raise p.temperature > 1; }\n";
+const STEPS: usize = 60;
+const PATIENCE: Duration = Duration::from_secs(60);
+const INSTANCES: [&str; 3] = ["pump 1", "pump 2", "pump 3"];
+
+/// What an event says.
+type Line =
+    (String, String, String, Option<u64>, Option<&'static str>, [Option<u64>; 3], bool, [Option<u64>; 2]);
+
+/// The events that the samples in the logs give, up to a DAC time.
+fn expected(plant: &Plant, frontier: u64) -> BTreeMap<Line, u64> {
+    let instances = plant.dac.registry.home_instances().into_iter();
+    let pumps = instances.filter(|instance| *instance.node != *"rules");
+    let logs = pumps.map(|instance| KnownLog {
+        node: instance.node.clone(),
+        instance: instance.name.clone(),
+        log: Arc::new(InstanceLog(instance)),
+    });
+    let past = Past { logs: logs.collect(), frontier: Some(frontier), ..Past::default() };
+    let program = compile("a.rules".as_ref(), RULES, &past.types().unwrap()).program;
+    let mut replay = Replay::open(&past, program, Span::default()).unwrap();
+    let mut found = Vec::new();
+    while replay.step(&mut found).unwrap() {}
+    count(found.into_iter().map(|occurrence| {
+        let event = occurrence.event;
+        let names = (occurrence.node.to_string(), occurrence.instance.to_string());
+        let rule = replay.program().rules[event.rule].name.clone();
+        let numbers = [Some(event.time), event.since, event.missing];
+        let values = [event.value, event.limit].map(|value| value.map(f64::to_bits));
+        let rule_and_kind = format!("{rule} {}", event.kind.name());
+        let state = event.standing.map(Standing::name);
+        (rule_and_kind, names.0, names.1, event.sequence, state, numbers, event.is_known, values)
+    }))
+}
+
+/// The events of the journal.
+fn found(plant: &Plant) -> BTreeMap<Line, u64> {
+    let entries =
+        plant.entries().into_iter().filter(|entry| entry.rule != "Extra" && !entry.rule.contains('.'));
+    count(entries.map(|entry| {
+        let numbers = [Some(entry.time), entry.since, entry.missing];
+        let values = [entry.value, entry.limit].map(|value| value.map(f64::to_bits));
+        let rule_and_kind = format!("{} {}", entry.rule, entry.kind.name());
+        let state = entry.state.map(Standing::name);
+        (rule_and_kind, entry.node, entry.instance, entry.sequence, state, numbers, entry.is_known, values)
+    }))
+}
+
+fn count(lines: impl Iterator<Item = Line>) -> BTreeMap<Line, u64> {
+    let mut counts = BTreeMap::new();
+    lines.for_each(|line| *counts.entry(line).or_default() += 1);
+    counts
+}
+
+/// splitmix64
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut number = self.0;
+        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (number ^ (number >> 31)) % below
+    }
+}
+
+fn run(seed: u64) {
+    let mut random = Random(seed);
+    let mut plant = Plant::new(RULES);
+    let mut nodes: Vec<Pumps> = Vec::new();
+    let mut runs = 0;
+    for name in ["north", "south"] {
+        runs += 1;
+        nodes.push(Pumps::new(&plant.dac, name, runs, &INSTANCES));
+    }
+    let mut step_of_clock = 0_i64;
+    let mut has_extra = false;
+    for _ in 0..STEPS {
+        match random.next(40) {
+            // It is killed, and has the database of some commits before.
+            0..=2 => plant.kill(random.next(2) == 0),
+            3 => plant.restart(),
+            4 => {
+                has_extra = !has_extra;
+                plant.write_rules(&format!("{RULES}{}", if has_extra { EXTRA } else { "" }));
+            }
+            // Somebody sets the clock of the DAC.
+            5 => step_of_clock = random.next(2_000) as i64 * MS as i64 - 1_000 * MS as i64,
+            6 => {
+                let node = nodes.remove(0);
+                let name = node.name.clone();
+                node.leave();
+                runs += 1;
+                nodes.push(Pumps::new(&plant.dac, &name, runs, &INSTANCES));
+            }
+            7 => plant.snapshot(),
+            8 => std::thread::sleep(std::time::Duration::from_millis(random.next(300))),
+            _ => {
+                let (node, instance) = (random.next(2) as usize, INSTANCES[random.next(3) as usize]);
+                if random.next(10) == 0 {
+                    nodes[node].lose(instance, 1 + random.next(4));
+                }
+                if random.next(20) == 0 {
+                    nodes[node].set_clock_back(random.next(3_000) * MS);
+                }
+                let temperatures: Vec<f64> = (0..1 + random.next(30))
+                    .map(|_| if random.next(15) == 0 { f64::NAN } else { random.next(90) as f64 / 10.0 })
+                    .collect();
+                let time = Nanos(now().0.saturating_add_signed(step_of_clock));
+                nodes[node].send_at(instance, &temperatures, time);
+            }
+        }
+    }
+    let end = now().0;
+    let wanted = expected(&plant, end);
+    let begin = Instant::now();
+    let last = loop {
+        let last = found(&plant);
+        let lacking: Vec<_> = wanted.keys().filter(|line| !last.contains_key(*line)).collect();
+        if lacking.is_empty() {
+            break last;
+        }
+        assert!(begin.elapsed() < PATIENCE, "seed {seed} lacks {lacking:#?}");
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    // What is noticed later is only silence after the end.
+    let later: Vec<_> = last.iter().filter(|(line, count)| wanted.get(*line) != Some(*count)).collect();
+    assert!(
+        later.iter().all(|(line, count)| line.0 == "Gone raised" && **count == 1),
+        "seed {seed}: {later:#?}"
+    );
+    assert!(wanted.len() > 20, "seed {seed}: {} events", wanted.len());
+}
+
+#[test]
+fn the_journal_has_each_event_of_the_samples_once() {
+    let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
+    if let Some(seed) = number("OASIS_RULES_SEED") {
+        return run(seed);
+    }
+    (0..number("OASIS_RULES_SEEDS").unwrap_or(8)).for_each(run);
+}

@@ -6,11 +6,7 @@ use oasis_alarms::{Alarms, JournalEntry, JournalFilter, JournalKind, Limits};
 use oasis_rules::Standing;
 use oasis_wire::time;
 use serde_json::{Map, Value, json};
-use std::{
-    collections::BTreeMap,
-    env, fs,
-    path::PathBuf,
-};
+use std::{collections::BTreeMap, env, fs, path::PathBuf};
 
 /// Many events: a processor's times change irregularly.
 const RULES: &str = r#"input cpu = "*/processor" : OASIS::System::LinuxProcessorProbe;

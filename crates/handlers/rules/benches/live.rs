@@ -1,0 +1,114 @@
+//! What the evaluation of rules costs while samples come: processor time of the handler's thread, and latency from a sample to its committed event.
+//!
+//! `cargo bench -p oasis-rules-handler` prints one line a figure.
+
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
+#![allow(clippy::print_stdout, reason = "figures are printed")]
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use common::{Plant, Pumps, wait};
+use oasis_handler::Handler;
+use oasis_rules::Standing;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
+
+/// How long each load lasts.
+const LOAD: Duration = Duration::from_secs(5);
+/// Ticks of `/proc` in a second.
+const TICKS: f64 = 100.0;
+
+fn main() {
+    // Tests of the workspace call benchmarks without `--bench`: they only look whether they start.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    one_busy_instance();
+    many_rules(1_000, 10);
+    many_rules(1_000, 1_000);
+    latency();
+}
+
+/// Processor time of the threads of this name, in seconds.
+fn cpu(name: &str) -> f64 {
+    let tasks = fs::read_dir("/proc/self/task").unwrap().flatten();
+    let ticks = tasks.filter_map(|task| {
+        let stat = fs::read_to_string(task.path().join("stat")).ok()?;
+        let (comm, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
+        (comm == name).then(|| Some(ticks(11)? + ticks(12)?))?
+    });
+    ticks.sum::<f64>() / TICKS
+}
+
+/// Calls `send` so often in a second, for a while. Returns the handler's share of a core, and the samples that it had not evaluated at the end.
+fn load(plant: &Plant, per_second: u32, mut send: impl FnMut(u32)) -> (f64, u64) {
+    let (begin, before) = (Instant::now(), cpu("rules"));
+    let mut sent = 0;
+    while begin.elapsed() < LOAD {
+        let due = (begin.elapsed().as_secs_f64() * f64::from(per_second)) as u32;
+        while sent < due {
+            send(sent);
+            sent += 1;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let share = (cpu("rules") - before) / begin.elapsed().as_secs_f64();
+    (share, plant.rules.state()["behind"].as_u64().unwrap())
+}
+
+fn one_busy_instance() {
+    let plant = Plant::new("input p = \"*/pump\" : Pump; alarm Hot { raise p.temperature > 95; }");
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    let temperatures = vec![50.0; 1_000];
+    let (share, behind) = load(&plant, 1_000, |_| pumps.send("pump", &temperatures));
+    let samples = plant.rules.state()["samples"].as_u64().unwrap();
+    println!(
+        "one rule, one instance, 1,000 batches of 1,000 samples a second: {:.1} % of a core, {samples} evaluated, {behind} behind",
+        share * 100.0
+    );
+}
+
+fn many_rules(instances: usize, rules: usize) {
+    let alarms: String =
+        (0..rules).map(|at| format!("alarm Hot{at} {{ raise p.temperature > {at} + 1000; }}\n")).collect();
+    let plant = Plant::new(&format!("input p = \"*/pump *\" : Pump;\n{alarms}"));
+    let names: Vec<String> = (0..instances).map(|at| format!("pump {at}")).collect();
+    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &names);
+    wait("all instances", || (plant.rules.state()["instances"] == instances).then_some(()));
+    let per_second = u32::try_from(instances).unwrap() * 10;
+    let (share, _) = load(&plant, per_second, |at| pumps.send(names[at as usize % names.len()], &[50.0]));
+    let evaluated = plant.rules.state()["samples"].as_u64().unwrap();
+    let sent = u64::from(per_second) * LOAD.as_secs();
+    println!(
+        "{rules} rules over {instances} instances at 10 Hz: {:.1} % of a core, {evaluated} of {sent} samples evaluated meanwhile",
+        share * 100.0
+    );
+}
+
+fn latency() {
+    let plant = Plant::new("input p = \"*/pump\" : Pump; alarm Hot { raise p.temperature > 95; }");
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    for _ in 0..200 {
+        pumps.send("pump", &[99.0]);
+        plant.wait_for_standing("Hot", Standing::Active);
+        pumps.send("pump", &[9.0]);
+        plant.wait_for_standing("Hot", Standing::Normal);
+    }
+    let mut latencies: Vec<u64> =
+        plant.entries().iter().map(|entry| entry.written.saturating_sub(entry.dac_time)).collect();
+    latencies.sort_unstable();
+    let at = |share: f64| latencies[(latencies.len() as f64 * share) as usize] as f64 / 1e6;
+    println!(
+        "DAC time to commit: median {:.2} ms, 99 % {:.2} ms, longest {:.2} ms of {} events",
+        at(0.5),
+        at(0.99),
+        latencies.last().map_or(0.0, |longest| *longest as f64 / 1e6),
+        latencies.len()
+    );
+}

@@ -8,7 +8,7 @@ use crate::{
     memory::{Alarm, Memory},
     tables::{self, checkpoint, counter, journal, message},
 };
-use oasis_rules::{EventKind, Standing, program::Severity};
+use oasis_rules::{EventKind, Placeholder, Standing, fill, program::Severity, readable};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -512,39 +512,15 @@ fn cut(text: &str, most: usize) -> &str {
 
 /// The text for people, with its placeholders filled in.
 fn message_of(facts: &RuleFacts, event: &RuleEvent) -> Option<String> {
-    let number = |value: Option<f64>| {
-        let Some(value) = value else { return "unknown".to_owned() };
-        event.unit.as_ref().map_or_else(|| value.to_string(), |unit| format!("{value} {unit}"))
+    let number = |value: Option<f64>| Some(readable(value?, event.unit.as_deref()));
+    let value = |of| match of {
+        Placeholder::Rule => Some(event.rule.clone()),
+        Placeholder::Node => Some(event.node.clone()),
+        Placeholder::Instance => Some(event.instance.clone()),
+        Placeholder::Value => number(event.value),
+        Placeholder::Limit => number(event.limit),
+        Placeholder::Since => Some(oasis_wire::time::format(event.since.unwrap_or(event.time))),
     };
-    let value = |name: &str| {
-        Some(match name {
-            "rule" => event.rule.clone(),
-            "node" => event.node.clone(),
-            "instance" => event.instance.clone(),
-            "value" => number(event.value),
-            "limit" => number(event.limit),
-            "since" => oasis_wire::time::format(event.since.unwrap_or(event.time)),
-            _ => return None,
-        })
-    };
-    let mut rest = facts.message.as_deref()?;
-    let mut text = String::new();
-    while let Some(open) = rest.find('{') {
-        text.push_str(&rest[..open]);
-        rest = &rest[open..];
-        let filled = rest.find('}').and_then(|close| Some((value(&rest[1..close])?, close)));
-        let length = match &filled {
-            Some((value, close)) => {
-                text.push_str(value);
-                close + 1
-            }
-            None => {
-                text.push('{');
-                1
-            }
-        };
-        rest = &rest[length..];
-    }
-    text.push_str(rest);
+    let text = fill(facts.message.as_deref()?, value);
     Some(cut(&text, MESSAGE_BYTES).to_owned())
 }

@@ -211,7 +211,8 @@ impl Api {
         let config = &doors.config;
         let layouts = LayoutStore::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
         let (enrollment, provider, sql, tem) = (None, None, sql::Turns::default(), Arc::default());
-        let (layouts, alarms, rules, notifications) = (Arc::new(layouts), None, rules::Rules::default(), None);
+        let (layouts, alarms, rules, notifications) =
+            (Arc::new(layouts), None, rules::Rules::default(), None);
         Ok(Self { layouts, handlers, notifications, doors, enrollment, provider, sql, rules, tem, alarms })
     }
 

@@ -48,6 +48,7 @@ mod parser;
 pub mod program;
 mod state;
 mod unit;
+mod witness;
 
 pub use code::{Code, Diagnostic};
 pub use compile::{DeclaredAlarm, Report, compile};
@@ -60,6 +61,6 @@ pub use evaluate::{
 };
 pub use format::format;
 pub use limits::{Limits, limits};
-pub use message::{Placeholder, fill};
+pub use message::{Placeholder, fill, readable};
 pub use program::Program;
 pub use state::{FileState, Loaded, LoadedFile, LoadedRule, Place, Problem, RulesState};

@@ -15,7 +15,7 @@ use std::{path::PathBuf, sync::Arc};
 const MAX_RULES: usize = 10_000;
 /// Longest name of a metric in a message, in bytes.
 const MAX_LABEL: usize = 64;
-/// Longest unit in a message, in bytes.
+/// Longest unit in an event, in bytes.
 const MAX_UNIT: usize = 32;
 /// Levels of structs.
 const MAX_DEPTH: usize = 16;
@@ -188,6 +188,7 @@ impl Limit {
             operator: self.comparison,
             left: Number::Column(column),
             right: Number::Constant(self.limit),
+            unit: self.column.unit.as_deref().map(|unit| plain(unit, MAX_UNIT)),
             is_witness: true,
         };
         Alarm {
@@ -203,12 +204,10 @@ impl Limit {
     }
 
     fn message(&self) -> String {
-        let unit = self.column.unit.as_deref().map(|unit| format!(" {}", plain(unit, MAX_UNIT)));
-        let unit = unit.unwrap_or_default();
         let label = &self.label;
         let message = match &self.value_name {
             Some(value) => format!("{label} of {{node}}/{{instance}} is {}", plain(value, MAX_LABEL)),
-            None => format!("{label} of {{node}}/{{instance}} is {{value}}{unit} (limit {{limit}}{unit})"),
+            None => format!("{label} of {{node}}/{{instance}} is {{value}} (limit {{limit}})"),
         };
         debug_assert!(message.len() <= MAX_MESSAGE, "its parts are bounded");
         message

@@ -73,6 +73,17 @@ fn first(text: &str) -> (Part<'_>, usize) {
     (known.map_or(wrong, |(_, placeholder)| Part::Placeholder(placeholder)), end + 1)
 }
 
+/// A value for people: six digits, and its unit.
+///
+/// ```
+/// assert_eq!(oasis_rules::readable(98.10554993010096, Some("Cel")), "98.1055 Cel");
+/// assert_eq!(oasis_rules::readable(-1e9, None), "-1000000000");
+/// ```
+pub fn readable(value: f64, unit: Option<&str>) -> String {
+    let rounded = format!("{value:.5e}").parse().unwrap_or(value);
+    unit.map_or_else(|| rounded.to_string(), |unit| format!("{rounded} {unit}"))
+}
+
 /// Fills in the placeholders of a message. `-` stands for what `value` does not know.
 ///
 /// ```

@@ -351,6 +351,8 @@ pub enum Condition {
         left: Number,
         /// The other side.
         right: Number,
+        /// The unit of both.
+        unit: Option<String>,
         /// Whether events show the two numbers.
         is_witness: bool,
     },

@@ -401,6 +401,7 @@ impl Source {
             is_known: event.is_known,
             value: event.value,
             limit: event.limit,
+            unit: rule.unit(kind).map(str::to_owned),
             run,
             sequence: event.sequence,
             time: event.time,

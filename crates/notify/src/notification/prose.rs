@@ -3,6 +3,7 @@
 use crate::{notification::Event, notification::Notification, text};
 use jiff::{Timestamp, Unit};
 use oasis_alarms::AlarmView;
+use oasis_rules::readable;
 use std::fmt::Write;
 
 /// Longest summary, in bytes.
@@ -35,10 +36,10 @@ fn addition(alarm: &AlarmView) -> String {
 
 /// The value and what it was compared with.
 pub fn measured(alarm: &AlarmView) -> Option<String> {
-    let unit = alarm.unit.as_deref().map(|unit| format!(" {unit}")).unwrap_or_default();
-    let value = alarm.value.map(|value| format!("{value}{unit}"))?;
+    let number = |value| readable(value, alarm.unit.as_deref());
+    let value = number(alarm.value?);
     Some(match alarm.limit {
-        Some(limit) => format!("{value} (limit {limit}{unit})"),
+        Some(limit) => format!("{value} (limit {})", number(limit)),
         None => value,
     })
 }

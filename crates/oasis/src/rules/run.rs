@@ -9,7 +9,7 @@ use crate::{
     time_flag,
 };
 use anyhow::bail;
-use oasis_rules::{Event, EventKind, Program};
+use oasis_rules::{Event, EventKind, Program, readable};
 use oasis_rules_history::{Occurrence, Past, Replay, Span};
 use oasis_store::History;
 use oasis_wire::{schema::ProbeType, time};
@@ -128,11 +128,12 @@ impl<W: Write> Printer<W> {
 fn text(program: &Program, target: &Target, event: &Event) -> String {
     let rule = program.rules.get(event.rule).map_or("", |rule| &*rule.name);
     let mut line = format!("{}  {:<9}  {rule}  {target}", time::format(event.time), event.kind.name());
+    let unit = program.rules.get(event.rule).and_then(|rule| rule.unit(event.kind));
     if let Some(value) = event.value {
-        line += &format!("  {value}");
+        line += &format!("  {}", readable(value, unit));
     }
     if let Some(limit) = event.limit {
-        line += &format!(" (limit {limit})");
+        line += &format!(" (limit {})", readable(limit, unit));
     }
     if let Some(missing) = event.missing {
         line += &format!("  {} missing", counted(missing as usize, "sample"));

@@ -246,7 +246,7 @@ impl Typing<'_, '_> {
             (Typed::Number(one), Typed::Number(other)) => self.compare_numbers(operator, one, other, span),
             (Typed::Enumeration(one, of), Typed::Enumeration(other, same)) if of == same => {
                 self.only_equality(operator, span)?;
-                Ok(Condition::Compare { operator, left: one, right: other, is_witness: false })
+                Ok(Condition::Compare { operator, left: one, right: other, unit: None, is_witness: false })
             }
             (Typed::Condition(_), _) | (_, Typed::Condition(_)) => {
                 let wrong =
@@ -279,7 +279,10 @@ impl Typing<'_, '_> {
             (Number::Constant(limit), Number::Count(count)) => {
                 Condition::Counted { count, operator: reversed(operator), limit, is_witness: false }
             }
-            (left, right) => Condition::Compare { operator, left, right, is_witness: false },
+            (left, right) => {
+                let unit = unit.text().map(str::to_owned);
+                Condition::Compare { operator, left, right, unit, is_witness: false }
+            }
         })
     }
 
@@ -314,7 +317,8 @@ impl Typing<'_, '_> {
             let wrong = Diagnostic::new(Code::UnknownEnumerator, name.span, message, "not in the enum");
             return Err(self.report(wrong.help(help)));
         };
-        Ok(Condition::Compare { operator, left, right: Number::Constant(value as f64), is_witness: false })
+        let right = Number::Constant(value as f64);
+        Ok(Condition::Compare { operator, left, right, unit: None, is_witness: false })
     }
 
     fn only_equality(&mut self, operator: Comparison, span: Span) -> Compiled<()> {

@@ -112,6 +112,7 @@ impl Event {
             Body::Alarm(alarm) => Some(alarm.severity.name()),
             Body::Event(_) | Body::Derive(_) | Body::Check(_) => None,
         });
+        let unit = rule.filter(|_| self.value.is_some()).and_then(|rule| rule.unit(self.kind));
         let members = [
             ("time", json!(format(self.time))),
             ("rule", json!(rule.map(|rule| &rule.name))),
@@ -122,6 +123,7 @@ impl Event {
             ("quality", json!(if self.is_known { "good" } else { "unknown" })),
             ("value", json!(self.value)),
             ("limit", json!(self.limit)),
+            ("unit", json!(unit)),
             ("sequence", json!(self.sequence)),
             ("since", json!(self.since.map(format))),
             ("missing", json!(self.missing)),

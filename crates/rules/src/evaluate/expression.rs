@@ -100,7 +100,7 @@ impl<'a> Evaluation<'a> {
                 let values = self.number(&Number::Column(*index));
                 values.iter().map(|value| Kleene::from_number(*value)).collect()
             }
-            Condition::Compare { operator, left, right, is_witness } => {
+            Condition::Compare { operator, left, right, is_witness, unit: _ } => {
                 let (left, right) = (self.number(left), self.number(right));
                 let found =
                     left.iter().zip(&*right).map(|(left, right)| compare(*operator, *left, *right)).collect();

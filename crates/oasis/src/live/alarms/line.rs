@@ -1,6 +1,7 @@
 //! An alarm in one line. Texts of the DAC steer no terminal.
 
 use oasis_format::visible::Visible;
+use oasis_rules::readable;
 use oasis_wire::time;
 use serde_json::Value;
 
@@ -54,10 +55,11 @@ pub fn instance(of: &Value) -> String {
 
 /// The value and its limit.
 pub fn value(of: &Value) -> String {
-    let unit = of["unit"].as_str().map(|unit| format!(" {}", Visible(unit))).unwrap_or_default();
+    let unit = of["unit"].as_str().map(|unit| Visible(unit).to_string());
+    let number = |value| readable(value, unit.as_deref());
     match (of["value"].as_f64(), of["limit"].as_f64()) {
-        (Some(value), Some(limit)) => format!("{value} (limit {limit}){unit}"),
-        (Some(value), None) => format!("{value}{unit}"),
+        (Some(value), Some(limit)) => format!("{} (limit {})", number(value), number(limit)),
+        (Some(value), None) => number(value),
         _ => "-".into(),
     }
 }
@@ -87,7 +89,7 @@ mod tests {
             "high",
             "Hot\\u{1b}[2J",
             "plant-7/pump 3",
-            "97.5 (limit 95) Cel",
+            "97.5 Cel (limit 95 Cel)",
             "2025-11-21T00:00:00Z",
         ];
         assert_eq!(row(&alarm)[..6], cells);

@@ -13,6 +13,7 @@ use crate::{
 use oasis_alarms::{Alarms, Checkpoint, CheckpointKey, Filter, JournalFilter, Round, RuleEvent, RuleFacts};
 use oasis_dac::{Dac, Follower, Instance, now};
 use oasis_handler::{Context, Failure, Stopping, StoredSamples};
+use oasis_health::Pulse;
 use oasis_rules::{Derived, RulesState, Standing};
 use oasis_rules_history::{Past, newest_dac_time_of};
 use oasis_wire::{
@@ -52,7 +53,7 @@ pub fn run(
     shared: &Arc<Shared>,
     context: Context,
 ) -> Result<(), Failure> {
-    let Context { dac, archive, stopping, .. } = context;
+    let Context { dac, archive, stopping, pulse } = context;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure(format!("no runtime: {error}")))?;
     let sender =
@@ -64,6 +65,7 @@ pub fn run(
         shared,
         dac,
         archive,
+        pulse,
         runtime,
         set: RuleSet::default(),
         files: Vec::new(),
@@ -103,6 +105,7 @@ struct Work<'a> {
     shared: &'a Shared,
     dac: Arc<Dac>,
     archive: Option<Arc<dyn StoredSamples>>,
+    pulse: Arc<Pulse>,
     /// Waits for the archive.
     runtime: tokio::runtime::Runtime,
     set: RuleSet,
@@ -285,6 +288,7 @@ impl Work<'_> {
         ) -> Result<T, oasis_store::ReadError>,
     ) -> Option<T> {
         let source = self.sources.get_mut(&topic)?;
+        let _reading = self.pulse.begin("read samples for rules");
         let (archive, runtime) = (self.archive.as_ref(), &self.runtime);
         let flush = || {
             if let Some(archive) = archive {
@@ -396,7 +400,10 @@ impl Work<'_> {
         }
         let newest = self.pending.events.iter().map(|event| event.dac_time).max();
         let (events, checkpoints) = (self.pending.events.clone(), self.pending.checkpoints.clone());
-        match self.alarms.commit(Round { now: now(), events, checkpoints }) {
+        let committing = self.pulse.begin("commit events of rules");
+        let committed = self.alarms.commit(Round { now: now(), events, checkpoints });
+        drop(committing);
+        match committed {
             Ok(committed) => {
                 let Pending { events, .. } = std::mem::take(&mut self.pending);
                 self.act(events, committed.duplicates > 0);
@@ -498,7 +505,9 @@ impl Work<'_> {
         if let Some(output) = &mut self.output {
             output.flush();
         }
+        let reading = self.pulse.begin("read files of rules");
         let files = files::read(self.config);
+        drop(reading);
         if is_first || files != self.files {
             self.files = files;
             self.types = self.known_types();

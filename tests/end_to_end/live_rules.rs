@@ -216,6 +216,9 @@ fn silence_is_noticed_when_the_last_node_has_died_and_begins_anew_with_the_dac()
     let before = figure(&dac, "events");
     node.kill();
     eventually_more(&dac, "events", before);
+    let alarms = get(&dac, "/api/v1/alarms?state=standing");
+    let [alarm] = &alarms["alarms"].as_array().unwrap()[..] else { panic!("{alarms}") };
+    assert_eq!((&alarm["rule"], &alarm["state"]), (&json!("Gone"), &json!("active")), "{alarm}");
     // The recording has the result, so it says that the DAC has waited so long.
     stored(&dac, "rules", "Gone");
     dac.kill();
@@ -228,5 +231,10 @@ fn silence_is_noticed_when_the_last_node_has_died_and_begins_anew_with_the_dac()
     assert!(gone.starts_with(&[JournalKind::Raised, JournalKind::Cleared]), "{journal:?}");
     assert!(gone.chunks(2).all(|pair| pair.first() == Some(&JournalKind::Raised)), "{journal:?}");
     assert_eq!(journal[0].cause.as_deref(), Some("offline"), "{journal:?}");
-    compare(&journal.iter().map(line).collect::<Vec<_>>(), &plant.replayed());
+    let (mut live, replayed) = (journal.iter().map(line).collect::<Vec<_>>(), plant.replayed());
+    // It may have noticed that the last node has left while it ended: the archive ends at the same time.
+    if live.len() > replayed.len() && journal.last().is_some_and(|last| last.kind == JournalKind::Raised) {
+        live.pop();
+    }
+    compare(&live, &replayed);
 }

@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 /// What to do with an alarm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schema(as = AlarmVerb)]
 pub enum Asked {
     Acknowledge,
     Shelve,

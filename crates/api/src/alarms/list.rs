@@ -15,6 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 const LISTED: usize = 1_000;
 
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AlarmList)]
 pub struct Alarms {
     /// The newest revision that the list shows.
     revision: u64,

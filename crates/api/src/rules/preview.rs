@@ -38,6 +38,8 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 const MOST_INSTANCES: usize = 2_000;
 /// Most memory that the rules may take for all of them.
 const MOST_MEMORY: usize = 128 * 1024 * 1024;
+/// Most memory that they may take for one of them. Each sample looks at all of a window, so this also bounds the time that a batch takes.
+const MOST_OF_ONE: usize = 16 * 1024 * 1024;
 /// Most notes.
 const MOST_NOTES: usize = 100;
 /// The time that is read by default.
@@ -139,13 +141,16 @@ fn check_size(past: &Past, program: &Program) -> Result<(), Problem> {
             "the inputs match {all} instances, more than {MOST_INSTANCES}: use patterns that match fewer"
         )));
     }
-    let bytes = program.rules.iter().fold(0_usize, |sum, rule| {
-        let instances = instances.get(&rule.input).copied().unwrap_or_default();
-        sum.saturating_add(rule.memory_bytes().saturating_mul(instances))
-    });
-    if bytes > MOST_MEMORY {
+    let (mut of_one, mut of_all) = (0_usize, 0_usize);
+    for (at, &instances) in &instances {
+        let rules = program.rules.iter().filter(|rule| rule.input == *at);
+        let bytes = rules.fold(0_usize, |sum, rule| sum.saturating_add(rule.memory_bytes()));
+        of_one = of_one.max(bytes);
+        of_all = of_all.saturating_add(bytes.saturating_mul(instances));
+    }
+    if of_one > MOST_OF_ONE || of_all > MOST_MEMORY {
         return Err(too_large(format!(
-            "the rules can take {bytes} bytes for all instances, more than {MOST_MEMORY}: shorten windows, or use patterns that match fewer"
+            "the rules can take {of_one} bytes for an instance and {of_all} for all, more than {MOST_OF_ONE} or {MOST_MEMORY}: shorten windows, or use patterns that match fewer"
         )));
     }
     Ok(())

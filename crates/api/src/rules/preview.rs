@@ -251,3 +251,19 @@ impl Preview {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preview_ends_when_its_client_has_left() {
+        let replay = Replay::open(&Past::default(), Program::default(), Span::default()).unwrap();
+        let mut preview = Preview { replay, found: Previewed::default(), bytes: 0 };
+        let has_left = AtomicBool::new(true);
+        let problem = preview.run(Instant::now(), &has_left).unwrap_err();
+        assert!(problem.is("query_ended"));
+        has_left.store(false, Ordering::Relaxed);
+        assert!(preview.run(Instant::now() + TIME, &has_left).is_ok());
+    }
+}

@@ -40,6 +40,7 @@ mod outbox;
 mod standing;
 mod statistics;
 mod tables;
+mod unknown_destinations;
 
 pub use action::{Action, ActionError, ActionVerb, Conflict};
 pub use alarm::{AlarmKey, AlarmList, AlarmView, Changes, Filter, MOST_RAISES};

@@ -29,6 +29,9 @@ use uuid::Builder;
 /// Tests a minute, of all destinations together.
 const TESTS: NonZeroU32 = NonZeroU32::new(6).expect("not zero");
 
+/// Rules with unknown destinations that are warned of.
+const MOST_UNKNOWN: usize = 16;
+
 /// Notifies people of alarms.
 pub struct NotifyHandler {
     alarms: Arc<Alarms>,
@@ -248,7 +251,13 @@ impl Handler for NotifyHandler {
                 .into_iter()
                 .map(move |warning| format!("{name}: {warning}"))
         };
-        self.destinations.iter().flat_map(of).collect()
+        let unknown = self.alarms.unknown_destinations().into_iter().take(MOST_UNKNOWN);
+        let unknown = unknown.map(|(rule, name)| {
+            format!(
+                "the rule {rule} notifies {name:?}, and there is no such destination: add [notify.{name:?}]"
+            )
+        });
+        self.destinations.iter().flat_map(of).chain(unknown).collect()
     }
 
     /// An attempt that is under way ends first.

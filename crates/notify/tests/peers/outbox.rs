@@ -196,6 +196,22 @@ fn a_test_says_what_the_destination_has_answered() {
     assert_eq!(plant.figures("pager").delivered, 0);
 }
 
+#[test]
+fn a_rule_that_notifies_nobody_who_exists_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::http();
+    let plant = Plant::start(folder.path(), &webhook("pager", &receiver, ""));
+    assert!(plant.supervisor.warnings().is_empty());
+    plant.notify(&["pager", "night shift"]);
+    let warnings = plant.supervisor.warnings();
+    assert!(warnings[0].1.contains("[notify.\"night shift\"]") && warnings.len() == 1, "{warnings:?}");
+    plant.notify(&[]);
+    plant.raise("quiet");
+    plant.notify(&["pager"]);
+    plant.raise("pump");
+    assert_eq!(happened(&receiver), pair("raised", "pump"));
+}
+
 /// Prints a figure; a loaded machine takes longer.
 #[test]
 fn from_a_change_to_the_webhook_it_takes_milliseconds() {

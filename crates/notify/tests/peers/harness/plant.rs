@@ -29,17 +29,16 @@ impl Plant {
         let destinations = config.destinations().unwrap();
         let alarms = Arc::new(Alarms::open(folder, Limits::default()).unwrap());
         let handler = Arc::new(NotifyHandler::new(destinations, alarms.clone(), "hall-1").unwrap());
-        let facts = RuleFacts {
-            name: RULE.into(),
-            severity: Severity::High,
-            latch: false,
-            message: Some("{instance} is hot".into()),
-            notify: None,
-        };
-        alarms.set_rules(&[facts]).unwrap();
+        alarms.set_rules(&[facts(None)]).unwrap();
         let supervisor = Supervisor::new(Dac::new(Config::default()), None, vec![handler.clone()]);
         supervisor.start_all();
         Self { alarms, handler, supervisor }
+    }
+
+    /// From now on the rule notifies these destinations.
+    pub fn notify(&self, names: &[&str]) {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        self.alarms.set_rules(&[facts(Some(names))]).unwrap();
     }
 
     /// Raises the alarm of an instance.
@@ -98,4 +97,9 @@ impl Drop for Plant {
     fn drop(&mut self) {
         self.supervisor.stop_all();
     }
+}
+
+fn facts(notify: Option<Vec<String>>) -> RuleFacts {
+    let message = Some("{instance} is hot".into());
+    RuleFacts { name: RULE.into(), severity: Severity::High, latch: false, message, notify }
 }

@@ -25,7 +25,7 @@ pub struct DestinationList {
 pub struct DestinationView {
     /// Its name in the configuration, `[notify.NAME]`.
     name: String,
-    /// `alertmanager`, `webhook` or `mail`
+    /// `alertmanager`, `webhook`, `mail` or `exec`
     kind: &'static str,
     /// `ok`, or `failing`: the last attempt failed
     state: &'static str,

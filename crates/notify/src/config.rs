@@ -3,6 +3,7 @@
 use crate::{
     alertmanager::AlertmanagerConfig,
     destination::Destination,
+    exec::ExecConfig,
     mail::MailConfig,
     setting::{ConfigError, Limits, MOST_DESTINATIONS, Table},
     webhook::WebhookConfig,
@@ -30,6 +31,8 @@ pub enum DestinationConfig {
     Webhook(WebhookConfig),
     /// Mail to some people.
     Mail(MailConfig),
+    /// A program of this host.
+    Exec(ExecConfig),
 }
 
 /// A destination that can be used.
@@ -72,6 +75,7 @@ fn configured(name: &str, config: &DestinationConfig) -> Result<Configured, Conf
             ("webhook", config.limits(table)?, Arc::new(config.open(table)?))
         }
         DestinationConfig::Mail(config) => ("mail", config.limits(table)?, Arc::new(config.open(table)?)),
+        DestinationConfig::Exec(config) => ("exec", config.limits(table)?, Arc::new(config.open(table)?)),
     };
     Ok(Configured { name: name.into(), kind, limits, destination })
 }

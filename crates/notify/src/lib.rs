@@ -1,8 +1,8 @@
 //! Notifies people when an alarm is raised or cleared.
 //!
 //! The alarms write messages into their outbox, in the transaction that changes them. [`NotifyHandler`] has a courier for each destination of
-//! [`NotifyConfig`], which takes its messages from there and sends them: to [Alertmanager](AlertmanagerConfig), as [webhooks](WebhookConfig) or as
-//! [mail](MailConfig). A message is settled after it was sent: it arrives at least once, each time with the same key.
+//! [`NotifyConfig`], which takes its messages from there and sends them: to [Alertmanager](AlertmanagerConfig), as [webhooks](WebhookConfig), as
+//! [mail](MailConfig) or to a [program](ExecConfig). A message is settled after it was sent: it arrives at least once, each time with the same key.
 //!
 //! ```
 //! use oasis_notify::NotifyConfig;
@@ -21,6 +21,7 @@ mod backoff;
 mod config;
 mod courier;
 mod destination;
+mod exec;
 mod handler;
 mod http;
 mod mail;
@@ -36,6 +37,7 @@ pub use alertmanager::AlertmanagerConfig;
 pub use config::{Configured, DestinationConfig, NotifyConfig};
 pub use courier::Condition;
 pub use destination::{AtOnce, Destination, Scope, SendError};
+pub use exec::ExecConfig;
 pub use handler::{DestinationState, NotifyHandler, TestError};
 pub use mail::{MailConfig, MailTls};
 pub use notification::{Event, Notification};

@@ -126,12 +126,13 @@ fn the_reference_has_each_key_of_each_kind_with_its_default() {
     let read: File =
         toml::from_str(&documented()).unwrap_or_else(|error| panic!("{error}\n{}", documented()));
     let common = ["kind", "page", "per_minute", "give_up_after_seconds"];
-    let examples = ["url", "server", "from", "to"];
-    assert_eq!(read.notify.0.len(), 3);
+    let examples = ["url", "server", "from", "to", "program"];
+    assert_eq!(read.notify.0.len(), 4);
     for (name, config) in &read.notify.0 {
         let default = match config {
             DestinationConfig::Alertmanager(_) => DestinationConfig::Alertmanager(Default::default()),
             DestinationConfig::Webhook(_) => DestinationConfig::Webhook(Default::default()),
+            DestinationConfig::Exec(_) => DestinationConfig::Exec(Default::default()),
             DestinationConfig::Mail(_) => DestinationConfig::Mail(Default::default()),
         };
         let (written, default) =

@@ -1,6 +1,14 @@
 //! Notifications of alarms (`docs/guides/get-notified-of-alarms.md`): from a sample to a webhook, with real processes.
 
-use crate::harness::{Oasis, eventually, oasis};
+use crate::harness::{
+    Oasis, PATIENCE, PlainNode, eventually, oasis,
+    plain_node::{identity, pushed},
+};
+use oasis_wire::{
+    batch::{Encoder, Fields},
+    schema::ProbeType,
+    value::RowWriter,
+};
 use serde_json::Value;
 use std::{
     fs,
@@ -12,20 +20,54 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Toggles often: a processor's idle time grows irregularly.
-const RULES: &str = r#"input cpu = "*/processor" : OASIS::System::LinuxProcessorProbe;
+const RULES: &str = r#"input pump = "*/pump" : Pump;
 
-alarm Busy {
-  raise rate(cpu.idle_time, last 2) < rate(cpu.idle_time, last 5);
-  clear rate(cpu.idle_time, last 2) > rate(cpu.idle_time, last 5);
-  message "{node} is busy";
+alarm Hot {
+  raise pump.temperature > 95;
+  clear pump.temperature < 90;
+  message "{node} is hot";
 }
 
 alarm Quiet {
-  raise cpu.idle_time >= 0;
+  raise pump.temperature > 95;
   notify none;
 }
 "#;
+
+/// A pump whose temperature the test chooses.
+struct Pump {
+    node: PlainNode,
+    pump: ProbeType,
+    next: u64,
+}
+
+impl Pump {
+    fn connect(dac: &Oasis) -> Self {
+        let json = r#"{"name": "Pump", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d11", "version": "1.0",
+            "metrics": [{"name": "temperature", "type": "real64", "unit": "Cel"}]}"#;
+        let pump: ProbeType = serde_json::from_str(json).unwrap();
+        let instances = vec![pushed("pump", &pump)];
+        let node = PlainNode::connect(dac.channel(), identity("plant", 1), None, (&pump, instances));
+        Self { node, pump, next: 1 }
+    }
+
+    /// Sends a sample that was taken now.
+    fn send(&mut self, temperature: f64) {
+        let mut encoder = Encoder::new(&self.pump).unwrap();
+        let mut row = Vec::new();
+        RowWriter::new(&mut row).f64(temperature);
+        let now = oasis_dac::now().0;
+        encoder.push(now, &row).unwrap();
+        let mut batch = Vec::new();
+        let topic = self.node.topics[0].0;
+        encoder.finish(
+            Fields { topic, first_sequence: self.next, node_time: now, ..Fields::default() },
+            &mut batch,
+        );
+        self.node.sender.send(&[], &[&batch]).unwrap();
+        self.next += 1;
+    }
+}
 
 /// A webhook that answers everything with 204.
 struct Webhook {
@@ -49,6 +91,11 @@ impl Webhook {
             }
         });
         Self { address, bodies }
+    }
+
+    /// The next body, and when it came.
+    fn next(&self) -> (SystemTime, Value) {
+        self.bodies.recv_timeout(PATIENCE).expect("no notification came")
     }
 }
 
@@ -82,7 +129,7 @@ fn dac(folder: &TempDir, notify: &str) -> Oasis {
         format!("[rules]\nfiles = [{rules:?}]\ndirectory = {state:?}\n[tem]\nname = \"hall-1\"\n{notify}"),
     )
     .unwrap();
-    Oasis::up(&["--config", config.to_str().unwrap(), "--name", "plant", "--probe", "processor@200"])
+    Oasis::dac(&["--config", config.to_str().unwrap()])
 }
 
 fn notify(dac: &Oasis, arguments: &[&str]) -> (bool, String) {
@@ -99,21 +146,21 @@ fn an_alarm_of_a_sample_reaches_a_webhook_and_the_command_line_shows_it() {
     let table = "kind = \"webhook\"\nprivate = true\nper_minute = 60000\n";
     let config = format!("[notify.pager]\n{table}url = \"http://{}/\"\n", webhook.address);
     let dac = dac(&folder, &config);
+    let mut pump = Pump::connect(&dac);
     let mut ages = Vec::new();
-    let mut last = 0;
-    while ages.len() < 100 {
-        let (at, body) = webhook.bodies.recv_timeout(Duration::from_secs(90)).expect("a notification");
+    for number in 1..=100 {
+        pump.send(99.0);
+        let (at, body) = webhook.next();
         assert_eq!(
             (&body["rule"], &body["node"], &body["dac"]),
-            (&"Busy".into(), &"plant".into(), &"hall-1".into())
+            (&"Hot".into(), &"plant".into(), &"hall-1".into())
         );
-        assert!(body["id"].as_i64().unwrap() > last, "in order");
-        last = body["id"].as_i64().unwrap();
-        if body["event"] == "raised" {
-            assert_eq!(body["message"], "plant is busy");
-            let taken = SystemTime::UNIX_EPOCH + Duration::from_nanos(body["raised_ns"].as_u64().unwrap());
-            ages.push(at.duration_since(taken).unwrap_or_default());
-        }
+        assert_eq!((&body["event"], &body["message"]), (&"raised".into(), &"plant is hot".into()));
+        assert_eq!(body["sequence"], 2 * number - 1);
+        let taken = SystemTime::UNIX_EPOCH + Duration::from_nanos(body["raised_ns"].as_u64().unwrap());
+        ages.push(at.duration_since(taken).unwrap_or_default());
+        pump.send(20.0);
+        assert_eq!(webhook.next().1["event"], "cleared");
     }
     ages.sort();
     eprintln!("from a sample to the webhook: median {:?}, p99 {:?}, most {:?}", ages[50], ages[98], ages[99]);
@@ -128,10 +175,7 @@ fn an_alarm_of_a_sample_reaches_a_webhook_and_the_command_line_shows_it() {
         "{json}"
     );
     assert_eq!(notify(&dac, &["test", "pager"]), (true, "pager has accepted the test\n".into()));
-    eventually("the test", || {
-        let (_, body) = webhook.bodies.recv_timeout(Duration::from_secs(90)).unwrap();
-        (body["event"] == "test").then_some(())
-    });
+    assert_eq!(webhook.next().1["event"], "test");
     let (is_good, error) = notify(&dac, &["test", "fax"]);
     assert!(!is_good && error.contains("fax") && error.contains("pager"), "{error}");
 }
@@ -144,6 +188,7 @@ fn a_destination_that_fails_is_a_reason_of_health_and_its_test_says_why() {
         &folder,
         &format!("[notify.pager]\nkind = \"webhook\"\nprivate = true\nurl = \"http://{nobody}/\"\n"),
     );
+    Pump::connect(&dac).send(99.0);
     eventually("a failing destination", || {
         let (_, list) = notify(&dac, &["list"]);
         list.contains("failing").then_some(())

@@ -1,5 +1,6 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal, untracked } from '@preact/signals';
 import type { RuleLimit } from '../charts/draw_alarms.ts';
+import { Soon } from '../state/soon.ts';
 import { isConnected } from '../state/store.ts';
 import { ends, range } from '../state/time.ts';
 import { keyOf, type Target } from '../stream/view.ts';
@@ -21,6 +22,8 @@ const PAGE = 500;
 /** Most pages of a journal that are read for one instance. */
 const MAX_PAGES = 4;
 const PAUSE_MS = 300;
+/** Least time between two reads of an instance: an alarm may chatter. */
+const REST_MS = 1000;
 
 /** Alarms by instance: an instance without any costs its charts nothing. */
 const byTarget = computed(() => {
@@ -97,31 +100,34 @@ function follow(target: Target, shown: Signal<InstanceAlarms>): () => void {
     }));
     shown.value = { spans: moved, limits: constantLimits(entries, now) };
   };
-  return effect(() => {
-    const isThere = revision.value > 0 && isConnected.value;
-    void range.value;
-    if (!isThere) {
-      if (revision.value === 0) shown.value = NO_ALARMS;
-      return;
-    }
-    const end = new AbortController();
-    const timer = setTimeout(async () => {
+  const soon = new Soon(
+    async (signal) => {
       const [from, to] = ends().map((time) => byNode(node, time));
       const asked = { from, to, revision: revision.peek(), isLive: range.peek().live };
       if (!covered || !covers(covered, asked)) {
-        const read = await readCovering(target, asked, end.signal).catch(() => undefined);
         // The banner reports the lost connection.
-        if (!read || end.signal.aborted) return;
+        const read = await readCovering(target, asked, signal).catch(() => undefined);
+        if (!read || signal.aborted) return;
         covered = read;
       }
       draw(covered.entries);
-    }, PAUSE_MS);
-    untracked(() => covered && draw(covered.entries));
-    return () => {
-      clearTimeout(timer);
-      end.abort();
-    };
+    },
+    PAUSE_MS,
+    REST_MS,
+  );
+  const stop = effect(() => {
+    const isThere = revision.value > 0;
+    void range.value;
+    if (!isThere) shown.value = NO_ALARMS;
+    else if (isConnected.value) {
+      untracked(() => covered && draw(covered.entries));
+      soon.ask();
+    }
   });
+  return () => {
+    stop();
+    soon.stop();
+  };
 }
 
 interface Asked {

@@ -1,5 +1,5 @@
 import '../styles/alarms.css';
-import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { effect, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { type Alarm, SEVERITIES } from '../alarms/alarm.ts';
 import { alarmBook, alarmSource } from '../alarms/book.ts';
@@ -7,6 +7,8 @@ import { byNode } from '../alarms/clock.ts';
 import { ENTRY_KINDS, type Entry, type JournalFilter, readJournal } from '../alarms/journal.ts';
 import { useAttempt } from '../components/use_attempt.ts';
 import { useUniqueId } from '../components/use_unique_id.ts';
+import { Soon } from '../state/soon.ts';
+import { isConnected } from '../state/store.ts';
 import { ends, range } from '../state/time.ts';
 import { historyStrings } from '../strings/alarm_history.ts';
 import { strings } from '../strings.ts';
@@ -21,7 +23,9 @@ const MOST = 5000;
 /** Names that a field offers at most. */
 const NAMES = 500;
 /** Changes of this time are read together. */
-const PAUSE_MS = 400;
+const PAUSE_MS = 300;
+/** Least time between two reads. */
+const REST_MS = 1000;
 
 interface Choice {
   readonly rule: string;
@@ -43,34 +47,44 @@ export function AlarmHistoryPanel() {
   const { problem, attempt } = useAttempt();
   const isVisible = useVisible();
   const readFor = useRef<JournalFilter>();
+  const readProblem = useSignal('');
+  const read = async (signal: AbortSignal) => {
+    const filter = filterOf(choice.peek());
+    const page = await readJournal(filter, PAGE, undefined, signal);
+    if (signal.aborted) return;
+    // Older entries that somebody has loaded stay.
+    const kept = isSame(filter, readFor.current) ? continued(page.entries, entries.peek()) : undefined;
+    readFor.current = filter;
+    entries.value = kept ?? page.entries;
+    if (!kept) next.value = page.next;
+    isRead.value = true;
+  };
   useSignalEffect(() => {
-    const filter = filterOf(choice.value);
-    // New entries come with changes of alarms.
-    void alarmBook.value;
-    if (choice.value.time === 'shown') void range.value;
     if (!isVisible.value || alarmSource.value.kind !== 'server') return;
-    const end = new AbortController();
-    const timer = setTimeout(() => {
-      attempt(async () => {
-        const page = await readJournal(filter, PAGE, undefined, end.signal).catch((error) => {
-          if (end.signal.aborted) return undefined;
-          throw error;
-        });
-        if (!page || end.signal.aborted) return;
-        // Older entries that somebody has loaded stay.
-        const kept = isSame(filter, readFor.current) ? continued(page.entries, entries.peek()) : undefined;
-        readFor.current = filter;
-        entries.value = kept ?? page.entries;
-        if (!kept) next.value = page.next;
-        isRead.value = true;
-      });
-    }, PAUSE_MS);
+    const soon = new Soon(
+      async (signal) =>
+        read(signal).then(
+          () => {
+            readProblem.value = '';
+          },
+          (error) => {
+            if (!signal.aborted) readProblem.value = error instanceof Error ? error.message : String(error);
+          },
+        ),
+      PAUSE_MS,
+      REST_MS,
+    );
+    const stop = effect(() => {
+      // New entries come with changes of alarms.
+      void [alarmBook.value, isConnected.value];
+      if (choice.value.time === 'shown') void range.value;
+      soon.ask();
+    });
     return () => {
-      clearTimeout(timer);
-      end.abort();
+      stop();
+      soon.stop();
     };
   });
-
   const showOlder = () =>
     attempt(async () => {
       const page = await readJournal(filterOf(choice.peek()), PAGE, next.peek());
@@ -95,7 +109,7 @@ export function AlarmHistoryPanel() {
         }}
       />
       <p class="form-problem alarms-problem" role="alert">
-        {problem.value}
+        {problem.value || readProblem.value}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <div class="table-scroll" tabIndex={0}>

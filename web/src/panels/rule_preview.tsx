@@ -1,10 +1,11 @@
-import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { type ReadonlySignal, untracked, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { byBrowser } from '../alarms/clock.ts';
 import type { Entry } from '../alarms/journal.ts';
 import { useAttempt } from '../components/use_attempt.ts';
 import { formatInteger } from '../format/number.ts';
 import {
+  chartTime,
   countsOf,
   metricsIn,
   type Preview,
@@ -137,11 +138,15 @@ function Result({ preview, text }: { preview: Preview; text: string }) {
 
 /** A chart of one of the instances that have events. */
 function Sources({ preview, text }: { preview: Preview; text: string }) {
-  const { events, from, to } = preview;
+  const { events } = preview;
   const sources = useMemo(() => sourcesOf(events).filter(isKnown), [events]);
   const chosen = useSignal(0);
   const target = sources[chosen.value];
   useEffect(() => (target ? borrow('preview', [target]) : undefined), [target]);
+  const [from, to] = useMemo(
+    () => (target ? timeFor(target, preview) : [preview.from, preview.to]),
+    [target, preview],
+  );
   const spans = useMemo(() => (target ? spansFor(target, events, to) : []), [target, events, to]);
   const metrics = useMemo(() => metricsIn(text), [text]);
   if (!target) return null;
@@ -167,6 +172,14 @@ function Sources({ preview, text }: { preview: Preview; text: string }) {
       <AlarmChart key={keyOf(target)} target={target} from={from} to={to} spans={spans} metrics={metrics} />
     </>
   );
+}
+
+/** The time of the chart, by the browser's clock. */
+function timeFor(target: Target, { events, from, to }: Preview): [number, number] {
+  const own = events
+    .filter((event) => keyOf(event) === keyOf(target))
+    .map((event) => ({ ...event, time: untracked(() => byBrowser(target.node, event.time)) }));
+  return chartTime(own, from, to);
 }
 
 function isKnown(target: Target): boolean {

@@ -43,7 +43,9 @@ export function parsePreview(answer: unknown, [from, to]: readonly [number, numb
   return {
     from,
     to,
-    events: listOf(json.events).flatMap((event, index) => eventOf(event, index) ?? []),
+    events: listOf(json.events)
+      .flatMap((event, index) => eventOf(event, index) ?? [])
+      .sort((one, other) => one.time - other.time),
     diagnostics: parseDiagnostics(json.diagnostics),
     instances: numberIn(json, 'instances') ?? 0,
     samples: numberIn(json, 'samples') ?? 0,
@@ -129,6 +131,18 @@ export function previewSpans(events: readonly Entry[], to: number): AlarmSpan[] 
     return severity ? [{ rule, from: time, to: time, severity, isActive: true, isKnown }] : [];
   });
   return [...spansOf([...alarms].reverse(), [], to), ...others];
+}
+
+/** Share of the time that events fill at least, so that a chart shows all of it. */
+const FILLED = 0.25;
+const MARGIN_MS = 15_000;
+
+/** The time that a chart shows: that of the events with some room, if they are near each other. */
+export function chartTime(events: readonly Entry[], from: number, to: number): [number, number] {
+  const [first, last] = [events[0]?.time ?? from, events.at(-1)?.time ?? to];
+  if (last - first > (to - from) * FILLED) return [from, to];
+  const room = Math.max(MARGIN_MS, (last - first) / 4);
+  return [Math.max(from, first - room), Math.min(to, last + room)];
 }
 
 /** The metrics that a text names. */

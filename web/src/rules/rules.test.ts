@@ -5,7 +5,7 @@ import { deriveRule } from './derive.ts';
 import { fileNameOf, isFileName } from './draft.ts';
 import { parseRuleList } from './files.ts';
 import { highlight, offsetOf, placeAt, rangeOf } from './highlight.ts';
-import { countsOf, metricsIn, parsePreview, previewSpans, sourcesOf } from './preview.ts';
+import { chartTime, countsOf, metricsIn, parsePreview, previewSpans, sourcesOf } from './preview.ts';
 
 const type = () => 'Plant::Pump';
 const derived = (text: string) => deriveRule(parseExpression(text), text, type);
@@ -113,6 +113,16 @@ it('says what a preview has found', () => {
     ['Hot', 10, 20],
     ['Opened', 15, 15],
   ]);
+});
+
+it('shows the time of the events on a chart if they are near each other', () => {
+  const events = parsePreview(
+    { events: [10, 12].map((time) => ({ rule: 'a', event: 'raised', time: time * 6e10 })) },
+    [0, 0],
+  ).events;
+  expect(chartTime(events, 0, 3_600_000)).toEqual([570_000, 750_000]);
+  expect(chartTime(events, 500_000, 800_000)).toEqual([500_000, 800_000]);
+  expect(chartTime([], 0, 100)).toEqual([0, 100]);
 });
 
 it('draws the metrics that a text names', () => {

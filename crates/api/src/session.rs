@@ -41,9 +41,9 @@ pub struct Who {
     /// Text of the button for sign-in by a provider of identity (`/sign-in/oidc`); absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     provider: Option<String>,
-    /// Whether this DAC has alarms (`/api/v1/alarms`); only in the answer of `GET`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    alarms: Option<bool>,
+    /// Whether this DAC keeps alarms (`/api/v1/alarms`); absent if it does not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    alarms: bool,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -101,7 +101,7 @@ pub async fn who(
     headers: HeaderMap,
 ) -> Response {
     let provider = api.provider.as_ref().map(|provider| provider.label().to_owned());
-    let alarms = Some(api.alarms.is_some());
+    let alarms = api.alarms.is_some();
     let who = Who { provider, alarms, ..who_is(&api.doors, caller.principal()) };
     let mut response = Json(who).into_response();
     let has_old_cookie = session_cookie(&headers).is_some() && caller.principal().kind() == Kind::Stranger;
@@ -122,7 +122,7 @@ fn who_is(doors: &Doors, principal: &Principal) -> Who {
         verbs: Verb::ALL.iter().filter(is_permitted).map(|verb| verb.word()).collect(),
         reads_everything: may(Verb::ReadLive, Target::Dac) || may(Verb::ReadPast, Target::Dac),
         provider: None,
-        alarms: None,
+        alarms: false,
     }
 }
 

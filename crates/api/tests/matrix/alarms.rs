@@ -352,14 +352,24 @@ async fn a_reader_whose_token_is_revoked_hears_nothing_more() {
 #[tokio::test]
 async fn without_rules_the_answer_says_how_to_have_alarms() {
     let world = World::new();
-    let mut router = Api::router(world.api.clone().with_alarms(None));
-    let request = Request::builder()
-        .uri("/api/v1/alarms")
-        .header(header::HOST, "127.0.0.1:7070")
-        .extension(axum::extract::ConnectInfo(std::net::SocketAddr::from(([127, 0, 0, 1], 9))));
-    let answer =
-        tower_service::Service::call(&mut router, request.body(Body::empty()).unwrap()).await.unwrap();
-    let problem = json(answer).await;
+    let problem = ask(world.api.clone().with_alarms(None), "/api/v1/alarms").await;
     assert_eq!(problem["type"], "/problems/no_alarms", "{problem}");
     assert!(problem["detail"].as_str().unwrap().contains("[rules]"), "{problem}");
+}
+
+#[tokio::test]
+async fn the_session_says_whether_there_are_alarms() {
+    let world = World::new();
+    assert_eq!(ask(world.api.clone(), "/api/v1/session").await["alarms"], true);
+    assert_eq!(ask(world.api.clone().with_alarms(None), "/api/v1/session").await["alarms"], Value::Null);
+}
+
+/// The answer to somebody on this host.
+async fn ask(api: Api, path: &str) -> Value {
+    let request = Request::builder()
+        .uri(path)
+        .header(header::HOST, "127.0.0.1:7070")
+        .extension(axum::extract::ConnectInfo(std::net::SocketAddr::from(([127, 0, 0, 1], 9))));
+    let mut router = Api::router(api);
+    json(tower_service::Service::call(&mut router, request.body(Body::empty()).unwrap()).await.unwrap()).await
 }

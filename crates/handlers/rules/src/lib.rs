@@ -10,6 +10,7 @@ mod cause;
 mod checkpoint;
 mod commands;
 mod config;
+mod deadlines;
 mod files;
 mod output;
 mod ruleset;

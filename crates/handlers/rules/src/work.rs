@@ -73,6 +73,8 @@ pub fn run(
         waiting: BTreeSet::new(),
         deadlines: Deadlines::default(),
         seen: None,
+        followed: Instant::now(),
+        topics: Vec::new(),
         before: 0,
         pending: Pending::default(),
         has_facts: false,
@@ -116,6 +118,9 @@ struct Work<'a> {
     deadlines: Deadlines,
     /// The version of the registry whose instances are followed.
     seen: Option<u64>,
+    /// When they were looked at last, and their topics.
+    followed: Instant,
+    topics: Vec<TopicId>,
     /// The newest DAC time of the DAC's life before this one.
     before: u64,
     pending: Pending,

@@ -19,6 +19,8 @@ use std::{
 
 /// Interval of looks at the files, and of shelves that end.
 const LOOK: Duration = Duration::from_secs(1);
+/// Least time between two looks at the instances.
+const FOLLOW: Duration = Duration::from_millis(20);
 /// Most instances.
 const MAX_INSTANCES: usize = 20_000;
 
@@ -132,7 +134,16 @@ impl Work<'_> {
     /// Begins with instances that rules read, and ends with those that are gone.
     pub(super) fn follow_instances(&mut self) {
         let version = self.dac.registry.version();
-        if self.seen.replace(version) == Some(version) {
+        let is_forced = self.seen.is_none();
+        let is_early = self.followed.elapsed() < FOLLOW;
+        if !is_forced && (self.seen == Some(version) || is_early) {
+            return;
+        }
+        (self.seen, self.followed) = (Some(version), Instant::now());
+        let instances = self.dac.registry.instances_to_follow(Follower::Rules);
+        let topics: Vec<TopicId> = instances.iter().map(|instance| instance.topic).collect();
+        // Most changes are of other things: what a node says of its clock.
+        if std::mem::replace(&mut self.topics, topics) == self.topics && !is_forced {
             return;
         }
         let types = self.known_types();
@@ -140,7 +151,6 @@ impl Work<'_> {
             self.types = types;
             return self.compile();
         }
-        let instances = self.dac.registry.instances_to_follow(Follower::Rules);
         let known: HashSet<TopicId> = instances.iter().map(|instance| instance.topic).collect();
         let gone = |(topic, source): (&TopicId, &mut Source)| {
             source.is_idle() || (!known.contains(topic) && source.is_over())

@@ -6,7 +6,7 @@ import { SureButton } from '../components/sure_button.tsx';
 import { useAttempt } from '../components/use_attempt.ts';
 import { formatInteger } from '../format/number.ts';
 import { formatBytes } from '../format/unit.ts';
-import { begin, discard, draft, isChanged, keepDraft, open } from '../rules/draft.ts';
+import { begin, discard, draft, isChanged, isSetAside, keepDraft, open } from '../rules/draft.ts';
 import { type Rule, type RuleFile, type RuleList, readRules } from '../rules/files.ts';
 import { Refusal } from '../state/api.ts';
 import { shownTargets } from '../state/panels.ts';
@@ -31,7 +31,6 @@ export function RulesPanel() {
   const list = useSignal<RuleList | undefined>(undefined);
   const problem = useSignal('');
   const isAbsent = useSignal(false);
-  const isListed = useSignal(false);
   const isVisible = useVisible();
   useEffect(keepDraft, []);
   useSignalEffect(() => {
@@ -50,7 +49,7 @@ export function RulesPanel() {
   });
   const found = list.value;
   const mayChange = mayWriteRules.value && found?.isEditable === true;
-  const isEditing = draft.value !== undefined && !isListed.value;
+  const isEditing = draft.value !== undefined && !isSetAside.value;
   return (
     <section class="panel alarms-panel rules-panel" data-testid="rules">
       {isAbsent.value && <p class="alarms-note">{words.absent}</p>}
@@ -68,7 +67,7 @@ export function RulesPanel() {
         <RuleEditor
           mayChange={mayChange}
           onBack={() => {
-            if (isChanged.peek()) isListed.value = true;
+            if (isChanged.peek()) isSetAside.value = true;
             else discard();
           }}
         />
@@ -77,7 +76,7 @@ export function RulesPanel() {
           list={found}
           mayChange={mayChange}
           onEdit={() => {
-            isListed.value = false;
+            isSetAside.value = false;
           }}
         />
       )}

@@ -20,6 +20,9 @@ export const draft = signal<Draft | undefined>(undefined);
 
 export const isChanged = computed(() => draft.value !== undefined && draft.value.text !== draft.value.saved);
 
+/** Whether the list is shown although there is a draft. */
+export const isSetAside = signal(false);
+
 /** Why the DAC has refused the text; empty otherwise. */
 export const refused = signal<readonly Diagnostic[]>([]);
 
@@ -35,19 +38,22 @@ export function rename(name: string): void {
 }
 
 export function begin(name: string, text: string): void {
-  draft.value = { name, text, revision: undefined, saved: undefined };
-  refused.value = [];
+  show({ name, text, revision: undefined, saved: undefined });
 }
 
 export async function open(name: string): Promise<void> {
   const { text, revision } = await readFile(name);
-  draft.value = { name, text, revision, saved: text };
-  refused.value = [];
+  show({ name, text, revision, saved: text });
 }
 
 export function discard(): void {
-  draft.value = undefined;
+  show(undefined);
+}
+
+function show(next: Draft | undefined): void {
+  draft.value = next;
   refused.value = [];
+  isSetAside.value = false;
 }
 
 /** Saves the text. A text with errors is not saved: they are in {@link refused} then. */

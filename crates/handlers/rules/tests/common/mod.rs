@@ -44,8 +44,14 @@ const SNAPSHOT: &str = "snapshot.sqlite3";
 
 impl Plant {
     pub fn new(rules: &str) -> Self {
+        Self::with_files(&[rules.to_owned()])
+    }
+
+    pub fn with_files(files: &[String]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("a.rules"), rules).unwrap();
+        for (name, rules) in ('a'..).zip(files) {
+            fs::write(folder.path().join(format!("{name}.rules")), rules).unwrap();
+        }
         let alarms = Arc::new(Alarms::open(&folder.path().join("state"), Limits::default()).unwrap());
         let dac = Dac::new(Config::default());
         let rules = Arc::new(Rules::new(config(folder.path()), alarms.clone()));

@@ -114,6 +114,7 @@ fn line(entry: &JournalEntry) -> String {
         ("quality", json!(if entry.is_known { "good" } else { "unknown" })),
         ("value", json!(entry.value)),
         ("limit", json!(entry.limit)),
+        ("unit", json!(entry.unit)),
         ("sequence", json!(entry.sequence)),
         ("since", json!(entry.since.map(time::format))),
         ("missing", json!(entry.missing)),

@@ -99,20 +99,31 @@ impl Alarms {
                 .tick(now)
                 .map(|()| Committed { revision: self.memory().revision, ..Committed::default() });
         }
+        let is_time = self.memory().is_time_to_tell(now.0) && events.iter().all(|event| !event.late);
         self.change(now.0, |draft, _| {
             draft.expire()?;
+            if is_time {
+                draft.tell()?;
+            }
             events.into_iter().try_for_each(|event| draft.event(event))?;
             checkpoints.iter().try_for_each(|(key, checkpoint)| draft.checkpoint(key, checkpoint))
         })
     }
 
-    /// Lets time pass: timed shelves end. Writes only if one ends.
+    /// Lets time pass: timed shelves end, and destinations learn of what is left of late events. Writes only then.
     ///
     /// # Errors
     /// If the database fails.
     pub fn tick(&self, now: Nanos) -> Result<(), AlarmsError> {
-        if self.memory().pass_time(now.0) {
-            self.change(now.0, |draft, _| draft.expire())?;
+        let (is_over, is_time) = {
+            let memory = self.memory();
+            (memory.pass_time(now.0), memory.is_time_to_tell(now.0))
+        };
+        if is_over || is_time {
+            self.change(now.0, |draft, _| {
+                draft.expire()?;
+                if is_time { draft.tell() } else { Ok(()) }
+            })?;
         }
         Ok(())
     }

@@ -48,6 +48,7 @@ pub struct Change {
     journal_removed: u64,
     checkpoints_bytes: u64,
     figures: BTreeMap<String, DestinationFigures>,
+    is_late: bool,
 }
 
 impl Change {
@@ -61,6 +62,9 @@ impl Change {
         }
         memory.revision = self.revision;
         memory.now = self.now.into();
+        if self.is_late {
+            memory.last_late = self.now;
+        }
         memory.journal = self.journal;
         memory.journal_removed = self.journal_removed;
         memory.checkpoints_bytes = self.checkpoints_bytes;
@@ -103,6 +107,7 @@ impl<'a> Draft<'a> {
             return Ok(());
         }
         self.change.committed.events += 1;
+        self.change.is_late |= event.late;
         let key =
             AlarmKey { rule: event.rule.clone(), node: event.node.clone(), instance: event.instance.clone() };
         let alarm = match event.standing {
@@ -116,7 +121,7 @@ impl<'a> Draft<'a> {
             return self.append(&self.entry_of(&event, event.standing));
         };
         let latches = event.standing == Some(Standing::Latched);
-        let effects = alarm.state.on_event(event.kind, event.is_known, latches);
+        let effects = alarm.state.on_event(event.kind, event.is_known, latches, event.late);
         self.note(&mut alarm, &event);
         self.append(&self.entry_of(&event, Some(alarm.state.standing)))?;
         self.follow(&mut alarm, effects, "the alarm cleared", Origin::Event(event.key))?;
@@ -147,6 +152,18 @@ impl<'a> Draft<'a> {
                 continue;
             }
             self.follow(&mut alarm, effects, "its time is up", Origin::Other)?;
+            self.put(alarm)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the destinations what is left of late events.
+    pub fn tell(&mut self) -> Result<()> {
+        let keys: Vec<_> = self.base.untold.iter().cloned().collect();
+        for key in keys {
+            let Some(mut alarm) = self.alarm(&key).filter(|alarm| alarm.state.is_untold()) else { continue };
+            let effects = alarm.state.tell();
+            self.follow(&mut alarm, effects, "", Origin::Other)?;
             self.put(alarm)?;
         }
         Ok(())

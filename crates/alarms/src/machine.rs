@@ -79,8 +79,20 @@ impl State {
         self.standing == Standing::Normal && !self.is_silenced()
     }
 
-    /// A result of the rule. `latches`: whether the rule wants an acknowledgement after its condition is over.
-    pub fn on_event(&mut self, kind: EventKind, is_known: bool, latches: bool) -> Effects {
+    /// A result of the rule. `latches`: whether the rule wants an acknowledgement after its condition is over. `is_late`: it happened long ago, and what follows it
+    /// may be known soon: the destinations learn of what is left by [`State::tell`].
+    pub fn on_event(&mut self, kind: EventKind, is_known: bool, latches: bool, is_late: bool) -> Effects {
+        let told = self.is_told;
+        let effects = self.change(kind, is_known, latches);
+        if !is_late {
+            return effects;
+        }
+        // An alarm that nobody was told of needs no message if it is over.
+        self.is_told = told && kind != EventKind::Raised;
+        Effects { message: None, ..effects }
+    }
+
+    fn change(&mut self, kind: EventKind, is_known: bool, latches: bool) -> Effects {
         self.is_known = is_known;
         match kind {
             EventKind::Raised => {
@@ -154,6 +166,17 @@ impl State {
         self.effects(true)
     }
 
+    /// Whether the destinations have yet to learn of late events.
+    pub fn is_untold(self) -> bool {
+        let mut state = self;
+        state.effects(false).message.is_some()
+    }
+
+    /// Nothing late has come for a while.
+    pub fn tell(&mut self) -> Effects {
+        self.effects(false)
+    }
+
     /// The rule is gone: the alarm is never heard of again.
     pub fn on_removal(self) -> Effects {
         Effects { is_unshelved: false, message: self.is_told.then_some(MessageKind::Cleared) }
@@ -184,16 +207,20 @@ mod tests {
     /// What can happen to an alarm. Shelves begin at 0 and last ten seconds.
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Input {
-        Event { kind: EventKind, is_known: bool, latches: bool },
+        Event { kind: EventKind, is_known: bool, latches: bool, is_late: bool },
         Act(ActionVerb),
         Time(u64),
+        Tell,
     }
 
     fn inputs() -> Vec<Input> {
         let mut inputs = Vec::new();
         for kind in [Raised, Cleared, Unknown, Known] {
             for latches in [false, true] {
-                inputs.extend([true, false].map(|is_known| Input::Event { kind, is_known, latches }));
+                for is_late in [false, true] {
+                    let event = |is_known| Input::Event { kind, is_known, latches, is_late };
+                    inputs.extend([true, false].map(event));
+                }
             }
         }
         let shelves = [(Some(10), false), (None, true), (Some(10), true)];
@@ -208,13 +235,17 @@ mod tests {
         ];
         inputs.extend(others.map(Input::Act));
         inputs.extend([0, 5 * SECOND, 10 * SECOND].map(Input::Time));
+        inputs.push(Input::Tell);
         inputs
     }
 
     /// Returns whether it is refused, too.
     fn step(mut state: State, input: Input) -> (State, Effects, bool) {
         let effects = match input {
-            Input::Event { kind, is_known, latches } => Ok(state.on_event(kind, is_known, latches)),
+            Input::Event { kind, is_known, latches, is_late } => {
+                Ok(state.on_event(kind, is_known, latches, is_late))
+            }
+            Input::Tell => Ok(state.tell()),
             Input::Act(verb) => state.on_action(verb, 0),
             Input::Time(now) => Ok(state.on_time(now)),
         };
@@ -224,9 +255,13 @@ mod tests {
     /// What holds in each state.
     fn check_state(state: State) {
         match state.standing {
-            Standing::Normal => assert!(state.acknowledged && !state.is_told, "{state:?}"),
+            Standing::Normal => {
+                assert!(state.acknowledged && state.is_told == state.is_untold(), "{state:?}");
+            }
             Standing::Latched => assert!(!state.acknowledged, "{state:?}"),
-            Standing::Active => assert_eq!(state.is_told, !state.is_silenced(), "{state:?}"),
+            Standing::Active => {
+                assert_eq!(state.is_told || state.is_untold(), !state.is_silenced(), "{state:?}");
+            }
         }
         assert!(!(state.is_told && state.is_silenced()), "{state:?}");
     }
@@ -234,6 +269,7 @@ mod tests {
     /// What holds for each change.
     fn check_change(before: State, input: Input, after: State, effects: Effects, is_refused: bool) {
         let context = format!("{before:?} {input:?} {after:?} {effects:?}");
+        let is_late = matches!(input, Input::Event { is_late: true, .. });
         let is = |kind| matches!(input, Input::Event { kind: of, .. } if of == kind);
         if is_refused {
             assert_eq!((before, effects), (after, Effects::default()), "{context}");
@@ -261,9 +297,15 @@ mod tests {
                 assert!(after.is_told && after.standing == Standing::Active, "{context}")
             }
             Some(MessageKind::Cleared) => assert!(before.is_told && !after.is_told, "{context}"),
-            None => assert_eq!(before.is_told, after.is_told, "{context}"),
+            None => assert!(before.is_told == after.is_told || is_late && is(Raised), "{context}"),
         }
-        if is(Raised) && !after.is_silenced() {
+        if is_late {
+            assert_eq!(effects.message, None, "{context}");
+        }
+        if input == Input::Tell {
+            assert!(!after.is_untold() && effects.message.is_some() == before.is_untold(), "{context}");
+        }
+        if is(Raised) && !is_late && !after.is_silenced() {
             assert_eq!(effects.message, Some(MessageKind::Raised), "{context}");
         }
         if is(Cleared) && before.standing == Standing::Active && before.shelve.once {
@@ -290,8 +332,8 @@ mod tests {
             }
         }
         // Normal, active, acknowledged and latched in each of two qualities and 16 ways of silence. Where nobody silences a latched one, the destinations
-        // know of it or do not: it may have been raised while it was silenced.
-        assert_eq!(seen.len(), 4 * 2 * 16 + 2);
+        // know of it or do not: it may have been raised while it was silenced. Of late events, a raise and a clear have yet to be told, in two qualities.
+        assert_eq!(seen.len(), 4 * 2 * 16 + 2 + 2 * 2);
     }
 
     #[test]

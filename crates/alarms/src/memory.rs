@@ -17,6 +17,8 @@ use std::{
 
 /// An hour in nanoseconds.
 const HOUR: u64 = 3_600_000_000_000;
+/// After late events, the time without further ones until destinations learn of those that still stand, in nanoseconds.
+const LATE_PAUSE: u64 = 2_000_000_000;
 /// Alarms that are gone, and remembered for readers of changes.
 const MOST_REMOVED: usize = 10_000;
 
@@ -73,6 +75,10 @@ pub struct Memory {
     pub by_revision: BTreeMap<u64, Arc<AlarmKey>>,
     /// Alarms with a timed shelve.
     pub timed: BTreeSet<Arc<AlarmKey>>,
+    /// Alarms of late events, of which the destinations have yet to learn.
+    pub untold: BTreeSet<Arc<AlarmKey>>,
+    /// When the last late events were written down, on the DAC's clock.
+    pub last_late: u64,
     /// Alarms that are gone, by the revision of their end.
     pub removed: VecDeque<(u64, Arc<AlarmKey>)>,
     /// Ends up to this revision may be forgotten.
@@ -94,6 +100,11 @@ impl Memory {
     /// The newest time that was given, on the DAC's clock.
     pub fn now(&self) -> u64 {
         self.now.load(Ordering::Relaxed)
+    }
+
+    /// Whether the destinations are to learn of late events: no further ones have come for a while, or the clock was set back.
+    pub fn is_time_to_tell(&self, now: u64) -> bool {
+        !self.untold.is_empty() && now.abs_diff(self.last_late) >= LATE_PAUSE
     }
 
     /// Lets time pass. Returns whether that changes an alarm.
@@ -121,6 +132,11 @@ impl Memory {
         } else {
             self.timed.remove(&key);
         }
+        if alarm.state.is_untold() {
+            self.untold.insert(key.clone());
+        } else {
+            self.untold.remove(&key);
+        }
         self.alarms.insert(key, alarm);
     }
 
@@ -129,6 +145,7 @@ impl Memory {
         let Some((key, former)) = self.alarms.remove_entry(key) else { return };
         self.by_revision.remove(&former.view.revision);
         self.timed.remove(&key);
+        self.untold.remove(&key);
         if self.removed.len() == MOST_REMOVED
             && let Some((revision, _)) = self.removed.pop_front()
         {

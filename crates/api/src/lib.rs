@@ -62,7 +62,7 @@ use oasis_rules::RulesState;
 use serde::de::DeserializeOwned;
 use std::{io, net::SocketAddr, sync::Arc};
 pub use tem::{Registrant, Reporter, Tem};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::Semaphore};
 use utoipa::OpenApi;
 
 /// Verbs of single actions.
@@ -193,6 +193,8 @@ pub struct Api {
     rules: rules::Rules,
     tem: Arc<Tem>,
     alarms: Option<Arc<Alarms>>,
+    /// One reader of alarms at a time has its text written.
+    alarm_texts: Arc<Semaphore>,
 }
 
 /// Most requests need only the doors.
@@ -213,7 +215,20 @@ impl Api {
         let (enrollment, provider, sql, tem) = (None, None, sql::Turns::default(), Arc::default());
         let (layouts, alarms, rules, notifications) =
             (Arc::new(layouts), None, rules::Rules::default(), None);
-        Ok(Self { layouts, handlers, notifications, doors, enrollment, provider, sql, rules, tem, alarms })
+        let alarm_texts = Arc::new(Semaphore::new(1));
+        Ok(Self {
+            layouts,
+            handlers,
+            notifications,
+            doors,
+            enrollment,
+            provider,
+            sql,
+            rules,
+            tem,
+            alarms,
+            alarm_texts,
+        })
     }
 
     /// Lists and tests the destinations of notifications too.

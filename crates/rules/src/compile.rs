@@ -204,7 +204,7 @@ impl<'a> Compiler<'a> {
             known().find(|known| known.ends_with(&ends_with)).or_else(|| nearest(&name.text, known()));
         let help = match similar {
             Some(similar) => format!("did you mean `{similar}`?"),
-            None => "name its PDL file with --pdl, or an archive that has its samples with --archive".into(),
+            None => "nodes register types: connect one, or name the PDL file (--pdl) or an archive (--archive) in a command".into(),
         };
         let message = format!("unknown probe type `{}`", name.text);
         Err(self.report(Diagnostic::new(Code::UnknownType, name.span, message, "not found").help(help)))

@@ -8,7 +8,7 @@ use oasis_pdl::{ErrorCode, Span};
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -22,7 +22,7 @@ use std::{
 /// use oasis_rules::{FileState, LoadedFile, Loaded, RulesState};
 ///
 /// let state = RulesState::new(Some("/var/lib/oasis/rules/files".into()), true);
-/// let file = LoadedFile { name: "pump.rules".into(), state: FileState::Loaded, problems: Vec::new() };
+/// let file = LoadedFile { name: "pump.rules".into(), state: FileState::Loaded, problems: Vec::new(), text: None };
 /// state.publish(Loaded { files: vec![file], rules: Vec::new() });
 /// // The API has written the file.
 /// state.request_reload(Some("pump.rules"));
@@ -55,6 +55,8 @@ pub struct LoadedFile {
     pub state: FileState,
     /// Why they do not.
     pub problems: Vec<Problem>,
+    /// The text of a file that pages only read; none of others, and of one that cannot be read.
+    pub text: Option<Arc<str>>,
 }
 
 /// Whether the rules of a file run.
@@ -194,6 +196,7 @@ impl RulesState {
                     name: changed.to_owned(),
                     state: FileState::Changed,
                     problems: Vec::new(),
+                    text: None,
                 }),
             }
         }

@@ -158,3 +158,29 @@ fn what_stands_can_be_repeated_for_a_destination() {
     alarms.set_rules(&[oasis_alarms::RuleFacts { notify, ..facts("Hot") }, facts("Latched")]).unwrap();
     assert_eq!((names("mail"), names("pager")), (vec!["late".to_owned()], vec!["hot".into(), "late".into()]));
 }
+
+#[test]
+fn of_late_events_destinations_learn_what_is_left() {
+    let (folder, alarms) = alarms();
+    let kinds = |alarms: &oasis_alarms::Alarms, now| {
+        let due = alarms.due(Nanos(now), 10).unwrap();
+        due.iter().map(|message| message.kind.name()).collect::<Vec<_>>()
+    };
+    commit_late(&alarms, "Hot", "pump", EventKind::Raised, 1);
+    commit_late(&alarms, "Hot", "pump", EventKind::Cleared, 2);
+    alarms.tick(Nanos(100 * SECOND)).unwrap();
+    assert_eq!(kinds(&alarms, 100 * SECOND), Vec::<&str>::new(), "nobody is called for what is over");
+
+    commit_late(&alarms, "Hot", "pump", EventKind::Raised, 101);
+    alarms.tick(Nanos(102 * SECOND)).unwrap();
+    assert_eq!(kinds(&alarms, 102 * SECOND), Vec::<&str>::new(), "more may come");
+    drop(alarms);
+    let alarms = open(&folder, Limits::default());
+    alarms.tick(Nanos(103 * SECOND)).unwrap();
+    assert_eq!(kinds(&alarms, 103 * SECOND), ["raised"]);
+    alarms.tick(Nanos(110 * SECOND)).unwrap();
+    commit_late(&alarms, "Hot", "pump", EventKind::Cleared, 111);
+    // What comes in time says that nothing late is left.
+    commit(&alarms, "Hot", "other", EventKind::Raised, 120);
+    assert_eq!(kinds(&alarms, 120 * SECOND), ["raised", "cleared", "raised"]);
+}

@@ -82,6 +82,12 @@ pub fn commit(alarms: &Alarms, rule: &str, instance: &str, kind: EventKind, sequ
     assert_eq!((committed.events, committed.duplicates), (1, 0));
 }
 
+/// An event that was found long after its samples came.
+pub fn commit_late(alarms: &Alarms, rule: &str, instance: &str, kind: EventKind, sequence: u64) {
+    let event = RuleEvent { late: true, ..event(rule, instance, kind, sequence) };
+    alarms.commit(round(sequence, vec![event])).unwrap();
+}
+
 /// An action of Ada at this second.
 pub fn action(rule: &str, instance: &str, verb: ActionVerb, second: u64) -> Action {
     Action {

@@ -16,11 +16,11 @@ use oasis_doors::{Doors, Place, Problem, permissions::Caller};
 use serde::Serialize;
 use std::{convert::Infallible, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 use tokio::{
-    sync::{mpsc, watch},
+    sync::{Semaphore, mpsc, watch},
     time::{Instant, timeout},
 };
 
-/// Alarms in one `alarms` event.
+/// Alarms that are sent at once.
 const PAGE: usize = 200;
 /// Milliseconds until a browser connects again.
 const RETRY: &str = "retry: 1000\n\n";
@@ -50,7 +50,8 @@ pub async fn follow(
     // Room for one event: the others stay in the alarms until the client reads.
     let (to, from) = mpsc::channel(1);
     let changed = alarms.watch();
-    let stream = Stream { doors: api.doors, caller, alarms, changed, to, _place: place };
+    let turn = api.alarm_texts;
+    let stream = Stream { doors: api.doors, caller, alarms, changed, to, turn, _place: place };
     tokio::spawn(stream.run(last));
     let parts = stream::unfold(from, |mut from: mpsc::Receiver<String>| async move {
         from.recv().await.map(|part| (Ok::<_, Infallible>(part), from))
@@ -72,6 +73,8 @@ struct Stream {
     alarms: Arc<Alarms>,
     changed: watch::Receiver<u64>,
     to: mpsc::Sender<String>,
+    /// Who writes texts: one stream at a time, so that many that begin at once delay no samples.
+    turn: Arc<Semaphore>,
     /// Taken as long as the stream lives.
     _place: Place,
 }
@@ -140,11 +143,14 @@ impl Stream {
         // What changes during the pages follows as a change.
         let mut from = None;
         loop {
+            let turn = self.turn.acquire().await;
             let page = self.alarms.list_visible(&filter, |key| sees(&self.caller, key));
             let revision = *from.get_or_insert(page.revision);
             filter.after = page.next.clone();
             let id = filter.after.is_none().then_some(revision);
-            self.send(event("alarms", id, &list::Alarms::new(page, &self.caller))).await?;
+            let text = event("alarms", id, &list::Alarms::new(page, &self.caller));
+            drop(turn);
+            self.send(text).await?;
             if filter.after.is_none() {
                 return Ok(revision);
             }
@@ -154,8 +160,10 @@ impl Stream {
     /// Sends what has changed after a revision. Returns the revision after it.
     async fn send_changes(&self, mut revision: u64) -> Result<u64, Gone> {
         loop {
+            let turn = self.turn.acquire().await;
             let changes = self.alarms.changes(revision);
             if changes.is_incomplete {
+                drop(turn);
                 revision = self.send_list().await?;
                 continue;
             }
@@ -169,8 +177,13 @@ impl Stream {
             let removed = removed.map(|(at, key)| (at, AlarmJson::removed(key, at, &self.caller)));
             let mut all: Vec<_> = changed.chain(removed).collect();
             all.sort_by_key(|(revision, _)| *revision);
-            for (revision, alarm) in all {
-                self.send(event("alarm", Some(revision), &alarm)).await?;
+            drop(turn);
+            for part in all.chunks(PAGE) {
+                let turn = self.turn.acquire().await;
+                let texts = part.iter().map(|(revision, alarm)| event("alarm", Some(*revision), alarm));
+                let text: String = texts.collect();
+                drop(turn);
+                self.send(text).await?;
             }
         }
     }

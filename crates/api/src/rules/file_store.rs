@@ -60,7 +60,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    fn new(text: String) -> Self {
+    pub fn new(text: String) -> Self {
         let digest = Sha256::digest(text.as_bytes());
         let mut revision = String::with_capacity(2 * REVISION);
         for byte in digest.iter().take(REVISION) {

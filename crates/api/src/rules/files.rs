@@ -17,7 +17,7 @@ use axum::{
 use oasis_access::{Target, Verb};
 use oasis_doors::{Problem, permissions::Caller};
 use oasis_rules::{
-    Report, RulesState,
+    Code, LoadedFile, Report, RulesState,
     program::{ActionSpec, Body},
 };
 use serde::{Deserialize, Serialize};
@@ -30,11 +30,13 @@ pub struct RuleFile {
     text: String,
     /// What a change must name, so that it replaces what its author has read.
     revision: String,
+    /// Whether it can be changed here: a file of the configuration cannot.
+    editable: bool,
 }
 
 impl From<Stored> for RuleFile {
     fn from(Stored { text, revision }: Stored) -> Self {
-        Self { text, revision }
+        Self { text, revision, editable: true }
     }
 }
 
@@ -70,14 +72,24 @@ impl<T: Into<Problem>> From<T> for NotSaved {
     }
 }
 
-/// The text of a file that can be changed.
+/// The text of a file.
 #[utoipa::path(get, path = "/api/v1/rules/files/{name}", params(("name" = String, Path)),
     responses((status = 200, body = RuleFile), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem),
         (status = 500, body = Problem)))]
 pub async fn get(State(api): State<Api>, Path(name): Path<String>) -> Result<Json<RuleFile>, Problem> {
+    if let Some(text) = of_configuration(&api, &name).and_then(|file| file.text) {
+        let Stored { text, revision } = Stored::new(text.to_string());
+        return Ok(Json(RuleFile { text, revision, editable: false }));
+    }
     let (_, files) = api.rules.editable()?;
     let files = files.clone();
     Ok(Json(super::blocking(move || files.read(&name)).await??.into()))
+}
+
+/// A file that the configuration names, and that is not changed over the API.
+fn of_configuration(api: &Api, name: &str) -> Option<LoadedFile> {
+    let files = api.rules.state.as_ref()?.loaded().files;
+    files.into_iter().find(|file| file.name == name && file.text.is_some())
 }
 
 /// Saves a file, if its rules have no errors. The engine takes them over without losing the state of rules that did not change.
@@ -110,6 +122,11 @@ async fn save(
     super::check_length(&text)?;
     let (state, files) = api.rules.editable()?;
     let (state, files) = (state.clone(), files.clone());
+    if of_configuration(api, &name).is_some() {
+        let detail =
+            format!("{name} is a file of the configuration: change it there, or save under another name");
+        return Err(Problem::new(StatusCode::CONFLICT, "rules_file_of_configuration", detail).into());
+    }
     let sight = Sight::of_everything(&api.doors);
     let (of, by, known) = (name.clone(), caller.clone(), state.clone());
     let text = super::blocking(move || check(&sight, &known, &by, &of, text)).await??;
@@ -134,7 +151,8 @@ fn check(
     text: String,
 ) -> Result<String, NotSaved> {
     let report = compiled(sight, file, &text)?;
-    if !report.is_ok() {
+    // A rule waits for its probe type.
+    if report.diagnostics.iter().any(|wrong| wrong.code != Code::UnknownType) {
         return Err(NotSaved::Refused(report.into()));
     }
     let loaded = state.loaded().rules;
@@ -162,7 +180,8 @@ fn check(
 fn refused(report: &Report) -> Response {
     let errors = report.diagnostics.len();
     let first = report.diagnostics.first().map_or("", |first| &first.message);
-    let detail = format!("{errors} errors, the first one: {first}");
+    let count = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors, the first one") };
+    let detail = format!("{count}: {first}");
     let status = StatusCode::UNPROCESSABLE_ENTITY;
     let problem = Problem::new(status, "bad_rules", detail);
     let media = [(axum::http::header::CONTENT_TYPE, "application/problem+json")];

@@ -41,7 +41,7 @@ pub async fn list(State(api): State<Api>) -> Result<Json<RuleList>, Problem> {
         Err(_) => Vec::new(),
     };
     let loaded = rules.state.as_ref().map(|state| state.loaded()).unwrap_or_default();
-    let view = |LoadedFile { name, state, problems }: LoadedFile| RuleFileView {
+    let view = |LoadedFile { name, state, problems, text: _ }: LoadedFile| RuleFileView {
         editable: stored.contains(&name),
         name,
         state: state.name(),

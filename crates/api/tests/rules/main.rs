@@ -32,7 +32,7 @@ async fn a_preview_reads_archive_and_topic_log_and_acts_on_nothing() {
     assert_eq!(status, 200, "{found}");
     let event = |node: &str| {
         json!({"time": 5 * STEP, "rule": "Hot", "source": format!("{node}/pump"), "event": "raised", "state": "active",
-            "severity": "medium", "quality": "good", "value": 95.0, "limit": 94.0, "sequence": 5, "since": 5 * STEP,
+            "severity": "medium", "quality": "good", "value": 95.0, "limit": 94.0, "unit": "Cel", "sequence": 5, "since": 5 * STEP,
             "node": node, "instance": "pump"})
     };
     // Without a delay, to know where the condition begins.
@@ -195,15 +195,26 @@ async fn a_file_has_no_commands_that_its_author_may_not_send_and_no_name_of_anot
         memory_bytes: 100,
         instances: 2,
     };
-    let file = LoadedFile { name: "a.rules".into(), state: FileState::Loaded, problems: Vec::new() };
+    let text = Some("alarm Hot {}".into());
+    let file = LoadedFile { name: "a.rules".into(), state: FileState::Loaded, problems: Vec::new(), text };
     plant.state.publish(Loaded { files: vec![file], rules: vec![rule] });
     let (status, refused) = put(editor.clone(), &hot("on raised trigger \"*/recorder\";")).await;
     assert_eq!((status, &*code(&refused)), (409, "rule_exists"), "{refused}");
     let (status, saved) =
-        put(editor, "alarm Warm { raise pump.temperature > 9; on raised trigger pump; }").await;
+        put(editor.clone(), "alarm Warm { raise pump.temperature > 9; on raised trigger pump; }").await;
     assert_eq!(status, 200, "{saved}");
     let (_, list) = plant.ask("", "GET", "/api/v1/rules", Value::Null).await;
     let shown = json!([{"name": "Hot", "kind": "alarm", "file": "a.rules", "inputs": ["*/pump"], "severity": "high", "memory_bytes": 100, "instances": 2}]);
     assert_eq!(list["rules"], shown);
     assert_eq!(list["files"][0]["editable"], false);
+    // A file of the configuration is read, and nothing of its name is saved.
+    let (status, file) = plant.ask("", "GET", "/api/v1/rules/files/a.rules", Value::Null).await;
+    assert_eq!(
+        (status, &file["text"], &file["editable"]),
+        (200, &json!("alarm Hot {}"), &json!(false)),
+        "{file}"
+    );
+    let text = json!({"text": rules("")});
+    let (status, refused) = plant.ask(&editor, "PUT", "/api/v1/rules/files/a.rules", text).await;
+    assert_eq!((status, &*code(&refused)), (409, "rules_file_of_configuration"), "{refused}");
 }

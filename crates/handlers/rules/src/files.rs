@@ -19,29 +19,31 @@ pub struct RuleFile {
     /// The name of a file that the page can change, and the path of others.
     pub name: String,
     pub path: PathBuf,
+    /// Whether the page can change it.
+    pub is_saved: bool,
     /// Its text, or why it cannot be read.
     pub text: Result<String, String>,
 }
 
 /// Reads all files, in their order: those of the configuration, then those that the page saves.
 pub fn read(config: &RulesConfig) -> Vec<RuleFile> {
-    let mut paths: Vec<(String, PathBuf)> = Vec::new();
+    let mut paths: Vec<(String, PathBuf, bool)> = Vec::new();
     for path in config.files.iter().map(Path::new) {
         let found = if path.is_dir() { of_directory(path) } else { vec![path.to_owned()] };
-        paths.extend(found.into_iter().map(|path| (path.display().to_string(), path)));
+        paths.extend(found.into_iter().map(|path| (path.display().to_string(), path, false)));
     }
     if let Some(saved) = config.saved_files() {
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        paths.extend(of_directory(&saved).into_iter().map(|path| (name(&path), path)));
+        paths.extend(of_directory(&saved).into_iter().map(|path| (name(&path), path, true)));
     }
     let mut seen = BTreeSet::new();
-    paths.retain(|(_, path)| seen.insert(path.clone()));
+    paths.retain(|(_, path, _)| seen.insert(path.clone()));
     paths.truncate(MOST_FILES);
     paths
         .into_iter()
-        .map(|(name, path)| {
+        .map(|(name, path, is_saved)| {
             let text = read_file(&path).map_err(|error| error.to_string());
-            RuleFile { name, path, text }
+            RuleFile { name, path, is_saved, text }
         })
         .collect()
 }

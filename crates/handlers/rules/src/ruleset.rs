@@ -59,7 +59,8 @@ impl RuleSet {
                 set.programs.push(loaded);
             }
             let state = if is_refused { FileState::Refused } else { FileState::Loaded };
-            set.files.push(LoadedFile { name: file.name.clone(), state, problems });
+            let text = file.text.as_deref().ok().filter(|_| !file.is_saved).map(Arc::from);
+            set.files.push(LoadedFile { name: file.name.clone(), state, problems, text });
         }
         if has_limits {
             let limits = limits(types);
@@ -177,7 +178,7 @@ mod tests {
     use super::*;
 
     fn file(name: &str, text: &str) -> RuleFile {
-        RuleFile { name: name.into(), path: name.into(), text: Ok(text.into()) }
+        RuleFile { name: name.into(), path: name.into(), is_saved: false, text: Ok(text.into()) }
     }
 
     fn pump() -> Arc<ProbeType> {

@@ -12,16 +12,18 @@ pub struct Silence {
     standing: Standing,
     /// DAC time and sample time of the newest sample, or of the start of the DAC after it.
     last: Option<(u64, u64)>,
+    /// When it was raised last, on the node's clock.
+    raised: u64,
 }
 
 impl Silence {
     pub fn new() -> Self {
-        Self { standing: Standing::Normal, last: None }
+        Self { standing: Standing::Normal, last: None, raised: 0 }
     }
 
     /// In a state that is known from elsewhere.
     pub fn standing(standing: Standing) -> Self {
-        Self { standing, last: None }
+        Self { standing, last: None, raised: 0 }
     }
 
     /// The tick at which the alarm is raised unless a sample comes.
@@ -43,7 +45,9 @@ impl Silence {
             return None;
         }
         self.standing = if latch { Standing::Latched } else { Standing::Normal };
-        Some(Event { standing: Some(self.standing), ..Event::new(EventKind::Cleared, first.0, first.1) })
+        // A sample that was late may have been taken before the alarm was raised.
+        let time = first.0.max(self.raised);
+        Some(Event { standing: Some(self.standing), ..Event::new(EventKind::Cleared, time, first.1) })
     }
 
     /// Begins anew at this DAC time: before it nothing could come.
@@ -61,6 +65,7 @@ impl Silence {
         self.standing = Standing::Active;
         // On the node's clock, which stands as far from that of the DAC as at the last sample.
         let time = last_time.saturating_add(deadline - last_dac_time);
+        self.raised = time;
         let event = Event::new(EventKind::Raised, time, 0);
         Some(Event { standing: Some(self.standing), sequence: None, since: Some(last_time), ..event })
     }

@@ -41,8 +41,9 @@ export function RuleEditor({ mayChange, onBack }: { mayChange: boolean; onBack: 
   if (!found) return null;
   const diagnostics = refused.value.length > 0 ? refused.value : (checked.value?.diagnostics ?? []);
   const isNew = found.revision === undefined;
+  const isFixed = found.isFixed === true;
   const isNamed = isFileName(found.name);
-  const maySave = mayChange && isNamed && isChanged.value;
+  const maySave = mayChange && !isFixed && isNamed && isChanged.value;
   const onSave = () => {
     if (!maySave) return;
     attempt(async () => {
@@ -92,7 +93,7 @@ export function RuleEditor({ mayChange, onBack }: { mayChange: boolean; onBack: 
           >
             {words.format}
           </button>
-          {!isNew && mayChange && (
+          {!isNew && !isFixed && mayChange && (
             <SureButton
               label={words.delete}
               sure={words.deleteSure}
@@ -104,7 +105,7 @@ export function RuleEditor({ mayChange, onBack }: { mayChange: boolean; onBack: 
             type="button"
             class="button button-main"
             disabled={!maySave}
-            title={mayChange ? (isNamed ? words.saveTip : words.badName) : words.readOnly}
+            title={saveTip(mayChange, isFixed, isNamed)}
             data-testid="rule-save"
             onClick={onSave}
           >
@@ -112,6 +113,11 @@ export function RuleEditor({ mayChange, onBack }: { mayChange: boolean; onBack: 
           </button>
         </span>
       </div>
+      {isFixed && (
+        <p class="alarms-note" data-testid="rule-fixed">
+          {words.fixed}
+        </p>
+      )}
       <p class="form-problem alarms-problem" role="alert" data-testid="rule-problem">
         {problem.value}
       </p>
@@ -147,7 +153,7 @@ export function RuleEditor({ mayChange, onBack }: { mayChange: boolean; onBack: 
       <CodeField
         value={text}
         diagnostics={diagnostics}
-        isReadOnly={!mayChange && !isNew}
+        isReadOnly={!mayChange && !isNew && !isFixed}
         field={field}
         onInput={write}
         onSave={onSave}
@@ -161,6 +167,12 @@ export function RuleEditor({ mayChange, onBack }: { mayChange: boolean; onBack: 
       <RulePreview text={text} />
     </div>
   );
+}
+
+function saveTip(mayChange: boolean, isFixed: boolean, isNamed: boolean): string {
+  if (!mayChange) return words.readOnly;
+  if (isFixed) return words.fixed;
+  return isNamed ? words.saveTip : words.badName;
 }
 
 /** Checks a text whenever it stays for a moment. */

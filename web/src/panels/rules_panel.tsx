@@ -168,14 +168,14 @@ function File(props: {
   onOpen: () => void;
 }) {
   const { file, rules, isShut, onOpen } = props;
-  const { name, isEditable, state, diagnostics } = file;
+  const { name, state, diagnostics } = file;
   return (
     <li class={`rule-file is-${state}`} data-testid="rule-file-line" data-state={state}>
       <button
         type="button"
         class="test-run-name"
-        disabled={!isEditable || isShut}
-        title={isShut ? words.unsavedFirst : isEditable ? words.open(name) : words.fixedTip}
+        disabled={isShut}
+        title={isShut ? words.unsavedFirst : words.open(name)}
         data-testid="rule-file"
         data-name={name}
         onClick={onOpen}

@@ -11,6 +11,8 @@ export interface Draft {
   /** Revision and text that it began with; undefined for a new file. */
   readonly revision: string | undefined;
   readonly saved: string | undefined;
+  /** Whether the configuration names the file: it can be tried here, and not saved. */
+  readonly isFixed?: boolean;
 }
 
 const STORED = 'oasis.rule-draft';
@@ -42,8 +44,8 @@ export function begin(name: string, text: string): void {
 }
 
 export async function open(name: string): Promise<void> {
-  const { text, revision } = await readFile(name);
-  show({ name, text, revision, saved: text });
+  const { text, revision, isEditable } = await readFile(name);
+  show({ name, text, revision, saved: text, isFixed: !isEditable });
 }
 
 export function discard(): void {
@@ -122,7 +124,8 @@ function stored(): Draft | undefined {
     const json: unknown = JSON.parse(sessionStorage.getItem(STORED) ?? 'null');
     if (!isFields(json) || typeof json.name !== 'string' || typeof json.text !== 'string') return undefined;
     const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
-    return { name: json.name, text: json.text, revision: text(json.revision), saved: text(json.saved) };
+    const [revision, saved, isFixed] = [text(json.revision), text(json.saved), json.isFixed === true];
+    return { name: json.name, text: json.text, revision, saved, isFixed };
   } catch {
     return undefined;
   }

@@ -57,6 +57,7 @@ export interface Checked {
 export interface Stored {
   readonly text: string;
   readonly revision: string;
+  readonly isEditable: boolean;
 }
 
 /** Longest text in bytes. */
@@ -146,5 +147,6 @@ function placeOf(json: Fields): Place | undefined {
 function storedOf(answer: unknown): Stored {
   const json = isFields(answer) ? answer : {};
   // Not `textIn`: a file may be long.
-  return { text: typeof json.text === 'string' ? json.text : '', revision: textIn(json, 'revision') };
+  const text = typeof json.text === 'string' ? json.text : '';
+  return { text, revision: textIn(json, 'revision'), isEditable: json.editable !== false };
 }

@@ -14,7 +14,8 @@ export const ruleStrings = {
     moreRules: (count: string) => `${count} more rules`,
     states: { loaded: 'Loaded', refused: 'Refused', changed: 'Being read' } as Record<string, string>,
     refusedTip: 'It has errors: the rules that it had before go on',
-    fixedTip: 'This file is not in the directory of the DAC: change it on its host',
+    fixed:
+      'The configuration of the DAC names this file: change it there. Here you can try a change on the past.',
     open: (name: string) => `Open ${name}`,
     count: (count: number) => (count === 1 ? '1 rule' : `${count} rules`),
     continue: (name: string) => `Continue with ${name}, which is not saved`,

@@ -8,7 +8,12 @@ const RANDOM: u64 = 0xffff;
 /// The DAC time at which silence begins anew in an epoch: the start of the DAC. It is not before the end of the epoch before, nor after the first batch, also if
 /// the epoch is no time or the clock was set.
 pub fn restarted_at(epoch: Epoch, before: u64, first: u64) -> u64 {
-    (epoch.0 & !RANDOM).max(before).min(first)
+    started_at(epoch).max(before).min(first)
+}
+
+/// When the DAC of an epoch was started, on its clock.
+pub fn started_at(epoch: Epoch) -> u64 {
+    epoch.0 & !RANDOM
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ mod past;
 mod replay;
 mod stream;
 
-pub use epoch::restarted_at;
+pub use epoch::{restarted_at, started_at};
 pub use frontier::newest_dac_time_of;
 pub use occurrence::{LastSample, Occurrence};
 pub use past::{Admits, KnownLog, Match, Past, Span};

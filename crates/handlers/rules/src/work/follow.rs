@@ -9,7 +9,7 @@ use crate::{
 use oasis_alarms::{Filter, RuleFacts};
 use oasis_dac::{Follower, Instance, now};
 use oasis_rules::Standing;
-use oasis_rules_history::{Past, newest_dac_time_of};
+use oasis_rules_history::{Past, newest_dac_time_of, started_at};
 use oasis_wire::{quantity::TopicId, schema::ProbeType};
 use std::{
     collections::{BTreeMap, HashSet},
@@ -213,6 +213,8 @@ impl Work<'_> {
             None => {
                 let key = crate::checkpoint::key(&instance.node, &instance.name);
                 let checkpoint = match self.alarms.checkpoint(&key) {
+                    // Of rules that are gone: those that somebody adds now do not begin there.
+                    Ok(_) if self.begin == Begin::Next => None,
                     Ok(checkpoint) => checkpoint,
                     Err(error) => {
                         self.seen = None;
@@ -247,10 +249,16 @@ impl Work<'_> {
         let Some(archive) = self.archive.as_ref().filter(|_| asks && self.before == 0) else { return };
         let past = Past::of_archive(archive.history());
         let read = instances.iter().filter(|instance| self.is_own(instance) || is_read(&self.set, instance));
-        let names = read.map(|instance| (&*instance.node, &*instance.name));
-        match newest_dac_time_of(&past, names) {
-            Ok(newest) => self.before = newest.max(1),
-            Err(error) => tracing::warn!(%error, "rules cannot read how far the archive goes"),
+        let begin = started_at(self.dac.epoch());
+        let mut before = 1;
+        for instance in read {
+            match newest_dac_time_of(&past, [(&*instance.node, &*instance.name)]) {
+                // What is stored of this life says nothing of the one before.
+                Ok(newest) if newest >= begin => {}
+                Ok(newest) => before = before.max(newest),
+                Err(error) => tracing::warn!(%error, "rules cannot read how far the archive goes"),
+            }
         }
+        self.before = before;
     }
 }

@@ -115,6 +115,27 @@ fn a_reload_keeps_the_states_of_rules_that_did_not_change() {
 }
 
 #[test]
+fn a_rule_that_is_added_does_not_begin_where_another_one_has_ended() {
+    let warm = "input p = \"*/pump\" : Pump; alarm Warm { raise p.temperature > 50; }";
+    let plant = Plant::without_limits(HOT);
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump", "other"]);
+    pumps.send("pump", &[99.0]);
+    plant.wait_for_standing("Hot", Standing::Active);
+    // Nobody reads the pump any longer.
+    plant.write_rules("input p = \"*/other\" : Pump; alarm Hot { raise p.temperature > 95; }");
+    let rules = || plant.rules.rules_state().loaded().rules;
+    wait("the other input", || rules().iter().any(|rule| rule.inputs == ["*/other"]).then_some(()));
+    pumps.send("pump", &[99.0, 20.0]);
+    plant.write_rules(warm);
+    wait("the new rule", || {
+        rules().iter().find(|rule| rule.name == "Warm" && rule.instances == 1).map(|_| ())
+    });
+    pumps.send("pump", &[99.0]);
+    assert_eq!(plant.wait_for_standing("Warm", Standing::Active).sequence, Some(4));
+    assert_eq!(plant.journal().iter().filter(|(rule, ..)| rule == "Warm").count(), 1);
+}
+
+#[test]
 fn an_alarm_of_a_changed_rule_is_cleared_by_the_new_one() {
     let plant = Plant::new(HOT);
     let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);

@@ -48,13 +48,22 @@ impl Plant {
     }
 
     pub fn with_files(files: &[String]) -> Self {
+        Self::configured(files, true)
+    }
+
+    /// Whose limits of PDL are no rules.
+    pub fn without_limits(rules: &str) -> Self {
+        Self::configured(&[rules.to_owned()], false)
+    }
+
+    fn configured(files: &[String], pdl_limits: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, rules) in ('a'..).zip(files) {
             fs::write(folder.path().join(format!("{name}.rules")), rules).unwrap();
         }
         let alarms = Arc::new(Alarms::open(&folder.path().join("state"), Limits::default()).unwrap());
         let dac = Dac::new(Config::default());
-        let rules = Arc::new(Rules::new(config(folder.path()), alarms.clone()));
+        let rules = Arc::new(Rules::new(RulesConfig { pdl_limits, ..config(folder.path()) }, alarms.clone()));
         let supervisor = Supervisor::new(dac.clone(), None, vec![rules.clone()]);
         supervisor.start_all();
         Self { folder, dac, alarms, rules, supervisor }
@@ -160,7 +169,7 @@ fn open(directory: &Path) -> Arc<Alarms> {
 }
 
 pub fn config(folder: &Path) -> RulesConfig {
-    let mut config = RulesConfig { files: vec!["a.rules".into()], ..RulesConfig::default() };
+    let mut config = RulesConfig { files: vec![".".into()], ..RulesConfig::default() };
     config.directory = "state".into();
     config.relative_to(folder);
     config

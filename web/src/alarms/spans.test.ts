@@ -69,9 +69,26 @@ it('is set apart while somebody has put it aside', () => {
   expect(spansOf([], alarm({ raised: 3e6, suppressed: true }), 100)).toMatchObject([{ isAside: true }]);
 });
 
-it('has a limit to draw only if it is always the same', () => {
-  const alarms = alarm({ limit: 95, unit: 'Cel' });
-  const same = journal({ time: 10, kind: 'raised', limit: 95 }, { time: 12, kind: 'acknowledged' });
+it('has a limit to draw only if it was always raised at the same one', () => {
+  const alarms = alarm({ limit: 90, unit: 'Cel', state: 'normal' });
+  const same = journal(
+    { time: 10, kind: 'raised', limit: 95 },
+    { time: 12, kind: 'acknowledged' },
+    { time: 20, kind: 'cleared', limit: 90 },
+  );
   expect(constantLimits(same, alarms)).toEqual([{ rule: 'Hot', value: 95, unit: 'Cel', severity: 'high' }]);
-  expect(constantLimits(journal({ time: 10, kind: 'raised', limit: 90 }), alarms)).toEqual([]);
+  const moving = journal({ time: 10, kind: 'raised', limit: 95 }, { time: 20, kind: 'raised', limit: 96 });
+  expect(constantLimits(moving, alarms)).toEqual([]);
+  expect(constantLimits([], alarms)).toEqual([]);
+  expect(constantLimits([], alarm({ limit: 95 }))).toMatchObject([{ value: 95 }]);
+});
+
+it.each([
+  ['Plant::Pump.temperature high', 'temperature'],
+  ['Pump.temperature low warning', 'temperature'],
+  ['Plant::Pump.pose.x above range', 'pose.x'],
+  ['Hot', undefined],
+  ['Hot::Pump high', undefined],
+])('knows the metric of a limit by the name of a rule of PDL: %s', (rule, metric) => {
+  expect(constantLimits([], alarm({ rule, limit: 95 }))).toMatchObject([{ rule, metric }]);
 });

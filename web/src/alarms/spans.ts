@@ -1,3 +1,4 @@
+import type { RuleLimit } from '../charts/draw_alarms.ts';
 import { type Alarm, isInhibited, type Severity } from './alarm.ts';
 import type { Entry } from './journal.ts';
 
@@ -86,20 +87,23 @@ function isKnownAfter({ kind, isKnown }: Entry, before: Step | undefined): boole
   return kind === 'raised' || kind === 'cleared' ? isKnown : (before?.isKnown ?? true);
 }
 
-/** The limit of each rule that always compared with the same one. */
-export function constantLimits(
-  entries: readonly Entry[],
-  alarms: readonly Alarm[],
-): {
-  readonly rule: string;
-  readonly value: number;
-  readonly unit: string | undefined;
-  readonly severity: Severity;
-}[] {
-  return alarms.flatMap(({ rule, limit, unit, severity }) => {
-    const isConstant = entries.every(
-      (entry) => entry.rule !== rule || entry.limit === undefined || entry.limit === limit,
-    );
-    return limit === undefined || !isConstant ? [] : [{ rule, value: limit, unit, severity }];
+/** `Plant::Pump.temperature high`: the type, the path of the metric, and which limit (rules.md, "Limits of PDL"). */
+const LIMIT_OF_PDL =
+  /^(?:[A-Za-z_]\w*::)*[A-Za-z_]\w*\.(\S+) (?:(?:low|high)(?: warning)?|(?:below|above) range)$/;
+
+/** Returns the metric that the rule of a PDL limit is about; undefined for rules of files. */
+function metricOfRule(rule: string): string | undefined {
+  return LIMIT_OF_PDL.exec(rule)?.[1];
+}
+
+/** The limit of each rule that was always raised at the same one. What clears an alarm can have another limit. */
+export function constantLimits(entries: readonly Entry[], alarms: readonly Alarm[]): RuleLimit[] {
+  return alarms.flatMap(({ rule, state, limit, unit, severity }) => {
+    const raised = entries.filter((entry) => entry.rule === rule && entry.kind === 'raised');
+    const limits = new Set(raised.map((entry) => entry.limit));
+    if (raised.length === 0 && state === 'active') limits.add(limit);
+    const [value] = limits;
+    if (value === undefined || limits.size > 1) return [];
+    return [{ rule, value, unit, severity, metric: metricOfRule(rule) }];
   });
 }

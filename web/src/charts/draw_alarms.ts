@@ -4,12 +4,17 @@ import type { Plot } from './draw_lines.ts';
 import { unionOf } from './draw_notes.ts';
 import type { Palette } from './palette.ts';
 
+/** What a shade needs: it has no axis of values. */
+type Area = Omit<Plot, 'y'>;
+
 /** The constant limit of a rule, on the axis of its unit. */
 export interface RuleLimit {
   readonly value: number;
   readonly unit: string | undefined;
   readonly severity: Severity;
   readonly rule: string;
+  /** The metric that it limits; undefined if that is not known. */
+  readonly metric?: string | undefined;
 }
 
 /** Active; active before and now unknown; not active before and now unknown; active, but put aside by an operator. */
@@ -30,7 +35,7 @@ const MAX_NAME = 32;
 /** Shades the times when an alarm was active, one color for each severity, and hatches those when nobody knew. */
 export function drawAlarms(
   ctx: CanvasRenderingContext2D,
-  plot: Plot,
+  plot: Area,
   spans: readonly AlarmSpan[],
   palette: Palette,
 ): void {
@@ -56,7 +61,7 @@ export function drawAlarms(
 
 function drawSpan(
   ctx: CanvasRenderingContext2D,
-  plot: Plot,
+  plot: Area,
   left: number,
   right: number,
   color: string,
@@ -70,7 +75,7 @@ function drawSpan(
     return;
   }
   if (look !== 'unsure') {
-    ctx.globalAlpha = look === 'active' ? 0.14 : 0.05;
+    ctx.globalAlpha = look === 'active' ? 0.05 : 0.025;
     ctx.fillRect(left, plot.top, right - left, plot.height);
     ctx.globalAlpha = look === 'active' ? 0.9 : 0.4;
     ctx.fillRect(left, plot.top, right - left, bar);
@@ -80,7 +85,7 @@ function drawSpan(
   ctx.beginPath();
   ctx.rect(left, plot.top, right - left, plot.height);
   ctx.clip();
-  ctx.globalAlpha = look === 'unknown' ? 0.45 : 0.2;
+  ctx.globalAlpha = look === 'unknown' ? 0.22 : 0.14;
   ctx.strokeStyle = color;
   ctx.lineWidth = devicePixelRatio;
   ctx.beginPath();

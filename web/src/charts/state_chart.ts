@@ -1,8 +1,10 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import type { AlarmSpan } from '../alarms/spans.ts';
 import type { StateRun } from '../series/states.ts';
 import type { ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
+import { drawAlarms } from './draw_alarms.ts';
 import type { Palette } from './palette.ts';
 import { type ChartEvents, plotOptions } from './plot_options.ts';
 import { recordSvg } from './svg_recorder.ts';
@@ -21,6 +23,7 @@ const MAX_TRACK_HEIGHT = 64;
 export class StateChart {
   private readonly plot: uPlot;
   private result: ViewResult | undefined;
+  private alarms: readonly AlarmSpan[] = [];
 
   constructor(
     element: HTMLElement,
@@ -43,6 +46,14 @@ export class StateChart {
       this.plot.setData([[result.from, result.to]], false);
       this.plot.setScale('x', { min: result.from, max: result.to });
     });
+  }
+
+  /** Shades times when alarms were active. */
+  showAlarms(spans: readonly AlarmSpan[]): void {
+    // A chart without alarms is not drawn again for them.
+    if (this.alarms.length + spans.length === 0) return;
+    this.alarms = spans;
+    if (this.result) this.draw(this.result);
   }
 
   /** Returns the state of a track at a time, or the newest one. */
@@ -88,6 +99,12 @@ export class StateChart {
     ctx.textBaseline = 'middle';
     ctx.textAlign = 'left';
     const x = (time: number) => bbox.left + ((time - from) / (to - from)) * bbox.width;
+    drawAlarms(
+      ctx,
+      { left: bbox.left, top: bbox.top, width: bbox.width, height: bbox.height, x },
+      this.alarms,
+      this.palette,
+    );
     answer.tracks.forEach((track, row) => {
       const top = bbox.top + row * height;
       ctx.fillStyle = this.palette.muted;

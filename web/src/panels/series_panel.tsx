@@ -102,8 +102,9 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       },
     });
     const stop = allAnnotations.subscribe((notes) => made.annotate(annotationsOn(notes, targets.current)));
+    const metrics = lines.map(({ metric }) => metric);
     const stopAlarms = alarms.subscribe(({ spans, limits }) =>
-      made.showAlarms(spans, spec.mode === 'shares' ? [] : besides(limits, content.limits)),
+      made.showAlarms(spans, spec.mode === 'shares' ? [] : besides(limits, content.limits, metrics)),
     );
     return () => {
       stop();

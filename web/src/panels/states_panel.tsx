@@ -10,6 +10,7 @@ import { registerPicture } from './exports.ts';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote } from './past_note.tsx';
 import type { PanelSpec } from './spec.ts';
+import { useInstanceAlarms } from './use_instance_alarms.ts';
 import { usePalette } from './use_palette.ts';
 import { useSize } from './use_size.ts';
 import { useView } from './use_view.ts';
@@ -27,6 +28,7 @@ export function StatesPanel({ spec }: { spec: Spec }) {
   const columns = useSignal(600);
   const palette = usePalette();
   const past = useSignal<PastPart | undefined>(undefined);
+  const alarms = useInstanceAlarms(spec);
   const described = useComputed(() => JSON.stringify(tracksOf(spec))).value;
   const tracks = useMemo(() => JSON.parse(described) as Track[], [described]);
 
@@ -68,12 +70,14 @@ export function StatesPanel({ spec }: { spec: Spec }) {
     chart.current = made;
     if (newest.current) made.draw(newest.current);
     const forget = registerPicture(spec.id, { vector: () => made.vector() });
+    const stopAlarms = alarms.subscribe(({ spans }) => made.showAlarms(spans));
     return () => {
+      stopAlarms();
       forget();
       made.destroy();
       chart.current = undefined;
     };
-  }, [spec.id, tracks, palette]);
+  }, [spec.id, tracks, palette, alarms]);
 
   useView(
     () => ({ kind: 'states', range: range.value, sources: spec.sources, columns: columns.value }),

@@ -56,7 +56,17 @@ function follow(followed: readonly FollowedAlarms[], all: Signal<InstanceAlarms>
   };
 }
 
-/** The limits that a chart does not draw already, because its metrics declare them. */
-export function besides(limits: readonly RuleLimit[], drawn: readonly Limit[]): RuleLimit[] {
-  return limits.filter(({ value }) => !drawn.some((limit) => limit.value === value));
+/**
+ * The limits that belong on a chart of these metrics, and that it does not draw already because its metrics declare them. A rule
+ * of a file can be about any metric.
+ */
+export function besides(
+  limits: readonly RuleLimit[],
+  drawn: readonly Limit[],
+  metrics: readonly string[],
+): RuleLimit[] {
+  return limits.filter(
+    ({ metric, value }) =>
+      (metric === undefined || metrics.includes(metric)) && !drawn.some((limit) => limit.value === value),
+  );
 }

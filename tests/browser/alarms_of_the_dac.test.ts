@@ -5,6 +5,7 @@ import { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 import { Rig } from './harness/rig.ts';
+import { layoutLink } from './pictures/plant.ts';
 
 // A real DAC with a node; its alarms are those of a stub, because some of these states take hours.
 
@@ -15,6 +16,7 @@ const PUMP = {
   metrics: [
     { name: 'temperature', type: 'real64', unit: 'Cel' },
     { name: 'flow', type: 'real64', unit: 'm3/s' },
+    { name: 'running', type: 'boolean', kind: 'state' },
   ],
 };
 const OF = { node: 'plant-7', instance: 'pump', quality: 'good', unit: 'Cel', raised_last_hour: 1 };
@@ -38,7 +40,11 @@ beforeAll(async () => {
   node = await PlainNode.start(rig.oasis.channel, 'plant-7', [{ name: 'pump', schema: PUMP }]);
   const now = Date.now();
   const times = Array.from({ length: 40 }, (_, index) => now - (40 - index) * 500);
-  node.flush('pump', times, [Float64Array.from(times, () => 97), Float64Array.from(times, () => 0.2)]);
+  node.flush('pump', times, [
+    Float64Array.from(times, () => 97),
+    Float64Array.from(times, () => 0.2),
+    Uint8Array.from(times, () => 1),
+  ]);
 });
 
 afterAll(async () => {
@@ -148,6 +154,55 @@ it('compares limits itself if the DAC keeps no alarms, and says so', async () =>
     .toContain('other screens see nothing of it');
 });
 
+it('shows administrators whom the DAC notifies, and tests it', async () => {
+  const asked: Json[] = [];
+  const of = { waiting: 0, failed: 0, last_error: null };
+  stub.verbs = ['read-live', 'read-past', 'alarms', 'administration'];
+  stub.notifications = (method, body) => {
+    if (method === 'GET') {
+      const mail = { ...of, name: 'mail', kind: 'mail', state: 'ok', delivered: 12 };
+      const pager = {
+        ...mail,
+        name: HOSTILE,
+        kind: 'webhook',
+        state: 'failing',
+        waiting: 3,
+        last_error: 'refused',
+      };
+      return { body: { destinations: [mail, pager] } };
+    }
+    asked.push(body);
+    if (asked.length === 1) return { body };
+    const detail = 'too many tests: try again in 9 s';
+    return { status: 429, body: { type: '/problems/too_many_tests', detail } };
+  };
+  await open();
+  const requests: string[] = [];
+  visit.page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+  await openList();
+  await visit.page.getByTestId('open-destinations').waitFor();
+  expect(requests.filter((path) => path.includes('notifications'))).toEqual([]);
+  await visit.page.getByTestId('open-destinations').press('Enter');
+  const lines = visit.page.getByTestId('destination');
+  await expect.poll(() => lines.count()).toBe(2);
+  expect(await lines.first().getAttribute('data-state')).toBe('ok');
+  expect(await lines.last().textContent()).toMatch(/Failing.*3 waiting.*last attempt: refused/);
+  const outcome = lines.first().getByTestId('destination-outcome');
+  await lines.first().getByTestId('destination-test').press('Enter');
+  await expect.poll(() => outcome.textContent()).toBe('Test accepted');
+  expect(asked).toEqual([{ destination: 'mail' }]);
+  await lines.first().getByTestId('destination-test').click();
+  await expect.poll(() => outcome.textContent()).toMatch(/again in 9 s.*six tests a minute/);
+  visit.complaints.splice(0);
+});
+
+it('shows destinations to administrators only', async () => {
+  await open();
+  await openList();
+  await visit.page.getByTestId('no-alarms').waitFor();
+  expect(await visit.page.getByTestId('destinations').count()).toBe(0);
+});
+
 it('explains an alarm with values, gaps and a chart, and leads to its moment', async () => {
   stub.set(hot());
   const entry = { ...OF, rule: 'Hot', severity: 'high', dac_time: ago(5) };
@@ -196,17 +251,30 @@ it('shades charts while an alarm is active, and asks nothing of instances withou
   await expect.poll(() => colorAt(0.9)).toBe(before);
 });
 
+it('shades state timelines, too', async () => {
+  const sources = [{ target: { node: 'plant-7', instance: 'pump' }, metrics: ['running'] }];
+  visit = await Visit.to(rig.browser, layoutLink(stub.url, [{ id: 'p0', kind: 'states', sources }]));
+  await visit.page.getByTestId('states').locator('canvas').waitFor();
+  await expect.poll(() => visit.page.getByTestId('state-legend').textContent()).toContain('true');
+  const before = await colorAt(0.9, 'states');
+  stub.set(hot({ raised: ago(30) }));
+  await expect.poll(() => colorAt(0.9, 'states')).not.toBe(before);
+});
+
 /** The color of a chart's background at a share of its width, in the middle of nothing. */
-function colorAt(share: number): Promise<string> {
-  return visit.page.evaluate((share) => {
-    const canvas = document.querySelector<HTMLCanvasElement>('[data-testid=chart] canvas');
-    if (!canvas) return '';
-    // Reading the chart's own canvas would change how it is drawn.
-    const copy = new OffscreenCanvas(1, 1).getContext('2d');
-    copy?.drawImage(canvas, -Math.round(canvas.width * share), -Math.round(canvas.height * 0.55));
-    const { data } = copy?.getImageData(0, 0, 1, 1) ?? { data: [] };
-    return data.join(' ');
-  }, share);
+function colorAt(share: number, testId = 'chart'): Promise<string> {
+  return visit.page.evaluate(
+    ([share, testId]) => {
+      const canvas = document.querySelector<HTMLCanvasElement>(`[data-testid=${testId}] canvas`);
+      if (!canvas) return '';
+      // Reading the chart's own canvas would change how it is drawn.
+      const copy = new OffscreenCanvas(1, 1).getContext('2d');
+      copy?.drawImage(canvas, -Math.round(canvas.width * share), -Math.round(canvas.height * 0.55));
+      const { data } = copy?.getImageData(0, 0, 1, 1) ?? { data: [] };
+      return data.join(' ');
+    },
+    [share, testId] as const,
+  );
 }
 
 it('shows the journal with filters and pages, and what comes too often', async () => {

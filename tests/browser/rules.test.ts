@@ -29,7 +29,19 @@ alarm Hot {
 
 const folder = mkdtempSync(join(tmpdir(), 'oasis-rules-'));
 const config = join(folder, 'oasis.toml');
-writeFileSync(config, `[rules]\ndirectory = ${JSON.stringify(join(folder, 'rules'))}\n`);
+writeFileSync(
+  config,
+  `[rules]
+directory = ${JSON.stringify(join(folder, 'rules'))}
+[notify.operators]
+kind = "mail"
+server = "127.0.0.1"
+port = 1
+tls = "none"
+from = "plant-7@example.org"
+to = ["ada@example.org"]
+`,
+);
 
 const rig = new Rig(() => Oasis.dac({}, '--config', config));
 let node: PlainNode;
@@ -115,6 +127,18 @@ it('saves a file, whose alarm the DAC then raises for everybody', async () => {
   await expect.poll(() => visit.page.title()).toBe('OASIS');
   flush(80);
   await expect.poll(() => alarm().count()).toBe(0);
+});
+
+it('says that nobody gets its mail, because no server answers', async () => {
+  await part('open-destinations').click();
+  const line = part('destination');
+  await expect.poll(() => line.getAttribute('data-state')).toBe('failing');
+  expect(await line.getAttribute('data-name')).toBe('operators');
+  await part('destination-test').click();
+  await expect.poll(() => part('destination-outcome').textContent()).toMatch(/^Test failed: operators/);
+  await part('open-destinations').click();
+  // The refused request is on the console.
+  visit.complaints.splice(0);
 });
 
 it('explains it afterwards from the journal', async () => {

@@ -43,6 +43,8 @@ export class AlarmStub {
   isHeldBack = false;
   /** Answers of `/api/v1/rules…` by method and path. */
   rules: (method: string, path: string, body: Json) => Answer = () => ({ status: 404, body: {} });
+  /** Answers of `/api/v1/notifications…`. */
+  notifications: (method: string, body: Json) => Answer = () => ({ body: { destinations: [] } });
   revision = 0;
   private readonly streams = new Set<ServerResponse>();
 
@@ -114,6 +116,11 @@ export class AlarmStub {
     }
     if (path.startsWith('rules')) {
       const answer = this.rules(incoming.method ?? 'GET', path, await bodyOf(incoming));
+      if (answer) reply(outgoing, answer.status ?? 200, answer.body);
+      return;
+    }
+    if (path.startsWith('notifications')) {
+      const answer = this.notifications(incoming.method ?? 'GET', await bodyOf(incoming));
       if (answer) reply(outgoing, answer.status ?? 200, answer.body);
       return;
     }

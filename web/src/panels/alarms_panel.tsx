@@ -3,6 +3,7 @@ import { alarmSource } from '../alarms/book.ts';
 import { range } from '../state/time.ts';
 import { alarmListStrings } from '../strings/alarm_list.ts';
 import { DacAlarms } from './dac_alarms.tsx';
+import { Destinations } from './destinations.tsx';
 import { NowNote } from './moment_note.tsx';
 import { TabAlarms } from './tab_alarms.tsx';
 
@@ -14,7 +15,12 @@ export function AlarmsPanel() {
   return (
     <section class="panel alarms-panel" data-testid="alarms" data-source={source.kind}>
       {!range.value.live && <NowNote />}
-      {source.kind === 'server' && <DacAlarms />}
+      {source.kind === 'server' && (
+        <>
+          <DacAlarms />
+          <Destinations />
+        </>
+      )}
       {source.kind === 'waiting' && <p class="hint">{words.waiting}</p>}
       {source.kind === 'tab' && (
         <>

@@ -15,7 +15,7 @@ export const alarmListStrings = {
 
     /** Why this tab compares limits itself. */
     tabOnly: (reason: string) =>
-      `This DAC keeps no alarms: this tab compares the limits of what it shows, and other screens see nothing of it. ${reason}`,
+      `This DAC evaluates no rules and keeps no alarms: this tab compares the limits of what it shows, and other screens see nothing of it. ${reason}`,
     waiting: 'Reading the alarms\u2026',
     stale: (problem: string) => `These alarms may be old: ${problem}`,
     leftOut: (count: string) => `${count} more alarms are not shown.`,
@@ -71,6 +71,8 @@ export const alarmListStrings = {
     historyTip: 'The journal of all alarms, with statistics',
     rules: 'Rules',
     rulesTip: 'Show, check and change the rules',
+    destinations: 'Notifications',
+    destinationsTip: 'Who is notified of alarms, whether that works, and a test',
 
     limit: (value: string, limit: string) => `${value} \u2192 limit ${limit}`,
     since: (age: string) => `for ${age}`,

@@ -36,7 +36,7 @@ export function AlarmStatistics({ onRule }: { onRule: (rule: string) => void }) 
       <summary>{words.statistics}</summary>
       <dl class="facts-row">
         {[...SEVERITIES].reverse().map((severity) => (
-          <div key={severity} class={`severity-${severity}`}>
+          <div key={severity} class={standing[severity] > 0 ? `severity-${severity}` : ''}>
             <dt>
               {words.standing}: {strings.alarms.severities[severity]}
             </dt>

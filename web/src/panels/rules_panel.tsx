@@ -60,7 +60,7 @@ export function RulesPanel() {
       )}
       {found && !mayChange && (
         <p class="alarms-note" data-testid="rules-read-only">
-          {mayWriteRules.value ? words.notEditable : words.readOnly}
+          {whyReadOnly(found)}
         </p>
       )}
       {isEditing ? (
@@ -82,6 +82,11 @@ export function RulesPanel() {
       )}
     </section>
   );
+}
+
+function whyReadOnly({ files, rules, isEditable }: RuleList): string {
+  if (!isEditable && files.length + rules.length === 0) return words.notConfigured;
+  return mayWriteRules.value ? words.notEditable : words.readOnly;
 }
 
 function Overview(props: { list: RuleList | undefined; mayChange: boolean; onEdit: () => void }) {

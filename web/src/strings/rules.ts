@@ -26,6 +26,8 @@ export const ruleStrings = {
     readOnly: 'You have no permission to change rules (verb rules): you can read, check and preview them.',
     notEditable:
       'This DAC does not let pages change rules: set rules.directory and rules.editable in oasis.toml.',
+    notConfigured:
+      'This DAC evaluates no rules: start it with --archive DIR --rules FILE, or set files or directory in the section [rules] of oasis.toml. You can check and preview rules.',
     back: 'All rules',
     name: 'Name of the file',
     badName: 'Letters, digits and - _ . of ASCII, at most 64',

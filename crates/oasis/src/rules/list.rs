@@ -2,7 +2,6 @@
 
 use super::arguments::List;
 use crate::{
-    diagnostics::counted,
     live::{api, list::table},
     output_format::Format,
 };
@@ -26,15 +25,15 @@ pub fn run(arguments: &List) -> anyhow::Result<ExitCode> {
             "no rules: name files of rules in the configuration of the DAC (docs/reference/oasis.toml)"
         );
     }
-    let refused = files.iter().filter(|file| file["state"] == "refused");
-    let refused: Vec<_> = refused.flat_map(problems).collect();
+    let is_refused = |file: &Value| file["state"] == "refused";
+    let notes: Vec<_> = files.iter().flat_map(notes).collect();
     match print(&rules, arguments.format) {
         // `oasis rules list | head` is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         other => other?,
     }
-    refused.iter().for_each(|problem| eprintln!("{problem}"));
-    Ok(if refused.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    notes.iter().for_each(|note| eprintln!("{note}"));
+    Ok(if files.iter().any(is_refused) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn print(rules: &[Value], format: Format) -> io::Result<()> {
@@ -53,7 +52,19 @@ fn row(rule: &Value) -> Vec<String> {
     vec![text("name"), text("kind"), text("severity"), number("instances").to_string(), memory, text("file")]
 }
 
-/// Why a file is not evaluated: `pumps.rules:3:12: R0008: unknown metric …`
+/// What is to be said of a file: that it is refused, or that rules of it wait, and why.
+fn notes(file: &Value) -> Vec<String> {
+    let name = Visible(file["name"].as_str().unwrap_or_default()).to_string();
+    let problems = problems(file);
+    let note = match file["state"].as_str() {
+        Some("refused") => format!("{name} is refused; the rules that it had before go on:"),
+        Some("loaded") if !problems.is_empty() => format!("rules of {name} wait:"),
+        _ => return Vec::new(),
+    };
+    [note].into_iter().chain(problems.into_iter().map(|problem| format!("  {problem}"))).collect()
+}
+
+/// Why rules of a file are not evaluated: `pumps.rules:3:12: R0008: unknown metric …`
 fn problems(file: &Value) -> Vec<String> {
     let name = Visible(file["name"].as_str().unwrap_or_default()).to_string();
     let diagnostics = file["diagnostics"].as_array().cloned().unwrap_or_default();
@@ -65,9 +76,6 @@ fn problems(file: &Value) -> Vec<String> {
         let text = |key: &str| Visible(wrong[key].as_str().unwrap_or_default()).to_string();
         format!("{place}: {}: {}", text("code"), text("message"))
     };
-    if diagnostics.is_empty() {
-        return vec![format!("{name}: refused, {}", counted(0, "error"))];
-    }
     diagnostics.iter().map(problem).collect()
 }
 
@@ -84,6 +92,13 @@ mod tests {
         assert_eq!(row(&rule)[2..], ["-", "0", "0 B", "-"]);
         let wrong = json!({"code": "R0008", "message": "unknown metric `x`", "line": 3, "column": 12});
         let file = json!({"name": "a.rules", "state": "refused", "diagnostics": [wrong]});
-        assert_eq!(problems(&file), ["a.rules:3:12: R0008: unknown metric `x`"]);
+        let problem = "  a.rules:3:12: R0008: unknown metric `x`";
+        assert_eq!(notes(&file), ["a.rules is refused; the rules that it had before go on:", problem]);
+        let waits = json!({"name": "a.rules", "state": "loaded", "diagnostics": [{"code": "R0007", "message": "unknown probe type `T`"}]});
+        assert_eq!(notes(&waits), ["rules of a.rules wait:", "  a.rules: R0007: unknown probe type `T`"]);
+        assert_eq!(
+            notes(&json!({"name": "a.rules", "state": "loaded", "diagnostics": []})),
+            Vec::<String>::new()
+        );
     }
 }

@@ -96,12 +96,20 @@ it('shelves, suppresses and takes out of service with a comment, by keyboard alo
   stub.set(hot());
   await open();
   await openList();
-  await row('Hot').getByTestId('alarm-more').press('Enter');
+  const more = row('Hot').getByTestId('alarm-more');
+  const isFocused = (part: typeof more) => part.evaluate((element) => element === document.activeElement);
+  await more.press('Enter');
+  await visit.page.getByTestId('alarm-comment').press('Escape');
+  await expect.poll(() => visit.page.getByTestId('alarm-actions').count()).toBe(0);
+  expect(await isFocused(more)).toBe(true);
+  await more.press('Enter');
   const comment = visit.page.getByTestId('alarm-comment');
   await comment.pressSequentially('valve is open');
   await visit.page.getByTestId('shelve-for').selectOption('once');
   await visit.page.getByTestId('shelve').press('Enter');
   await expect.poll(() => rows().count()).toBe(0);
+  // Not lost with the row.
+  await expect.poll(() => isFocused(visit.page.locator('.alarm-list'))).toBe(true);
   const { action, once } = stub.actions[0];
   expect([action, once, stub.actions[0].comment]).toEqual(['shelve', true, 'valve is open']);
   await visit.page.getByTestId('alarms-aside').press('Enter');

@@ -1,4 +1,4 @@
-import type { Severity } from '../alarms/alarm.ts';
+import { SEVERITIES, type Severity } from '../alarms/alarm.ts';
 import type { AlarmSpan } from '../alarms/spans.ts';
 import type { Plot } from './draw_lines.ts';
 import { unionOf } from './draw_notes.ts';
@@ -99,31 +99,40 @@ function drawSpan(
   ctx.restore();
 }
 
-/** Draws the limits of rules with their names. */
+/** Draws the limits of rules, the worst first, with those names that do not lie on another one. */
 export function drawRuleLimits(
   ctx: CanvasRenderingContext2D,
   plot: Plot,
   limits: readonly RuleLimit[],
   palette: Palette,
 ): void {
-  for (const { value, severity, rule } of limits) {
-    const y = plot.y(value);
-    if (y < plot.top || y > plot.top + plot.height) continue;
+  const named: number[] = [];
+  ctx.lineWidth = devicePixelRatio;
+  ctx.font = palette.font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio));
+  ctx.textAlign = 'right';
+  for (const { y, severity, rule } of inPlot(plot, limits)) {
+    if (named.includes(y)) continue;
     ctx.strokeStyle = colorOf(severity, palette);
     ctx.fillStyle = ctx.strokeStyle;
     ctx.setLineDash([2 * devicePixelRatio, 4 * devicePixelRatio]);
-    ctx.lineWidth = devicePixelRatio;
     ctx.beginPath();
     ctx.moveTo(plot.left, y);
     ctx.lineTo(plot.left + plot.width, y);
     ctx.stroke();
     ctx.setLineDash([]);
-    ctx.font = palette.font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio));
-    ctx.textAlign = 'right';
+    if (named.some((other) => Math.abs(other - y) < palette.size * devicePixelRatio)) continue;
+    named.push(y);
     ctx.textBaseline = y < plot.top + 20 * devicePixelRatio ? 'top' : 'bottom';
     const name = rule.length > MAX_NAME ? `${rule.slice(0, MAX_NAME)}\u2026` : rule;
     ctx.fillText(name, plot.left + plot.width - 4 * devicePixelRatio, y);
   }
+}
+
+function inPlot(plot: Plot, limits: readonly RuleLimit[]): (RuleLimit & { readonly y: number })[] {
+  return limits
+    .map((limit) => ({ ...limit, y: plot.y(limit.value) }))
+    .filter(({ y }) => y >= plot.top && y <= plot.top + plot.height)
+    .sort((one, other) => SEVERITIES.indexOf(other.severity) - SEVERITIES.indexOf(one.severity));
 }
 
 export function colorOf(severity: Severity, palette: Palette): string {

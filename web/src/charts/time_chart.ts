@@ -236,9 +236,9 @@ export class TimeChart {
     this.paintLines(this.ghosts, this.ghostShift, true);
     this.paintLines(this.lines, 0, false);
     drawLimits(ctx, base, this.content.limits, this.palette);
-    for (const limit of this.ruleLimits) {
-      const unit = this.units.find((unit) => this.styleOf(unit)?.unit === limit.unit);
-      if (unit !== undefined) drawRuleLimits(ctx, this.plotFor(unit), [limit], this.palette);
+    for (const unit of this.units) {
+      const limits = this.ruleLimits.filter((limit) => limit.unit === this.styleOf(unit)?.unit);
+      if (limits.length > 0) drawRuleLimits(ctx, this.plotFor(unit), limits, this.palette);
     }
     drawAnnotations(ctx, base, this.annotations, this.palette);
     ctx.restore();

@@ -6,13 +6,24 @@ import { alarmListStrings } from '../strings/alarm_list.ts';
 const words = alarmListStrings.alarmList;
 
 /** What an operator can do with an alarm, with a comment. */
-export function AlarmActions(props: { alarm: Alarm; onAct: (action: AlarmAction, comment: string) => void }) {
-  const { alarm } = props;
+export function AlarmActions(props: {
+  alarm: Alarm;
+  onAct: (action: AlarmAction, comment: string) => void;
+  onClose: () => void;
+}) {
+  const { alarm, onClose } = props;
   const comment = useSignal('');
   const onAct = (action: AlarmAction) => props.onAct(action, comment.peek());
   const isShut = !mayAct.value;
   return (
-    <fieldset class="alarm-actions" disabled={isShut} data-testid="alarm-actions">
+    <fieldset
+      class="alarm-actions"
+      disabled={isShut}
+      data-testid="alarm-actions"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onClose();
+      }}
+    >
       <legend class="visually-hidden">{words.actions}</legend>
       {isShut && <p class="hint">{words.notAllowed}</p>}
       <input

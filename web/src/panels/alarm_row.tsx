@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import type { AlarmAction } from '../alarms/act.ts';
 import { mayAct } from '../alarms/act.ts';
 import { type Alarm, isInhibited, needsAttention } from '../alarms/alarm.ts';
@@ -18,6 +19,12 @@ const words = alarmListStrings.alarmList;
 export function AlarmRow(props: { alarm: Alarm; onAct: (action: AlarmAction, comment?: string) => void }) {
   const { alarm, onAct } = props;
   const isOpen = useSignal(false);
+  const more = useRef<HTMLButtonElement>(null);
+  /** The focus goes back to where it came from: what has it disappears. */
+  const close = () => {
+    isOpen.value = false;
+    more.current?.focus();
+  };
   const { rule, node, instance, state, severity, isKnown, message, isAcknowledged } = alarm;
   const classes = [
     'alarm dac-alarm',
@@ -78,6 +85,7 @@ export function AlarmRow(props: { alarm: Alarm; onAct: (action: AlarmAction, com
           </button>
         )}
         <button
+          ref={more}
           type="button"
           class="icon-button"
           title={words.actions}
@@ -94,8 +102,9 @@ export function AlarmRow(props: { alarm: Alarm; onAct: (action: AlarmAction, com
       {isOpen.value && (
         <AlarmActions
           alarm={alarm}
+          onClose={close}
           onAct={(action, comment) => {
-            isOpen.value = false;
+            close();
             onAct(action, comment);
           }}
         />

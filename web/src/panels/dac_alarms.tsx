@@ -1,4 +1,5 @@
 import { useComputed, useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { acknowledgeAll, act, mayAct } from '../alarms/act.ts';
 import { type Alarm, needsAttention, SEVERITIES } from '../alarms/alarm.ts';
 import { alarmBook, feedProblem, leftOut } from '../alarms/book.ts';
@@ -33,6 +34,12 @@ export function DacAlarms() {
       text: text.value,
     }),
   );
+  const list = useRef<HTMLUListElement>(null);
+  /** A row that has left the list takes the focus with it. */
+  const keepFocus = () =>
+    requestAnimationFrame(() => {
+      if (document.activeElement === document.body) list.current?.focus();
+    });
   const isFiltered = text.value !== '' || least.value > 0;
   return (
     <>
@@ -133,7 +140,7 @@ export function DacAlarms() {
         {problem.value || (feedProblem.value && words.stale(feedProblem.value))}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
-      <ul class="alarm-list" tabIndex={0}>
+      <ul class="alarm-list" tabIndex={0} ref={list}>
         {found.value.length === 0 && (
           <li class="hint" data-testid="no-alarms">
             {isFiltered ? words.noMatch : words.nothing[view.value]}
@@ -143,7 +150,7 @@ export function DacAlarms() {
           <AlarmRow
             key={alarm.key}
             alarm={alarm}
-            onAct={(action, comment) => attempt(() => act(alarm, action, comment))}
+            onAct={(action, comment) => attempt(() => act(alarm, action, comment).finally(keepFocus))}
           />
         ))}
         {found.value.length > rows.value && (

@@ -7,10 +7,11 @@ use crate::{
     action::ActionVerb,
     database::{self, Database},
     draft::{ActionFailure, Change, Draft},
-    memory::Memory,
+    memory::{Alarm, Memory},
     statistics,
     tables::{alarm, checkpoint, counter, journal, message},
 };
+use oasis_rules::Standing;
 use oasis_wire::quantity::Nanos;
 use rusqlite::Connection;
 use std::{
@@ -67,6 +68,30 @@ impl Alarms {
             gone.cloned().try_for_each(|key| draft.remove(&key))
         })?;
         self.memory.write().unwrap_or_else(PoisonError::into_inner).rules = rules;
+        Ok(())
+    }
+
+    /// Ends the alarms of nodes that have gone to another DAC: `home` returns its name for a node. Their journal says so.
+    /// What operators have silenced stays silenced.
+    ///
+    /// # Errors
+    /// If the database fails; then nothing has changed.
+    pub fn end_moved<'a>(
+        &self,
+        now: Nanos,
+        home: impl Fn(&str) -> Option<&'a str>,
+    ) -> Result<(), AlarmsError> {
+        let gone = |memory: &Memory| -> Vec<(AlarmKey, &'a str)> {
+            let stays = |alarm: &Alarm| alarm.state.standing == Standing::Normal && alarm.state.is_silenced();
+            let ending = memory.alarms.iter().filter(|(_, alarm)| !stays(alarm));
+            ending.filter_map(|(key, _)| Some((AlarmKey::clone(key), home(&key.node)?))).collect()
+        };
+        if gone(&self.memory()).is_empty() {
+            return Ok(());
+        }
+        self.change(now.0, |draft, memory| {
+            gone(memory).iter().try_for_each(|(key, home)| draft.leave(key, home))
+        })?;
         Ok(())
     }
 
@@ -374,7 +399,7 @@ fn load(on: &Connection) -> rusqlite::Result<Memory> {
 mod tests {
     use super::*;
     use crate::{At, EventIdentity, EventKey, RuleEvent};
-    use oasis_rules::{EventKind, Standing};
+    use oasis_rules::EventKind;
 
     fn raised(sequence: u64) -> Round {
         let (rule, node, instance, kind) = ("Hot", "plant", "pump", EventKind::Raised);

@@ -203,6 +203,25 @@ impl<'a> Draft<'a> {
         self.forget(key)
     }
 
+    /// Ends an alarm whose node has gone to another DAC. What an operator has silenced stays silenced: the node may come back.
+    pub fn leave(&mut self, key: &AlarmKey, home: &str) -> Result<()> {
+        let Some(mut alarm) = self.alarm(key) else { return Ok(()) };
+        let is_standing = alarm.state.standing != Standing::Normal;
+        let effects = alarm.state.on_departure();
+        if is_standing {
+            let cause = self.cut(&format!("moved to DAC {home}"));
+            alarm.view.cause = Some(cause.clone());
+            let entry = self.entry(&alarm, JournalKind::Moved);
+            self.append(&JournalEntry { cause: Some(cause), ..entry })?;
+        }
+        self.follow(&mut alarm, effects, "the node has moved", Origin::Other)?;
+        match (alarm.state.is_silenced(), is_standing) {
+            (true, true) => self.put(alarm),
+            (true, false) => Ok(()),
+            (false, _) => self.forget(key),
+        }
+    }
+
     /// Removes the messages for a destination that does not exist any longer.
     pub fn forget_destination(&mut self, name: &str) -> Result<()> {
         let mut count = 0;

@@ -46,6 +46,7 @@ kinds! {
     OutOfService "out_of_service" "An operator has taken the alarm out of service",
     InService "in_service" "An operator has put the alarm into service again",
     RuleRemoved "rule_removed" "The rule is gone, and the alarm with it",
+    Moved "moved" "The node has gone to another DAC, and the alarm with it",
     NotificationsDropped "notifications_dropped" "A destination had too many messages waiting: its oldest ones were dropped",
     NotificationFailed "notification_failed" "A message was given up",
 }

@@ -182,6 +182,20 @@ impl State {
         Effects { is_unshelved: false, message: self.is_told.then_some(MessageKind::Cleared) }
     }
 
+    /// Another DAC evaluates the rule from now on. What an operator has silenced until a time, or without an end, stays silenced.
+    pub fn on_departure(&mut self) -> Effects {
+        let effects = Effects {
+            is_unshelved: self.shelve.once && self.standing != Standing::Normal,
+            ..self.on_removal()
+        };
+        if effects.is_unshelved {
+            self.shelve = Shelve::default();
+        }
+        (self.standing, self.acknowledged, self.is_known, self.is_told) =
+            (Standing::Normal, true, true, false);
+        effects
+    }
+
     /// What the destinations are to learn: that the alarm is active and nobody silences it, or no longer so.
     fn effects(&mut self, is_unshelved: bool) -> Effects {
         let message = match (self.is_told, self.standing, self.is_silenced()) {

@@ -11,7 +11,7 @@ use crate::{
 };
 use oasis_channel::{Failure, RegisteredInstance};
 use oasis_wire::{quantity::Nanos, schema::ProbeType};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
@@ -40,6 +40,13 @@ impl Registry {
         drop(inner);
         self.notify_watchers();
         Ok(())
+    }
+
+    /// Returns the nodes that are connected to other DACs, as far as this DAC knows, with the name of each DAC.
+    pub fn homes_elsewhere(&self) -> BTreeMap<String, String> {
+        let inner = self.lock();
+        let home = |node: &Node| Some((node.identity.name.clone(), node.path().first()?.dac.clone()));
+        inner.nodes.values().filter_map(home).collect()
     }
 
     /// Returns whether this upstream lists the node.

@@ -11,6 +11,7 @@ mod common;
 use common::{Plant, Pumps, wait};
 use oasis_handler::Handler;
 use oasis_rules::Standing;
+use oasis_rules_handler::RulesConfig;
 use std::{
     fs,
     time::{Duration, Instant},
@@ -88,7 +89,7 @@ fn rules_of_their_own() {
         (first..first + 250).map(rule).collect()
     };
     let files: Vec<String> = (0..INSTANCES).step_by(250).map(file).collect();
-    many_rules("1,000 rules, each over one", &Plant::with_files(&files), INSTANCES);
+    many_rules("1,000 rules, each over one", &Plant::with_files(&files, RulesConfig::default()), INSTANCES);
 }
 
 /// Rules that read all instances.

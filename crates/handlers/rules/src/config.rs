@@ -13,6 +13,8 @@ pub struct RulesConfig {
     pub directory: String,
     /// Whether the page may change the files of the directory.
     pub editable: bool,
+    /// Whether rules read instances of other DACs, which this one relays. Those DACs may evaluate rules too.
+    pub relayed: bool,
     /// The name of the node of derived instances and results.
     pub node: String,
     /// Whether the limits of PDL files are alarms.
@@ -27,6 +29,7 @@ impl Default for RulesConfig {
             files: Vec::new(),
             directory: String::new(),
             editable: true,
+            relayed: false,
             node: "rules".into(),
             pdl_limits: true,
             commands_per_minute: 10,

@@ -7,7 +7,7 @@ use crate::{
     wake::{Ready, TopicWake},
 };
 use oasis_alarms::{At as Place, Checkpoint, CheckpointKey, EventIdentity, EventKey, RuleEvent};
-use oasis_dac::{Dac, Instance, Wake};
+use oasis_dac::{Dac, Delivery, DemandGuard, Instance, Wake};
 use oasis_handler::{InstanceLog, StoredSamples};
 use oasis_history::{Batch, NextStep, Piece, Reader, Start};
 use oasis_rules::{
@@ -29,6 +29,8 @@ use uuid::Uuid;
 const READ: usize = 1024 * 1024;
 /// An event whose samples came so long ago, in nanoseconds, is too late to act on.
 const LATE: u64 = 5_000_000_000;
+/// Longest way of a sample from another DAC, in nanoseconds: an instance that is relayed is silent so much later.
+const RELAY_DELAY: u64 = 1_000_000_000;
 
 /// An instance and its rules. While it lives, the log wakes the thread.
 pub struct Source {
@@ -44,6 +46,8 @@ pub struct Source {
     gap: Option<Cause>,
     units: Vec<Unit>,
     wake: Arc<TopicWake>,
+    /// Lets the upstream of a relayed instance send its samples.
+    demand: Option<DemandGuard>,
     /// Whether its states have changed since the last checkpoint.
     pub is_dirty: bool,
 }
@@ -114,6 +118,7 @@ impl Source {
         log.add_reader(wake.clone());
         let At { position, last, dac_time, epoch } = at;
         let mut source = Self {
+            demand: demand(&instance),
             instance,
             reader,
             at: position,
@@ -168,6 +173,7 @@ impl Source {
         self.at.offset = self.at.offset.max(instance.log.start());
         self.reader = reader(&instance, self.at, archive);
         instance.log.add_reader(self.wake.clone());
+        self.demand = demand(&instance);
         self.instance = instance;
         self.wake.raise();
     }
@@ -196,6 +202,11 @@ impl Source {
         self.units.iter().flat_map(of_unit).collect()
     }
 
+    /// Lets its rules begin anew when it is followed again.
+    pub fn forget_states(&mut self) {
+        self.units.clear();
+    }
+
     /// Whether it has read all of a retired topic.
     pub fn is_over(&self) -> bool {
         let log = &self.instance.log;
@@ -211,11 +222,21 @@ impl Source {
 
     /// The tick of DAC time at which silence would be noticed first.
     pub fn deadline(&mut self, set: &RuleSet) -> Option<u64> {
+        // The topic that has replaced it is not silent, or belongs to another DAC.
+        if self.instance.is_retired() {
+            return None;
+        }
+        let delay = self.delay();
         let deadlines = self
             .units
             .iter_mut()
             .filter_map(|unit| unit.evaluator.deadline(&set.programs.get(unit.program)?.program));
-        deadlines.min()
+        deadlines.min().map(|deadline| deadline.saturating_add(delay))
+    }
+
+    /// How long its samples may be under way from the DAC that has received them, in nanoseconds.
+    fn delay(&self) -> u64 {
+        if self.demand.is_some() { RELAY_DELAY } else { 0 }
     }
 
     /// Evaluates the next samples, about `most`. Returns whether there may be more.
@@ -273,7 +294,14 @@ impl Source {
         // In this order: what has come before that is in the log then.
         self.instance.ledger().complete(Nanos(dac_time));
         while self.advance(around, u64::MAX, flush, found)? {}
-        self.notice(around, dac_time, found);
+        // In this order too: a node that goes to another DAC is listed there first.
+        let is_elsewhere = |node: oasis_dac::Node| !node.path().is_empty();
+        let has_moved = self.demand.is_none()
+            && (self.instance.is_retired()
+                || around.dac.registry.node(&self.instance.node).is_some_and(is_elsewhere));
+        if !has_moved {
+            self.notice(around, dac_time.saturating_sub(self.delay()), found);
+        }
         Ok(())
     }
 
@@ -478,6 +506,10 @@ fn units(set: &RuleSet, instance: &Instance) -> Vec<Unit> {
 /// Whether a rule reads an instance.
 pub fn is_read(set: &RuleSet, instance: &Instance) -> bool {
     !units(set, instance).is_empty()
+}
+
+fn demand(instance: &Arc<Instance>) -> Option<DemandGuard> {
+    instance.is_relayed().then(|| instance.register_demand(Delivery::Every))
 }
 
 fn reader(instance: &Arc<Instance>, at: Position, archive: Option<&Arc<dyn StoredSamples>>) -> Reader {

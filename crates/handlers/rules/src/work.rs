@@ -2,9 +2,11 @@
 
 mod commits;
 mod follow;
+mod homes;
 mod outputs;
 
 use commits::{Pending, RETRY};
+use homes::Homes;
 
 use crate::{
     commands::{Limiter, Sender},
@@ -86,6 +88,7 @@ pub fn run(
         limiter: Limiter::new(config.commands_per_minute),
         sender,
         output: None,
+        homes: Homes::default(),
     };
     work.connect();
     work.run(&stopping)
@@ -137,6 +140,7 @@ struct Work<'a> {
     limiter: Limiter,
     sender: Sender,
     output: Option<Output>,
+    homes: Homes,
 }
 
 impl Work<'_> {
@@ -149,6 +153,7 @@ impl Work<'_> {
                 self.pending.retry = None;
                 self.round(is_last);
                 self.commit();
+                self.end_moved_alarms();
             }
             if is_last {
                 return self.finish();

@@ -80,7 +80,7 @@ impl Work<'_> {
     /// The types of all instances that rules may read; of several versions the newest comes last.
     pub(super) fn known_types(&self) -> Vec<Arc<ProbeType>> {
         let mut types: Vec<Arc<ProbeType>> = Vec::new();
-        for instance in self.dac.registry.home_instances() {
+        for instance in self.evaluated_instances() {
             if self.is_own(&instance) {
                 continue;
             }
@@ -140,7 +140,8 @@ impl Work<'_> {
             return;
         }
         (self.seen, self.followed) = (Some(version), Instant::now());
-        let instances = self.dac.registry.instances_to_follow(Follower::Rules);
+        let is_forced = self.note_homes() || is_forced;
+        let instances = self.instances_to_follow();
         let topics: Vec<TopicId> = instances.iter().map(|instance| instance.topic).collect();
         // Most changes are of other things: what a node says of its clock.
         if std::mem::replace(&mut self.topics, topics) == self.topics && !is_forced {
@@ -151,6 +152,7 @@ impl Work<'_> {
             self.types = types;
             return self.compile();
         }
+        self.leave_moved();
         let known: HashSet<TopicId> = instances.iter().map(|instance| instance.topic).collect();
         let gone = |(topic, source): (&TopicId, &mut Source)| {
             source.is_idle() || (!known.contains(topic) && source.is_over())

@@ -44,26 +44,26 @@ const SNAPSHOT: &str = "snapshot.sqlite3";
 
 impl Plant {
     pub fn new(rules: &str) -> Self {
-        Self::with_files(&[rules.to_owned()])
-    }
-
-    pub fn with_files(files: &[String]) -> Self {
-        Self::configured(files, true)
+        Self::configured(rules, RulesConfig::default())
     }
 
     /// Whose limits of PDL are no rules.
     pub fn without_limits(rules: &str) -> Self {
-        Self::configured(&[rules.to_owned()], false)
+        Self::configured(rules, RulesConfig { pdl_limits: false, ..RulesConfig::default() })
     }
 
-    fn configured(files: &[String], pdl_limits: bool) -> Self {
+    pub fn configured(rules: &str, config: RulesConfig) -> Self {
+        Self::with_files(&[rules.to_owned()], config)
+    }
+
+    pub fn with_files(files: &[String], config: RulesConfig) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, rules) in ('a'..).zip(files) {
             fs::write(folder.path().join(format!("{name}.rules")), rules).unwrap();
         }
         let alarms = Arc::new(Alarms::open(&folder.path().join("state"), Limits::default()).unwrap());
         let dac = Dac::new(Config::default());
-        let rules = Arc::new(Rules::new(RulesConfig { pdl_limits, ..config(folder.path()) }, alarms.clone()));
+        let rules = Arc::new(Rules::new(placed(config, folder.path()), alarms.clone()));
         let supervisor = Supervisor::new(dac.clone(), None, vec![rules.clone()]);
         supervisor.start_all();
         Self { folder, dac, alarms, rules, supervisor }
@@ -169,7 +169,11 @@ fn open(directory: &Path) -> Arc<Alarms> {
 }
 
 pub fn config(folder: &Path) -> RulesConfig {
-    let mut config = RulesConfig { files: vec![".".into()], ..RulesConfig::default() };
+    placed(RulesConfig::default(), folder)
+}
+
+fn placed(mut config: RulesConfig, folder: &Path) -> RulesConfig {
+    config.files = vec![".".into()];
     config.directory = "state".into();
     config.relative_to(folder);
     config

@@ -1,0 +1,108 @@
+//! Rules of nodes that other DACs have.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+mod common;
+
+use common::{Plant, Pumps, pump, wait};
+use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
+use oasis_dac::{Dac, Hop, RelayedNode, Upstream, UpstreamEvents, now};
+use oasis_handler::Handler;
+use oasis_rules::Standing;
+use oasis_rules_handler::RulesConfig;
+use oasis_wire::{
+    batch::{Encoder, Fields},
+    quantity::Epoch,
+    value::RowWriter,
+};
+use std::sync::Arc;
+use uuid::Uuid;
+
+const RULES: &str = "input p = \"*/pump\" : Pump;
+    alarm Hot { raise p.temperature > 95; latch; }
+    alarm Gone { raise silent(p) for 200ms; }";
+
+/// Another DAC, which has the node `north` with its pump.
+struct Other {
+    upstream: Upstream,
+    events: UpstreamEvents,
+}
+
+impl Other {
+    fn takes(dac: &Arc<Dac>, run: u128) -> Self {
+        let (upstream, events) = Upstream::new(dac);
+        let identity = NodeIdentity {
+            name: "north".into(),
+            uuid: Uuid::nil(),
+            run: Uuid::from_u128(run),
+            host: "h".into(),
+            software: "test".into(),
+            pid: 1,
+        };
+        let hop = Hop { dac: "hall-2".into(), epoch: Epoch(7), clock_offset_ns: None, round_trip_ns: None };
+        let (is_online, attach, since, path) = (true, None, now(), vec![hop]);
+        upstream.node(RelayedNode { identity, is_online, attach, since, is_replay: false, path }).unwrap();
+        let announced = RegisteredInstance {
+            name: "pump".into(),
+            probe_type: pump().uuid,
+            kind: ProbeKind::Pushed,
+            demand: None,
+            state: InstanceState { hertz: None, enabled: true, recorder: None },
+        };
+        upstream.instance("north", announced, &Arc::new(pump()), Some(Uuid::from_u128(run))).unwrap();
+        Self { upstream, events }
+    }
+
+    fn send(&self, temperature: f64) {
+        let instance = self.upstream.dac().registry.find("north", "pump").unwrap();
+        let mut encoder = Encoder::new(&pump()).unwrap();
+        let mut row = Vec::new();
+        RowWriter::new(&mut row).f64(temperature);
+        encoder.push(now().0, &row).unwrap();
+        let fields = Fields { topic: instance.topic.0, first_sequence: 1, ..Fields::default() };
+        let mut batch = Vec::new();
+        encoder.finish(fields, &mut batch);
+        instance.begin_relayed_run(Uuid::from_u128(1));
+        assert!(instance.append_relayed(batch, now().0.cast_signed()).unwrap());
+    }
+}
+
+#[test]
+fn an_alarm_ends_when_its_node_goes_to_another_dac_and_silence_is_not_noticed() {
+    let plant = Plant::new(RULES);
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    let mut south = Pumps::new(&plant.dac, "south", 2, &["pump"]);
+    pumps.send("pump", &[99.0]);
+    plant.wait_for_standing("Hot", Standing::Active);
+    pumps.leave();
+    let other = Other::takes(&plant.dac, 1);
+    wait("the end of the alarm", || {
+        plant.journal().iter().any(|(rule, kind, _)| rule == "Hot" && kind == "moved").then_some(())
+    });
+    let entry = plant.entries().into_iter().find(|entry| entry.kind.name() == "moved").unwrap();
+    assert_eq!(entry.cause.as_deref(), Some("moved to DAC hall-2"));
+    // Silence of others is noticed meanwhile, and later.
+    south.send("pump", &[1.0]);
+    plant.wait_for("Gone", |alarm| alarm.key.node == "south" && alarm.state == Standing::Active);
+    south.send("pump", &[1.0]);
+    plant.wait_for("Gone", |alarm| alarm.key.node == "south" && alarm.state == Standing::Normal);
+    assert!(plant.entries().iter().all(|entry| entry.node == "south" || entry.rule == "Hot"));
+    // It comes back: its rules begin anew.
+    drop(other);
+    let mut pumps = Pumps::new(&plant.dac, "north", 3, &["pump"]);
+    pumps.send("pump", &[99.0]);
+    plant.wait_for("Hot", |alarm| alarm.state == Standing::Active);
+}
+
+#[test]
+fn relayed_instances_are_evaluated_if_the_configuration_says_so() {
+    let plant = Plant::configured(RULES, RulesConfig { relayed: true, ..RulesConfig::default() });
+    let mut other = Other::takes(&plant.dac, 1);
+    wait("a reader of the instance", || other.events.wanted.try_recv().ok());
+    other.send(99.0);
+    let alarm = plant.wait_for_standing("Hot", Standing::Active);
+    assert_eq!(alarm.key.node, "north");
+    // Its samples may be under way for a second.
+    plant.wait_for("Gone", |alarm| alarm.state == Standing::Active);
+    assert_eq!(plant.rules.problem(), None);
+}

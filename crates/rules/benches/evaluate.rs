@@ -10,11 +10,17 @@ use std::sync::Arc;
 
 const SAMPLES: usize = 1_000;
 
-const RULES: [(&str, &str); 4] = [
+/// Fills the longest window.
+const BATCHES_BEFORE: u64 = 100;
+
+const RULES: [(&str, &str); 7] = [
     ("threshold", "alarm A { raise p.x > 95 for 2s; clear p.x < 90; }"),
     ("two_conditions", "alarm A { raise p.x > 95 and p.y < 3; }"),
     ("mean_of_100", "alarm A { raise mean(p.x, last 100) > 95; }"),
     ("rate", "alarm A { raise rate(p.x, 1s at most 1000 samples) > 95; }"),
+    ("mean_of_10s", "alarm A { raise mean(p.x, 10s at most 11000 samples) > 95; }"),
+    ("min_of_100000", "alarm A { raise min(p.x, last 100000) > 95; }"),
+    ("count_of_60000", "alarm A { raise count(p.x > 50, last 60000) > 55000; }"),
 ];
 
 fn probe_type() -> Arc<ProbeType> {
@@ -38,12 +44,15 @@ fn batch(number: u64) -> Rows {
 
 fn evaluate(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("evaluate");
-    group.throughput(Throughput::Elements(SAMPLES as u64));
+    group.throughput(Throughput::Elements(SAMPLES as u64)).sample_size(20);
     for (name, rule) in RULES {
         let text = format!("input p = \"*/p\" : P;\n{rule}");
         let mut engine = Engine::new(compile("a.rules".as_ref(), &text, &[probe_type()]).program);
         let id = engine.add(0).unwrap();
-        let mut number = 0;
+        for number in 0..BATCHES_BEFORE {
+            engine.batch(id, number * 1_000_000_000, batch(number), &mut |_, _| {});
+        }
+        let mut number = BATCHES_BEFORE;
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
                 number += 1;

@@ -61,3 +61,11 @@ fn a_rule_depends_on_the_derived_instance_that_it_reads() {
     assert_eq!(reads("5s at most 9 samples"), reads("5s at most 9 samples"));
     assert_ne!(reads("5s at most 9 samples"), reads("6s at most 9 samples"));
 }
+
+/// A state of an older program is refused if this changes.
+#[test]
+fn the_fingerprint_of_a_rule_with_windows_stays_the_same() {
+    let rule = "alarm A { raise mean(p.x, last 5) > min(p.y, 2s at most 9 samples); clear count(p.x > 1, last 3) > 2 and rate(p.y) * 1 s > 1; }";
+    let text: String = fingerprint(rule, "A").iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(text, "ec3c4bb39d45702d05e7bb9573e00506");
+}

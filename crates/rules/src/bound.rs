@@ -1,7 +1,7 @@
 //! The most memory that a rule takes for each instance, beside the batch at hand.
 
 use crate::{
-    evaluate::{Entry, Obligation, State},
+    evaluate::{Entry, Obligation, State, Totals},
     program::{Body, MAX_PENDING, Rule, Slot},
 };
 
@@ -24,7 +24,10 @@ impl Rule {
 impl Slot {
     fn memory_bytes(&self) -> usize {
         let entries = match self {
-            Self::Window { capacity, .. } => *capacity as usize * size_of::<Entry>(),
+            Self::Window { capacity, purpose, .. } => {
+                let capacity = *capacity as usize;
+                capacity * size_of::<Entry>() + Totals::memory_bytes(*purpose, capacity)
+            }
             Self::Previous => 0,
         };
         size_of::<crate::evaluate::Memory>() + entries

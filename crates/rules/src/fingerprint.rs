@@ -1,7 +1,8 @@
 //! What a rule computes, as a short name: a state of it can be restored only into the same rule.
 
 use crate::program::{
-    Alarm, Body, Check, Column, Condition, Count, Derive, Event, Number, Program, Raise, Source, Value,
+    Alarm, Body, Check, Column, Condition, Count, Derive, Event, Number, Program, Purpose, Raise, Slot,
+    Source, Value,
 };
 use sha2::{Digest, Sha256};
 
@@ -24,9 +25,21 @@ impl Program {
             Source::Derived(before) if before < rule => format!("{:?} {used:?}", self.fingerprint(before)?),
             Source::Derived(_) => return None,
         };
-        let text = format!("{source} {:?} {}", found.slots, computed(body));
+        let text = format!("{source} [{}] {}", memories(&found.slots), computed(body));
         Sha256::digest(text.as_bytes()).first_chunk().copied()
     }
+}
+
+/// What is kept in a state. The body says what a window is for, so that this is as in states of before.
+fn memories(slots: &[Slot]) -> String {
+    let memory = |slot: &Slot| match slot {
+        Slot::Window { size, capacity, purpose } => {
+            let keeps_base = *purpose == Purpose::Rate;
+            format!("Window {{ size: {size:?}, capacity: {capacity}, keeps_base: {keeps_base} }}")
+        }
+        Slot::Previous => "Previous".into(),
+    };
+    slots.iter().map(memory).collect::<Vec<_>>().join(", ")
 }
 
 /// The number of a column in the order of use: other rules of the input read other ones.

@@ -106,11 +106,22 @@ pub enum Slot {
         size: WindowSize,
         /// Most samples.
         capacity: u32,
-        /// Whether it also keeps the newest sample that is older than its extent.
-        keeps_base: bool,
+        /// What it is for.
+        purpose: Purpose,
     },
     /// The last value of a condition.
     Previous,
+}
+
+/// What is asked of a window, which decides about what it keeps beside its samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// One number for all values.
+    Aggregate(Aggregate),
+    /// How many values are true.
+    Tally,
+    /// The change of the value. Such a window also keeps the newest sample that is older than its extent.
+    Rate,
 }
 
 /// What a rule does.

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     ast::{Expression, Name, Window, WindowSize},
     code::{Code, Diagnostic},
-    program::{Aggregate, Condition, Count, MAX_WINDOW, Number, Slot},
+    program::{Aggregate, Condition, Count, MAX_WINDOW, Number, Purpose, Slot},
     unit::Unit,
 };
 use oasis_pdl::{Span, nearest};
@@ -79,7 +79,7 @@ impl Typing<'_, '_> {
         if aggregate == Aggregate::Sum {
             self.not_affine(&quantity, of.span)?;
         }
-        let slot = self.window(name, window, false)?;
+        let slot = self.window(name, window, Purpose::Aggregate(aggregate))?;
         Ok(Quantity::new(Number::Window { aggregate, of: quantity.number.into(), slot }, quantity.unit))
     }
 
@@ -91,7 +91,7 @@ impl Typing<'_, '_> {
     ) -> Compiled<Quantity> {
         let of = self.only(name, arguments)?;
         let of = self.condition(of)?.into();
-        let slot = self.window(name, window, false)?;
+        let slot = self.window(name, window, Purpose::Tally)?;
         Ok(Quantity::new(Number::Count(Count { of, slot }), Unit::none()))
     }
 
@@ -103,9 +103,11 @@ impl Typing<'_, '_> {
                 let wrong = Diagnostic::new(Code::BadWindow, *span, "a rate needs two samples", "one sample");
                 return Err(self.report(wrong));
             }
-            Some(_) => self.window(name, window, true)?,
+            Some(_) => self.window(name, window, Purpose::Rate)?,
             // As on the page: from one sample to the next.
-            None => self.slot(Slot::Window { size: WindowSize::Last(2), capacity: 2, keeps_base: true }),
+            None => {
+                self.slot(Slot::Window { size: WindowSize::Last(2), capacity: 2, purpose: Purpose::Rate })
+            }
         };
         Ok(Quantity::new(Number::Rate { of: number.into(), is_counter, slot }, unit.per_second()))
     }
@@ -156,7 +158,7 @@ impl Typing<'_, '_> {
     }
 
     /// The memory of a window.
-    fn window(&mut self, name: &Name, window: Option<&Window>, keeps_base: bool) -> Compiled<usize> {
+    fn window(&mut self, name: &Name, window: Option<&Window>, purpose: Purpose) -> Compiled<usize> {
         let Some(Window { size, span }) = window else {
             let message = format!("`{}` needs a window", name.text);
             let wrong = Diagnostic::new(Code::BadWindow, name.span, message, "of what time?");
@@ -165,10 +167,10 @@ impl Typing<'_, '_> {
         };
         let capacity = match *size {
             WindowSize::Last(count) => count,
-            WindowSize::Time(_, Some(most)) => most.saturating_add(u32::from(keeps_base)),
+            WindowSize::Time(_, Some(most)) => most.saturating_add(u32::from(purpose == Purpose::Rate)),
             WindowSize::Time(nanos, None) => self.by_rate(nanos, *span)?,
         };
-        Ok(self.slot(Slot::Window { size: *size, capacity, keeps_base }))
+        Ok(self.slot(Slot::Window { size: *size, capacity, purpose }))
     }
 
     /// The most samples in a time, from the highest rate of the source.

@@ -3,8 +3,9 @@
 use super::{
     kleene::Kleene,
     rows::{RESTART, known},
+    totals::Totals,
 };
-use crate::program::{Aggregate, Slot, WindowSize};
+use crate::program::{Aggregate, Purpose, Slot, WindowSize};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -20,12 +21,9 @@ pub enum Memory {
 impl Memory {
     pub fn new(slot: Slot) -> Self {
         match slot {
-            Slot::Window { size, capacity, keeps_base } => Self::Window(Window {
-                size,
-                capacity: capacity as usize,
-                keeps_base,
-                entries: VecDeque::new(),
-            }),
+            Slot::Window { size, capacity, purpose } => {
+                Self::Window(Window::new(size, capacity as usize, purpose))
+            }
             Slot::Previous => Self::Previous(Kleene::Unknown),
         }
     }
@@ -49,10 +47,10 @@ impl Memory {
     /// `None` if it is of another slot.
     pub fn restore(slot: Slot, remembered: Remembered) -> Option<Self> {
         match (Self::new(slot), remembered) {
-            (Self::Window(window), Remembered::Window(mut entries)) if entries.len() <= window.capacity => {
-                // What is read grows by doubling, also beyond the capacity.
-                entries.shrink_to_fit();
-                Some(Self::Window(Window { entries, ..window }))
+            (Self::Window(mut window), Remembered::Window(entries)) if entries.len() <= window.capacity => {
+                window.entries.reserve_exact(entries.len());
+                entries.into_iter().for_each(|entry| window.enter(entry));
+                Some(Self::Window(window))
             }
             (Self::Previous(_), Remembered::Previous(value)) => Some(Self::Previous(value)),
             (Self::Window(_) | Self::Previous(_), _) => None,
@@ -65,18 +63,19 @@ impl Memory {
 pub struct Window {
     size: WindowSize,
     capacity: usize,
-    keeps_base: bool,
+    purpose: Purpose,
     entries: VecDeque<Entry>,
+    totals: Totals,
 }
 
 /// A sample of a window.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Entry {
-    time: u64,
+    pub(super) time: u64,
     /// Not a number if it is unknown.
-    value: f64,
+    pub(super) value: f64,
     /// Samples missing before it.
-    missing: u64,
+    pub(super) missing: u64,
 }
 
 /// How many are true, at least and at most.
@@ -87,94 +86,114 @@ pub struct Tally {
 }
 
 impl Window {
+    fn new(size: WindowSize, capacity: usize, purpose: Purpose) -> Self {
+        Self { size, capacity, purpose, entries: VecDeque::new(), totals: Totals::new(purpose) }
+    }
+
     /// Adds the next sample, and drops those that are too old.
     pub fn push(&mut self, time: u64, value: f64, missing: u64) {
         if missing == RESTART {
-            self.entries.clear();
+            while self.leave().is_some() {}
         }
         self.expire(time);
         let mut entry = Entry { time, value, missing };
         if self.entries.len() == self.capacity {
             self.drop_oldest(&mut entry);
         }
-        self.reserve();
+        self.enter(entry);
+    }
+
+    /// Adds an entry after the others.
+    fn enter(&mut self, entry: Entry) {
+        // What is no finite number is unknown.
+        let entry = Entry { value: known(entry.value), ..entry };
+        self.totals.enter(&self.entries, &entry, self.capacity);
+        reserve(&mut self.entries, self.capacity);
         self.entries.push_back(entry);
+        self.drop_uncounted();
+    }
+
+    /// Removes the oldest entry: the only way out.
+    fn leave(&mut self) -> Option<Entry> {
+        let entry = self.entries.pop_front()?;
+        self.totals.leave(&self.entries, &entry);
+        Some(entry)
     }
 
     fn expire(&mut self, time: u64) {
         let WindowSize::Time(extent, _) = self.size else { return };
         let Some(start) = time.checked_sub(extent) else { return };
         // What stands at this place decides: the oldest one, or the one after the base.
-        let decides = usize::from(self.keeps_base);
+        let decides = usize::from(self.purpose == Purpose::Rate);
         while self.entries.get(decides).is_some_and(|entry| entry.time <= start) {
-            self.entries.pop_front();
+            self.leave();
         }
     }
 
-    /// Makes room. In a window by time the dropped sample counts as missing: it would still belong to it.
+    /// Makes room. A sample that would still belong to a window by time leaves a gap. Its length counts as unknown: nobody knows how many of those that were
+    /// dropped are too old by now.
     fn drop_oldest(&mut self, newest: &mut Entry) {
-        let Some(dropped) = self.entries.pop_front() else { return };
-        if matches!(self.size, WindowSize::Time(..)) {
-            let next = self.entries.front_mut().unwrap_or(newest);
-            next.missing = next.missing.saturating_add(dropped.missing).saturating_add(1);
+        if self.leave().is_none() || matches!(self.size, WindowSize::Last(_)) {
+            return;
+        }
+        match self.entries.front_mut() {
+            Some(next) => {
+                self.totals.forget_missing(next.missing);
+                next.missing = RESTART;
+                self.totals.count_missing(next.missing);
+            }
+            None => newest.missing = RESTART,
         }
     }
 
-    /// Grows by doubling, but never beyond the capacity.
-    fn reserve(&mut self) {
-        let length = self.entries.len();
-        if length == self.entries.capacity() {
-            let wanted = (length * 2).max(4).min(self.capacity);
-            self.entries.reserve_exact(wanted.saturating_sub(length));
+    /// Drops the entries before the newest slots that a tally counts: each sample takes one, and so does each that is missing.
+    fn drop_uncounted(&mut self) {
+        let (Purpose::Tally, WindowSize::Last(count)) = (self.purpose, self.size) else { return };
+        while self.slot_of_oldest() > u128::from(count) {
+            self.leave();
         }
+    }
+
+    /// The slot of the oldest entry, counted from the newest one, which has the slot 1; 0 without entries.
+    fn slot_of_oldest(&self) -> u128 {
+        let before = self.entries.front().map_or(0, |oldest| oldest.missing);
+        self.entries.len() as u128 + self.totals.missing - u128::from(before)
     }
 
     /// One number for all of it; not a number if a part of it is unknown.
     pub fn aggregate(&self, aggregate: Aggregate) -> f64 {
-        let values = || self.entries.iter().map(|entry| entry.value);
-        if !self.is_complete() || values().any(f64::is_nan) {
+        if !self.is_complete() || self.totals.unknown > 0 {
             return f64::NAN;
         }
-        known(match aggregate {
-            Aggregate::Mean => values().sum::<f64>() / self.entries.len() as f64,
-            Aggregate::Min => values().fold(f64::INFINITY, f64::min),
-            Aggregate::Max => values().fold(f64::NEG_INFINITY, f64::max),
-            Aggregate::Sum => values().sum(),
-        })
+        let Some(number) = self.totals.number(&self.entries) else { return f64::NAN };
+        known(if aggregate == Aggregate::Mean { number / self.entries.len() as f64 } else { number })
     }
 
     fn is_complete(&self) -> bool {
         match self.size {
-            WindowSize::Last(count) => {
-                let before = self.entries.iter().skip(1).all(|entry| entry.missing == 0);
-                self.entries.len() == count as usize && before
-            }
-            WindowSize::Time(..) => self.entries.iter().all(|entry| entry.missing == 0),
+            WindowSize::Last(count) => self.entries.len() == count as usize && !self.has_gaps(),
+            WindowSize::Time(..) => self.totals.gaps == 0,
         }
+    }
+
+    /// Whether samples are missing after the oldest one.
+    fn has_gaps(&self) -> bool {
+        let before_all = self.entries.front().is_some_and(|oldest| oldest.missing > 0);
+        self.totals.gaps > u64::from(before_all)
     }
 
     /// The values that are 1, where others may be unknown.
     pub fn tally(&self) -> Tally {
-        let slots = match self.size {
-            WindowSize::Last(count) => u64::from(count),
-            WindowSize::Time(..) => u64::MAX,
+        let (least, missing) = (self.totals.met, self.totals.missing);
+        let beyond = match self.size {
+            // Only samples that are missing before the oldest one: it has a slot itself.
+            WindowSize::Last(count) => {
+                (self.entries.len() as u128 + missing).saturating_sub(u128::from(count))
+            }
+            WindowSize::Time(..) => 0,
         };
-        let (mut seen, mut least, mut unknown) = (0_u64, 0_u64, 0_u64);
-        for entry in self.entries.iter().rev() {
-            if seen >= slots {
-                break;
-            }
-            seen += 1;
-            match Kleene::from_number(entry.value) {
-                Kleene::True => least += 1,
-                Kleene::Unknown => unknown = unknown.saturating_add(1),
-                Kleene::False => {}
-            }
-            let missing = entry.missing.min(slots - seen);
-            seen = seen.saturating_add(missing);
-            unknown = unknown.saturating_add(missing);
-        }
-        Tally { least, most: least.saturating_add(unknown) }
+        let most = u128::from(least + self.totals.unknown) + missing.saturating_sub(beyond);
+        Tally { least, most: u64::try_from(most).unwrap_or(u64::MAX) }
     }
 
     /// Change per second from the base to the newest sample.
@@ -184,16 +203,27 @@ impl Window {
             WindowSize::Last(count) => self.entries.len() == count as usize,
             WindowSize::Time(extent, _) => newest.time.saturating_sub(base.time) >= extent,
         };
-        let is_whole = self.entries.iter().skip(1).all(|entry| entry.missing == 0 && !entry.value.is_nan());
+        let is_whole = !self.has_gaps() && self.totals.unknown == 0;
         // A counter that decreases has restarted.
-        let mut pairs = self.entries.iter().zip(self.entries.iter().skip(1));
-        let has_restarted = is_counter && pairs.any(|(one, next)| next.value < one.value);
+        let has_restarted = is_counter && self.totals.decreases > 0;
         if !reaches_back || !is_whole || has_restarted || newest.time == base.time {
             return f64::NAN;
         }
         known((newest.value - base.value) / (newest.time.saturating_sub(base.time) as f64 / 1e9))
     }
 }
+
+/// Makes room for one more. Grows by doubling, but never beyond the capacity.
+pub fn reserve<T>(queue: &mut VecDeque<T>, capacity: usize) {
+    let length = queue.len();
+    if length == queue.capacity() {
+        let wanted = (length * 2).max(4).min(capacity);
+        queue.reserve_exact(wanted.saturating_sub(length));
+    }
+}
+
+#[cfg(test)]
+mod naive;
 
 #[cfg(test)]
 mod tests {
@@ -204,7 +234,8 @@ mod tests {
         for (size, capacity) in
             [(WindowSize::Last(7), 7), (WindowSize::Time(1_000, Some(7)), 7), (WindowSize::Last(1), 1)]
         {
-            let Memory::Window(mut window) = Memory::new(Slot::Window { size, capacity, keeps_base: false })
+            let Memory::Window(mut window) =
+                Memory::new(Slot::Window { size, capacity, purpose: Purpose::Tally })
             else {
                 panic!("a window");
             };
@@ -217,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_window_that_was_kept_is_no_larger_than_before() {
-        let slot = Slot::Window { size: WindowSize::Last(60_000), capacity: 60_000, keeps_base: false };
+        let slot = Slot::Window { size: WindowSize::Last(60_000), capacity: 60_000, purpose: Purpose::Tally };
         let Memory::Window(mut window) = Memory::new(slot) else { panic!("a window") };
         (0..60_000).for_each(|time| window.push(time, 1.0, 0));
         let bytes = postcard::to_allocvec(&Memory::Window(window).save()).unwrap();

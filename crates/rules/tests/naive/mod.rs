@@ -152,10 +152,10 @@ impl Past<'_> {
             return f64::NAN;
         }
         match aggregate {
-            Aggregate::Mean => values.iter().sum::<f64>() / values.len() as f64,
-            Aggregate::Sum => values.iter().sum(),
-            Aggregate::Min => values.into_iter().reduce(f64::min).unwrap(),
-            Aggregate::Max => values.into_iter().reduce(f64::max).unwrap(),
+            Aggregate::Mean => exact_sum(&values) / values.len() as f64,
+            Aggregate::Sum => exact_sum(&values),
+            Aggregate::Min => values.into_iter().min_by(f64::total_cmp).unwrap(),
+            Aggregate::Max => values.into_iter().max_by(f64::total_cmp).unwrap(),
         }
     }
 
@@ -444,6 +444,46 @@ impl Past<'_> {
         }
         since
     }
+}
+
+/// The nearest number to the sum: Shewchuk's partial sums, of which none overlaps another, as in Python's `math.fsum`.
+fn exact_sum(values: &[f64]) -> f64 {
+    let mut partials: Vec<f64> = Vec::new();
+    for value in values {
+        let mut value = *value;
+        let mut left = Vec::new();
+        for partial in partials {
+            let (large, small) =
+                if value.abs() < partial.abs() { (partial, value) } else { (value, partial) };
+            value = large + small;
+            let error = small - (value - large);
+            if error != 0.0 {
+                left.push(error);
+            }
+        }
+        left.push(value);
+        partials = left;
+    }
+    // From the greatest on, until one is rounded.
+    let (mut sum, mut error) = (0.0, 0.0);
+    while let Some(partial) = partials.pop() {
+        let before = sum;
+        sum = before + partial;
+        error = partial - (sum - before);
+        if error != 0.0 {
+            break;
+        }
+    }
+    // A half is rounded to even: what is after it says otherwise.
+    if partials.last().is_some_and(|after| (*after < 0.0) == (error < 0.0)) && error != 0.0 {
+        let (doubled, before) = (error * 2.0, sum);
+        let other = before + doubled;
+        if other - before == doubled {
+            sum = other;
+        }
+    }
+    // Zero has no sign.
+    sum + 0.0
 }
 
 fn both(left: Option<bool>, right: Option<bool>) -> Option<bool> {

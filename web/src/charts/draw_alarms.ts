@@ -18,7 +18,8 @@ export interface RuleLimit {
 }
 
 /** Active; active before and now unknown; not active before and now unknown; active, but put aside by an operator. */
-type Look = 'active' | 'unknown' | 'unsure' | 'aside';
+const LOOKS = ['active', 'unknown', 'unsure', 'aside'] as const;
+type Look = (typeof LOOKS)[number];
 
 function lookOf(isActive: boolean, isKnown: boolean, isAside: boolean): Look {
   if (!isActive) return 'unsure';
@@ -32,38 +33,82 @@ const MIN_WIDTH = 2;
 const HATCH_STEP = 6;
 const MAX_NAME = 32;
 
-/** Shades the times when an alarm was active, one color for each severity, and hatches those when nobody knew. */
+interface Group {
+  readonly severity: Severity;
+  readonly look: Look;
+  readonly spans: PixelSpan[];
+}
+
+type PixelSpan = [left: number, right: number];
+
+/**
+ * Shades the times when an alarm was active, and hatches those when nobody knew. Each moment has the color of its worst
+ * severity: several layers would hide the chart.
+ */
 export function drawAlarms(
   ctx: CanvasRenderingContext2D,
-  plot: Area,
+  area: Area,
   spans: readonly AlarmSpan[],
   palette: Palette,
 ): void {
-  const groups = new Map<string, { color: string; look: Look; spans: [number, number][] }>();
-  for (const { from, to, severity, isKnown, isActive, isAside } of spans) {
+  let filled: readonly PixelSpan[] = [];
+  let hatched: readonly PixelSpan[] = [];
+  for (const { severity, look, spans: found } of groupsOf(area, spans)) {
     const color = colorOf(severity, palette);
-    const look = lookOf(isActive, isKnown, isAside === true);
-    const group = groups.get(`${color} ${look}`) ?? { color, look, spans: [] };
-    groups.set(`${color} ${look}`, group);
-    const left = Math.max(plot.left, plot.x(from));
-    const right = Math.min(
-      plot.left + plot.width,
-      Math.max(plot.x(to), plot.x(from) + MIN_WIDTH * devicePixelRatio),
-    );
-    if (right > left) group.spans.push([left, right]);
-  }
-  // Overlapping spans of one color are one: drawn over each other they would hide the chart.
-  for (const { color, look, spans: found } of groups.values()) {
-    for (const [left, right] of unionOf(found)) drawSpan(ctx, plot, left, right, color, look);
+    const own = unionOf(found);
+    if (look !== 'unsure') {
+      for (const span of minus(own, filled)) fill(ctx, area, span, color, look);
+      filled = unionOf([...filled, ...own]);
+    }
+    if (look === 'unknown' || look === 'unsure') {
+      for (const span of minus(own, hatched)) hatch(ctx, area, span, color, look);
+      hatched = unionOf([...hatched, ...own]);
+    }
   }
   ctx.globalAlpha = 1;
 }
 
-function drawSpan(
+/** What an operator has put aside comes last, and before that the worst severity first. */
+function groupsOf(area: Area, spans: readonly AlarmSpan[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const { from, to, severity, isKnown, isActive, isAside } of spans) {
+    const look = lookOf(isActive, isKnown, isAside === true);
+    const group = groups.get(`${severity} ${look}`) ?? { severity, look, spans: [] };
+    groups.set(`${severity} ${look}`, group);
+    const left = Math.max(area.left, area.x(from));
+    const right = Math.min(
+      area.left + area.width,
+      Math.max(area.x(to), area.x(from) + MIN_WIDTH * devicePixelRatio),
+    );
+    if (right > left) group.spans.push([left, right]);
+  }
+  return [...groups.values()].sort(
+    (one, other) =>
+      Number(one.look === 'aside') - Number(other.look === 'aside') ||
+      SEVERITIES.indexOf(other.severity) - SEVERITIES.indexOf(one.severity) ||
+      LOOKS.indexOf(one.look) - LOOKS.indexOf(other.look),
+  );
+}
+
+/** Returns the parts of spans that others, sorted and apart, do not cover. */
+export function minus(spans: readonly PixelSpan[], others: readonly PixelSpan[]): PixelSpan[] {
+  return spans.flatMap(([from, to]) => {
+    const rest: PixelSpan[] = [];
+    let left = from;
+    for (const [start, end] of others) {
+      if (end <= left || start >= to) continue;
+      if (start > left) rest.push([left, start]);
+      left = Math.max(left, end);
+    }
+    if (left < to) rest.push([left, to]);
+    return rest;
+  });
+}
+
+function fill(
   ctx: CanvasRenderingContext2D,
-  plot: Area,
-  left: number,
-  right: number,
+  area: Area,
+  [left, right]: PixelSpan,
   color: string,
   look: Look,
 ): void {
@@ -71,19 +116,25 @@ function drawSpan(
   ctx.fillStyle = color;
   if (look === 'aside') {
     ctx.globalAlpha = 0.5;
-    ctx.fillRect(left, plot.top, right - left, bar / 2);
+    ctx.fillRect(left, area.top, right - left, bar / 2);
     return;
   }
-  if (look !== 'unsure') {
-    ctx.globalAlpha = look === 'active' ? 0.05 : 0.025;
-    ctx.fillRect(left, plot.top, right - left, plot.height);
-    ctx.globalAlpha = look === 'active' ? 0.9 : 0.4;
-    ctx.fillRect(left, plot.top, right - left, bar);
-  }
-  if (look === 'active') return;
+  ctx.globalAlpha = look === 'active' ? 0.05 : 0.025;
+  ctx.fillRect(left, area.top, right - left, area.height);
+  ctx.globalAlpha = look === 'active' ? 0.9 : 0.4;
+  ctx.fillRect(left, area.top, right - left, bar);
+}
+
+function hatch(
+  ctx: CanvasRenderingContext2D,
+  area: Area,
+  [left, right]: PixelSpan,
+  color: string,
+  look: Look,
+): void {
   ctx.save();
   ctx.beginPath();
-  ctx.rect(left, plot.top, right - left, plot.height);
+  ctx.rect(left, area.top, right - left, area.height);
   ctx.clip();
   ctx.globalAlpha = look === 'unknown' ? 0.22 : 0.14;
   ctx.strokeStyle = color;
@@ -91,9 +142,9 @@ function drawSpan(
   ctx.beginPath();
   // Falls from left to right: the hatching of gaps rises.
   const step = HATCH_STEP * devicePixelRatio;
-  for (let x = Math.floor((left - plot.height) / step) * step; x < right; x += step) {
-    ctx.moveTo(x, plot.top);
-    ctx.lineTo(x + plot.height, plot.top + plot.height);
+  for (let x = Math.floor((left - area.height) / step) * step; x < right; x += step) {
+    ctx.moveTo(x, area.top);
+    ctx.lineTo(x + area.height, area.top + area.height);
   }
   ctx.stroke();
   ctx.restore();

@@ -309,7 +309,7 @@ bench-page: page browser ## Measure the page in a real browser, 15 minutes: docs
 	OASIS_BIN=$(CURDIR)/target/release/oasis OASIS_LAB_BIN=$(CURDIR)/target/release/oasis-lab npm run bench --workspace tests/browser
 
 pictures: page browser postgresql terminal ## Take the pictures of docs/images
-	cargo build --locked -p oasis
+	cargo build --locked -p oasis -p pump
 	npm run pictures --workspace tests/browser
 
 ##@ Install what a machine lacks (asks for root)

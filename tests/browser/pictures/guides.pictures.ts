@@ -10,7 +10,7 @@ import { launch, Visit } from '../harness/browser.ts';
 import { BINARY, Oasis } from '../harness/oasis.ts';
 import { PlainNode } from '../harness/plain_node.ts';
 import { takePicture } from './picture.ts';
-import { LOG_LEVEL, layoutLink, Plant } from './plant.ts';
+import { grid, LOG_LEVEL, layoutLink, Plant } from './plant.ts';
 
 /** One picture for each guide that is about the page. */
 
@@ -294,38 +294,4 @@ async function testRun(dac: Oasis, name: string, notes: string): Promise<void> {
 
 async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode === null && child.kill()) await once(child, 'exit');
-}
-
-interface PanelSpec {
-  readonly id: string;
-  readonly kind: string;
-}
-
-/** Returns a geometry of the docking library: columns of panels below each other. */
-function grid(columns: readonly (readonly PanelSpec[])[]): object {
-  const [width, height] = [900, 540];
-  return {
-    grid: {
-      root: {
-        type: 'branch',
-        size: height,
-        data: columns.map((panels) => ({
-          type: 'branch',
-          size: width / columns.length,
-          data: panels.map(({ id }) => ({
-            type: 'leaf',
-            size: height / panels.length,
-            data: { views: [id], activeView: id, id },
-          })),
-        })),
-      },
-      width,
-      height,
-      orientation: 'HORIZONTAL',
-    },
-    panels: Object.fromEntries(
-      columns.flat().map(({ id, kind }) => [id, { id, contentComponent: kind, title: id }]),
-    ),
-    activeGroup: columns[0][0].id,
-  };
 }

@@ -160,3 +160,37 @@ export function layoutLink(
   const layout = { oasis: 'layout', version: 1, panels, geometry, range };
   return `${url}#view=${deflateRawSync(JSON.stringify(layout)).toString('base64url')}`;
 }
+
+interface PanelSpec {
+  readonly id: string;
+  readonly kind: string;
+}
+
+/** Returns a geometry of the docking library: columns of panels below each other. */
+export function grid(columns: readonly (readonly PanelSpec[])[]): object {
+  const [width, height] = [900, 540];
+  return {
+    grid: {
+      root: {
+        type: 'branch',
+        size: height,
+        data: columns.map((panels) => ({
+          type: 'branch',
+          size: width / columns.length,
+          data: panels.map(({ id }) => ({
+            type: 'leaf',
+            size: height / panels.length,
+            data: { views: [id], activeView: id, id },
+          })),
+        })),
+      },
+      width,
+      height,
+      orientation: 'HORIZONTAL',
+    },
+    panels: Object.fromEntries(
+      columns.flat().map(({ id, kind }) => [id, { id, contentComponent: kind, title: id }]),
+    ),
+    activeGroup: columns[0][0].id,
+  };
+}

@@ -45,8 +45,15 @@ fn raw_with(dac: &Oasis, request_line: &str, body: &str) -> (u16, String) {
 fn every_path_of_the_openapi_document_answers() {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().to_str().unwrap();
-    let up = Oasis::up(&["--name", "plant", "--probe", "processor@20", "--archive", archive]);
+    let rules = folder.path().join("gone.rules");
+    let gone = "input p = \"*/processor\" : OASIS::System::LinuxProcessorProbe; alarm Gone { raise silent(p) for 9s; }";
+    fs::write(&rules, gone).unwrap();
+    let (archive, rules) = (&*format!("{archive}/archive"), rules.to_str().unwrap());
+    let up =
+        Oasis::up(&["--name", "plant", "--probe", "processor@20", "--archive", archive, "--rules", rules]);
     ledger(&up, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
+    let lost = json!({"text": gone.replace("Gone", "Lost")}).to_string();
+    assert_eq!(raw_with(&up, "PUT /api/v1/rules/files/lost.rules", &lost).0, 200);
     let document = get(&up, "/openapi.json");
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"), "{}", document["openapi"]);
     let id = get(&up, "/api/v1/instances")["instances"][0]["id"].to_string();
@@ -76,12 +83,12 @@ fn every_path_of_the_openapi_document_answers() {
         let content = done["content"].as_object();
         done.is_object() && content.is_none_or(|content| content.contains_key("application/json"))
     };
-    // Accounts are for tokens of followers alone, and alarms for a DAC with rules.
-    let is_apart = |path: &str| path == "/api/v1/accounts/copy" || path.starts_with("/api/v1/alarms");
-    let is_read = |path: &&String| is_json(&paths[*path]["get"]) && !is_apart(path);
+    // Accounts are for tokens of followers alone.
+    let is_read = |path: &&String| is_json(&paths[*path]["get"]) && **path != "/api/v1/accounts/copy";
     for path in paths.keys().filter(is_read) {
         let query = if path.contains("/samples") { "?node=plant&instance=processor" } else { "" };
-        let filled = path.replace("{id}", &id).replace("{name}", "shift%203").replace("{test_run}", &run);
+        let filled = path.replace("/rules/files/{name}", "/rules/files/lost.rules");
+        let filled = filled.replace("{id}", &id).replace("{name}", "shift%203").replace("{test_run}", &run);
         let filled = filled.replace("{hash}", schema);
         assert!(get(&up, &format!("{filled}{query}")).is_object(), "{path}");
     }

@@ -429,7 +429,7 @@ impl Source {
             is_known: event.is_known,
             value: event.value,
             limit: event.limit,
-            unit: rule.unit(kind).map(str::to_owned),
+            unit: event.value.and_then(|_| rule.unit(kind)).map(str::to_owned),
             run,
             sequence: event.sequence,
             time: event.time,

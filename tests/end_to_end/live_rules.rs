@@ -6,7 +6,12 @@ use oasis_alarms::{Alarms, JournalEntry, JournalFilter, JournalKind, Limits};
 use oasis_rules::Standing;
 use oasis_wire::time;
 use serde_json::{Map, Value, json};
-use std::{collections::BTreeMap, env, fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    path::PathBuf,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 /// Many events: a processor's times change irregularly.
 const RULES: &str = r#"input cpu = "*/processor" : OASIS::System::LinuxProcessorProbe;
@@ -34,6 +39,23 @@ check Calm {
 }
 "#;
 
+/// Many events: the memory of a host changes irregularly.
+const JOINED: &str = r#"input cpu = "*/processor" : OASIS::System::LinuxProcessorProbe;
+input memory = "*/memory" : OASIS::System::LinuxMemoryProbe;
+
+alarm Moved {
+  raise rate(cpu.user_time, last 2) > 0 {jiffy}/s and memory.physical_memory_avail < mean(memory.physical_memory_avail, last 10);
+}
+
+derive Tenth every 100ms {
+  share = memory.physical_memory_avail / mean(memory.physical_memory_avail, 1s at most 500 samples);
+}
+
+alarm Falling {
+  raise falling(Tenth.share > 1);
+}
+"#;
+
 const GONE: &str = r#"input any = "*/heartbeat" : OASIS::System::HeartbeatProbe;
 
 alarm Gone {
@@ -41,6 +63,7 @@ alarm Gone {
 }
 "#;
 
+const PAIR: &[&str] = &["--probe", "processor@200", "--probe", "memory@200"];
 const LOAD: &[&str] = &["--probe", "processor@200", "--probe", "heartbeat@50"];
 /// `OASIS_TEST_KILLS=50` takes some minutes.
 const KILLS: u32 = 3;
@@ -114,7 +137,7 @@ fn line(entry: &JournalEntry) -> String {
         ("quality", json!(if entry.is_known { "good" } else { "unknown" })),
         ("value", json!(entry.value)),
         ("limit", json!(entry.limit)),
-        ("unit", json!(entry.unit)),
+        ("unit", json!(entry.unit.as_ref().filter(|_| entry.value.is_some()))),
         ("sequence", json!(entry.sequence)),
         ("since", json!(entry.since.map(time::format))),
         ("missing", json!(entry.missing)),
@@ -205,6 +228,34 @@ fn after_kills_of_dac_and_node_the_journal_has_each_event_of_the_recording_once(
     assert!(replayed.len() > 20 * kills as usize, "{} events", replayed.len());
     compare(&live, &replayed);
     assert_eq!(sorted(live), sorted(replayed), "byte for byte");
+}
+
+#[test]
+fn joined_rules_give_the_events_of_the_recording_after_a_kill() {
+    let plant = Plant::new(JOINED);
+    let mut dac = plant.dac();
+    let (listen, channel) = (dac.listen().to_owned(), dac.channel().to_owned());
+    for kill in 0..=KILLS {
+        let node = Oasis::node(&channel, PAIR);
+        eventually_more(&dac, "events", 20);
+        // What is not stored comes again later, and a recording says nothing of the first time.
+        assert!(node.stop().success());
+        all_stored(&dac);
+        stored(&dac, "plant", "memory");
+        if kill < KILLS {
+            dac.kill();
+            dac = plant.dac_at(&listen, &channel);
+        }
+    }
+    // Nothing waits for longer.
+    let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64 + oasis_rules::WAIT;
+    eventually_more(&dac, "joined_until", end);
+    assert!(dac.stop().success());
+    let journal = plant.journal();
+    let live: Vec<String> = journal.iter().map(line).collect();
+    let replayed = plant.replayed();
+    assert!(replayed.len() > 20 * KILLS as usize, "{} events", replayed.len());
+    compare(&live, &replayed);
 }
 
 #[test]

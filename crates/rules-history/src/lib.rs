@@ -28,6 +28,7 @@
 
 mod epoch;
 mod frontier;
+mod joins;
 mod occurrence;
 mod past;
 mod replay;

@@ -3,11 +3,12 @@
 use crate::{
     epoch::restarted_at,
     frontier::newest_dac_time,
+    joins::{Came, Joins},
     occurrence::{LastSample, Occurrence},
     past::{Past, Span},
     stream::{Arrival, Stream},
 };
-use oasis_rules::{Engine, Event, InstanceId, Program, RESTART, program::Input};
+use oasis_rules::{Engine, Event, GroupFigures, InstanceId, Program, RESTART, program::Input};
 use oasis_store::ReadError;
 use oasis_wire::quantity::Epoch;
 use std::{
@@ -42,6 +43,7 @@ pub struct Replay {
     past: Past,
     engine: Engine,
     sources: BTreeMap<InstanceId, Source>,
+    joins: Joins,
     /// Results that a DAC has recorded: it had come so far when it sent them.
     clocks: Vec<Stream>,
     /// The next batch of each instance, in the order in which the DAC received them.
@@ -55,6 +57,8 @@ pub struct Replay {
     frontier: u64,
     /// The DAC time up to which all has come, if it matters.
     end: u64,
+    /// The DAC time up to which what waits is evaluated. Nothing comes after a recording.
+    joins_end: u64,
     is_over: bool,
 }
 
@@ -82,6 +86,10 @@ pub struct Figures {
     pub samples: u64,
     /// Samples that are missing between them.
     pub missing: u64,
+    /// Samples that came too late for an evaluation of a rule of several inputs.
+    pub late: u64,
+    /// Samples that did not fit into the memory of such rules.
+    pub overflowed: u64,
 }
 
 #[derive(Debug)]
@@ -116,8 +124,10 @@ impl Replay {
         let bytes = (READ / matches.len().max(1)).max(LEAST_READ);
         let mut engine = Engine::new(program);
         let mut sources = BTreeMap::new();
+        let mut instances = Vec::new();
         for (input, (node, instance)) in matches {
             let id = engine.add(input).ok_or(OpenError::TooManyInstances)?;
+            instances.push((id, (input, (node.clone(), instance.clone()))));
             let Some(declared) = engine.program().inputs.get(input) else { continue };
             let stream = Stream::new(past, (&node, &instance), declared, span, bytes);
             sources.insert(
@@ -131,6 +141,7 @@ impl Replay {
                 },
             );
         }
+        let joins = Joins::new(engine.program(), &instances);
         let asks_for_silence = engine.program().asks_for_silence();
         let end = if asks_for_silence { newest_dac_time(past, span.until)? } else { 0 };
         let clocks = if asks_for_silence { clocks(past, span)? } else { Vec::new() };
@@ -139,12 +150,14 @@ impl Replay {
             engine,
             figures: Figures { instances: sources.len(), ..Figures::default() },
             sources,
+            joins,
             clocks,
             next: BTreeMap::new(),
             unmatched,
             epochs: HashSet::new(),
             frontier: 0,
             end,
+            joins_end: past.frontier.filter(|_| span.until.is_none()).unwrap_or(u64::MAX),
             is_over: false,
         };
         let sources = replay.sources.keys().copied().map(Who::Source);
@@ -167,7 +180,8 @@ impl Replay {
 
     /// What was read so far.
     pub fn figures(&self) -> Figures {
-        self.figures
+        let GroupFigures { late, overflowed } = self.joins.figures();
+        Figures { late, overflowed, ..self.figures }
     }
 
     /// The time of the newest sample that was read, as DAC time.
@@ -177,9 +191,14 @@ impl Replay {
 
     /// What is to be said about the samples: node, instance, note.
     pub fn notes(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        self.sources.values().flat_map(|Source { node, instance, stream, .. }| {
+        let of_streams = self.sources.values().flat_map(|Source { node, instance, stream, .. }| {
             stream.notes.iter().map(move |note| (&**node, &**instance, &**note))
-        })
+        });
+        let alone = self.joins.alone.iter().filter_map(|(id, note)| {
+            let Source { node, instance, .. } = self.sources.get(id)?;
+            Some((&**node, &**instance, &**note))
+        });
+        of_streams.chain(alone)
     }
 
     /// Evaluates the next batch, and adds what happens. Returns false at the end.
@@ -192,6 +211,7 @@ impl Replay {
                 self.is_over = true;
                 self.frontier = self.frontier.max(self.end);
                 self.pass_frontier(found);
+                self.joins.pass(self.engine.program(), self.joins_end, found);
             }
             return Ok(false);
         };
@@ -211,6 +231,10 @@ impl Replay {
             missing.fold(self.figures.missing, |sum, missing| sum.saturating_add(*missing));
         self.enter(epoch, dac_time, found);
         self.frontier = self.frontier.max(dac_time);
+        self.joins.pass(self.engine.program(), dac_time.saturating_sub(1), found);
+        let topic = self.sources.get(&id).map_or(0, |source| source.topic);
+        let came = Came { run, topic, dac_time, rows: &rows };
+        self.joins.take(self.engine.program(), id, came, found);
         let mut last = LastSample::default();
         last.follow(run, &rows);
         self.evaluate(Some((id, run)), found, |engine, report| engine.batch(id, dac_time, rows, report));

@@ -1,8 +1,8 @@
 //! The most memory that a rule takes for each instance, beside the batch at hand.
 
 use crate::{
-    evaluate::{Entry, Obligation, State, Totals},
-    program::{Body, MAX_PENDING, Rule, Slot},
+    evaluate::{Entry, FeedState, Obligation, QUEUE_BYTES, State, Totals},
+    program::{Body, Feed, MAX_PENDING, Rule, Slot},
 };
 
 impl Rule {
@@ -16,6 +16,13 @@ impl Rule {
             Body::Check(_) => pending,
             Body::Derive(derive) => derive.fields.len() * size_of::<f64>(),
         };
+        // Samples of each input wait for those of the others.
+        let queues = if self.feeds.is_empty() { 0 } else { (1 + self.others().len()) * QUEUE_BYTES };
+        let feed = |feed: &Feed| {
+            let slots: usize = feed.slots.iter().map(|slot| slot.memory_bytes()).sum();
+            slots + size_of::<(usize, FeedState)>()
+        };
+        let slots = slots + queues + self.feeds.iter().map(feed).sum::<usize>();
         // An instance keeps the state beside the number of its rule.
         size_of::<(usize, State)>() + slots + body
     }

@@ -2,6 +2,7 @@
 
 mod action;
 mod expression;
+mod join;
 mod reference;
 mod rule;
 mod window;

@@ -42,7 +42,17 @@ impl Report {
 
     fn bound(&self, rule: &Rule) -> String {
         let reads = match rule.source {
-            Source::Input(input) => format!("input {}", self.program.inputs[input].name),
+            Source::Input(input) if rule.feeds.is_empty() => {
+                format!("input {}", self.program.inputs[input].name)
+            }
+            Source::Input(input) => {
+                let name = |input: usize| self.program.inputs[input].name.clone();
+                let others: Vec<_> = rule.others().into_iter().map(name).collect();
+                let (first, others) = (name(input), others.join(" and "));
+                format!(
+                    "each sample of input {first} with the values of {others} at its time, on the same node"
+                )
+            }
             Source::Derived(derived) => format!("derived instance {}", self.program.rules[derived].name),
         };
         let bytes = rule.memory_bytes();

@@ -1,7 +1,7 @@
 //! What a rule computes, as a short name: a state of it can be restored only into the same rule.
 
 use crate::program::{
-    Alarm, Body, Check, Column, Condition, Count, Derive, Event, Number, Program, Purpose, Raise, Slot,
+    Alarm, Body, Check, Column, Condition, Count, Derive, Event, Feed, Number, Program, Purpose, Raise, Slot,
     Source, Value,
 };
 use sha2::{Digest, Sha256};
@@ -25,8 +25,23 @@ impl Program {
             Source::Derived(before) if before < rule => format!("{:?} {used:?}", self.fingerprint(before)?),
             Source::Derived(_) => return None,
         };
-        let text = format!("{source} [{}] {}", memories(&found.slots), computed(body));
+        let feeds: Vec<String> =
+            found.feeds.iter().map(|feed| self.feed_text(found.input, feed)).collect::<Option<_>>()?;
+        let feeds = feeds.join(" ");
+        let text = format!("{source} [{}] {}{feeds}", memories(&found.slots), computed(body));
         Sha256::digest(text.as_bytes()).first_chunk().copied()
+    }
+
+    /// What a feed computes. The patterns decide which instances are joined.
+    fn feed_text(&self, driver: usize, feed: &Feed) -> Option<String> {
+        let mut value = feed.value.clone();
+        let mut used = Vec::new();
+        value_columns(&mut value, &mut |column| number(&mut used, column));
+        let [driver, input] = [self.inputs.get(driver)?, self.inputs.get(feed.input)?];
+        let columns: Vec<Option<&Column>> = used.iter().map(|column| input.columns.get(*column)).collect();
+        let patterns = [&driver.pattern, &input.pattern];
+        let (slots, max_age) = (memories(&feed.slots), feed.max_age);
+        Some(format!(" {patterns:?} {} {columns:?} {value:?} [{slots}] {max_age}", input.probe_type))
     }
 }
 
@@ -83,10 +98,7 @@ fn renumber(body: &mut Body, each: Renumber<'_>) {
         }
         Body::Derive(Derive { fields, .. }) => {
             for (_, value) in fields {
-                match value {
-                    Value::Number(of) => quantity(of, each),
-                    Value::Condition(of) => condition(of, each),
-                }
+                value_columns(value, each);
             }
         }
         Body::Check(Check { after, always, .. }) => {
@@ -96,9 +108,17 @@ fn renumber(body: &mut Body, each: Renumber<'_>) {
     }
 }
 
+fn value_columns(value: &mut Value, each: Renumber<'_>) {
+    match value {
+        Value::Number(of) => quantity(of, each),
+        Value::Condition(of) => condition(of, each),
+    }
+}
+
 fn condition(of: &mut Condition, each: Renumber<'_>) {
     match of {
         Condition::Column(column) => each(column),
+        Condition::Joined(_) => {}
         Condition::Compare { left, right, .. } => {
             quantity(left, each);
             quantity(right, each);
@@ -117,7 +137,7 @@ fn condition(of: &mut Condition, each: Renumber<'_>) {
 fn quantity(of: &mut Number, each: Renumber<'_>) {
     match of {
         Number::Column(column) => each(column),
-        Number::Constant(_) => {}
+        Number::Constant(_) | Number::Joined(_) => {}
         Number::Scale { of, .. }
         | Number::Abs(of)
         | Number::Sqrt(of)

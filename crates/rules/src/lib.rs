@@ -45,6 +45,7 @@ mod lexer;
 mod limits;
 mod message;
 mod parser;
+mod partner;
 pub mod program;
 mod state;
 mod unit;
@@ -57,7 +58,8 @@ pub use editor::{
     outline,
 };
 pub use evaluate::{
-    Binding, Derived, Engine, Event, EventKind, Instance, InstanceId, RESTART, Rows, SavedState, Standing,
+    Binding, Derived, Engine, Evaluated, Event, EventKind, Group, GroupFigures, Instance, InstanceId,
+    RESTART, Rows, SavedState, Standing, WAIT,
 };
 pub use format::format;
 pub use limits::{Limits, limits};

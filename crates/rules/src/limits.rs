@@ -165,6 +165,7 @@ impl Limits {
                 source: Source::Input(inputs.len()),
                 input: inputs.len(),
                 slots: Vec::new(),
+                feeds: Vec::new(),
                 body: Body::Alarm(limit.alarm(column)),
             });
         }

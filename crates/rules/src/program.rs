@@ -22,6 +22,37 @@ pub struct Program {
 }
 
 impl Program {
+    /// The rule that reads several inputs at the beginning of the sources of a rule, if there is one. It may be the rule itself.
+    pub fn joined(&self, rule: usize) -> Option<usize> {
+        let found = self.rules.get(rule)?;
+        match found.source {
+            Source::Input(_) => (!found.feeds.is_empty()).then_some(rule),
+            // A derived instance comes before its readers, so that this ends.
+            Source::Derived(before) if before < rule => self.joined(before),
+            Source::Derived(_) => None,
+        }
+    }
+
+    /// The rules that read several inputs.
+    pub fn joins(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.rules.len()).filter(|rule| self.joined(*rule) == Some(*rule))
+    }
+
+    /// Node and name of the instance of `other` that is joined with one of `driver`: where both patterns have a `*`, the text is the same.
+    pub fn partner(
+        &self,
+        driver: usize,
+        other: usize,
+        (node, instance): (&str, &str),
+    ) -> Option<(String, String)> {
+        let [driver, other] = [self.inputs.get(driver)?, self.inputs.get(other)?];
+        let name = format!("{node}/{instance}");
+        let partner = crate::partner::replaced(&driver.pattern, &other.pattern, &name)?;
+        let (of, named) = partner.split_once('/')?;
+        // Instances of other nodes have another clock.
+        (of == node).then(|| (of.to_owned(), named.to_owned()))
+    }
+
     /// Whether a rule asks for silence, so that it matters how far the frontier is.
     pub fn asks_for_silence(&self) -> bool {
         let is_silence =
@@ -93,8 +124,33 @@ pub struct Rule {
     pub input: usize,
     /// What it keeps in memory from sample to sample.
     pub slots: Vec<Slot>,
+    /// The values of other inputs that it reads at each of its samples. A rule with any is evaluated by a [`Group`](crate::Group).
+    pub feeds: Vec<Feed>,
     /// What it does.
     pub body: Body,
+}
+
+impl Rule {
+    /// The inputs that it reads beside its own, each once.
+    pub fn others(&self) -> Vec<usize> {
+        let mut others: Vec<usize> = self.feeds.iter().map(|feed| feed.input).collect();
+        others.sort_unstable();
+        others.dedup();
+        others
+    }
+}
+
+/// A value of another input: of its newest sample at a moment, or of a window that ends there.
+#[derive(Debug, Clone)]
+pub struct Feed {
+    /// The input.
+    pub input: usize,
+    /// The value; its columns are those of the input.
+    pub value: Value,
+    /// What it keeps in memory from sample to sample of the input.
+    pub slots: Vec<Slot>,
+    /// It is unknown once the newest sample is older, in nanoseconds.
+    pub max_age: u64,
 }
 
 /// A memory of an expression.
@@ -301,6 +357,8 @@ pub enum Aggregate {
 pub enum Number {
     /// A column of the source.
     Column(usize),
+    /// A number of another input, by number of the feed.
+    Joined(usize),
     /// A number.
     Constant(f64),
     /// Conversion of units, and signs.
@@ -354,6 +412,8 @@ pub struct Count {
 pub enum Condition {
     /// A column of booleans.
     Column(usize),
+    /// A condition of another input, by number of the feed.
+    Joined(usize),
     /// `x < y`
     Compare {
         /// How.

@@ -111,7 +111,11 @@ impl LoadedRule {
             name: rule.name.clone(),
             kind: rule.body.keyword(),
             file,
-            inputs: program.inputs.get(rule.input).map(|input| input.pattern.clone()).into_iter().collect(),
+            inputs: [rule.input]
+                .into_iter()
+                .chain(rule.others())
+                .filter_map(|input| Some(program.inputs.get(input)?.pattern.clone()))
+                .collect(),
             severity,
             memory_bytes: rule.memory_bytes(),
             instances,

@@ -28,7 +28,7 @@ impl Condition {
         match self {
             Self::Compare { is_witness: true, unit, .. } => Some(unit.as_deref()),
             Self::Counted { is_witness: true, .. } => Some(None),
-            Self::Column(_) | Self::Compare { .. } | Self::Counted { .. } => None,
+            Self::Column(_) | Self::Joined(_) | Self::Compare { .. } | Self::Counted { .. } => None,
             Self::Not(of) | Self::Rising(of, _) | Self::Falling(of, _) => of.shown_unit(),
             Self::And(left, right) | Self::Or(left, right) => {
                 left.shown_unit().or_else(|| right.shown_unit())

@@ -4,7 +4,7 @@
 
 mod random;
 
-use oasis_rules::{Engine, Instance, Program, RESTART, Rows};
+use oasis_rules::{Engine, Group, Instance, Program, RESTART, Rows};
 use proptest::prelude::*;
 use random::{Row, program, rows, rule, steps};
 use std::{
@@ -147,4 +147,35 @@ fn full_states_come_near_their_bound_and_stay_below() {
     let (most, bound) =
         most_bytes(program("alarm A { raise mean(p.x, last 1000) > 3; }"), &flood(3_000), 256);
     assert!(most * 10 > bound * 9, "{most} bytes of {bound}");
+}
+
+#[test]
+fn samples_that_wait_stay_below_the_bound_of_a_join() {
+    let rule = "input q = \"*/q\" : P; alarm A { raise p.x > max(q.x, 10s at most 500 samples) for 1s; }";
+    let program = program(rule);
+    let number = program.joins().next().unwrap();
+    let bound = program.rules[number].memory_bytes();
+    let rows = flood(20_000);
+    for driver_first in [true, false] {
+        let before = LIVE.get();
+        let mut group = Group::new(&program, number).unwrap();
+        let mut most = 0;
+        // Whatever comes first waits: it is newer than what comes then.
+        for (at, rows) in rows.chunks(100).enumerate() {
+            let mut found = Vec::new();
+            match driver_first == (at % 20 < 15) {
+                true => group.ask(&program, (0, 0), columns(rows), &mut found),
+                false => group.answer(&program, 1, 0, &one_column(rows), &mut found),
+            }
+            drop(found);
+            most = most.max(LIVE.get() - before);
+        }
+        assert!(most <= bound && most * 4 > bound, "{most} bytes of {bound}");
+        assert!(group.figures().overflowed > 0);
+    }
+}
+
+fn one_column(rows: &[Row]) -> Rows {
+    let rows = columns(rows);
+    Rows { columns: rows.columns.into_iter().take(1).collect(), ..rows }
 }

@@ -19,7 +19,7 @@ const KEYWORDS = new Set([
   ...['last', 'at', 'most', 'samples', 'true', 'false'],
 ]);
 const FUNCTIONS = new Set([
-  ...['abs', 'sqrt', 'mean', 'min', 'max', 'sum', 'count', 'rate', 'rising', 'falling', 'silent'],
+  ...['abs', 'sqrt', 'mean', 'min', 'max', 'sum', 'count', 'rate', 'rising', 'falling', 'silent', 'hold'],
 ]);
 
 const TOKEN =

@@ -4,7 +4,7 @@
 //! the events with new checkpoints to the [`Alarms`]. After a crash it begins again at the checkpoints, and the alarms ignore the events that they have.
 //! Silence is noticed at ticks of DAC time: the ledger of the instance declares the time complete, so that no sample of before can follow.
 //!
-//! Reading order: `files` and `ruleset` (what is evaluated), `source` (an instance), `work` (the thread), `state` (what others see).
+//! Reading order: `files` and `ruleset` (what is evaluated), `source` (an instance), `joint` (several), `work` (the thread), `state` (what others see).
 
 mod cause;
 mod checkpoint;
@@ -12,7 +12,10 @@ mod commands;
 mod config;
 mod deadlines;
 mod files;
+mod joint;
+mod member;
 mod output;
+mod result;
 mod ruleset;
 mod source;
 mod state;

@@ -3,7 +3,7 @@
 //! The node is the end of a data channel without a socket: its batches take the way of all samples from the session on. A derived instance is called
 //! `RULE NODE/INSTANCE`, and the results of a rule `RULE`.
 
-use crate::{ruleset::RuleSet, source::Source};
+use crate::ruleset::RuleSet;
 use oasis_alarms::RuleEvent;
 use oasis_channel::{
     DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL, ProbeKind,
@@ -82,14 +82,14 @@ impl Output {
         Ok(output)
     }
 
-    /// Makes the instances of these rules known, so that readers find them.
+    /// Makes the instances of these rules known, so that readers find them: results, and what is derived from each source by program and rule.
     ///
     /// # Errors
     /// If the DAC takes no more instances.
     pub fn register<'a>(
         &mut self,
         set: &RuleSet,
-        sources: impl Iterator<Item = &'a Source>,
+        sources: impl Iterator<Item = (&'a Arc<Instance>, Vec<(usize, usize)>)>,
         newest: impl Fn(&str) -> u64,
     ) -> Result<(), Failure> {
         let mut wanted: BTreeMap<String, ProbeType> = BTreeMap::new();
@@ -98,14 +98,14 @@ impl Output {
                 wanted.insert(rule.name.clone(), results());
             }
         }
-        for source in sources {
-            for (program, rule) in source.derived(set) {
+        for (source, derived_rules) in sources {
+            for (program, rule) in derived_rules {
                 let Some(rule) = set.programs.get(program).and_then(|loaded| loaded.program.rules.get(rule))
                 else {
                     continue;
                 };
                 if let Body::Derive(derive) = &rule.body {
-                    wanted.insert(derived_name(&rule.name, &source.instance), derived(&rule.name, derive));
+                    wanted.insert(derived_name(&rule.name, source), derived(&rule.name, derive));
                 }
             }
         }

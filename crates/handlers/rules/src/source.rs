@@ -3,17 +3,15 @@
 use crate::{
     cause,
     checkpoint::{self, At},
+    result,
     ruleset::{LoadedProgram, RuleSet},
     wake::{Ready, TopicWake},
 };
-use oasis_alarms::{At as Place, Checkpoint, CheckpointKey, EventIdentity, EventKey, RuleEvent};
+use oasis_alarms::{Checkpoint, CheckpointKey, RuleEvent};
 use oasis_dac::{Dac, Delivery, DemandGuard, Instance, Wake};
 use oasis_handler::{InstanceLog, StoredSamples};
 use oasis_history::{Batch, NextStep, Piece, Reader, Start};
-use oasis_rules::{
-    Binding, Derived, Event, Program, Rows, SavedState, Standing,
-    program::{Alarm, Body},
-};
+use oasis_rules::{Binding, Derived, Event, Program, Rows, SavedState, Standing, program::Body};
 use oasis_rules_history::{LastSample, restarted_at};
 use oasis_store::ReadError;
 use oasis_wire::{
@@ -27,8 +25,6 @@ use uuid::Uuid;
 
 /// Bytes read from the archive at once.
 const READ: usize = 1024 * 1024;
-/// An event whose samples came so long ago, in nanoseconds, is too late to act on.
-const LATE: u64 = 5_000_000_000;
 /// Longest way of a sample from another DAC, in nanoseconds: an instance that is relayed is silent so much later.
 const RELAY_DELAY: u64 = 1_000_000_000;
 
@@ -193,10 +189,11 @@ impl Source {
         let of_unit = |unit: &Unit| {
             let rules = set.programs.get(unit.program).map_or(&[][..], |loaded| &loaded.program.rules);
             let (program, input) = (unit.program, unit.input);
-            let derived = rules
-                .iter()
-                .enumerate()
-                .filter(move |(_, rule)| rule.input == input && matches!(rule.body, Body::Derive(_)));
+            let is_of_it =
+                |at: usize| set.programs.get(program).is_some_and(|of| of.program.joined(at).is_none());
+            let derived = rules.iter().enumerate().filter(|(at, rule)| {
+                rule.input == input && matches!(rule.body, Body::Derive(_)) && is_of_it(*at)
+            });
             derived.map(|(at, _)| (program, at)).collect::<Vec<_>>()
         };
         self.units.iter().flat_map(of_unit).collect()
@@ -408,14 +405,6 @@ impl Source {
         context: Option<Context>,
     ) -> Option<RuleEvent> {
         let rule = program.rules.get(event.rule)?;
-        let (node, instance) = (&*self.instance.node, &*self.instance.name);
-        let at = event.sequence.map_or(Place::Tick(event.dac_time), Place::Sequence);
-        let (name, kind) = (&*rule.name, event.kind);
-        let key = EventKey::new(EventIdentity { rule: name, node, instance, run, at, kind, index });
-        let severity = match &rule.body {
-            Body::Alarm(Alarm { severity, .. }) => Some(*severity),
-            Body::Event(_) | Body::Derive(_) | Body::Check(_) => None,
-        };
         let cause = match (event.sequence, event.is_known, context) {
             (None, ..) => Some(cause::of_silence(around.dac, &self.instance, self.dac_time)),
             (Some(_), false, Some(Context { run, first, missing, gap })) if missing > 0 => {
@@ -423,23 +412,7 @@ impl Source {
             }
             _ => None,
         };
-        Some(RuleEvent {
-            standing: event.standing,
-            severity,
-            is_known: event.is_known,
-            value: event.value,
-            limit: event.limit,
-            unit: event.value.and_then(|_| rule.unit(kind)).map(str::to_owned),
-            run,
-            sequence: event.sequence,
-            time: event.time,
-            dac_time: event.dac_time,
-            since: event.since,
-            missing: event.missing,
-            cause,
-            late: around.now.0.saturating_sub(event.dac_time) > LATE,
-            ..RuleEvent::new(key, name, (node, instance), kind)
-        })
+        Some(result::of_event(rule, &self.instance, (event, run, index), cause, around.now))
     }
 
     /// Where its rules are.

@@ -18,6 +18,18 @@ pub struct State {
     pub instances: usize,
     /// Instances that are not evaluated, because there are too many.
     pub instances_left_out: usize,
+    /// Instances of rules that read several inputs, counted for each rule.
+    pub joins: usize,
+    /// Those that are not evaluated, because there are too many.
+    pub joins_left_out: usize,
+    /// The DAC time up to which such rules were evaluated.
+    pub joined_until: u64,
+    /// Samples that wait for those of other inputs of such a rule.
+    pub waiting: usize,
+    /// Samples that came too late for an evaluation of such a rule.
+    pub late: u64,
+    /// Samples that did not fit into the memory of such rules.
+    pub overflowed: u64,
     /// Samples evaluated.
     pub samples: u64,
     /// Samples that were missing between them.
@@ -72,6 +84,10 @@ impl Shared {
         if state.instances_left_out > 0 {
             let left_out = state.instances_left_out;
             warnings.push(format!("{left_out} instances are not evaluated: use patterns that match fewer"));
+        }
+        if state.joins_left_out > 0 {
+            let left_out = state.joins_left_out;
+            warnings.push(format!("{left_out} joins are not evaluated: use patterns that match fewer"));
         }
         if let Some(why) = &state.no_output {
             warnings.push(format!("derived instances and results cannot be read: {why}"));

@@ -3,10 +3,12 @@
 mod commits;
 mod follow;
 mod homes;
+mod joints;
 mod outputs;
 
 use commits::{Pending, RETRY};
 use homes::Homes;
+use joints::Joints;
 
 use crate::{
     commands::{Limiter, Sender},
@@ -71,6 +73,7 @@ pub fn run(
         files: Vec::new(),
         types: Vec::new(),
         sources: BTreeMap::new(),
+        joints: Joints::default(),
         ready: Arc::default(),
         waiting: BTreeSet::new(),
         deadlines: Deadlines::default(),
@@ -115,6 +118,7 @@ struct Work<'a> {
     files: Vec<files::RuleFile>,
     types: Vec<Arc<ProbeType>>,
     sources: BTreeMap<TopicId, Source>,
+    joints: Joints,
     ready: Arc<Ready>,
     /// Topics with samples that were not evaluated yet.
     waiting: BTreeSet<TopicId>,
@@ -183,7 +187,7 @@ impl Work<'_> {
             stopping.wait_for(TICK);
             return;
         }
-        if stopping.wait_for(REST) || !self.waiting.is_empty() {
+        if stopping.wait_for(REST) || !self.waiting.is_empty() || self.joints.is_behind {
             return;
         }
         let wall = now().0;
@@ -228,6 +232,7 @@ impl Work<'_> {
                 }
             }
         }
+        self.round_joints(now, is_last, &mut found);
         self.note(found);
         if is_last || self.kept.elapsed() >= CHECKPOINT {
             self.checkpoint_dirty();

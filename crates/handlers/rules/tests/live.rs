@@ -268,3 +268,65 @@ fn a_failed_commit_is_tried_again_and_loses_nothing() {
     let sequences: Vec<_> = plant.journal().into_iter().map(|(.., sequence)| sequence).collect();
     assert_eq!(sequences, [Some(2), Some(3), Some(4)]);
 }
+
+const JOIN: &str = "input p = \"*/pump\" : Pump;\ninput f = \"*/feed\" : Pump;\nalarm Above { raise p.temperature > f.temperature; }\n";
+
+#[test]
+fn a_rule_joins_instances_of_one_node() {
+    let plant =
+        Plant::new(&format!("{JOIN} derive Diff every 100ms {{ by = p.temperature - f.temperature; }}"));
+    let mut north = Pumps::new(&plant.dac, "north", 1, &["pump", "feed"]);
+    let mut south = Pumps::new(&plant.dac, "south", 2, &["pump", "feed"]);
+    north.send("feed", &[5.0]);
+    north.send("pump", &[9.0]);
+    south.send("pump", &[9.0]);
+    south.send("feed", &[5.0, 5.0]);
+    // Only now is it known what the feed was.
+    north.send("feed", &[20.0]);
+    let alarm = plant.wait_for("Above", |alarm| alarm.key.node == "north" && alarm.state == Standing::Active);
+    assert_eq!(alarm.key.instance, "pump");
+    assert_eq!((alarm.value, alarm.limit, alarm.sequence), (Some(9.0), Some(5.0), Some(1)));
+    north.send("pump", &[9.0]);
+    north.send("feed", &[20.0]);
+    plant.wait_for("Above", |alarm| alarm.key.node == "north" && alarm.state == Standing::Normal);
+    assert!(plant.journal().iter().all(|(rule, _, _)| rule == "Above"));
+    assert_eq!(plant.entries().iter().filter(|entry| entry.node == "south").count(), 0, "no feed of before");
+    wait("the derived instance", || plant.dac.registry.find("rules", "Diff north/pump"));
+    let rules = plant.rules.rules_state().loaded().rules;
+    let above = rules.iter().find(|rule| rule.name == "Above").unwrap();
+    assert_eq!((&above.inputs[..], above.instances), (&["*/pump".to_owned(), "*/feed".to_owned()][..], 2));
+    assert_eq!(plant.rules.state()["joins"], 4, "two rules of two nodes");
+}
+
+#[test]
+fn a_join_does_not_wait_for_ever() {
+    let plant = Plant::new(JOIN);
+    let mut north = Pumps::new(&plant.dac, "north", 1, &["pump", "feed"]);
+    north.send("feed", &[5.0]);
+    north.send("pump", &[9.0]);
+    let alarm = plant.wait_for_standing("Above", Standing::Active);
+    let entry = plant.entries().into_iter().find(|entry| entry.rule == alarm.key.rule).unwrap();
+    assert_eq!(entry.sequence, Some(1));
+}
+
+#[test]
+fn what_waits_for_a_join_survives_a_reload_and_a_restart() {
+    let mut plant = Plant::new(JOIN);
+    let mut north = Pumps::new(&plant.dac, "north", 1, &["pump", "feed"]);
+    north.send("feed", &[5.0]);
+    north.send("pump", &[9.0]);
+    plant.wait_for_samples(2);
+    plant.write_rules(&format!("{JOIN} alarm New {{ raise p.temperature > 10; }}"));
+    wait("the new rule", || {
+        plant.rules.rules_state().loaded().rules.iter().any(|rule| rule.name == "New").then_some(())
+    });
+    plant.restart();
+    plant.kill(false);
+    north.send("feed", &[20.0]);
+    plant.wait_for_standing("Above", Standing::Active);
+    north.send("pump", &[9.0]);
+    north.send("feed", &[20.0]);
+    plant.wait_for_standing("Above", Standing::Normal);
+    let kinds: Vec<_> = plant.journal().into_iter().map(|(_, kind, sequence)| (kind, sequence)).collect();
+    assert_eq!(kinds, [("raised".to_owned(), Some(1)), ("cleared".to_owned(), Some(2))]);
+}

@@ -105,6 +105,15 @@ fn summarize(replay: &Replay, events: usize) {
         missing => format!("; {} missing, where the rules are unknown", counted(missing as usize, "sample")),
     };
     eprintln!("{} from {samples} of {instances}{missing}", counted(events, "event"));
+    if figures.late > 0 {
+        eprintln!("{} came too late for rules of several inputs", counted(figures.late as usize, "sample"));
+    }
+    if figures.overflowed > 0 {
+        let overflowed = counted(figures.overflowed as usize, "sample");
+        eprintln!(
+            "{overflowed} did not fit into the memory of rules of several inputs, which are unknown there"
+        );
+    }
 }
 
 /// Writes events.

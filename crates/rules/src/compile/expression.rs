@@ -4,7 +4,7 @@ use super::{AlreadyReported, Compiled, Compiler, Reads};
 use crate::{
     ast::{Arithmetic, Comparison, Expression, ExpressionKind, Logic, Name},
     code::{Code, Diagnostic},
-    program::{Condition, Number, Slot},
+    program::{Condition, Feed, Number, Slot},
     unit::Unit,
 };
 use oasis_pdl::{Span, nearest};
@@ -59,6 +59,12 @@ pub struct Typing<'c, 'a> {
     /// What the rule reads, and where it says so first.
     pub reads: Option<(Reads, Span)>,
     pub slots: Vec<Slot>,
+    /// The declaration of the input whose samples it is evaluated at, if it reads several.
+    pub driver: Option<usize>,
+    /// The declaration of the other input that a value is computed from, while it is compiled.
+    pub other: Option<usize>,
+    /// The values of other inputs.
+    pub feeds: Vec<Feed>,
 }
 
 impl Typing<'_, '_> {
@@ -272,6 +278,9 @@ impl Typing<'_, '_> {
         }
         let unit = if one.constant.is_some() { other.unit.clone() } else { one.unit.clone() };
         let (left, right) = (one.converted(&unit), other.converted(&unit));
+        if let Some(counted) = self.counted_feed(operator, &left, &right) {
+            return Ok(counted);
+        }
         Ok(match (left, right) {
             (Number::Count(count), Number::Constant(limit)) => {
                 Condition::Counted { count, operator, limit, is_witness: false }
@@ -352,7 +361,7 @@ fn product(operator: Arithmetic, one: Quantity, other: Quantity) -> Quantity {
 }
 
 /// The operator with its sides exchanged.
-fn reversed(operator: Comparison) -> Comparison {
+pub fn reversed(operator: Comparison) -> Comparison {
     match operator {
         Comparison::Less => Comparison::Greater,
         Comparison::LessEqual => Comparison::GreaterEqual,

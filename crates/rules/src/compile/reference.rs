@@ -3,6 +3,7 @@
 use super::{
     AlreadyReported, Compiled, Reads,
     expression::{Quantity, Typed, Typing},
+    join::DEFAULT_AGE,
 };
 use crate::{
     ast::{Kind, Name},
@@ -25,6 +26,9 @@ impl Typing<'_, '_> {
                 let message = format!("`{}` is an input, and not a value", first.text);
                 let help = format!("write `{}.METRIC`", first.text);
                 Err(self.report(Diagnostic::new(Code::WrongType, span, message, "no metric").help(help)))
+            }
+            Kind::Input(_) if self.is_other(at) => {
+                self.feed(at, DEFAULT_AGE, |typing| typing.metric(at, first, rest))
             }
             Kind::Input(_) => self.metric(at, first, rest),
             Kind::Derive(_) => self.field(at, first, rest, span),
@@ -67,10 +71,10 @@ impl Typing<'_, '_> {
         if first.source == reads.source {
             return Ok(());
         }
-        let message = "a rule reads the samples of one input or one derived instance";
+        let message = "a rule reads inputs, or one derived instance";
         let wrong = Diagnostic::new(Code::SeveralSources, span, message, "second source");
         let wrong = wrong.related(place, "first source");
-        Err(self.report(wrong.note("values of several instances cannot be joined yet")))
+        Err(self.report(wrong.note("a derived instance cannot be joined: compute its value in this rule")))
     }
 
     fn metric(&mut self, at: usize, input: &Name, path: &[Name]) -> Compiled<Typed> {

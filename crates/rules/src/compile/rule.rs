@@ -14,7 +14,8 @@ use crate::{
 impl<'a> Compiler<'a> {
     pub(super) fn alarm(&mut self, name: &Name, alarm: &ast::Alarm) -> Compiled<()> {
         let Some(raise) = &alarm.raise else { return Err(AlreadyReported) };
-        let mut typing = self.typing();
+        let held = [Some(raise), alarm.clear.as_ref()].into_iter().flatten();
+        let mut typing = self.typing(name, held.map(|held| &held.condition))?;
         let raise = typing.raise(raise)?;
         if matches!(raise, Raise::Silent(_)) {
             typing.nothing_else(name, alarm)?;
@@ -34,7 +35,8 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn event(&mut self, name: &Name, event: &ast::Event) -> Compiled<()> {
-        let mut typing = self.typing();
+        let then = event.then.as_ref().map(|(then, _)| then);
+        let mut typing = self.typing(name, [&event.when].into_iter().chain(then))?;
         let when = typing.witnessed(&event.when)?;
         let then = match &event.then {
             Some((then, within)) => Some((typing.condition(then)?, *within)),
@@ -45,7 +47,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn check(&mut self, name: &Name, check: &ast::Check) -> Compiled<()> {
-        let mut typing = self.typing();
+        let mut typing = self.typing(name, [&check.after, &check.always])?;
         let after = typing.condition(&check.after)?;
         let always = typing.witnessed(&check.always)?;
         let body = Check { after, from: check.from, to: check.to, always };
@@ -53,7 +55,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn derive(&mut self, name: &Name, derive: &ast::Derive) -> Compiled<Derived> {
-        let mut typing = self.typing();
+        let mut typing = self.typing(name, derive.fields.iter().map(|(_, value)| value))?;
         let (mut fields, mut types) = (Vec::new(), Vec::new());
         for (field, expression) in &derive.fields {
             let (value, unit) = match typing.typed(expression)? {
@@ -76,10 +78,6 @@ impl<'a> Compiler<'a> {
         let body = Body::Derive(Derive { every: derive.every, fields, units });
         let (rule, input) = typing.finish(name, body)?;
         Ok(Derived { rule, input, every: derive.every, fields: types })
-    }
-
-    fn typing(&mut self) -> Typing<'_, 'a> {
-        Typing { compiler: self, reads: None, slots: Vec::new() }
     }
 }
 
@@ -147,6 +145,7 @@ impl Typing<'_, '_> {
             source: reads.source,
             input: reads.input,
             slots: self.slots,
+            feeds: self.feeds,
             body,
         });
         Ok((rules.len() - 1, reads.input))
@@ -156,7 +155,7 @@ impl Typing<'_, '_> {
 /// Marks the first comparison. Returns whether there is one.
 fn mark(condition: &mut Condition) -> bool {
     match condition {
-        Condition::Column(_) => false,
+        Condition::Column(_) | Condition::Joined(_) => false,
         Condition::Compare { is_witness, .. } | Condition::Counted { is_witness, .. } => {
             *is_witness = true;
             true

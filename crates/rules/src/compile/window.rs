@@ -3,6 +3,7 @@
 use super::{
     AlreadyReported, Compiled,
     expression::{Quantity, Typed, Typing},
+    join::DEFAULT_AGE,
 };
 use crate::{
     ast::{Expression, Name, Window, WindowSize},
@@ -12,8 +13,10 @@ use crate::{
 };
 use oasis_pdl::{Span, nearest};
 
-const FUNCTIONS: [&str; 11] =
-    ["mean", "min", "max", "sum", "count", "rate", "rising", "falling", "silent", "abs", "sqrt"];
+const FUNCTIONS: [&str; 12] =
+    ["mean", "min", "max", "sum", "count", "rate", "rising", "falling", "silent", "abs", "sqrt", "hold"];
+/// Functions of a window, which are computed from the samples of another input if they read nothing else.
+const WINDOWS: [&str; 6] = ["mean", "min", "max", "sum", "count", "rate"];
 const NANOS: f64 = 1e9;
 
 impl Typing<'_, '_> {
@@ -25,7 +28,13 @@ impl Typing<'_, '_> {
         span: Span,
     ) -> Compiled<Typed> {
         let number = |number: Compiled<Quantity>| number.map(Typed::Number);
+        if WINDOWS.contains(&&*name.text)
+            && let Some(other) = self.only_other(arguments)
+        {
+            return self.feed(other, DEFAULT_AGE, |typing| typing.call(name, arguments, window, span));
+        }
         match &*name.text {
+            "hold" => self.hold(name, arguments, window),
             "mean" => number(self.aggregate(Aggregate::Mean, name, arguments, window)),
             "min" => number(self.aggregate(Aggregate::Min, name, arguments, window)),
             "max" => number(self.aggregate(Aggregate::Max, name, arguments, window)),
@@ -55,7 +64,7 @@ impl Typing<'_, '_> {
         self.report(Diagnostic::new(Code::UnknownFunction, name.span, message, "not a function").help(help))
     }
 
-    fn only<'e>(&mut self, name: &Name, arguments: &'e [Expression]) -> Compiled<&'e Expression> {
+    pub(super) fn only<'e>(&mut self, name: &Name, arguments: &'e [Expression]) -> Compiled<&'e Expression> {
         if let [only] = arguments {
             return Ok(only);
         }

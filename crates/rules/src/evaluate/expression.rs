@@ -27,12 +27,14 @@ impl Witness {
 pub struct Evaluation<'a> {
     pub rows: &'a Rows,
     pub memories: &'a mut [Memory],
+    /// The values of other inputs at each sample, by number of the feed.
+    joined: &'a [Vec<f64>],
     witness: Witness,
 }
 
 impl<'a> Evaluation<'a> {
-    pub fn new(rows: &'a Rows, memories: &'a mut [Memory]) -> Self {
-        Self { rows, memories, witness: Witness::default() }
+    pub fn new(rows: &'a Rows, memories: &'a mut [Memory], joined: &'a [Vec<f64>]) -> Self {
+        Self { rows, memories, joined, witness: Witness::default() }
     }
 
     /// The two numbers of the last condition with a witness.
@@ -42,10 +44,8 @@ impl<'a> Evaluation<'a> {
 
     pub fn number(&mut self, number: &Number) -> Cow<'a, [f64]> {
         match number {
-            Number::Column(index) => match self.rows.columns.get(*index) {
-                Some(column) => Cow::Borrowed(column),
-                None => Cow::Owned(vec![f64::NAN; self.rows.len()]),
-            },
+            Number::Column(index) => self.column(&self.rows.columns, *index),
+            Number::Joined(feed) => self.column(self.joined, *feed),
             Number::Constant(value) => Cow::Owned(vec![known(*value); self.rows.len()]),
             Number::Scale { of, factor, offset } => self.each(of, |value| value * factor + offset),
             Number::Abs(of) => self.each(of, f64::abs),
@@ -57,13 +57,18 @@ impl<'a> Evaluation<'a> {
             Number::Window { aggregate, of, slot } => self.aggregate(*aggregate, of, *slot),
             Number::Rate { of, is_counter, slot } => {
                 let values = self.number(of);
-                Cow::Owned(self.through(*slot, &values, |window| window.rate(*is_counter)))
+                Cow::Owned(
+                    self.through(*slot, &values, |window| window.rate(*is_counter, window.newest_time())),
+                )
             }
-            Number::Count(count) => {
-                let exact =
-                    |tally: Tally| if tally.least == tally.most { tally.least as f64 } else { f64::NAN };
-                Cow::Owned(self.count(count).into_iter().map(exact).collect())
-            }
+            Number::Count(count) => Cow::Owned(self.count(count).into_iter().map(Tally::exact).collect()),
+        }
+    }
+
+    fn column(&self, columns: &'a [Vec<f64>], index: usize) -> Cow<'a, [f64]> {
+        match columns.get(index) {
+            Some(column) => Cow::Borrowed(column),
+            None => Cow::Owned(vec![f64::NAN; self.rows.len()]),
         }
     }
 
@@ -89,6 +94,11 @@ impl<'a> Evaluation<'a> {
         said.collect()
     }
 
+    /// Adds samples to a window.
+    pub fn push(&mut self, slot: usize, values: &[f64]) {
+        self.through(slot, values, |_| ());
+    }
+
     fn count(&mut self, count: &Count) -> Vec<Tally> {
         let values: Vec<_> = self.condition(&count.of).into_iter().map(Kleene::to_number).collect();
         self.through(count.slot, &values, Window::tally)
@@ -98,6 +108,10 @@ impl<'a> Evaluation<'a> {
         match condition {
             Condition::Column(index) => {
                 let values = self.number(&Number::Column(*index));
+                values.iter().map(|value| Kleene::from_number(*value)).collect()
+            }
+            Condition::Joined(feed) => {
+                let values = self.number(&Number::Joined(*feed));
                 values.iter().map(|value| Kleene::from_number(*value)).collect()
             }
             Condition::Compare { operator, left, right, is_witness, unit: _ } => {
@@ -133,8 +147,7 @@ impl<'a> Evaluation<'a> {
     fn counted(&mut self, count: &Count, operator: Comparison, limit: f64, is_witness: bool) -> Vec<Kleene> {
         let tallies = self.count(count);
         if is_witness {
-            let exact = |tally: &Tally| if tally.least == tally.most { tally.least as f64 } else { f64::NAN };
-            let values = tallies.iter().map(exact).collect();
+            let values = tallies.iter().map(|tally| tally.exact()).collect();
             self.witness = Witness { values, limits: vec![limit; tallies.len()] };
         }
         tallies.into_iter().map(|tally| compare_tally(operator, tally, limit)).collect()
@@ -177,7 +190,7 @@ fn compare(operator: Comparison, left: f64, right: f64) -> Kleene {
 }
 
 /// Known if all counts that are possible agree.
-fn compare_tally(operator: Comparison, Tally { least, most }: Tally, limit: f64) -> Kleene {
+pub fn compare_tally(operator: Comparison, Tally { least, most }: Tally, limit: f64) -> Kleene {
     let (low, high) = (least as f64, most as f64);
     let [at_least, at_most] = [low, high].map(|count| compare(operator, count, limit));
     let is_between = low <= limit && limit <= high && low < high;

@@ -12,7 +12,7 @@ use super::{
     silence::Silence,
     window::{Memory, Remembered},
 };
-use crate::program::{Alarm, Body, Check, Condition, Derive, Program, Raise, Rule, Source, Value};
+use crate::program::{Alarm, Body, Check, Condition, Derive, Program, Raise, Rule, Slot, Source, Value};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ enum Progress {
 }
 
 impl State {
-    fn new(rule: &Rule) -> Self {
+    pub fn new(rule: &Rule) -> Self {
         let progress = match &rule.body {
             Body::Alarm(Alarm { raise: Raise::Silent(_), .. }) => Progress::Silence(Silence::new()),
             Body::Alarm(_) => Progress::Alarm(AlarmState::new()),
@@ -52,23 +52,14 @@ struct Kept {
 }
 
 impl State {
-    fn save(&self) -> Option<Vec<u8>> {
+    pub fn save(&self) -> Option<Vec<u8>> {
         let memories = self.memories.iter().map(Memory::save).collect();
-        let bytes = postcard::to_allocvec(&Kept { memories, progress: self.progress.clone() }).ok()?;
-        Some([&checksum(&bytes)[..], &bytes].concat())
+        seal(&Kept { memories, progress: self.progress.clone() })
     }
 
     /// `None` if it is damaged, not of this rule, or exceeds its bounds.
-    fn restore(rule: &Rule, bytes: &[u8]) -> Option<Self> {
-        let (sum, bytes) = bytes.split_first_chunk::<CHECKSUM>()?;
-        if *sum != checksum(bytes) {
-            return None;
-        }
-        let (Kept { memories, progress }, rest) = postcard::take_from_bytes(bytes).ok()?;
-        if !rest.is_empty() || memories.len() != rule.slots.len() {
-            return None;
-        }
-        let memories = rule.slots.iter().zip(memories).map(|(slot, kept)| Memory::restore(*slot, kept));
+    pub fn restore(rule: &Rule, bytes: &[u8]) -> Option<Self> {
+        let Kept { memories, progress } = open(bytes)?;
         let is_of_it = match (&progress, &rule.body) {
             (Progress::Silence(_), Body::Alarm(Alarm { raise: Raise::Silent(_), .. })) => true,
             (Progress::Alarm(_), Body::Alarm(Alarm { raise: Raise::Condition(_), .. })) => true,
@@ -76,8 +67,7 @@ impl State {
             (Progress::Deriver(deriver), Body::Derive(derive)) => deriver.has_values(derive.fields.len()),
             _ => false,
         };
-        let mut memories = memories.collect::<Option<Vec<_>>>()?;
-        memories.shrink_to_fit();
+        let memories = restore_memories(&rule.slots, memories)?;
         is_of_it.then_some(Self { memories, progress })
     }
 }
@@ -87,6 +77,31 @@ const CHECKSUM: usize = 8;
 
 fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
     Sha256::digest(bytes).first_chunk().copied().unwrap_or_default()
+}
+
+/// Bytes with a checksum.
+pub fn seal(kept: &impl Serialize) -> Option<Vec<u8>> {
+    let bytes = postcard::to_allocvec(kept).ok()?;
+    Some([&checksum(&bytes)[..], &bytes].concat())
+}
+
+/// `None` if it is damaged, or has more than that.
+pub fn open<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    let (sum, bytes) = bytes.split_first_chunk::<CHECKSUM>()?;
+    if *sum != checksum(bytes) {
+        return None;
+    }
+    let (kept, rest) = postcard::take_from_bytes(bytes).ok()?;
+    rest.is_empty().then_some(kept)
+}
+
+/// `None` if they are not of these slots, or exceed their bounds.
+pub fn restore_memories(slots: &[Slot], kept: Vec<Remembered>) -> Option<Vec<Memory>> {
+    let is_of_them = kept.len() == slots.len();
+    let memories = slots.iter().zip(kept).map(|(slot, kept)| Memory::restore(*slot, kept));
+    let mut memories = memories.collect::<Option<Vec<_>>>().filter(|_| is_of_them)?;
+    memories.shrink_to_fit();
+    Some(memories)
 }
 
 /// The state of a rule for an instance, in a form to keep.
@@ -118,7 +133,8 @@ type Found = Vec<(usize, Event)>;
 impl Instance {
     /// Of an input, before the first sample.
     pub fn new(program: &Program, input: usize) -> Self {
-        let rules = program.rules.iter().enumerate().filter(|(_, rule)| rule.input == input);
+        let of_input = program.rules.iter().enumerate().filter(|(_, rule)| rule.input == input);
+        let rules = of_input.filter(|(at, _)| program.joined(*at).is_none());
         let mut states: Vec<_> = rules.map(|(at, rule)| (at, State::new(rule))).collect();
         // `Rule::memory_bytes` counts no more.
         states.shrink_to_fit();
@@ -170,11 +186,7 @@ impl Instance {
     /// Sets the state of an alarm that is known from elsewhere, so that it can be cleared.
     pub fn set_standing(&mut self, rule: usize, standing: Standing) {
         if let Some((_, state)) = self.states.iter_mut().find(|(at, _)| *at == rule) {
-            match &mut state.progress {
-                Progress::Alarm(alarm) => *alarm = AlarmState::standing(standing),
-                Progress::Silence(silence) => *silence = Silence::standing(standing),
-                Progress::Tracker(_) | Progress::Deriver(_) => {}
-            }
+            state.set_standing(standing);
         }
     }
 
@@ -214,31 +226,7 @@ impl Instance {
     ) -> Vec<Event> {
         rows.mark_steps(self.last_time);
         self.last_time = rows.times.last().copied().or(self.last_time);
-        let mut found = Found::new();
-        let mut derived: HashMap<usize, Rows> = HashMap::new();
-        for (at, state) in &mut self.states {
-            let Some(rule) = program.rules.get(*at) else { continue };
-            let rows = match rule.source {
-                Source::Input(_) => &rows,
-                Source::Derived(source) => match derived.get(&source) {
-                    Some(rows) => rows,
-                    None => continue,
-                },
-            };
-            if rows.is_empty() {
-                continue;
-            }
-            let mut report = |row: usize, event: Event| {
-                let origin = rows.origins.get(row).copied().unwrap_or_default();
-                found.push((origin, Event { rule: *at, ..event }));
-            };
-            if let Some(samples) = state.step(&rule.body, dac_time, rows, &mut report) {
-                derived.insert(*at, samples);
-            }
-        }
-        all_derived.extend(derived.into_iter().filter(|(_, rows)| !rows.is_empty()));
-        found.sort_by_key(|(origin, _)| *origin);
-        found.into_iter().map(|(_, event)| event).collect()
+        step_rules(program, &mut self.states, dac_time, &rows, &[], all_derived)
     }
 
     /// Notices silence up to this DAC time.
@@ -269,6 +257,42 @@ impl Instance {
     }
 }
 
+/// Lets rules take samples, derived instances before their readers. Returns the events in the order of the samples.
+pub fn step_rules(
+    program: &Program,
+    states: &mut [(usize, State)],
+    dac_time: u64,
+    rows: &Rows,
+    joined: &[Vec<f64>],
+    all_derived: &mut Vec<Derived>,
+) -> Vec<Event> {
+    let mut found = Found::new();
+    let mut derived: HashMap<usize, Rows> = HashMap::new();
+    for (at, state) in states {
+        let Some(rule) = program.rules.get(*at) else { continue };
+        let (rows, joined) = match rule.source {
+            Source::Input(_) => (rows, joined),
+            Source::Derived(source) => match derived.get(&source) {
+                Some(rows) => (rows, &[][..]),
+                None => continue,
+            },
+        };
+        if rows.is_empty() {
+            continue;
+        }
+        let mut report = |row: usize, event: Event| {
+            let origin = rows.origins.get(row).copied().unwrap_or_default();
+            found.push((origin, Event { rule: *at, ..event }));
+        };
+        if let Some(samples) = state.step(&rule.body, dac_time, (rows, joined), &mut report) {
+            derived.insert(*at, samples);
+        }
+    }
+    all_derived.extend(derived.into_iter().filter(|(_, rows)| !rows.is_empty()));
+    found.sort_by_key(|(origin, _)| *origin);
+    found.into_iter().map(|(_, event)| event).collect()
+}
+
 fn silence<'s>(state: &'s mut State, rule: &Rule) -> Option<(&'s mut Silence, u64)> {
     match (&mut state.progress, &rule.body) {
         (Progress::Silence(silence), Body::Alarm(Alarm { raise: Raise::Silent(duration), .. })) => {
@@ -279,15 +303,24 @@ fn silence<'s>(state: &'s mut State, rule: &Rule) -> Option<(&'s mut Silence, u6
 }
 
 impl State {
+    /// Sets the state of an alarm.
+    pub fn set_standing(&mut self, standing: Standing) {
+        match &mut self.progress {
+            Progress::Alarm(alarm) => *alarm = AlarmState::standing(standing),
+            Progress::Silence(silence) => *silence = Silence::standing(standing),
+            Progress::Tracker(_) | Progress::Deriver(_) => {}
+        }
+    }
+
     /// Returns the samples of a derived instance.
     fn step(
         &mut self,
         body: &Body,
         dac_time: u64,
-        rows: &Rows,
+        (rows, joined): (&Rows, &[Vec<f64>]),
         report: &mut impl FnMut(usize, Event),
     ) -> Option<Rows> {
-        let evaluation = Evaluation::new(rows, &mut self.memories);
+        let evaluation = Evaluation::new(rows, &mut self.memories, joined);
         match (body, &mut self.progress) {
             (Body::Alarm(alarm), Progress::Alarm(state)) => step_alarm(alarm, state, evaluation, report),
             (Body::Alarm(alarm), Progress::Silence(silence)) => {

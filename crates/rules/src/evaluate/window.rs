@@ -85,6 +85,13 @@ pub struct Tally {
     pub most: u64,
 }
 
+impl Tally {
+    /// The count, if it is known.
+    pub fn exact(self) -> f64 {
+        if self.least == self.most { self.least as f64 } else { f64::NAN }
+    }
+}
+
 impl Window {
     fn new(size: WindowSize, capacity: usize, purpose: Purpose) -> Self {
         Self { size, capacity, purpose, entries: VecDeque::new(), totals: Totals::new(purpose) }
@@ -120,7 +127,8 @@ impl Window {
         Some(entry)
     }
 
-    fn expire(&mut self, time: u64) {
+    /// Drops the samples that are too old at this time.
+    pub fn expire(&mut self, time: u64) {
         let WindowSize::Time(extent, _) = self.size else { return };
         let Some(start) = time.checked_sub(extent) else { return };
         // What stands at this place decides: the oldest one, or the one after the base.
@@ -196,12 +204,22 @@ impl Window {
         Tally { least, most: u64::try_from(most).unwrap_or(u64::MAX) }
     }
 
-    /// Change per second from the base to the newest sample.
-    pub fn rate(&self, is_counter: bool) -> f64 {
+    /// Whether it has no samples.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The time of the newest sample.
+    pub fn newest_time(&self) -> u64 {
+        self.entries.back().map_or(0, |entry| entry.time)
+    }
+
+    /// Change per second from the base to the newest sample, in a window that ends at this time.
+    pub fn rate(&self, is_counter: bool, end: u64) -> f64 {
         let (Some(base), Some(newest)) = (self.entries.front(), self.entries.back()) else { return f64::NAN };
         let reaches_back = match self.size {
             WindowSize::Last(count) => self.entries.len() == count as usize,
-            WindowSize::Time(extent, _) => newest.time.saturating_sub(base.time) >= extent,
+            WindowSize::Time(extent, _) => end.saturating_sub(base.time) >= extent,
         };
         let is_whole = !self.has_gaps() && self.totals.unknown == 0;
         // A counter that decreases has restarted.

@@ -122,6 +122,7 @@ impl Past<'_> {
     fn number(&self, number: &Number, at: usize) -> f64 {
         let value = match number {
             Number::Column(column) => self.rows[at].values[*column],
+            Number::Joined(_) => panic!("of one input"),
             Number::Constant(value) => *value,
             Number::Scale { of, factor, offset } => self.number(of, at) * factor + offset,
             Number::Abs(of) => self.number(of, at).abs(),
@@ -206,6 +207,7 @@ impl Past<'_> {
             Condition::Column(column) => {
                 Some(self.rows[at].values[*column]).filter(|value| !value.is_nan()).map(|value| value != 0.0)
             }
+            Condition::Joined(_) => panic!("of one input"),
             Condition::Compare { operator, left, right, .. } => {
                 let (left, right) = (self.number(left, at), self.number(right, at));
                 (!left.is_nan() && !right.is_nan()).then(|| holds(*operator, left, right))
@@ -240,7 +242,7 @@ impl Past<'_> {
     fn witness(&self, condition: &Condition, at: usize) -> Option<(Option<f64>, Option<f64>)> {
         let known = |value: f64| Some(value).filter(|value| !value.is_nan());
         match condition {
-            Condition::Column(_) => None,
+            Condition::Column(_) | Condition::Joined(_) => None,
             Condition::Compare { left, right, .. } => {
                 Some((known(self.number(left, at)), known(self.number(right, at))))
             }

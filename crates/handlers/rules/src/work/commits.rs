@@ -39,7 +39,7 @@ impl Work<'_> {
     pub(super) fn checkpoint_dirty(&mut self) {
         let dirty: Vec<_> =
             self.sources.iter().filter(|(_, source)| source.is_dirty).map(|(topic, _)| *topic).collect();
-        let mut bytes = 0;
+        let mut bytes = self.keep_dirty_joints(CHECKPOINT_BYTES);
         for topic in dirty {
             if bytes > CHECKPOINT_BYTES {
                 return;

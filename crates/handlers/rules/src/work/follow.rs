@@ -98,6 +98,7 @@ impl Work<'_> {
     pub(super) fn compile(&mut self) {
         let set = RuleSet::compile(&self.set, &self.files, &self.types, self.config.pdl_limits);
         let before = std::mem::replace(&mut self.set, set);
+        self.end_joints(&before);
         self.has_facts = false;
         let rules = self.set.names();
         self.limiter.retain(|rule| rules.contains(rule));
@@ -118,8 +119,10 @@ impl Work<'_> {
     }
 
     pub(super) fn publish(&self) {
-        let count =
-            |program, input| self.sources.values().filter(|source| source.is_read_by(program, input)).count();
+        let count = |program, input| {
+            let read = self.sources.values().filter(|source| source.is_read_by(program, input)).count();
+            read.max(self.joint_instances(program, input))
+        };
         self.rules.publish(self.set.loaded(count));
     }
 
@@ -133,7 +136,12 @@ impl Work<'_> {
 
     /// Begins with instances that rules read, and ends with those that are gone.
     pub(super) fn follow_instances(&mut self) {
+        // In this order: a topic that is not known then has no sample of before.
+        let before = now().0.saturating_sub(1);
         let version = self.dac.registry.version();
+        if self.seen == Some(version) {
+            self.joints.known_until = before;
+        }
         let is_forced = self.seen.is_none();
         let is_early = self.followed.elapsed() < FOLLOW;
         if !is_forced && (self.seen == Some(version) || is_early) {
@@ -145,6 +153,7 @@ impl Work<'_> {
         let topics: Vec<TopicId> = instances.iter().map(|instance| instance.topic).collect();
         // Most changes are of other things: what a node says of its clock.
         if std::mem::replace(&mut self.topics, topics) == self.topics && !is_forced {
+            self.joints.known_until = before;
             return;
         }
         let types = self.known_types();
@@ -163,7 +172,9 @@ impl Work<'_> {
             .filter_map(|(topic, source)| gone((topic, source)).then_some(*topic))
             .collect();
         let standing = self.standing();
-        let before = self.sources.len();
+        self.follow_joints(&instances, &standing);
+        self.joints.known_until = before;
+        let before = (self.sources.len(), self.joints.all.len());
         self.find_life_before(&instances);
         let mut left_out = 0;
         for instance in instances {
@@ -186,7 +197,7 @@ impl Work<'_> {
         let mut state = self.shared.lock();
         (state.instances, state.instances_left_out) = (self.sources.len(), left_out);
         drop(state);
-        if self.sources.len() != before {
+        if (self.sources.len(), self.joints.all.len()) != before {
             self.publish();
         }
         self.register_output();

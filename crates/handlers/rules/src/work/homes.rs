@@ -16,6 +16,13 @@ pub struct Homes {
     has_left: bool,
 }
 
+impl Homes {
+    /// Whether a node is at another DAC.
+    pub fn is_elsewhere(&self, node: &str) -> bool {
+        self.elsewhere.contains_key(node)
+    }
+}
+
 impl Work<'_> {
     /// Notes which nodes are at other DACs. Returns whether that has changed.
     pub(super) fn note_homes(&mut self) -> bool {

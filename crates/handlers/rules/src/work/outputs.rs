@@ -27,7 +27,10 @@ impl Work<'_> {
             let reach = history.as_ref().and_then(|history| history.reach_of(node, instance).ok().flatten());
             reach.map_or(0, |(_, newest)| newest)
         };
-        let registered = output.register(&self.set, self.sources.values(), newest);
+        let set = &self.set;
+        let of_sources = self.sources.values().map(|source| (&source.instance, source.derived(set)));
+        let of_joints = self.joints.all.iter().map(|joint| (&joint.driver, joint.derived(set)));
+        let registered = output.register(&self.set, of_sources.chain(of_joints), newest);
         let mut state = self.shared.lock();
         state.no_output = registered.err().map(|failure| failure.message);
         state.outputs_left_out = output.left_out;

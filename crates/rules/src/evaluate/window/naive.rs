@@ -104,13 +104,14 @@ const AGGREGATES: [Aggregate; 4] = [Aggregate::Mean, Aggregate::Min, Aggregate::
 type Answer = (u64, u64);
 
 fn answer(window: &Window) -> Answer {
+    let end = window.newest_time();
     match window.purpose {
         Purpose::Aggregate(of) => (window.aggregate(of).to_bits(), 0),
         Purpose::Tally => {
             let Tally { least, most } = window.tally();
             (least, most)
         }
-        Purpose::Rate => (window.rate(false).to_bits(), window.rate(true).to_bits()),
+        Purpose::Rate => (window.rate(false, end).to_bits(), window.rate(true, end).to_bits()),
     }
 }
 

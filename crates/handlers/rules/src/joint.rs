@@ -1,0 +1,271 @@
+//! A rule that reads several inputs, for instances of one node that belong together.
+//!
+//! It takes the batches of all its instances in the order of DAC time, topic and sequence number, up to a DAC time that their ledgers have declared complete: in the
+//! same order as a replay, so that it finds the same.
+
+use crate::{
+    cause,
+    member::{Damaged, Member},
+    result,
+    ruleset::{LoadedProgram, RuleSet},
+    source::{Begin, Found, StandingAlarms, Surroundings},
+};
+use oasis_alarms::{Checkpoint, CheckpointKey, Position};
+use oasis_dac::Instance;
+use oasis_handler::StoredSamples;
+use oasis_rules::{Evaluated, Group, GroupFigures, Program, SavedState, program::Body};
+use oasis_rules_history::LastSample;
+use oasis_store::ReadError;
+use oasis_wire::quantity as wire;
+use serde::{Deserialize, Serialize};
+use std::{collections::HashMap, sync::Arc};
+use uuid::Uuid;
+
+/// The version of the form in which its state is kept.
+const FORM: &str = "group 1";
+
+/// A rule and its instances.
+pub struct Joint {
+    pub program: usize,
+    /// The instance at whose samples it is evaluated.
+    pub driver: Arc<Instance>,
+    rule: String,
+    group: Group,
+    /// The first one is that of the driver.
+    members: Vec<Member>,
+    /// The last sample that was evaluated.
+    last: LastSample,
+    /// Whether its state has changed since the last checkpoint.
+    pub is_dirty: bool,
+    /// Whether it has no checkpoint.
+    pub is_new: bool,
+    counted: GroupFigures,
+}
+
+/// What is kept of it.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    group: SavedState,
+    last: Option<(Uuid, u64, u64)>,
+    members: Vec<KeptMember>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeptMember {
+    node: String,
+    name: String,
+    /// Epoch and offset.
+    at: Option<(u64, u64)>,
+    last: Option<(Uuid, u64, u64)>,
+}
+
+/// What a joint needs to begin.
+#[derive(Clone, Copy)]
+pub struct Beginning<'a> {
+    pub set: &'a RuleSet,
+    pub standing: &'a StandingAlarms,
+    pub archive: Option<&'a Arc<dyn StoredSamples>>,
+}
+
+impl Joint {
+    /// Of a rule that reads several inputs, for an instance of its first one. It goes on where the checkpoint says.
+    pub fn new(
+        (program, rule): (usize, usize),
+        driver: Arc<Instance>,
+        checkpoint: Option<&Checkpoint>,
+        with: Beginning<'_>,
+    ) -> Option<Self> {
+        let of = &with.set.programs.get(program)?.program;
+        let (mut group, found) = (Group::new(of, rule)?, of.rules.get(rule)?);
+        let kept = checkpoint.filter(|checkpoint| checkpoint.rule_hash == FORM);
+        let kept: Option<Kept> = kept.and_then(|checkpoint| postcard::from_bytes(&checkpoint.state).ok());
+        let names = (driver.node.to_string(), driver.name.to_string());
+        let others = found.others().into_iter();
+        let others =
+            others.filter_map(|input| Some((input, of.partner(found.input, input, (&names.0, &names.1))?)));
+        let member = |(input, names): (usize, (String, String))| {
+            let known = kept.iter().flat_map(|kept| &kept.members);
+            let known = known.into_iter().find(|known| known.node == names.0 && known.name == names.1);
+            let at = known.and_then(|known| {
+                let (epoch, offset) = known.at?;
+                let at = wire::Position { epoch: wire::Epoch(epoch), offset: wire::Offset(offset) };
+                Some((at, LastSample(known.last)))
+            });
+            Member::new(input, names, at, with.archive)
+        };
+        let members = std::iter::once((found.input, names.clone())).chain(others).map(member).collect();
+        let restored = kept.as_ref().and_then(|kept| group.restore(of, &kept.group));
+        let all = || (0..of.rules.len()).filter(|at| of.joined(*at) == Some(rule)).collect();
+        for anew in restored.unwrap_or_else(all) {
+            // Its state is unknown, but an alarm that stands can be cleared.
+            let name = of.rules.get(anew).map(|rule| rule.name.clone()).unwrap_or_default();
+            if let Some(standing) = with.standing.get(&(name, names.0.clone(), names.1.clone())) {
+                group.set_standing(anew, *standing);
+            }
+        }
+        let is_new = kept.is_none();
+        let last = LastSample(kept.and_then(|kept| kept.last));
+        let (rule, counted) = (found.name.clone(), GroupFigures::default());
+        Some(Self { program, driver, rule, group, members, last, is_dirty: false, is_new, counted })
+    }
+
+    /// Follows the topics of its instances.
+    pub fn offer(&mut self, topics: &HashMap<(&str, &str), Vec<&Arc<Instance>>>, begin: Begin) {
+        for member in &mut self.members {
+            let names = (member.node.clone(), member.name.clone());
+            for instance in topics.get(&(&*names.0, &*names.1)).into_iter().flatten() {
+                member.offer(instance, begin == Begin::Next);
+            }
+        }
+    }
+
+    /// Whether there may be samples that were not evaluated.
+    pub fn has_news(&self) -> bool {
+        self.members.iter().any(Member::has_news)
+    }
+
+    /// Whether its rule reads several inputs and begins with this one.
+    pub fn is_read_by(&self, program: usize, input: usize) -> bool {
+        self.program == program && self.members.first().is_some_and(|member| member.input == input)
+    }
+
+    /// The rules that compute derived instances: numbers of program and rule.
+    pub fn derived(&self, set: &RuleSet) -> Vec<(usize, usize)> {
+        let Some(LoadedProgram { program, .. }) = set.programs.get(self.program) else { return Vec::new() };
+        let of_group = program.rules.iter().enumerate().filter(|(at, rule)| {
+            matches!(rule.body, Body::Derive(_)) && program.joined(*at) == Some(self.group.rule())
+        });
+        of_group.map(|(at, _)| (self.program, at)).collect()
+    }
+
+    /// The samples that wait for those of other inputs.
+    pub fn waiting(&self) -> usize {
+        self.group.waiting()
+    }
+
+    /// What its group has counted since this was asked last.
+    pub fn take_figures(&mut self) -> GroupFigures {
+        let GroupFigures { late, overflowed } = self.group.figures();
+        let before = std::mem::replace(&mut self.counted, self.group.figures());
+        GroupFigures { late: late - before.late, overflowed: overflowed - before.overflowed }
+    }
+
+    /// Evaluates what has come up to a DAC time, about `most` samples. Returns whether there may be more.
+    ///
+    /// # Errors
+    /// If the archive cannot be read; what was evaluated stays so.
+    pub fn advance(
+        &mut self,
+        around: Surroundings<'_>,
+        until: u64,
+        most: u64,
+        flush: &dyn Fn(),
+        found: &mut Found,
+    ) -> Result<bool, ReadError> {
+        let Some(LoadedProgram { program, .. }) = around.set.programs.get(self.program) else {
+            return Ok(false);
+        };
+        let is_due = self.group.deadline().is_some_and(|deadline| deadline <= until);
+        if !is_due && !self.has_news() {
+            return Ok(false);
+        }
+        // In this order: what has come before that is in the logs then.
+        self.members.iter().for_each(|member| member.complete(until));
+        let end = found.samples.saturating_add(most);
+        let mut evaluated = Vec::new();
+        loop {
+            let mut first = None;
+            for (at, member) in self.members.iter_mut().enumerate() {
+                let next = member.next(flush)?.map(|place| (place, at));
+                first = [first, next].into_iter().flatten().min();
+            }
+            let Some((_, at)) = first.filter(|((dac_time, ..), _)| *dac_time <= until) else { break };
+            self.take(program, at, &mut evaluated, found);
+            self.report(around, program, std::mem::take(&mut evaluated), found);
+            if found.samples >= end {
+                return Ok(true);
+            }
+        }
+        self.group.pass(program, until, &mut evaluated);
+        self.is_dirty |= !evaluated.is_empty();
+        self.report(around, program, evaluated, found);
+        Ok(false)
+    }
+
+    fn take(&mut self, program: &Program, at: usize, evaluated: &mut Vec<Evaluated>, found: &mut Found) {
+        self.is_dirty = true;
+        let Some(member) = self.members.get_mut(at) else { return };
+        let came = match member.take(program) {
+            Ok(Some(came)) => came,
+            Ok(None) => return,
+            Err(Damaged) => {
+                found.unreadable += 1;
+                return;
+            }
+        };
+        found.samples += came.rows.len() as u64;
+        let (input, dac_time) = (member.input, came.dac_time);
+        match at {
+            0 => {
+                if let Some(instance) = member.instance() {
+                    self.driver = instance.clone();
+                }
+                self.group.ask(program, (came.run.as_u128(), dac_time), came.rows, evaluated);
+            }
+            _ => self.group.answer(program, input, dac_time, &came.rows, evaluated),
+        }
+    }
+
+    /// Makes results of events.
+    fn report(
+        &mut self,
+        around: Surroundings<'_>,
+        program: &Program,
+        evaluated: Vec<Evaluated>,
+        found: &mut Found,
+    ) {
+        for Evaluated { run, first, missing, last: (sequence, time), events, derived } in evaluated {
+            let run = Uuid::from_u128(run);
+            let driver = &self.driver;
+            let cause = |is_known: bool| match !is_known && missing > 0 {
+                true => cause::of_missing(driver, (run, first), self.last.0, missing, None),
+                false => None,
+            };
+            for (event, run, index) in self.last.identify(Some(run), events) {
+                let Some(rule) = program.rules.get(event.rule) else { continue };
+                let cause = cause(event.is_known);
+                found.events.push(result::of_event(rule, driver, (event, run, index), cause, around.now));
+            }
+            let program = self.program;
+            found.derived.extend(derived.into_iter().map(|derived| (driver.clone(), program, derived)));
+            self.last = LastSample(Some((run, sequence, time)));
+        }
+    }
+
+    pub fn key(&self) -> CheckpointKey {
+        key(&self.rule, &self.driver)
+    }
+
+    /// Where it is.
+    pub fn checkpoint(&self, set: &RuleSet) -> Option<(CheckpointKey, Checkpoint)> {
+        let group = self.group.save(&set.programs.get(self.program)?.program)?;
+        let member = |member: &Member| KeptMember {
+            node: member.node.clone(),
+            name: member.name.clone(),
+            at: member.at.map(|at| (at.epoch.0, at.offset.0)),
+            last: member.last.0,
+        };
+        let members = self.members.iter().map(member).collect();
+        let state = postcard::to_allocvec(&Kept { group, last: self.last.0, members }).ok()?;
+        let driver = self.members.first()?;
+        let (run, sequence) = driver.last.0.map_or((None, 0), |(run, sequence, _)| (Some(run), sequence));
+        let wire::Position { epoch, offset } = driver.at?;
+        let position = Position { run, sequence, epoch, offset, dac_time: 0 };
+        Some((self.key(), Checkpoint { rule_hash: FORM.into(), position, state }))
+    }
+}
+
+/// The key of the checkpoint of a rule that reads several inputs, for an instance of its first one.
+pub fn key(rule: &str, driver: &Instance) -> CheckpointKey {
+    CheckpointKey { rule: rule.into(), node: driver.node.to_string(), instance: driver.name.to_string() }
+}

@@ -1,0 +1,219 @@
+//! Rules that read several inputs: which instances belong together, and their evaluation up to a common DAC time.
+
+use super::{SAMPLES, TICK, Work, commits::RETRY};
+use crate::{
+    joint::{Beginning, Joint, key},
+    source::{Begin, Found, StandingAlarms, Surroundings},
+};
+use oasis_alarms::{Checkpoint, CheckpointKey};
+use oasis_dac::Instance;
+use oasis_wire::quantity::Nanos;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Instant,
+};
+
+/// Most of them.
+const MAX_JOINTS: usize = 1_000;
+
+/// Rules that read several inputs, each with the instances that belong together.
+#[derive(Default)]
+pub struct Joints {
+    pub all: Vec<Joint>,
+    /// What the ones before a reload had.
+    kept: Vec<(CheckpointKey, Checkpoint)>,
+    /// All topics are known that have samples of this DAC time or before.
+    pub known_until: u64,
+    evaluated: Option<Instant>,
+    /// Whether there are samples that were not evaluated yet.
+    pub is_behind: bool,
+}
+
+impl Joints {
+    /// Whether it is time to evaluate.
+    fn is_due(&self) -> bool {
+        self.is_behind || self.evaluated.is_none_or(|evaluated| evaluated.elapsed() >= TICK)
+    }
+}
+
+impl Work<'_> {
+    /// Keeps the states of all joints, and ends them: other rules follow.
+    pub(super) fn end_joints(&mut self, before: &crate::ruleset::RuleSet) {
+        self.joints.kept = self.joints.all.drain(..).filter_map(|joint| joint.checkpoint(before)).collect();
+    }
+
+    /// Begins with instances that belong together, and ends with those that are gone.
+    pub(super) fn follow_joints(&mut self, instances: &[Arc<Instance>], standing: &StandingAlarms) {
+        let mut by_name: HashMap<(&str, &str), Vec<&Arc<Instance>>> = HashMap::new();
+        for instance in instances.iter().filter(|instance| !self.is_own(instance) && !instance.is_relayed()) {
+            by_name.entry((&instance.node, &instance.name)).or_default().push(instance);
+        }
+        let is_there = |joint: &Joint| by_name.contains_key(&(&*joint.driver.node, &*joint.driver.name));
+        let (all, gone) = std::mem::take(&mut self.joints.all)
+            .into_iter()
+            .partition(|joint| is_there(joint) || joint.has_news());
+        self.joints.all = all;
+        for joint in gone {
+            match self.homes.is_elsewhere(&joint.driver.node) {
+                // If it comes back, its rules begin anew.
+                true => self.joints.kept.extend(joint.checkpoint(&self.set)),
+                false => self.keep_joint(&joint),
+            }
+        }
+        let left_out = self.begin_joints(instances, standing);
+        let begin = self.begin;
+        for joint in &mut self.joints.all {
+            joint.offer(&by_name, begin);
+        }
+        self.shared.lock().joins_left_out = left_out;
+        self.shared.lock().joins = self.joints.all.len();
+        let is_new = |joint: &mut Joint| std::mem::take(&mut joint.is_new);
+        let new: Vec<_> = self
+            .joints
+            .all
+            .iter_mut()
+            .filter_map(|joint| is_new(joint).then(|| joint.checkpoint(&self.set)))
+            .collect();
+        // After a crash the evaluation begins here again.
+        self.pending.checkpoints.extend(new.into_iter().flatten());
+        self.forget_ended();
+    }
+
+    /// A rule that is gone begins anew should it come back.
+    fn forget_ended(&mut self) {
+        let known: HashSet<CheckpointKey> = self.joints.all.iter().map(Joint::key).collect();
+        for (key, mut checkpoint) in std::mem::take(&mut self.joints.kept) {
+            if !known.contains(&key) {
+                (checkpoint.rule_hash, checkpoint.state) = (String::new(), Vec::new());
+                self.pending.checkpoints.retain(|(pending, _)| *pending != key);
+                self.pending.checkpoints.push((key, checkpoint));
+            }
+        }
+    }
+
+    /// Returns how many are too many.
+    fn begin_joints(&mut self, instances: &[Arc<Instance>], standing: &StandingAlarms) -> usize {
+        let mut known: HashSet<CheckpointKey> = self.joints.all.iter().map(Joint::key).collect();
+        let (mut left_out, mut has_failed) = (0, false);
+        for (number, loaded) in self.set.programs.iter().enumerate() {
+            let program = &loaded.program;
+            for rule in program.joins() {
+                let Some((name, input)) = program
+                    .rules
+                    .get(rule)
+                    .and_then(|rule| Some((&rule.name, program.inputs.get(rule.input)?)))
+                else {
+                    continue;
+                };
+                for instance in instances {
+                    // What another DAC has received comes without a DAC time up to which all has come.
+                    let is_read = !self.is_own(instance)
+                        && !instance.is_relayed()
+                        && input.reads(&instance.probe_type)
+                        && input.matches(&instance.node, &instance.name);
+                    if !is_read || !known.insert(key(name, instance)) {
+                        continue;
+                    }
+                    if self.joints.all.len() >= MAX_JOINTS {
+                        left_out += 1;
+                        continue;
+                    }
+                    let Some(checkpoint) = self.joint_checkpoint(&key(name, instance)) else {
+                        has_failed = true;
+                        continue;
+                    };
+                    let with = Beginning { set: &self.set, standing, archive: self.archive.as_ref() };
+                    let joint = Joint::new((number, rule), instance.clone(), checkpoint.as_ref(), with);
+                    self.joints.all.extend(joint);
+                }
+            }
+        }
+        if has_failed {
+            // They are looked at again.
+            self.seen = None;
+        }
+        left_out
+    }
+
+    /// `None` if the alarms cannot say.
+    fn joint_checkpoint(&self, key: &CheckpointKey) -> Option<Option<Checkpoint>> {
+        let kept = self.joints.kept.iter().chain(&self.pending.checkpoints);
+        if let Some((_, kept)) = kept.into_iter().find(|(known, _)| known == key) {
+            return Some(Some(kept.clone()));
+        }
+        // A rule that somebody adds has not seen what came before.
+        if self.begin == Begin::Next { Some(None) } else { self.alarms.checkpoint(key).ok() }
+    }
+
+    /// Evaluates what has come, up to the DAC time of which all is known.
+    pub(super) fn round_joints(&mut self, now: Nanos, is_last: bool, found: &mut Found) {
+        if !is_last && !self.joints.is_due() {
+            return;
+        }
+        (self.joints.evaluated, self.joints.is_behind) = (Some(Instant::now()), false);
+        let _reading = self.pulse.begin("read samples for rules");
+        let (archive, runtime) = (self.archive.as_ref(), &self.runtime);
+        let flush = || {
+            if let Some(archive) = archive {
+                runtime.block_on(archive.flush());
+            }
+        };
+        let around = Surroundings { dac: &self.dac, set: &self.set, before: self.before, now };
+        let until = self.joints.known_until;
+        let mut failure = None;
+        for joint in &mut self.joints.all {
+            if found.events.len() >= super::EVENTS {
+                self.joints.is_behind = true;
+                break;
+            }
+            match joint.advance(around, until, SAMPLES, &flush, found) {
+                Ok(has_more) => self.joints.is_behind |= has_more,
+                Err(error) => failure = Some(error),
+            }
+        }
+        let figures = self.joints.all.iter_mut().map(Joint::take_figures);
+        let (late, overflowed) = figures.fold((0, 0), |sum, of| (sum.0 + of.late, sum.1 + of.overflowed));
+        let waiting = self.joints.all.iter().map(Joint::waiting).sum();
+        let mut state = self.shared.lock();
+        state.waiting = waiting;
+        if failure.is_none() && !self.joints.is_behind {
+            state.joined_until = until;
+        }
+        state.late += late;
+        state.overflowed += overflowed;
+        if let Some(error) = failure {
+            state.failure = Some(format!("cannot read the archive: {error}"));
+            self.joints.is_behind = true;
+            self.pending.retry = Some(Instant::now() + RETRY);
+        }
+    }
+
+    fn keep_joint(&mut self, joint: &Joint) {
+        let checkpoint = joint.checkpoint(&self.set);
+        self.pending.checkpoints.retain(|(key, _)| *key != joint.key());
+        self.pending.checkpoints.extend(checkpoint);
+    }
+
+    /// Keeps the states that have changed. Returns the bytes.
+    pub(super) fn keep_dirty_joints(&mut self, most: usize) -> usize {
+        let mut bytes = 0;
+        let mut all = std::mem::take(&mut self.joints.all);
+        for joint in all.iter_mut().filter(|joint| joint.is_dirty) {
+            if bytes > most {
+                break;
+            }
+            joint.is_dirty = false;
+            self.keep_joint(joint);
+            bytes += self.pending.checkpoints.last().map_or(0, |(_, kept)| kept.state.len());
+        }
+        self.joints.all = all;
+        bytes
+    }
+
+    /// How many instances rules begin with that read several inputs, this one first.
+    pub(super) fn joint_instances(&self, program: usize, input: usize) -> usize {
+        let of_input = self.joints.all.iter().filter(|joint| joint.is_read_by(program, input));
+        of_input.map(|joint| (&joint.driver.node, &joint.driver.name)).collect::<HashSet<_>>().len()
+    }
+}

@@ -1,0 +1,266 @@
+//! A rule that reads several inputs, for instances that belong together.
+//!
+//! It is evaluated at each sample of its first input, with the values that the other inputs have at the time of that sample. An evaluation waits until each other
+//! input has a newer sample, or until the DAC has received nothing for it in [`WAIT`]. Samples come in the order of DAC time, topic and sequence number, so the
+//! same samples give the same events, however batches are cut and whenever they are read.
+
+mod kept;
+mod other;
+mod queue;
+
+use super::{
+    event::Event,
+    instance::{Derived, State, step_rules},
+    rows::{RESTART, Rows},
+};
+use crate::program::{Feed, Program, Source};
+use other::Other;
+
+pub use other::FeedState;
+use queue::{Queue, Sample};
+
+pub use queue::QUEUE_BYTES;
+use serde::{Deserialize, Serialize};
+
+/// How long an evaluation waits for newer samples of the other inputs, in nanoseconds of DAC time.
+pub const WAIT: u64 = 2_000_000_000;
+
+/// The states of a rule that reads several inputs, and of the rules that read what it derives.
+#[derive(Debug)]
+pub struct Group {
+    rule: usize,
+    states: Vec<(usize, State)>,
+    /// Samples of the first input that wait.
+    pending: Queue<Asked>,
+    others: Vec<Other>,
+    /// The newest DAC time.
+    dac_time: u64,
+    /// The time of the newest sample of the first input.
+    last_time: Option<u64>,
+    /// The time of the newest sample that was evaluated.
+    evaluated: Option<u64>,
+    figures: GroupFigures,
+}
+
+/// What a group counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GroupFigures {
+    /// Samples of other inputs that came after an evaluation to which they belong.
+    pub late: u64,
+    /// Samples that did not fit into its memory: they make values unknown.
+    pub overflowed: u64,
+}
+
+/// Samples of the first input that were evaluated together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Evaluated {
+    /// The node's run, as the one who gave the samples says.
+    pub run: u128,
+    /// The sequence number of the first one.
+    pub first: u64,
+    /// Samples missing before it.
+    pub missing: u64,
+    /// Sequence number and time of the last one.
+    pub last: (u64, u64),
+    /// What happened. Their DAC time is that of the batch, or the end of the wait, that let the samples be evaluated.
+    pub events: Vec<Event>,
+    /// Samples of derived instances.
+    pub derived: Vec<Derived>,
+}
+
+/// A sample of the first input.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Asked {
+    sample: Sample,
+    sequence: u64,
+    run: u128,
+    /// When the DAC received it.
+    dac_time: u64,
+}
+
+impl Asked {
+    fn deadline(&self) -> u64 {
+        self.dac_time.saturating_add(WAIT)
+    }
+}
+
+impl Group {
+    /// Of a rule, before the first sample; `None` if the rule reads one input only.
+    pub fn new(program: &Program, rule: usize) -> Option<Self> {
+        let found = program.rules.get(rule).filter(|found| !found.feeds.is_empty())?;
+        let of_group = program.rules.iter().enumerate().filter(|(at, _)| program.joined(*at) == Some(rule));
+        let width = |input: usize| program.inputs.get(input).map_or(0, |input| input.columns.len());
+        let other = |input: usize| Other::new(input, &found.feeds, width(input));
+        Some(Self {
+            rule,
+            states: of_group.map(|(at, rule)| (at, State::new(rule))).collect(),
+            pending: Queue::new(width(found.input)),
+            others: found.others().into_iter().map(other).collect(),
+            dac_time: 0,
+            last_time: None,
+            evaluated: None,
+            figures: GroupFigures::default(),
+        })
+    }
+
+    /// The number of the rule.
+    pub fn rule(&self) -> usize {
+        self.rule
+    }
+
+    /// What it has counted since it was made.
+    pub fn figures(&self) -> GroupFigures {
+        self.figures
+    }
+
+    /// The samples of the first input that wait for those of the others.
+    pub fn waiting(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// The DAC time at which samples are evaluated that wait now.
+    pub fn deadline(&self) -> Option<u64> {
+        self.pending.front().map(Asked::deadline)
+    }
+
+    /// Sets the state of an alarm that is known from elsewhere, so that it can be cleared.
+    pub fn set_standing(&mut self, rule: usize, standing: super::Standing) {
+        if let Some((_, state)) = self.states.iter_mut().find(|(at, _)| *at == rule) {
+            state.set_standing(standing);
+        }
+    }
+
+    /// Takes samples of the first input, of this run of the node, which came at this DAC time.
+    pub fn ask(
+        &mut self,
+        program: &Program,
+        (run, dac_time): (u128, u64),
+        mut rows: Rows,
+        found: &mut Vec<Evaluated>,
+    ) {
+        self.enter(program, dac_time, found);
+        rows.mark_steps(self.last_time);
+        self.last_time = rows.times.last().copied().or(self.last_time);
+        for at in 0..rows.len() {
+            if self.pending.is_full() {
+                self.evaluate_ready(program, found);
+            }
+            if self.pending.is_full()
+                && let Some(oldest) = self.pending.pop()
+            {
+                self.figures.overflowed += 1;
+                self.evaluate(program, vec![oldest], (self.dac_time, false), found);
+            }
+            let (sample, sequence) = (Sample::of(&rows, at), rows.sequences[at]);
+            self.pending.push(Asked { sample, sequence, run, dac_time });
+        }
+        self.evaluate_ready(program, found);
+    }
+
+    /// Takes samples of another input, which came at this DAC time.
+    pub fn answer(
+        &mut self,
+        program: &Program,
+        input: usize,
+        dac_time: u64,
+        rows: &Rows,
+        found: &mut Vec<Evaluated>,
+    ) {
+        self.enter(program, dac_time, found);
+        let Some(which) = self.others.iter().position(|other| other.input == input) else { return };
+        for at in 0..rows.len() {
+            let mut sample = Sample::of(rows, at);
+            if self.others[which].has_passed(sample.time) {
+                // Nothing will come any more that is older than this on the clock before.
+                self.evaluate_all(program, found);
+                self.others[which].restart();
+                sample.missing = RESTART;
+            } else if self.evaluated.is_some_and(|evaluated| sample.time <= evaluated) {
+                self.figures.late += 1;
+            }
+            if self.others[which].is_full() {
+                self.evaluate_ready(program, found);
+            }
+            if self.others[which].is_full() {
+                self.figures.overflowed += 1;
+                self.others[which].take_oldest(feeds(program, self.rule));
+            }
+            self.others[which].push(sample);
+        }
+        self.evaluate_ready(program, found);
+    }
+
+    /// Evaluates samples that have waited, up to this DAC time, of which all samples have come.
+    pub fn pass(&mut self, program: &Program, dac_time: u64, found: &mut Vec<Evaluated>) {
+        while let Some(deadline) = self.deadline().filter(|deadline| *deadline <= dac_time) {
+            self.dac_time = self.dac_time.max(deadline);
+            let due = self.pending.pop_while(|first, next| {
+                next.run == first.run && next.deadline() == deadline && first.deadline() == deadline
+            });
+            self.evaluate(program, due, (self.dac_time, true), found);
+            self.evaluate_ready(program, found);
+        }
+    }
+
+    fn enter(&mut self, program: &Program, dac_time: u64, found: &mut Vec<Evaluated>) {
+        self.pass(program, dac_time.saturating_sub(1), found);
+        self.dac_time = self.dac_time.max(dac_time);
+    }
+
+    /// Evaluates the samples that all other inputs have passed.
+    fn evaluate_ready(&mut self, program: &Program, found: &mut Vec<Evaluated>) {
+        loop {
+            let others = &self.others;
+            let is_ready = |asked: &Asked| others.iter().all(|other| other.has_passed(asked.sample.time));
+            let ready = self.pending.pop_while(|first, next| next.run == first.run && is_ready(next));
+            if ready.is_empty() {
+                return;
+            }
+            self.evaluate(program, ready, (self.dac_time, true), found);
+        }
+    }
+
+    /// Evaluates what waits, with what has come.
+    fn evaluate_all(&mut self, program: &Program, found: &mut Vec<Evaluated>) {
+        while !self.pending.is_empty() {
+            let all = self.pending.pop_while(|first, next| next.run == first.run);
+            self.evaluate(program, all, (self.dac_time, true), found);
+        }
+    }
+
+    /// Evaluates samples of one run at a DAC time. Unless it is known what has come, values of other inputs are unknown.
+    fn evaluate(
+        &mut self,
+        program: &Program,
+        asked: Vec<Asked>,
+        (dac_time, is_known): (u64, bool),
+        found: &mut Vec<Evaluated>,
+    ) {
+        let (Some(first), Some(last)) = (asked.first(), asked.last()) else { return };
+        let feeds = feeds(program, self.rule);
+        let (run, missing) = (first.run, first.sample.missing);
+        let (first, last) = (first.sequence, (last.sequence, last.sample.time));
+        let mut joined = vec![vec![f64::NAN; asked.len()]; feeds.len()];
+        if is_known {
+            for (at, Asked { sample, .. }) in asked.iter().enumerate() {
+                let mut set = |feed: usize, value: f64| joined[feed][at] = value;
+                self.others.iter_mut().for_each(|other| other.values(feeds, sample.time, &mut set));
+            }
+        }
+        self.evaluated = Some(last.1);
+        let mut rows = Rows { sequences: asked.iter().map(|one| one.sequence).collect(), ..Rows::default() };
+        asked.iter().for_each(|one| one.sample.append_to(&mut rows));
+        let mut derived = Vec::new();
+        let mut events = step_rules(program, &mut self.states, dac_time, &rows, &joined, &mut derived);
+        events.iter_mut().for_each(|event| event.dac_time = dac_time);
+        found.push(Evaluated { run, first, missing, last, events, derived });
+    }
+}
+
+fn feeds(program: &Program, rule: usize) -> &[Feed] {
+    program
+        .rules
+        .get(rule)
+        .filter(|rule| matches!(rule.source, Source::Input(_)))
+        .map_or(&[], |rule| &rule.feeds)
+}

@@ -66,6 +66,6 @@ async function importLayout(file: File | undefined): Promise<void> {
 
 function reset(): void {
   applyLayout({ oasis: 'layout', version: 1, panels: [], range: { live: true, span: 60_000 } });
-  openDefault(defaultChoice(registry.peek()?.instances ?? []));
+  openDefault(defaultChoice(registry.peek()?.instances ?? []).targets);
   openDialog.value = undefined;
 }

@@ -10,7 +10,7 @@ import { followAnnotations } from './annotations.ts';
 import { followArchiveCondition } from './archive_condition.ts';
 import { takeLeftOff } from './arrival.ts';
 import { awaited, newestOfAllAway } from './away.ts';
-import { defaultChoice, isComplete } from './choice.ts';
+import { defaultChoice } from './choice.ts';
 import { followHealth } from './dac_health.ts';
 import { followDacs } from './dacs.ts';
 import { chosenDoor, storeDoor } from './door_choice.ts';
@@ -26,6 +26,8 @@ import { takeTemLocation } from './tem_location.ts';
 import { startTheme } from './theme.ts';
 
 const PATIENCE_MS = 600;
+/** For nodes that come back after a restart of the DAC. */
+const RETURN_PATIENCE_MS = 3000;
 
 let client: StreamClient | undefined;
 let lastView = 0;
@@ -139,18 +141,21 @@ function followPanels(stream: StreamClient): void {
  */
 function chooseOnFirstSight(): void {
   const settle = () => {
-    const found = defaultChoice(registry.peek()?.instances ?? []);
-    if (panels.peek().length === 0 && found.length > 0) openDefault(found);
+    const { targets } = defaultChoice(registry.peek()?.instances ?? []);
+    if (panels.peek().length === 0 && targets.length > 0) openDefault(targets);
   };
-  let isWaiting = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let patience = Number.POSITIVE_INFINITY;
   const stop = effect(() => {
-    const found = defaultChoice(registry.value?.instances ?? []);
-    if (isComplete(found)) queueMicrotask(settle);
-    if (isWaiting || found.length === 0) return;
-    isWaiting = true;
-    setTimeout(() => {
+    const { targets, isComplete, isLive } = defaultChoice(registry.value?.instances ?? []);
+    if (isComplete) queueMicrotask(settle);
+    const next = isLive ? PATIENCE_MS : RETURN_PATIENCE_MS;
+    if (targets.length === 0 || next >= patience) return;
+    patience = next;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
       stop();
       settle();
-    }, PATIENCE_MS);
+    }, patience);
   });
 }

@@ -4,16 +4,41 @@ import type { Target } from '../stream/view.ts';
 /** The instances that are watched before the user has chosen any. */
 
 const WANTED = ['Processor', 'Memory'];
+/** Types of results and of derived instances (rules.md). Those of a rule that is gone stay online. */
+const OF_RULES = 'OASIS::Rules::';
 
-/** Chooses a processor and a memory, or else the first instances. */
-export function defaultChoice(instances: readonly InstanceEntry[]): Target[] {
-  const online = instances.filter((entry) => entry.state === 'online');
-  const found = WANTED.map((name) => online.find((entry) => entry.type.includes(name)));
-  const chosen = found.filter((entry) => entry !== undefined);
-  return (chosen.length > 0 ? chosen : online.slice(0, 1)).map(({ node, instance }) => ({ node, instance }));
+export interface DefaultChoice {
+  readonly targets: readonly Target[];
+  /** Whether waiting longer cannot make it better. */
+  readonly isComplete: boolean;
+  /** Whether samples of a probe come. */
+  readonly isLive: boolean;
 }
 
-/** Whether waiting a moment longer cannot make the default better. */
-export function isComplete(chosen: readonly Target[]): boolean {
-  return chosen.length === WANTED.length;
+/** What a choice needs of an instance. */
+type Candidate = Pick<InstanceEntry, 'node' | 'instance' | 'type' | 'state'>;
+
+/** Chooses a processor and a memory, or else the first instance of the best rank. */
+export function defaultChoice(instances: readonly Candidate[]): DefaultChoice {
+  const live = instances.filter((entry) => rankOf(entry) === 0);
+  const wanted = WANTED.map((name) => live.find((entry) => entry.type.includes(name))).filter(
+    (entry) => entry !== undefined,
+  );
+  const chosen = wanted.length > 0 ? wanted : firstOf(instances);
+  return {
+    targets: chosen.map(({ node, instance }) => ({ node, instance })),
+    isComplete: wanted.length === WANTED.length,
+    isLive: live.length > 0,
+  };
+}
+
+function firstOf(instances: readonly Candidate[]): Candidate[] {
+  const [first] = instances;
+  if (!first) return [];
+  return [instances.reduce((best, entry) => (rankOf(entry) < rankOf(best) ? entry : best), first)];
+}
+
+/** Probes before rules, and then those that are online. */
+function rankOf({ type, state }: Candidate): number {
+  return (type.startsWith(OF_RULES) ? 2 : 0) + (state === 'online' ? 0 : 1);
 }

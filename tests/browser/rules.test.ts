@@ -75,6 +75,8 @@ it('begins with a rule of what the page shows', async () => {
     .poll(() => part('rule-text').inputValue())
     .toContain('input source = "plant-7/pump" : Plant::Pump;');
   await expect.poll(() => part('rule-findings').getAttribute('data-errors')).toBe('0');
+  // As `oasis rules fmt` lays it out.
+  expect(await part('rule-format').isDisabled()).toBe(true);
   expect(await part('checked-rule').textContent()).toMatch(/High: alarm high, 1 instance/);
 });
 
@@ -112,9 +114,26 @@ it('previews a text on the past before it is saved', async () => {
   await expect.poll(() => part('rule-result').locator('canvas').count()).toBe(1);
 });
 
+it('shows the first letters after a long line, and says that a name is missing', async () => {
+  const long = `// ${'pump '.repeat(200)}`;
+  await part('rule-text').fill('');
+  await part('rule-text').focus();
+  await visit.page.keyboard.insertText(`${HOT}${long}`);
+  const field = part('rule-text');
+  const scrolled = () => field.evaluate((area) => area.closest('.code')?.scrollLeft);
+  await field.press('ArrowLeft');
+  await expect.poll(scrolled).toBeGreaterThan(0);
+  await field.press('Home');
+  await expect.poll(scrolled).toBe(0);
+  await field.fill(HOT);
+  await field.press('Control+s');
+  await part('rule-unnamed').waitFor();
+  expect(await part('rule-name').evaluate((name) => name === document.activeElement)).toBe(true);
+});
+
 it('saves a file, whose alarm the DAC then raises for everybody', async () => {
   await part('rule-name').fill('pumps');
-  await part('rule-text').press('Control+s');
+  await part('rule-text').press('Control+S');
   await expect.poll(() => part('rule-name').textContent()).toBe('pumps.rules');
   await part('rule-back').click();
   await expect.poll(() => visit.page.locator('[data-testid=rule-row][data-rule=Hot]').count()).toBe(1);
@@ -182,6 +201,8 @@ it('keeps an expression on the server', async () => {
   await part('expression-keep').click();
   await expect.poll(() => part('rule-text').inputValue()).toContain('value = pump.temperature * 2;');
   await expect.poll(() => part('rule-findings').getAttribute('data-errors')).toBe('0');
+  // As `oasis rules fmt` lays it out.
+  expect(await part('rule-format').isDisabled()).toBe(true);
   await part('rule-save').click();
   await expect.poll(() => part('rule-name').textContent()).toBe('Pump_temperature.rules');
   await expect

@@ -68,7 +68,7 @@ export function CodeField(props: {
             ask(false);
           }}
           onKeyDown={(event) => {
-            if ((event.ctrlKey || event.metaKey) && event.key === 's') {
+            if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 's') {
               event.preventDefault();
               onSave();
             } else if (!isReadOnly) onKeyDown(event);

@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks';
 import { CodeField } from '../components/code_field.tsx';
 import { SureButton } from '../components/sure_button.tsx';
 import { useAttempt } from '../components/use_attempt.ts';
+import { useUniqueId } from '../components/use_unique_id.ts';
 import { formatBytes } from '../format/unit.ts';
 import {
   draft,
@@ -33,6 +34,8 @@ const PAUSE_MS = 300;
 /** Writes a file of rules: checked while somebody types, and tried on the past before it is saved. */
 export function RuleEditor({ mayChange, onBack }: { mayChange: boolean; onBack: () => void }) {
   const field = useRef<HTMLTextAreaElement>(null);
+  const nameField = useRef<HTMLInputElement>(null);
+  const nameHint = useUniqueId();
   const text = useComputed(() => draft.value?.text ?? '');
   const { checked, problem: notChecked } = useChecked(text);
   const { problem, attempt } = useAttempt();
@@ -45,6 +48,7 @@ export function RuleEditor({ mayChange, onBack }: { mayChange: boolean; onBack: 
   const isNamed = isFileName(found.name);
   const maySave = mayChange && !isFixed && isNamed && isChanged.value;
   const onSave = () => {
+    if (isNew && mayChange && !isNamed) nameField.current?.focus();
     if (!maySave) return;
     attempt(async () => {
       isConflict.value = false;
@@ -66,11 +70,13 @@ export function RuleEditor({ mayChange, onBack }: { mayChange: boolean; onBack: 
         </button>
         {isNew ? (
           <input
+            ref={nameField}
             class="input rule-name"
             type="text"
             placeholder={words.name}
             aria-label={words.name}
             aria-invalid={found.name !== '' && !isNamed}
+            aria-describedby={nameHint}
             title={words.badName}
             data-testid="rule-name"
             value={found.name}
@@ -80,6 +86,11 @@ export function RuleEditor({ mayChange, onBack }: { mayChange: boolean; onBack: 
           <strong class="rule-name" data-testid="rule-name">
             <bdi>{found.name}</bdi>
           </strong>
+        )}
+        {isNew && mayChange && !isNamed && (
+          <span class="rule-unnamed" id={nameHint} data-testid="rule-unnamed">
+            {found.name.trim() === '' ? words.noName : words.badName}
+          </span>
         )}
         {isChanged.value && <span class="chip">{words.unsaved}</span>}
         <span class="alarms-links">

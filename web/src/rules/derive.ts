@@ -39,7 +39,7 @@ export function deriveRule(
       `input ${input} = "${pattern}" : ${type};`,
       '',
       `derive ${name} every 1s {`,
-      `    value = ${body};`,
+      `  value = ${body};`,
       '}',
       '',
     ];

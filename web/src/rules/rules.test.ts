@@ -22,7 +22,7 @@ it('makes a rule of an expression', () => {
 input pump_1 = "plant-7/pump 1" : Plant::Pump;
 
 derive Pump_1_temperature every 1s {
-    value = pump_1.temperature * 2;
+  value = pump_1.temperature * 2;
 }
 `,
   });

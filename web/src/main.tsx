@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { App } from './components/app.tsx';
+import { showHiddenCharacters } from './components/visible_text.ts';
 import { start } from './state/actions.ts';
 import './styles/theme.css';
 import './styles/base.css';
@@ -20,5 +21,6 @@ import './styles/computed.css';
 import './styles/dacs.css';
 import './styles/expressions.css';
 
+showHiddenCharacters();
 void start();
 render(<App />, document.getElementById('app')!);

@@ -1,5 +1,6 @@
 import { SEVERITIES, type Severity } from '../alarms/alarm.ts';
 import type { AlarmSpan } from '../alarms/spans.ts';
+import { visible } from '../text/visible.ts';
 import type { Plot } from './draw_lines.ts';
 import { unionOf } from './draw_notes.ts';
 import type { Palette } from './palette.ts';
@@ -175,7 +176,7 @@ export function drawRuleLimits(
     named.push(y);
     ctx.textBaseline = y < plot.top + 20 * devicePixelRatio ? 'top' : 'bottom';
     const name = rule.length > MAX_NAME ? `${rule.slice(0, MAX_NAME)}\u2026` : rule;
-    ctx.fillText(name, plot.left + plot.width - 4 * devicePixelRatio, y);
+    ctx.fillText(visible(name), plot.left + plot.width - 4 * devicePixelRatio, y);
   }
 }
 

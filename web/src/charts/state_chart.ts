@@ -4,6 +4,7 @@ import type { AlarmSpan } from '../alarms/spans.ts';
 import type { StateRun } from '../series/states.ts';
 import type { ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
+import { visible } from '../text/visible.ts';
 import { drawAlarms } from './draw_alarms.ts';
 import type { Palette } from './palette.ts';
 import { type ChartEvents, plotOptions } from './plot_options.ts';
@@ -108,7 +109,7 @@ export class StateChart {
     answer.tracks.forEach((track, row) => {
       const top = bbox.top + row * height;
       ctx.fillStyle = this.palette.muted;
-      ctx.fillText(this.labels[row], bbox.left + 2, top + height * 0.2, bbox.width);
+      ctx.fillText(visible(this.labels[row]), bbox.left + 2, top + height * 0.2, bbox.width);
       for (const run of track.runs) {
         const left = Math.max(bbox.left, x(run.from));
         const right = Math.min(bbox.left + bbox.width, Math.max(x(run.to), x(run.from) + 2));
@@ -127,7 +128,7 @@ export class StateChart {
     ctx.fillRect(left, top, Math.min(width, 3 * devicePixelRatio), height);
     if (ctx.measureText(look.text).width + 12 < width) {
       ctx.fillStyle = this.palette.text;
-      ctx.fillText(look.text, left + 6 * devicePixelRatio, top + height / 2);
+      ctx.fillText(visible(look.text), left + 6 * devicePixelRatio, top + height / 2);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { shortText } from '../state/expressions.ts';
 import { nameOf } from '../state/names.ts';
 import { strings } from '../strings.ts';
+import { visible } from '../text/visible.ts';
 import type { PanelSpec } from './spec.ts';
 import { targetsOf } from './spec.ts';
 
@@ -8,6 +9,10 @@ const words = strings.panels;
 
 /** Returns the title on a panel's tab. */
 export function titleOf(spec: PanelSpec): string {
+  return visible(rawTitle(spec));
+}
+
+function rawTitle(spec: PanelSpec): string {
   const instances = [...new Set(targetsOf(spec).map(nameOf))].join(', ');
   switch (spec.kind) {
     case 'instance':

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals';
 import type { AlarmView } from '../stream/alarms.ts';
 import { strings } from '../strings.ts';
+import { visible } from '../text/visible.ts';
 
 /**
  * Alarms and warnings of watched instances that this tab has found itself, newest first, and which of them are acknowledged.
@@ -62,7 +63,7 @@ export function alarmsRaised(sentence: string): void {
   if (!isLoud.peek()) return;
   beep();
   if (!('Notification' in window) || Notification.permission !== 'granted' || !document.hidden) return;
-  new Notification(strings.title, { body: sentence, tag: 'oasis-alarm' });
+  new Notification(strings.title, { body: visible(sentence), tag: 'oasis-alarm' });
 }
 
 let audio: AudioContext | undefined;

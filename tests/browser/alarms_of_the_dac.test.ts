@@ -92,6 +92,35 @@ it('shows the alarms of the DAC on each screen, and what another screen has done
   await other.close();
 });
 
+it('is content if another page has acknowledged an alarm a moment before', async () => {
+  stub.set(hot());
+  await open();
+  await visit.page.keyboard.press('g');
+  await expect.poll(() => rows().count()).toBe(1);
+  // Without a word to the page.
+  Object.assign(stub.alarms.values().next().value ?? {}, { acknowledged: true, principal: 'maria' });
+  await row('Hot').getByTestId('acknowledge').click();
+  await expect.poll(() => row('Hot').textContent()).toContain('maria');
+  expect(await visit.page.getByTestId('alarms-problem').textContent()).toBe('');
+  // The refused request is on the console.
+  visit.complaints.splice(0);
+});
+
+it('takes the focus into the list with a key', async () => {
+  stub.set(hot());
+  await open();
+  await visit.page.keyboard.press('g');
+  await expect
+    .poll(() => visit.page.evaluate(() => document.activeElement?.className))
+    .toContain('alarm-list');
+  await visit.page.keyboard.press('Tab');
+  expect(
+    await row('Hot')
+      .getByTestId('alarm-why')
+      .evaluate((button) => button === document.activeElement),
+  ).toBe(true);
+});
+
 it('shelves, suppresses and takes out of service with a comment, by keyboard alone', async () => {
   stub.set(hot());
   await open();
@@ -321,6 +350,10 @@ it('shows hostile and long names as text, and fits on a phone', async () => {
   await expect.poll(() => rows().count()).toBe(2);
   await rows().first().getByTestId('alarm-more').click();
   expect(await visit.page.locator('img').count()).toBe(0);
+  expect(await visit.page.locator('body').textContent()).not.toContain('\u202e');
+  const shown = HOSTILE.replace('\u202e', '\\u{202e}');
+  for (const part of ['.alarm-rule', '.alarm-message', '.alarm-comment'])
+    expect(await visit.page.locator(part, { hasText: '<img' }).textContent()).toContain(shown);
   const overflow = await visit.page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
   );

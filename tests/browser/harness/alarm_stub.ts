@@ -140,9 +140,14 @@ export class AlarmStub {
     else if (path === 'alarms/statistics') reply(outgoing, 200, this.statistics);
     else if (path === 'alarms/actions') {
       const action = await bodyOf(incoming);
+      const key = `${action.rule} ${action.node} ${action.instance}`;
       this.actions.push(action);
+      if (action.action === 'acknowledge' && this.alarms.get(key)?.acknowledged === true) {
+        reply(outgoing, 409, { type: '/problems/alarm_state', detail: 'nothing to acknowledge' });
+        return;
+      }
       this.act(action);
-      reply(outgoing, 200, this.alarms.get(`${action.rule} ${action.node} ${action.instance}`));
+      reply(outgoing, 200, this.alarms.get(key));
     } else reply(outgoing, 200, { revision: this.revision, alarms: [...this.alarms.values()] });
   }
 

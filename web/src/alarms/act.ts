@@ -1,5 +1,6 @@
 import { computed } from '@preact/signals';
-import { ask } from '../state/api.ts';
+import { isFields, listOf } from '../fields.ts';
+import { ask, Refusal } from '../state/api.ts';
 import { who } from '../state/session.ts';
 import { type Alarm, parseAlarm } from './alarm.ts';
 import { alarmBook } from './book.ts';
@@ -30,11 +31,25 @@ export const MAX_SHELVE_MINUTES = 7 * 24 * 60;
 
 /** Sends an action and shows the alarm as the DAC answers it. */
 export async function act({ rule, node, instance }: Alarm, action: AlarmAction, comment = ''): Promise<void> {
-  const body = { rule, node, instance, ...action, ...(comment.trim() && { comment: comment.trim() }) };
-  const answer = parseAlarm(await ask('POST', 'alarms/actions', { body }));
+  const written = comment.trim();
+  const body = { rule, node, instance, ...action, ...(written && { comment: written }) };
+  const answer = parseAlarm(
+    await ask('POST', 'alarms/actions', { body }).catch((error) => {
+      // Another page was faster. A comment that the DAC has not taken is worth an error.
+      const isDone = error instanceof Refusal && error.code === 'alarm_state' && written === '';
+      if (isDone) return readAlarm(rule, node, instance);
+      throw error;
+    }),
+  );
   // The stream may have brought a later change already.
   if (!answer || (alarmBook.peek().get(answer.key)?.revision ?? 0) > answer.revision) return;
   alarmBook.value = new Map(alarmBook.peek()).set(answer.key, answer);
+}
+
+async function readAlarm(rule: string, node: string, instance: string): Promise<unknown> {
+  const query = new URLSearchParams({ state: 'all', rule, node, instance });
+  const answer = await ask('GET', `alarms?${query}`);
+  return isFields(answer) ? listOf(answer.alarms)[0] : undefined;
 }
 
 /** Acknowledges several alarms one after another. Throws the first error, after all have been tried. */

@@ -1,5 +1,7 @@
 import '../styles/alarms.css';
+import { useEffect, useRef } from 'preact/hooks';
 import { alarmSource } from '../alarms/book.ts';
+import { wantsFocus } from '../state/panels.ts';
 import { range } from '../state/time.ts';
 import { alarmListStrings } from '../strings/alarm_list.ts';
 import { DacAlarms } from './dac_alarms.tsx';
@@ -12,8 +14,23 @@ const words = alarmListStrings.alarmList;
 /** The alarms of the DAC; of a DAC without alarms, what this tab has found. */
 export function AlarmsPanel() {
   const source = alarmSource.value;
+  const section = useRef<HTMLElement>(null);
+  const isWanted = wantsFocus.value === 'alarms' && source.kind !== 'waiting';
+  useEffect(() => {
+    if (!isWanted) return;
+    wantsFocus.value = undefined;
+    // The list scrolls by keys, and its first alarm comes next.
+    const list = section.current?.querySelector<HTMLElement>('.alarm-list');
+    (list ?? section.current)?.focus();
+  }, [isWanted]);
   return (
-    <section class="panel alarms-panel" data-testid="alarms" data-source={source.kind}>
+    <section
+      ref={section}
+      tabIndex={-1}
+      class="panel alarms-panel"
+      data-testid="alarms"
+      data-source={source.kind}
+    >
       {!range.value.live && <NowNote />}
       {source.kind === 'server' && (
         <>

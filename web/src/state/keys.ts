@@ -3,7 +3,7 @@ import { strings } from '../strings.ts';
 import { openDialog } from './dialogs.ts';
 import { exportCsv, exportPicture } from './export.ts';
 import { edited } from './expressions.ts';
-import { openSingle, panels, wantedKind } from './panels.ts';
+import { openSingle, panels, wantedKind, wantsFocus } from './panels.ts';
 import { copyLink } from './share.ts';
 import { toggleTheme } from './theme.ts';
 import { goLive, pan, togglePause, zoomStep } from './time.ts';
@@ -36,7 +36,7 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['d'], what: words.dacs, act: () => show('dacs') },
   { keys: ['r'], what: words.control, act: () => show('control') },
   { keys: ['n'], what: words.note, act: () => show('note') },
-  { keys: ['g'], what: words.alarms, act: () => openSingle('alarms') },
+  { keys: ['g'], what: words.alarms, act: focusAlarms },
   { keys: ['b'], what: words.ledger, act: () => openSingle('ledger') },
   { keys: ['u'], what: words.testRuns, act: () => openSingle('test-runs') },
   { keys: ['p'], what: words.picture, act: () => void exportPicture() },
@@ -110,6 +110,11 @@ function editExpression(): void {
     wantedKind.value = 'expression';
     show('add');
   }
+}
+
+function focusAlarms(): void {
+  wantsFocus.value = 'alarms';
+  openSingle('alarms');
 }
 
 function focusFilter(): void {

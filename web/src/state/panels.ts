@@ -54,6 +54,9 @@ export function openPanels(contents: readonly PanelContent[]): void {
 /** The panel that somebody has asked for last: on a narrow screen it may be far below. */
 export const revealed = signal<{ readonly id: string } | undefined>(undefined);
 
+/** The kind of panel that takes the focus as soon as it is there: somebody has opened it with a key. */
+export const wantsFocus = signal<SingleKind | undefined>(undefined);
+
 /** Opens a panel that exists once, or brings it to the front. */
 export function openSingle(kind: SingleKind): void {
   const found = panels.peek().find((spec) => spec.kind === kind) ?? openPanel({ kind });

@@ -284,8 +284,15 @@ it('shades charts while an alarm is active, and asks nothing of instances withou
   expect(asked.filter((path) => path.includes('journal'))).toEqual([]);
   stub.set(hot({ raised: ago(30) }));
   await expect.poll(() => colorAt(0.9)).not.toBe(before);
+  const red = await colorAt(0.9);
   stub.set(hot({ raised: ago(30), suppressed: true }));
   await expect.poll(() => colorAt(0.9)).toBe(before);
+  // The worst of two shades alone.
+  stub.set(hot({ rule: 'Warm', severity: 'medium', raised: ago(30) }));
+  await expect.poll(() => colorAt(0.9)).not.toBe(before);
+  expect(await colorAt(0.9)).not.toBe(red);
+  stub.set(hot({ raised: ago(30), suppressed: false }));
+  await expect.poll(() => colorAt(0.9)).toBe(red);
 });
 
 it('shades state timelines, too', async () => {

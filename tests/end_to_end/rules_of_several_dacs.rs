@@ -1,7 +1,7 @@
 //! Rules of several DACs that relay each other: a rule runs where its node is, and nowhere else.
 
-use crate::harness::{Oasis, eventually, eventually_shown, get};
-use serde_json::Value;
+use crate::harness::{Oasis, eventually, eventually_shown, get, post};
+use serde_json::{Value, json};
 use std::fs;
 use tempfile::TempDir;
 
@@ -116,7 +116,75 @@ fn an_alarm_exists_once_and_goes_with_its_node() {
     assert_eq!(site.own(0, "Up"), None);
     let is_gone = |entry: &Value| entry["rule"] == "Gone";
     assert!(!(0..2).any(|number| site.own_journal(number).iter().any(is_gone)));
+    // It shows the alarm of the other one.
+    alarm(site.dac(0), "Up", |alarm| alarm["dac"] == site.addresses[1].0 && alarm["quality"] == "good");
+    assert_eq!(alarms(site.dac(0)).iter().filter(|alarm| alarm["rule"] == "Up").count(), 1);
     // And back.
     site.kill(1);
     site.until_active(0, "Up");
+}
+
+fn alarms(dac: &Oasis) -> Vec<Value> {
+    get(dac, "/api/v1/alarms?state=all")["alarms"].as_array().unwrap().clone()
+}
+
+/// Waits until an alarm is as it should be.
+fn alarm(dac: &Oasis, rule: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+    eventually_shown(rule, || {
+        let alarms = alarms(dac);
+        let found = alarms.iter().find(|alarm| alarm["rule"] == rule && is_so(alarm)).cloned();
+        found.ok_or(Value::Array(alarms))
+    })
+}
+
+fn act(dac: &Oasis, action: &str) -> Value {
+    let body =
+        json!({"rule": "Up", "node": "plant", "instance": "processor", "action": action, "comment": "seen"});
+    let (status, answer) = post(dac, "/api/v1/alarms/actions", &body);
+    assert_eq!(status, 200, "{answer}");
+    answer
+}
+
+#[test]
+fn relays_show_the_alarms_of_their_dacs_and_send_actions_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(path("a.rules"), RULES).unwrap();
+    let arguments = ["--rules".into(), path("a.rules"), "--archive".into(), path("archive")];
+    let arguments = arguments.each_ref().map(String::as_str);
+    let home = Oasis::dac(&arguments);
+    let (listen, channel) = (home.listen().to_owned(), home.channel().to_owned());
+    let _node = Oasis::node(&channel, &["--probe", "processor@50"]);
+    let log = || tempfile::tempfile().unwrap();
+    let first = Oasis::relay_at("127.0.0.1:0", log(), &["--upstream", home.http()]);
+    let second = Oasis::relay_at("127.0.0.1:0", log(), &["--upstream", first.http()]);
+    let near = alarm(&first, "Up", |alarm| alarm["state"] == "active");
+    assert_eq!(near["dac"], listen);
+    assert_eq!(near["message"], "plant is up");
+    let far = alarm(&second, "Up", |alarm| alarm["state"] == "active");
+    assert_eq!((&far["dac"], far["path"].as_array().map(Vec::len)), (&json!(listen), Some(2)));
+    assert_eq!(get(&second, "/api/v1/session")["alarms"], true);
+    assert_eq!(get(&second, "/api/v1/alarms/statistics")["unacknowledged"], 1);
+
+    // An action goes through both to the home, and its change comes back.
+    assert_eq!(act(&second, "acknowledge")["acknowledged"], true);
+    assert_eq!(alarm(&home, "Up", |_| true)["comment"], "seen");
+    for relay in [&first, &second] {
+        alarm(relay, "Up", |alarm| alarm["acknowledged"] == true);
+    }
+    let journal = get(&first, "/api/v1/alarms/journal?limit=1");
+    let [newest] = &journal["entries"].as_array().unwrap()[..] else { panic!("{journal}") };
+    assert_eq!((&newest["kind"], &newest["dac"]), (&json!("acknowledged"), &json!(listen)), "{journal}");
+    let next = journal["next"].as_str().unwrap().replace('{', "%7B").replace('}', "%7D").replace('"', "%22");
+    let journal = get(&first, &format!("/api/v1/alarms/journal?after={next}"));
+    assert_eq!(journal["entries"][0]["kind"], "raised", "{journal}");
+    assert_eq!(journal["next"], Value::Null, "{journal}");
+
+    // Without the home the alarm is unknown; then it is as it was.
+    home.kill();
+    alarm(&first, "Up", |alarm| alarm["quality"] == "unknown" && alarm["state"] == "active");
+    let _home = Oasis::dac_at(&listen, &channel, &arguments);
+    for relay in [&first, &second] {
+        alarm(relay, "Up", |alarm| alarm["quality"] == "good" && alarm["acknowledged"] == true);
+    }
 }

@@ -71,8 +71,12 @@ impl Alarms {
         Ok(())
     }
 
-    /// Ends the alarms of nodes that have gone to another DAC: `home` returns its name for a node. Their journal says so.
-    /// What operators have silenced stays silenced.
+    /// Alarms of nodes that have gone to another DAC: `home` returns its name for a node. Those that are normal and silenced by an operator stay.
+    pub fn moved<'a>(&self, home: impl Fn(&str) -> Option<&'a str>) -> Vec<(AlarmKey, &'a str)> {
+        moved(&self.memory(), home)
+    }
+
+    /// Ends the alarms that [`Alarms::moved`] returns. Their journal says so. What operators have silenced stays silenced.
     ///
     /// # Errors
     /// If the database fails; then nothing has changed.
@@ -81,16 +85,8 @@ impl Alarms {
         now: Nanos,
         home: impl Fn(&str) -> Option<&'a str>,
     ) -> Result<(), AlarmsError> {
-        let gone = |memory: &Memory| -> Vec<(AlarmKey, &'a str)> {
-            let stays = |alarm: &Alarm| alarm.state.standing == Standing::Normal && alarm.state.is_silenced();
-            let ending = memory.alarms.iter().filter(|(_, alarm)| !stays(alarm));
-            ending.filter_map(|(key, _)| Some((AlarmKey::clone(key), home(&key.node)?))).collect()
-        };
-        if gone(&self.memory()).is_empty() {
-            return Ok(());
-        }
         self.change(now.0, |draft, memory| {
-            gone(memory).iter().try_for_each(|(key, home)| draft.leave(key, home))
+            moved(memory, home).iter().try_for_each(|(key, home)| draft.leave(key, home))
         })?;
         Ok(())
     }
@@ -370,6 +366,12 @@ impl Alarms {
     pub(crate) fn memory(&self) -> RwLockReadGuard<'_, Memory> {
         self.memory.read().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn moved<'a>(memory: &Memory, home: impl Fn(&str) -> Option<&'a str>) -> Vec<(AlarmKey, &'a str)> {
+    let stays = |alarm: &Alarm| alarm.state.standing == Standing::Normal && alarm.state.is_silenced();
+    let ending = memory.alarms.iter().filter(|(_, alarm)| !stays(alarm));
+    ending.filter_map(|(key, _)| Some((AlarmKey::clone(key), home(&key.node)?))).collect()
 }
 
 /// Reads all alarms and counts.

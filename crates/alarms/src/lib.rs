@@ -37,6 +37,7 @@ mod machine;
 mod memory;
 pub mod names;
 mod outbox;
+mod relayed;
 mod standing;
 mod statistics;
 mod tables;
@@ -51,4 +52,8 @@ pub use event::{At, EventIdentity, EventKey, RuleEvent, RuleFacts};
 pub use journal::{JournalEntry, JournalFilter, JournalKind, JournalPage};
 pub use limits::Limits;
 pub use outbox::{DestinationFigures, Message, MessageKind, OutboxFigures, Outcome};
+pub use relayed::{
+    AlarmHop, AlarmQuestion, Ask, NotUnderstood, RelayedAlarm, RelayedAlarms, RelayedChanges, UpstreamAlarms,
+    UpstreamAnswer, UpstreamRefusal,
+};
 pub use statistics::Statistics;

@@ -1,11 +1,12 @@
 //! Figures by which ISA-18.2 judges a system of alarms.
 
 use crate::{
-    AlarmKey,
+    AlarmKey, AlarmView, Filter, RelayedAlarms,
     memory::{Alarm, Memory},
     tables::journal::Raises,
 };
 use oasis_rules::{Standing, program::Severity};
+use oasis_wire::quantity::Nanos;
 
 /// Figures of all alarms.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -77,5 +78,46 @@ pub fn compute(memory: &Memory, raises: Vec<Raises>, is_visible: impl Fn(&AlarmK
         journal_removed: memory.journal_removed,
         checkpoints_bytes: memory.checkpoints_bytes,
         refused: memory.refused,
+    }
+}
+
+impl Statistics {
+    /// Adds the alarms of other DACs that a caller may see. Their raises are those that this DAC has learned of since its start.
+    pub fn add_relayed(
+        &mut self,
+        relayed: &RelayedAlarms,
+        now: Nanos,
+        is_visible: impl Fn(&AlarmKey) -> bool,
+    ) {
+        let (alarms, _) = relayed.list(&Filter::default(), &is_visible);
+        let views: Vec<AlarmView> = alarms.into_iter().map(|alarm| alarm.view).collect();
+        let count = |is: &dyn Fn(&AlarmView) -> bool| views.iter().filter(|view| is(view)).count() as u64;
+        let is_shown = |view: &AlarmView| view.state != Standing::Normal && !view.is_silenced();
+        if self.standing.is_empty() {
+            self.standing = Severity::ALL.map(|(_, severity)| (severity, 0)).to_vec();
+        }
+        for (severity, standing) in &mut self.standing {
+            *standing += count(&|view| is_shown(view) && view.severity == *severity);
+        }
+        self.alarms += views.len() as u64;
+        self.unacknowledged += count(&|view| is_shown(view) && !view.acknowledged);
+        self.shelved += count(&|view| view.shelved_until.is_some() || view.shelved_once);
+        self.suppressed += count(&|view| view.suppressed);
+        self.out_of_service += count(&|view| view.out_of_service);
+        self.unknown += count(&|view| !view.is_known);
+        let raised = |seconds: u64| {
+            relayed.raised_since(Nanos(now.0.saturating_sub(seconds * 1_000_000_000)), &is_visible)
+        };
+        self.raised_ten_minutes += raised(600);
+        self.raised_hour += raised(3_600);
+        self.raised_day += raised(86_400);
+        let frequent = views.iter().filter(|view| view.raised_last_hour > 0);
+        self.most_frequent.extend(frequent.map(|view| (view.key.clone(), view.raised_last_hour)));
+        self.most_frequent.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        self.most_frequent.truncate(LISTED);
+        let standing = views.iter().filter(|view| view.state != Standing::Normal);
+        self.longest_standing.extend(standing.filter_map(|view| Some((view.key.clone(), view.raised?))));
+        self.longest_standing.sort_by(|one, other| one.1.cmp(&other.1).then_with(|| one.0.cmp(&other.0)));
+        self.longest_standing.truncate(LISTED);
     }
 }

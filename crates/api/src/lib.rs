@@ -50,7 +50,7 @@ use axum::{
 pub use enrollment::Enrollment;
 use layout_store::LayoutStore;
 use oasis_access::Verb;
-use oasis_alarms::Alarms;
+use oasis_alarms::{Alarms, RelayedAlarms};
 use oasis_doors::{
     Doors, Problem,
     permissions::{COMMANDS, READ, Requirement, Routes},
@@ -195,6 +195,7 @@ pub struct Api {
     alarms: Option<Arc<Alarms>>,
     /// One reader of alarms at a time has its text written.
     alarm_texts: Arc<Semaphore>,
+    relayed_alarms: Option<Arc<RelayedAlarms>>,
 }
 
 /// Most requests need only the doors.
@@ -213,9 +214,8 @@ impl Api {
         let config = &doors.config;
         let layouts = LayoutStore::open(config.layouts_dir(), config.max_layouts, config.max_layout_bytes)?;
         let (enrollment, provider, sql, tem) = (None, None, sql::Turns::default(), Arc::default());
-        let (layouts, alarms, rules, notifications) =
-            (Arc::new(layouts), None, rules::Rules::default(), None);
-        let alarm_texts = Arc::new(Semaphore::new(1));
+        let (layouts, rules, notifications) = (Arc::new(layouts), rules::Rules::default(), None);
+        let (alarms, relayed_alarms, alarm_texts) = (None, None, Arc::new(Semaphore::new(1)));
         Ok(Self {
             layouts,
             handlers,
@@ -228,6 +228,7 @@ impl Api {
             tem,
             alarms,
             alarm_texts,
+            relayed_alarms,
         })
     }
 
@@ -254,6 +255,16 @@ impl Api {
     /// Shows these alarms, and takes actions of operators on them.
     pub fn with_alarms(self, alarms: Option<Arc<Alarms>>) -> Self {
         Self { alarms, ..self }
+    }
+
+    /// Shows the alarms of the DACs that this one relays too, and sends actions on them there.
+    pub fn with_relayed_alarms(self, relayed_alarms: Option<Arc<RelayedAlarms>>) -> Self {
+        Self { relayed_alarms, ..self }
+    }
+
+    /// Whether this DAC shows alarms of others.
+    fn relays_alarms(&self) -> bool {
+        self.relayed_alarms.as_ref().is_some_and(|relayed| relayed.may_have())
     }
 
     /// Serves this TEM in place of an empty one.

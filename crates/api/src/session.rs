@@ -101,7 +101,7 @@ pub async fn who(
     headers: HeaderMap,
 ) -> Response {
     let provider = api.provider.as_ref().map(|provider| provider.label().to_owned());
-    let alarms = api.alarms.is_some();
+    let alarms = api.alarms.is_some() || api.relays_alarms();
     let who = Who { provider, alarms, ..who_is(&api.doors, caller.principal()) };
     let mut response = Json(who).into_response();
     let has_old_cookie = session_cookie(&headers).is_some() && caller.principal().kind() == Kind::Stranger;

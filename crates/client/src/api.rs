@@ -121,7 +121,22 @@ impl Api {
     /// # Errors
     /// As [`Self::get`].
     pub fn open(&self, path: &str) -> Result<impl BufRead + use<>, ClientError> {
+        self.open_after(path, None)
+    }
+
+    /// The same for server-sent events that follow one with this id.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub fn open_after(
+        &self,
+        path: &str,
+        last_event_id: Option<&str>,
+    ) -> Result<impl BufRead + use<>, ClientError> {
         let mut request = self.agent.get(format!("{}{path}", self.base));
+        if let Some(id) = last_event_id {
+            request = request.header("last-event-id", id);
+        }
         if let Some(authorization) = self.authorization()? {
             request = request.header("authorization", authorization);
         }

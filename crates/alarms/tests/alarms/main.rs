@@ -7,5 +7,6 @@ mod bounds;
 mod crashes;
 mod messages;
 mod opening;
+mod relayed;
 mod support;
 mod views;

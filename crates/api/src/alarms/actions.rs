@@ -1,6 +1,6 @@
 //! What operators do with alarms.
 
-use super::{alarms, failure, view::AlarmJson};
+use super::{alarms, failure, forward, view::AlarmJson};
 use crate::{Api, archive::blocking};
 use axum::{
     Extension, Json,
@@ -9,7 +9,10 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use oasis_access::Verb;
-use oasis_alarms::{Action, ActionError, ActionVerb, AlarmKey, AlarmView, Alarms};
+use oasis_alarms::{
+    Action, ActionError, ActionVerb, AlarmKey, AlarmView, Alarms, Ask, NotUnderstood, RelayedAlarm,
+    UpstreamAnswer,
+};
 use oasis_dac::now;
 use oasis_doors::{Problem, permissions::Caller};
 use serde::{Deserialize, Serialize};
@@ -67,12 +70,55 @@ pub async fn act(
         return Err(Problem::from(refusal).recorded());
     }
     let key = AlarmKey { rule, node, instance };
-    let alarms = alarms(&api)?.clone();
+    if let Some(relayed) = of_upstream(&api, &key) {
+        let (alarm, asked) = relayed(&asked_of_upstream(&key, word, verb, comment.as_deref()));
+        let acting = async move {
+            let answer = forward::answer(asked).await?;
+            alarm.answered(answer).map_err(|error| not_understood(&error))
+        };
+        let done = api.doors.permissions.recorded(&caller, name, target, arguments, acting).await?;
+        return Ok(Json(AlarmJson::relayed(done, &caller)));
+    }
+    let alarms = match &api.alarms {
+        Some(alarms) => alarms.clone(),
+        None if api.relays_alarms() => return Err(problem(ActionError::Unknown(key))),
+        None => alarms(&api)?.clone(),
+    };
     check_instance(&api, &alarms, &key)?;
     let action = Action { key, verb, comment, principal: caller.author("http"), now: now() };
     let acting = async move { blocking(move || alarms.act(action)).await?.map_err(problem) };
     let done: AlarmView = api.doors.permissions.recorded(&caller, name, target, arguments, acting).await?;
     Ok(Json(AlarmJson::new(done, &caller)))
+}
+
+/// An alarm of another DAC, and how an action goes there; none for one of this DAC.
+fn of_upstream<'a>(
+    api: &'a Api,
+    key: &'a AlarmKey,
+) -> Option<impl FnOnce(&Value) -> (RelayedAlarm, Option<UpstreamAnswer>) + 'a> {
+    if api.alarms.as_ref().is_some_and(|own| own.has(key)) {
+        return None;
+    }
+    let relayed = api.relayed_alarms.as_ref()?;
+    let alarm = relayed.get(key)?;
+    Some(move |body: &Value| (alarm, relayed.ask(key, Ask::Act(body.clone()))))
+}
+
+/// The action as the DAC of the alarm receives it.
+fn asked_of_upstream(key: &AlarmKey, word: Asked, verb: ActionVerb, comment: Option<&str>) -> Value {
+    let AlarmKey { rule, node, instance } = key;
+    let mut body = json!({"rule": rule, "node": node, "instance": instance, "action": word});
+    if let ActionVerb::Shelve { seconds, once } = verb {
+        (body["seconds"], body["once"]) = (json!(seconds), json!(once));
+    }
+    if let Some(comment) = comment {
+        body["comment"] = comment.into();
+    }
+    body
+}
+
+fn not_understood(error: &NotUnderstood) -> Problem {
+    Problem::new(StatusCode::BAD_GATEWAY, "upstream_refused", error.to_string())
 }
 
 fn verb(asked: &AlarmAction) -> Result<ActionVerb, Problem> {

@@ -1,6 +1,9 @@
 //! Changes of alarms as they happen: server-sent events, for `EventSource` in a browser, which resumes by itself.
 
-use super::{alarms, list, sees, view::AlarmJson};
+use super::{
+    all::{self, AllAlarms},
+    list,
+};
 use crate::Api;
 use axum::{
     Extension,
@@ -11,12 +14,12 @@ use axum::{
 };
 use futures_util::stream;
 use oasis_access::{Target, Verb};
-use oasis_alarms::{Alarms, Filter};
+use oasis_alarms::Filter;
 use oasis_doors::{Doors, Place, Problem, permissions::Caller};
 use serde::Serialize;
 use std::{convert::Infallible, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 use tokio::{
-    sync::{Semaphore, mpsc, watch},
+    sync::{Semaphore, mpsc},
     time::{Instant, timeout},
 };
 
@@ -33,8 +36,8 @@ const STALL: Duration = Duration::from_secs(30);
 
 /// Alarms that the caller may see, and then each change.
 #[utoipa::path(get, path = "/api/v1/alarms/events",
-    params(("Last-Event-ID" = Option<u64>, Header, description = "revision that the client has: changes after it follow, if they are known")),
-    responses((status = 200, description = "events `alarms` with pages of the list, then `alarm` for each change; `id` is the revision",
+    params(("Last-Event-ID" = Option<String>, Header, description = "`id` that the client has: changes after it follow, if they are known")),
+    responses((status = 200, description = "events `alarms` with pages of the list, then `alarm` for each change; `id` is its place: the revision, and at a DAC that relays others a second number",
         content_type = "text/event-stream"),
         (status = 403, body = Problem), (status = 404, body = Problem), (status = 429, body = Problem), (status = 503, body = Problem)))]
 pub async fn follow(
@@ -44,7 +47,7 @@ pub async fn follow(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     api.doors.admit(&headers, "pages of other sites may not read (doors.allowed_origins)")?;
-    let alarms = alarms(&api)?.clone();
+    let alarms = AllAlarms::of(&api)?;
     let place = api.doors.event_reader(peer.ip())?;
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
     // Room for one event: the others stay in the alarms until the client reads.
@@ -70,8 +73,8 @@ pub async fn follow(
 struct Stream {
     doors: Doors,
     caller: Caller,
-    alarms: Arc<Alarms>,
-    changed: watch::Receiver<u64>,
+    alarms: AllAlarms,
+    changed: all::Watch,
     to: mpsc::Sender<String>,
     /// Who writes texts: one stream at a time, so that many that begin at once delay no samples.
     turn: Arc<Semaphore>,
@@ -91,34 +94,34 @@ enum Wake {
 }
 
 impl Stream {
-    async fn run(mut self, last: Option<u64>) {
+    async fn run(mut self, last: Option<all::Place>) {
         let _ = self.converse(last).await;
     }
 
-    async fn converse(&mut self, last: Option<u64>) -> Result<(), Gone> {
+    async fn converse(&mut self, last: Option<all::Place>) -> Result<(), Gone> {
         let doors = self.doors.clone();
         let mut ended = pin!(doors.ended());
         self.send(RETRY.to_owned()).await?;
-        let mut revision = match last.filter(|last| !self.alarms.changes(*last).is_incomplete) {
+        let mut at = match last.filter(|last| self.alarms.knows(*last)) {
             Some(last) => last,
             None => self.send_list().await?,
         };
         let mut quiet_since = Instant::now();
         loop {
-            revision = self.send_changes(revision).await?;
+            at = self.send_changes(at).await?;
             let wake = tokio::select! {
                 () = &mut ended => Wake::ShuttingDown,
                 () = self.to.closed() => return Err(Gone),
                 changed = self.changed.changed() => {
                     // The sender lives as long as the alarms, which this has.
-                    changed.map_or(Wake::ShuttingDown, |()| Wake::Changed)
+                    if changed { Wake::Changed } else { Wake::ShuttingDown }
                 }
                 () = tokio::time::sleep(RECHECK) => Wake::Quiet,
             };
             match self.caller.refresh(&self.doors.permissions) {
                 Ok(false) => {}
                 // What it may see has changed.
-                Ok(true) if self.may_read() => revision = self.send_list().await?,
+                Ok(true) if self.may_read() => at = self.send_list().await?,
                 Ok(true) | Err(_) => return self.send_end("access_ended").await,
             }
             match wake {
@@ -137,50 +140,43 @@ impl Stream {
         self.caller.may(Verb::ReadLive, Target::SomeOfDac)
     }
 
-    /// Sends the whole list in pages. Returns the revision from which the changes follow.
-    async fn send_list(&self) -> Result<u64, Gone> {
+    /// Sends the whole list in pages. Returns the place from which the changes follow.
+    async fn send_list(&self) -> Result<all::Place, Gone> {
         let mut filter = Filter { most: PAGE, ..Filter::default() };
         // What changes during the pages follows as a change.
         let mut from = None;
         loop {
             let turn = self.turn.acquire().await;
-            let page = self.alarms.list_visible(&filter, |key| sees(&self.caller, key));
-            let revision = *from.get_or_insert(page.revision);
+            let page = self.alarms.list(&filter, &self.caller);
+            let at = *from.get_or_insert(page.at);
             filter.after = page.next.clone();
-            let id = filter.after.is_none().then_some(revision);
-            let text = event("alarms", id, &list::Alarms::new(page, &self.caller));
+            let id = filter.after.is_none().then_some(at);
+            let text = event("alarms", id, &list::Alarms::new(page));
             drop(turn);
             self.send(text).await?;
             if filter.after.is_none() {
-                return Ok(revision);
+                return Ok(at);
             }
         }
     }
 
-    /// Sends what has changed after a revision. Returns the revision after it.
-    async fn send_changes(&self, mut revision: u64) -> Result<u64, Gone> {
+    /// Sends what has changed after a place. Returns the place after it.
+    async fn send_changes(&self, mut at: all::Place) -> Result<all::Place, Gone> {
         loop {
             let turn = self.turn.acquire().await;
-            let changes = self.alarms.changes(revision);
-            if changes.is_incomplete {
-                drop(turn);
-                revision = self.send_list().await?;
-                continue;
-            }
-            if changes.revision == revision {
-                return Ok(revision);
-            }
-            revision = changes.revision;
-            let changed = changes.alarms.into_iter().filter(|alarm| sees(&self.caller, &alarm.key));
-            let changed = changed.map(|alarm| (alarm.revision, AlarmJson::new(alarm, &self.caller)));
-            let removed = changes.removed.into_iter().filter(|(_, key)| sees(&self.caller, key));
-            let removed = removed.map(|(at, key)| (at, AlarmJson::removed(key, at, &self.caller)));
-            let mut all: Vec<_> = changed.chain(removed).collect();
-            all.sort_by_key(|(revision, _)| *revision);
+            let found = self.alarms.changes(at, &self.caller);
             drop(turn);
-            for part in all.chunks(PAGE) {
+            let Some((changes, next)) = found else {
+                at = self.send_list().await?;
+                continue;
+            };
+            if next == at {
+                return Ok(at);
+            }
+            at = next;
+            for part in changes.chunks(PAGE) {
                 let turn = self.turn.acquire().await;
-                let texts = part.iter().map(|(revision, alarm)| event("alarm", Some(*revision), alarm));
+                let texts = part.iter().map(|(place, alarm)| event("alarm", Some(*place), alarm));
                 let text: String = texts.collect();
                 drop(turn);
                 self.send(text).await?;
@@ -200,7 +196,7 @@ impl Stream {
     }
 }
 
-fn event(name: &str, id: Option<u64>, data: &impl Serialize) -> String {
+fn event(name: &str, id: Option<all::Place>, data: &impl Serialize) -> String {
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
     let data = serde_json::to_string(data).unwrap_or_default();
     format!("event: {name}\n{id}data: {data}\n\n")

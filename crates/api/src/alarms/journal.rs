@@ -1,6 +1,6 @@
 //! The journal of alarms, and of the results of all other rules.
 
-use super::{ask, bad, view};
+use super::{all::AllAlarms, ask, bad, merge, view};
 use crate::Api;
 use axum::{
     Extension, Json,
@@ -12,6 +12,7 @@ use oasis_dac::now;
 use oasis_doors::{Problem, in_order, permissions::Caller};
 use oasis_wire::{quantity::Nanos, time};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
 
 /// Entries in one answer: by default, and at most.
@@ -21,35 +22,47 @@ const LISTED: usize = 1_000;
 #[schema(as = AlarmJournal)]
 pub struct Journal {
     /// Newest first.
-    entries: Vec<EntryView>,
+    pub entries: Vec<EntryView>,
     /// `after` for the next entries; null after the last one. A page may have fewer entries than asked for.
-    next: Option<u64>,
+    pub next: Option<After>,
+    /// Why entries of DACs that this one relays are missing, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_read: BTreeMap<String, String>,
+}
+
+/// A place in the journal: a number, or at a DAC that relays others a text that is opaque to clients.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(as = AlarmJournalPlace)]
+pub enum After {
+    Entry(u64),
+    OfSeveral(String),
 }
 
 /// What happened to an alarm, or the result of another rule. What is not known is absent.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(as = AlarmJournalEntry)]
 pub struct EntryView {
     /// Its number: greater for later entries.
-    id: u64,
+    pub id: u64,
     /// When it happened, nanoseconds: on the node's clock for results of rules, otherwise on the DAC's.
     time: u64,
     /// When the DAC received the sample, or had the action, nanoseconds on the DAC's clock.
     dac_time: u64,
     /// When it was written, nanoseconds on the DAC's clock.
-    written: u64,
+    pub written: u64,
     rule: String,
-    node: String,
-    instance: String,
+    pub node: String,
+    pub instance: String,
     /// What happened, such as `raised`.
-    kind: &'static str,
+    kind: String,
     /// The state of the alarm after it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<&'static str>,
+    state: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    severity: Option<&'static str>,
+    severity: Option<String>,
     /// `good`, or `unknown` if the condition was not known.
-    quality: &'static str,
+    quality: String,
     /// The value that was compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<f64>,
@@ -71,13 +84,16 @@ pub struct EntryView {
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
     /// Whether the samples came too late to act on.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     late: bool,
     /// Who acted; with the address only for callers that may read everything.
     #[serde(skip_serializing_if = "Option::is_none")]
-    principal: Option<String>,
+    pub principal: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
+    /// The DAC whose journal has it, if this one relays it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dac: Option<String>,
 }
 
 impl EntryView {
@@ -90,10 +106,10 @@ impl EntryView {
             rule: entry.rule,
             node: entry.node,
             instance: entry.instance,
-            kind: entry.kind.name(),
-            state: entry.state.map(|state| state.name()),
-            severity: entry.severity.map(|severity| severity.name()),
-            quality: view::quality(entry.is_known),
+            kind: entry.kind.name().to_owned(),
+            state: entry.state.map(|state| state.name().to_owned()),
+            severity: entry.severity.map(|severity| severity.name().to_owned()),
+            quality: view::quality(entry.is_known).to_owned(),
             value: view::finite(entry.value),
             limit: view::finite(entry.limit),
             unit: entry.unit,
@@ -104,28 +120,31 @@ impl EntryView {
             late: entry.late,
             principal: entry.principal.map(|principal| caller.shown_author(&principal).to_owned()),
             comment: entry.comment,
+            dac: None,
         }
     }
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Clone, Deserialize, IntoParams)]
 pub struct JournalQuery {
     /// What happened no earlier: nanoseconds since 1970, a date and time, or how long ago (-15m).
-    from: Option<String>,
+    pub from: Option<String>,
     /// What happened earlier.
-    to: Option<String>,
+    pub to: Option<String>,
     /// Entries of this rule.
-    rule: Option<String>,
+    pub rule: Option<String>,
     /// Entries of this node.
-    node: Option<String>,
+    pub node: Option<String>,
     /// Entries of instances with this name.
-    instance: Option<String>,
+    pub instance: Option<String>,
     /// Entries of this kind, such as `raised`.
-    kind: Option<String>,
+    pub kind: Option<String>,
     /// The next entries: `next` of an earlier answer.
-    after: Option<u64>,
+    pub after: Option<String>,
     /// Most entries in the answer, 1 to 1000; 1000 by default.
     limit: Option<usize>,
+    /// Whether to ask the DACs that this one relays too; true by default.
+    relayed: Option<bool>,
 }
 
 /// What happened to alarms of instances whose past the caller may read, newest first.
@@ -137,16 +156,37 @@ pub async fn list(
     query: Result<Query<JournalQuery>, QueryRejection>,
 ) -> Result<Json<Journal>, Problem> {
     let Query(query) = crate::understood(query)?;
-    let filter = filter(query)?;
+    let filter = filter(query.clone())?;
+    let AllAlarms { relayed, .. } = AllAlarms::of(&api)?;
+    match relayed.filter(|_| query.relayed != Some(false)) {
+        Some(relayed) => merge::list(&api, &caller, &relayed, filter, &query).await.map(Json),
+        None => {
+            let (entries, next) = own(&api, &caller, filter, query.after.as_deref()).await?;
+            Ok(Json(Journal { entries, next: next.map(After::Entry), not_read: BTreeMap::new() }))
+        }
+    }
+}
+
+/// Entries of this DAC, and the place of the next ones.
+pub async fn own(
+    api: &Api,
+    caller: &Caller,
+    mut filter: JournalFilter,
+    after: Option<&str>,
+) -> Result<(Vec<EntryView>, Option<u64>), Problem> {
+    let wrong = |after: &str| bad(format!("after is {after:?}: take it from next of an earlier answer"));
+    filter.after = after.map(|after| after.parse().map_err(|_| wrong(after))).transpose()?;
+    if api.alarms.is_none() {
+        return Ok((Vec::new(), None));
+    }
     let reader = caller.clone();
-    let page = ask(&api, move |alarms| {
+    let page = ask(api, move |alarms| {
         let sees =
             |node: &str, instance: &str| reader.may(Verb::ReadPast, Target::Instance { node, instance });
         alarms.journal_visible(&filter, sees)
     });
     let page = page.await?;
-    let entries = page.entries.into_iter().map(|entry| EntryView::new(entry, &caller)).collect();
-    Ok(Json(Journal { entries, next: page.next }))
+    Ok((page.entries.into_iter().map(|entry| EntryView::new(entry, caller)).collect(), page.next))
 }
 
 fn filter(query: JournalQuery) -> Result<JournalFilter, Problem> {
@@ -167,7 +207,7 @@ fn filter(query: JournalQuery) -> Result<JournalFilter, Problem> {
         node: query.node,
         instance: query.instance,
         kind: kind.transpose()?,
-        after: query.after,
+        after: None,
         most: query.limit.unwrap_or(LISTED).clamp(1, LISTED),
     })
 }

@@ -1,12 +1,16 @@
 //! The list of alarms.
 
-use super::{alarms, bad, sees, view::AlarmJson};
+use super::{
+    all::{AllAlarms, Page},
+    bad,
+    view::AlarmJson,
+};
 use crate::Api;
 use axum::{
     Extension, Json,
     extract::{Query, State, rejection::QueryRejection},
 };
-use oasis_alarms::{AlarmKey, AlarmList, Filter, names};
+use oasis_alarms::{AlarmKey, Filter, names};
 use oasis_doors::{Problem, permissions::Caller};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -26,10 +30,9 @@ pub struct Alarms {
 }
 
 impl Alarms {
-    pub fn new(list: AlarmList, caller: &Caller) -> Self {
-        let AlarmList { revision, alarms, next } = list;
-        let alarms = alarms.into_iter().map(|alarm| AlarmJson::new(alarm, caller)).collect();
-        Self { revision, alarms, next: next.map(|key| place(&key)) }
+    pub fn new(page: Page) -> Self {
+        let Page { at, alarms, next } = page;
+        Self { revision: at.revision(), alarms, next: next.map(|key| place(&key)) }
     }
 }
 
@@ -61,8 +64,7 @@ pub async fn list(
 ) -> Result<Json<Alarms>, Problem> {
     let Query(query) = crate::understood(query)?;
     let filter = filter(query)?;
-    let found = alarms(&api)?.list_visible(&filter, |key| sees(&caller, key));
-    Ok(Json(Alarms::new(found, &caller)))
+    Ok(Json(Alarms::new(AllAlarms::of(&api)?.list(&filter, &caller))))
 }
 
 fn filter(query: AlarmQuery) -> Result<Filter, Problem> {

@@ -1,9 +1,12 @@
 //! Alarms over HTTP: the list, what operators do, changes as they happen, the journal, and figures.
 
 pub mod actions;
+mod all;
 pub mod events;
+mod forward;
 pub mod journal;
 pub mod list;
+mod merge;
 pub mod statistics;
 pub mod tables;
 mod view;
@@ -17,11 +20,13 @@ use std::sync::Arc;
 
 /// The alarms of this DAC.
 fn alarms(api: &Api) -> Result<&Arc<Alarms>, Problem> {
-    api.alarms.as_ref().ok_or_else(|| {
-        let detail =
-            "this DAC evaluates no rules: set `directory` in the section [rules] of its configuration";
-        Problem::new(StatusCode::NOT_FOUND, "no_alarms", detail)
-    })
+    api.alarms.as_ref().ok_or_else(none)
+}
+
+/// The problem of a DAC that has no alarms, neither its own nor those of others.
+fn none() -> Problem {
+    let detail = "this DAC evaluates no rules: set `directory` in the section [rules] of its configuration";
+    Problem::new(StatusCode::NOT_FOUND, "no_alarms", detail)
 }
 
 /// Whether a caller may see an alarm: if it may read the instance as it is now.

@@ -1,6 +1,6 @@
 //! Figures by which ISA-18.2 judges a system of alarms.
 
-use super::{ask, sees};
+use super::{all::AllAlarms, ask, sees};
 use crate::Api;
 use axum::{Extension, Json, extract::State};
 use oasis_alarms::{AlarmKey, Statistics};
@@ -112,7 +112,17 @@ pub async fn show(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<Figures>, Problem> {
-    let reader = caller.clone();
-    let figures = ask(&api, move |alarms| alarms.statistics_visible(now(), |key| sees(&reader, key))).await?;
+    let mut figures = match &api.alarms {
+        Some(_) => {
+            let reader = caller.clone();
+            ask(&api, move |alarms| alarms.statistics_visible(now(), |key| sees(&reader, key))).await?
+        }
+        None => Statistics::default(),
+    };
+    let AllAlarms { own, relayed } = AllAlarms::of(&api)?;
+    if let Some(relayed) = relayed {
+        let is_shown = |key: &AlarmKey| sees(&caller, key) && !own.as_ref().is_some_and(|own| own.has(key));
+        figures.add_relayed(&relayed, now(), is_shown);
+    }
     Ok(Json(Figures::new(figures, &caller)))
 }

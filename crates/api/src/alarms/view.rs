@@ -1,6 +1,6 @@
 //! An alarm in JSON.
 
-use oasis_alarms::{AlarmKey, AlarmView};
+use oasis_alarms::{AlarmHop, AlarmKey, AlarmView, RelayedAlarm};
 use oasis_doors::permissions::Caller;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -77,6 +77,21 @@ pub struct AlarmJson {
     /// Whether its rule is gone, and the alarm with it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     removed: bool,
+    /// The DAC that keeps it, if this one relays it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dac: Option<String>,
+    /// The DACs on its way to this one, its home first; absent for alarms of this DAC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<Vec<AlarmWay>>,
+}
+
+/// A DAC on the way of an alarm.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AlarmWay {
+    /// Its name, or its address if it has none.
+    dac: String,
+    /// Its life.
+    epoch: String,
 }
 
 impl AlarmJson {
@@ -108,7 +123,18 @@ impl AlarmJson {
             raised_last_hour: alarm.raised_last_hour,
             revision: alarm.revision,
             removed: false,
+            dac: None,
+            path: None,
         }
+    }
+
+    /// One of another DAC.
+    pub fn relayed(alarm: RelayedAlarm, caller: &Caller) -> Self {
+        let RelayedAlarm { view, path } = alarm;
+        let way = |hop: &AlarmHop| AlarmWay { dac: hop.dac.clone(), epoch: hop.epoch.to_string() };
+        let path: Vec<_> = path.iter().map(way).collect();
+        let dac = path.first().map(|home| home.dac.clone());
+        Self { dac, path: Some(path), ..Self::new(view, caller) }
     }
 
     /// One that is gone.

@@ -58,3 +58,17 @@ pub fn read(checkpoint: &Checkpoint) -> Option<(At, Vec<SavedState>)> {
     let epoch = epoch.map(wire::Epoch);
     Some((At { position, last: LastSample(last), dac_time, epoch }, states))
 }
+
+/// The same without the states of rules; none if it is so already. What an earlier life of the DAC received is not evaluated again: the alarms ignore
+/// events that they have, and would miss that one was raised.
+pub fn forgetting(checkpoint: &Checkpoint, epoch: wire::Epoch) -> Option<Checkpoint> {
+    let (mut at, states) = read(checkpoint)?;
+    let is_before = at.position.epoch != epoch;
+    if states.is_empty() && !is_before {
+        return None;
+    }
+    if is_before {
+        at.position = wire::Position { epoch, offset: wire::Offset(0) };
+    }
+    write(at, Vec::new())
+}

@@ -106,3 +106,20 @@ fn relayed_instances_are_evaluated_if_the_configuration_says_so() {
     plant.wait_for("Gone", |alarm| alarm.state == Standing::Active);
     assert_eq!(plant.rules.problem(), None);
 }
+
+#[test]
+fn an_alarm_that_ended_while_its_rules_were_not_evaluated_is_raised_again() {
+    let plant = Plant::new("input p = \"*/pump\" : Pump; alarm Hot { raise p.temperature > 95; }");
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    pumps.send("pump", &[99.0]);
+    plant.wait_for_standing("Hot", Standing::Active);
+    plant.stop();
+    pumps.leave();
+    let other = Other::takes(&plant.dac, 1);
+    plant.start();
+    wait("the end of the alarm", || plant.journal().iter().any(|(_, kind, _)| kind == "moved").then_some(()));
+    drop(other);
+    let mut pumps = Pumps::new(&plant.dac, "north", 3, &["pump"]);
+    pumps.send("pump", &[99.0]);
+    plant.wait_for_standing("Hot", Standing::Active);
+}

@@ -1,6 +1,7 @@
 //! Where a rule runs: at the DAC to which the node of its input is connected, or was last. What has gone to another DAC ends here.
 
 use super::Work;
+use crate::checkpoint;
 use oasis_dac::{Follower, Instance, now};
 use std::{
     collections::{BTreeMap, HashSet},
@@ -81,7 +82,8 @@ impl Work<'_> {
         }
     }
 
-    /// Ends the alarms of nodes that have gone, once all that happened before is in the journal.
+    /// Ends the alarms of nodes that have gone, once all that happened before is in the journal. The states of their rules are forgotten first, so
+    /// that an alarm that has ended is raised again if its node comes back.
     pub(super) fn end_moved_alarms(&mut self) {
         if !self.homes.has_left || !self.has_facts || !self.pending.is_empty() {
             return;
@@ -89,8 +91,27 @@ impl Work<'_> {
         let read: HashSet<&str> = self.sources.values().map(|source| &*source.instance.node).collect();
         let elsewhere = &self.homes.elsewhere;
         let home = |node: &str| elsewhere.get(node).filter(|_| !read.contains(node)).map(String::as_str);
-        match self.alarms.end_moved(now(), home) {
-            Ok(()) => self.homes.has_left = elsewhere.keys().any(|node| read.contains(&**node)),
+        let moved = self.alarms.moved(home);
+        let instances: HashSet<_> = moved.iter().map(|(key, _)| (&key.node, &key.instance)).collect();
+        let (mut forgotten, mut ended) = (Vec::new(), Ok(()));
+        for (node, instance) in instances {
+            let key = checkpoint::key(node, instance);
+            match self.alarms.checkpoint(&key) {
+                Ok(kept) => forgotten.extend(
+                    kept.and_then(|kept| Some((key, checkpoint::forgetting(&kept, self.dac.epoch())?))),
+                ),
+                Err(error) => ended = Err(error),
+            }
+        }
+        let is_next = forgotten.is_empty();
+        if is_next && ended.is_ok() && !moved.is_empty() {
+            ended = self.alarms.end_moved(now(), home);
+        }
+        let has_others = elsewhere.keys().any(|node| read.contains(&**node));
+        self.pending.checkpoints.append(&mut forgotten);
+        match ended {
+            // The alarms end once the checkpoints are there.
+            Ok(()) => self.homes.has_left = has_others || !is_next,
             Err(error) => self.fail(&error.to_string()),
         }
     }

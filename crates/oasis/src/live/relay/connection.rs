@@ -1,6 +1,7 @@
 //! One conversation with an upstream: its registry, commands, and the lines that carry samples.
 
 use super::{
+    alarms::{AlarmAsker, Connected},
     fetch::{Fetched, Fetcher},
     line::{Line, LineEvent, LineOrder},
     past::Asker,
@@ -58,6 +59,7 @@ pub struct Connection {
     /// Why something was not fetched last.
     failed: String,
     asker: Asker,
+    alarm_asker: AlarmAsker,
     /// Topics whose subscriptions the upstream has ended: they are tried again.
     lapsed: BTreeSet<TopicId>,
     began: Instant,
@@ -84,6 +86,7 @@ impl Connection {
         let (lines, line_of, commands) = Default::default();
         Ok(Self {
             asker: Asker::new(way.clone()),
+            alarm_asker: AlarmAsker::new(way.clone()),
             way,
             client,
             epoch,
@@ -99,6 +102,12 @@ impl Connection {
             began: Instant::now(),
             heard: Instant::now(),
         })
+    }
+
+    /// Reads the alarms of the upstream, by its name, as long as the result lives.
+    pub fn read_alarms(&self, kept: &Kept, name: &str) -> Connected {
+        let own = kept.mirror.upstream().dac().epoch();
+        kept.alarms.connected(&self.way, name, self.epoch, own)
     }
 
     /// Goes on until it ends. Returns why.
@@ -154,6 +163,7 @@ impl Connection {
                 self.change(kept, change).await?;
             }
             Some(question) = kept.events.questions.recv() => self.asker.ask(question),
+            Some(question) = kept.alarms.questions.recv() => self.alarm_asker.ask(question),
             Some(event) = self.from_lines.recv() => self.line_event(kept, event)?,
             fetched = self.fetcher.next() => self.fetched(kept, fetched),
             _ = pings.tick() => {

@@ -1,5 +1,6 @@
 //! Relays other DACs: `oasis relay`, and the section `[relay]` of a DAC.
 
+mod alarms;
 mod connection;
 mod fetch;
 mod line;
@@ -9,8 +10,9 @@ mod upstream;
 mod way;
 
 use anyhow::{Context, anyhow, bail};
+use oasis_alarms::RelayedAlarms;
 use oasis_client::{DacAddress, Server};
-use oasis_dac::{Dac, config::RelayConfig};
+use oasis_dac::{Dac, config::RelayConfig, now};
 use oasis_relay::Places;
 use std::{
     path::{Path, PathBuf},
@@ -51,10 +53,16 @@ impl Relays {
         Ok(Self { upstreams, tems, token_file: path(&config.token_file) })
     }
 
-    /// Relays them as long as the DAC lives.
-    pub fn start(self, dac: &Arc<Dac>) {
+    /// Their alarms; none if no DAC is relayed.
+    pub fn alarms(&self) -> Option<Arc<RelayedAlarms>> {
+        let relays = !self.upstreams.is_empty() || !self.tems.is_empty();
+        relays.then(|| Arc::new(RelayedAlarms::new(now())))
+    }
+
+    /// Relays them as long as the DAC lives, with their alarms.
+    pub fn start(self, dac: &Arc<Dac>, alarms: Arc<RelayedAlarms>) {
         let Self { upstreams, tems, token_file } = self;
-        let relay = Relay { dac: dac.clone(), token_file, places: Places::default() };
+        let relay = Relay { dac: dac.clone(), token_file, places: Places::default(), alarms };
         for server in upstreams {
             Upstream::new(&relay, authority(&server.url), server).start();
         }
@@ -93,6 +101,7 @@ struct Relay {
     dac: Arc<Dac>,
     token_file: Option<PathBuf>,
     places: Places,
+    alarms: Arc<RelayedAlarms>,
 }
 
 /// Host and port of an address, by which a DAC without a name goes.

@@ -1,7 +1,8 @@
 //! Keeps one upstream connected.
 
-use super::{Relay, connection::Connection};
+use super::{Relay, alarms::AlarmLink, connection::Connection};
 use crate::live::revive::revive;
+use oasis_alarms::RelayedAlarms;
 use oasis_channel::Backoff;
 use oasis_client::Server;
 use oasis_dac::{Dac, Upstream as Handle, UpstreamEvents};
@@ -28,6 +29,7 @@ pub struct Upstream {
     server: Server,
     token_file: Option<PathBuf>,
     places: Places,
+    alarms: Arc<RelayedAlarms>,
 }
 
 /// What outlives the connections to an upstream.
@@ -40,6 +42,8 @@ pub struct Kept {
     pub places: Places,
     /// Commands, and what readers want anew.
     pub events: UpstreamEvents,
+    /// Its alarms.
+    pub alarms: AlarmLink,
     /// Zero of the clock of `interest`.
     began: Instant,
 }
@@ -47,8 +51,8 @@ pub struct Kept {
 impl Upstream {
     /// Describes an upstream of this name.
     pub fn new(relay: &Relay, name: String, server: Server) -> Self {
-        let Relay { dac, token_file, places } = relay.clone();
-        Self { dac, name, server, token_file, places }
+        let Relay { dac, token_file, places, alarms } = relay.clone();
+        Self { dac, name, server, token_file, places, alarms }
     }
 
     /// Connects to it, again and again.
@@ -64,7 +68,14 @@ impl Upstream {
         let (upstream, events) = Handle::new(&self.dac);
         let mirror = Mirror::new(upstream, self.name.clone());
         let (interest, places) = (Interest::default(), self.places.clone());
-        let mut kept = Kept { mirror, interest, places, events, began: Instant::now() };
+        let mut alarms = AlarmLink::start(&self.alarms, &self.dac, &self.name);
+        while let Err(error) = &alarms {
+            tracing::error!(%error, "no thread for the alarms of {}; trying again", self.name);
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            alarms = AlarmLink::start(&self.alarms, &self.dac, &self.name);
+        }
+        let Ok(alarms) = alarms else { return };
+        let mut kept = Kept { mirror, interest, places, events, alarms, began: Instant::now() };
         let (mut backoff, mut said, warned) = (Backoff::default(), None, AtomicBool::new(false));
         loop {
             let attempt = Instant::now();
@@ -96,6 +107,7 @@ impl Upstream {
         match Connection::open(&self.server, self.token_file.as_deref(), kept).await {
             Ok(connection) => {
                 tracing::debug!(upstream = %self.server.url, name = %self.name, "connected");
+                let _alarms = connection.read_alarms(kept, &self.name);
                 connection.run(kept, note).await
             }
             Err(error) => error,
@@ -113,6 +125,7 @@ impl Kept {
                 // Dropping it says that the node is offline.
                 Some(_) = self.events.commands.recv() => {}
                 Some(_) = self.events.questions.recv() => {}
+                Some(_) = self.alarms.questions.recv() => {}
                 Some(topic) = self.events.wanted.recv() => drop(self.note(topic)),
             }
         }

@@ -38,8 +38,13 @@ impl Way {
 
     /// The HTTP API there.
     pub fn api(&self) -> anyhow::Result<Api> {
+        self.api_within(ANSWER)
+    }
+
+    /// The same, for requests that end after this time.
+    pub fn api_within(&self, time: Duration) -> anyhow::Result<Api> {
         let token = self.token_file.as_deref().map(token::from_file).transpose()?;
-        Ok(api::within(&self.server, Some(ANSWER))?.with_authorization(token))
+        Ok(api::within(&self.server, Some(time))?.with_authorization(token))
     }
 }
 

@@ -174,7 +174,8 @@ impl RunningDac {
         let rules_state = rules.as_ref().map(|rules| rules.handler.rules_state());
         let alarms = rules.as_ref().map(|rules| rules.alarms.clone());
         let api = api.with_tem(own_tem.clone()).with_rules(rules_state).with_alarms(alarms);
-        let api = api.with_notifications(notify);
+        let relayed_alarms = relays.alarms();
+        let api = api.with_notifications(notify).with_relayed_alarms(relayed_alarms.clone());
         handlers.start_all();
         let watchdog = systemd::watchdog(dac.health.clone())?;
         tokio::spawn(beat(dac.health.clone()));
@@ -211,7 +212,9 @@ impl RunningDac {
                     .context("in the section [dds]")?;
             }
         }
-        relays.start(&running.dac);
+        if let Some(alarms) = relayed_alarms {
+            relays.start(&running.dac, alarms);
+        }
         if let Some(sources) = sources {
             sources.start(running.access.clone(), &running.dac.health)?;
         }

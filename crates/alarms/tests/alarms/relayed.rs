@@ -57,7 +57,7 @@ fn a_list_in_pages_replaces_what_was_there_and_changes_follow() {
     change(&mut hall, &from, &json_of("A", "normal", &[]));
     let changes = alarms.changes(at);
     assert_eq!(changes.alarms.len(), 1);
-    assert_eq!(&changes.alarms[0].path[..], [from.clone()]);
+    assert_eq!(*changes.alarms[0].path, *std::slice::from_ref(&from));
     list(&mut hall, &from, &[json_of("B", "latched", &[])], None);
     let ended = alarms.changes(changes.revision);
     assert_eq!((ended.alarms.len(), ended.removed[0].1.clone()), (0, key("A")), "B has not changed");

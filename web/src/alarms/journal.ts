@@ -29,6 +29,7 @@ export const ENTRY_KINDS = [
   'out_of_service',
   'in_service',
   'rule_removed',
+  'moved',
 ] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 

@@ -50,8 +50,8 @@ it('keeps its state while nobody knows, and says so', () => {
   ]);
 });
 
-it('ends with its rule', () => {
-  const entries = journal({ time: 10, kind: 'raised', state: 'active' }, { time: 20, kind: 'rule_removed' });
+it.each(['rule_removed', 'moved'] as const)('ends when the DAC says no more of it: %s', (kind) => {
+  const entries = journal({ time: 10, kind: 'raised', state: 'active' }, { time: 20, kind });
   expect(spansOf(entries, [], 100).map(({ to }) => to)).toEqual([20]);
 });
 

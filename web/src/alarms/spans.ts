@@ -77,13 +77,18 @@ function after(entry: Entry, before: Step | undefined): Step {
 
 function isActiveAfter({ kind, state }: Entry, before: Step | undefined): boolean {
   if (kind === 'raised') return true;
-  if (kind === 'cleared' || kind === 'rule_removed') return false;
+  if (kind === 'cleared' || isEnd(kind)) return false;
   return state === undefined ? (before?.isActive ?? false) : state === 'active';
+}
+
+/** Whether the DAC says no more of the alarm. */
+function isEnd(kind: Entry['kind']): boolean {
+  return kind === 'rule_removed' || kind === 'moved';
 }
 
 function isKnownAfter({ kind, isKnown }: Entry, before: Step | undefined): boolean {
   if (kind === 'unknown') return false;
-  if (kind === 'known' || kind === 'rule_removed') return true;
+  if (kind === 'known' || isEnd(kind)) return true;
   return kind === 'raised' || kind === 'cleared' ? isKnown : (before?.isKnown ?? true);
 }
 

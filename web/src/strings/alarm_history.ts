@@ -53,6 +53,7 @@ export const historyStrings = {
       out_of_service: 'Out of service',
       in_service: 'In service',
       rule_removed: 'Rule removed',
+      moved: 'Node moved to another DAC',
       notifications_dropped: 'Messages dropped',
       notification_failed: 'Message not delivered',
     } as Record<string, string>,

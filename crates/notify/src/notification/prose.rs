@@ -1,7 +1,7 @@
 //! Notifications in words.
 
 use crate::{notification::Event, notification::Notification, text};
-use jiff::{Timestamp, Unit};
+use jiff::Timestamp;
 use oasis_alarms::AlarmView;
 use oasis_rules::readable;
 use std::fmt::Write;
@@ -90,11 +90,11 @@ pub fn quality(alarm: &AlarmView) -> &'static str {
     if alarm.is_known { "good" } else { "unknown" }
 }
 
-/// RFC 3339, in UTC with milliseconds.
+/// RFC 3339, in UTC with milliseconds. Never later than it was: Alertmanager goes on with an alert that seems to end in the future.
 pub fn instant(nanoseconds: u64) -> String {
-    let instant = Timestamp::from_nanosecond(i128::from(nanoseconds)).unwrap_or_default();
-    let rounded = instant.round(Unit::Millisecond).unwrap_or(instant);
-    format!("{rounded:.3}")
+    let whole = i128::from(nanoseconds / 1_000_000 * 1_000_000);
+    let instant = Timestamp::from_nanosecond(whole).unwrap_or_default();
+    format!("{instant:.3}")
 }
 
 /// The page with the instance of the alarm (`web/src/layout/address.ts`); none without an address of the page.
@@ -111,4 +111,15 @@ fn encoded(part: &str) -> String {
         other => format!("%{other:02X}"),
     };
     part.bytes().map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instant_is_never_later_than_it_was() {
+        assert_eq!(instant(1_777_896_000_000_999_999), "2026-05-04T12:00:00.000Z");
+        assert_eq!(instant(1_777_896_000_123_000_000), "2026-05-04T12:00:00.123Z");
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Longest reason of a failure that is kept, in bytes.
 const LONGEST_REASON: usize = 512;
 
-/// Sends notifications to one place. Calls block, for [`crate::setting::TIMEOUT`] or little more.
+/// Sends notifications to one place. Calls block, for 10 s or little more.
 pub trait Destination: Send + Sync + 'static {
     /// Sends these notifications as one message: at least one, and at most [`Destination::most_at_once`].
     ///

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
+import { shown } from './harness/shown.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'oasis-'));
 const rig = new Rig(() => Oasis.up('--archive', folder));
@@ -32,7 +33,7 @@ it('warns in the header before the archive evicts samples, and the ledger says w
   const lines = visit.page.getByTestId('ledger-archive-warning');
   await expect
     .poll(() => lines.allTextContents())
-    .toEqual([EARLY, HOSTILE].map(({ detail }) => `The archive will evict samples: ${detail}.`));
+    .toEqual([EARLY, HOSTILE].map(({ detail }) => `The archive will evict samples: ${shown(detail)}.`));
   const overflow = await visit.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   expect(overflow).toBeLessThanOrEqual(0);
   await visit.screenshot('archive-warnings');

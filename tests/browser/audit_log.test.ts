@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
+import { shown } from './harness/shown.ts';
 
 const rig = new Rig(() => Oasis.up());
 
@@ -42,7 +43,7 @@ for (const [name, viewport] of [
     const lines = visit.page.getByTestId('audit-record');
     await expect.poll(() => lines.count()).toBe(2);
     await expect.poll(() => visit.page.getByTestId('audit-check').textContent()).toContain('up to 9:0f0f');
-    expect(await lines.first().textContent()).toContain(HOSTILE);
+    expect(await lines.first().textContent()).toContain(shown(HOSTILE));
     await visit.page.getByTestId('audit-more').click();
     await expect.poll(() => lines.count()).toBe(3);
     await visit.page.getByTestId('audit-action').fill('command:');

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
+import { shown } from './harness/shown.ts';
 
 const rig = new Rig(() => Oasis.up());
 
@@ -21,7 +22,7 @@ it('lists all handlers of the DAC, with hostile names and details as text', asyn
     .poll(() => lines.allTextContents())
     .toEqual([
       'archiveRunning, storing',
-      `${HOSTILE}Waiting to restart2 restarts: ${HOSTILE}`,
+      `${shown(HOSTILE)}Waiting to restart2 restarts: ${shown(HOSTILE)}`,
       'from-a-newer-dacsleeping',
       'from-an-older-dacfailingconnection refused',
     ]);

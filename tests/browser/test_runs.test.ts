@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launch, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
+import { shown } from './harness/shown.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)> \u202ecold';
 
@@ -115,7 +116,7 @@ it('stores notes in the DAC for all users', async () => {
   await other.seesSamples('memory', 2);
   await other.page.keyboard.press('n');
   const line = other.page.getByTestId('note-line');
-  await expect.poll(() => line.textContent()).toContain(HOSTILE);
+  await expect.poll(() => line.textContent()).toContain(shown(HOSTILE));
   await line.locator('button').click();
   await expect.poll(() => line.count()).toBe(0);
   expect(other.complaints).toEqual([]);

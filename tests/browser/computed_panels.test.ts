@@ -64,7 +64,7 @@ const part = (testId: string): Locator => visit.page.getByTestId(testId);
 /** Opens the dialog that adds a panel of a kind. */
 async function add(kind: string, ...metrics: string[]): Promise<void> {
   await part('open-add').click();
-  await part(`kind-${kind}`).check({ force: true });
+  await part(`kind-${kind}`).locator('..').click();
   for (const metric of metrics) await part(`pick-engine-${metric}`).check();
 }
 

@@ -232,13 +232,13 @@ it('shows the time of each hop and the clock offsets', async () => {
 it('adds a panel with the keyboard', async () => {
   await visit.page.keyboard.press('a');
   await part('add').waitFor();
-  await part('kind-histogram').check({ force: true });
+  await part('kind-histogram').locator('..').click();
   await part('pick-plant-load').check();
   await part('add-panel').click();
   await expect.poll(() => part('histogram-bars').count()).toBe(1);
   await visit.page.keyboard.press('a');
   await part('add').waitFor();
-  await part('kind-gauge').check({ force: true });
+  await part('kind-gauge').locator('..').click();
   await part('pick-plant-load').check();
   await part('add-panel').press('Enter');
   await expect.poll(() => part('gauge').last().isVisible()).toBe(true);

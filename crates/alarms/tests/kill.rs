@@ -56,7 +56,7 @@ fn position(alarms: &Alarms) -> u64 {
     alarms.checkpoint(&key()).unwrap().map_or(0, |checkpoint| checkpoint.position.sequence)
 }
 
-/// The process that is killed: goes on from its checkpoint, and reports each round after it is committed.
+/// The process that is killed. It begins at its checkpoint, and reports each round after it is committed.
 #[test]
 #[ignore = "only as a process of the test below"]
 fn writes_until_it_is_killed() {

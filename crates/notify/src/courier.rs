@@ -1,7 +1,7 @@
 //! The courier of a destination: a thread that takes its messages from the outbox, sends them in their order, and writes down what became of them.
 //!
 //! A message is settled after it was sent, so a crash in between repeats it, with the same key. If the place takes nothing, all messages wait. If it
-//! refuses one message for now, that message and later ones about the same alarm are put aside, and the others go on.
+//! refuses one message for now, that message and later ones about the same alarm are put aside, and others are sent.
 
 mod aside;
 mod progress;

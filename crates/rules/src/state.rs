@@ -64,7 +64,7 @@ pub struct LoadedFile {
 pub enum FileState {
     /// They run.
     Loaded,
-    /// It has errors. The rules that it had before go on.
+    /// It has errors. Its earlier rules stay active.
     Refused,
     /// It has changed, and has not been read again yet.
     Changed,

@@ -13,7 +13,7 @@ export const ruleStrings = {
     memory: (bytes: string) => `at most ${bytes} each`,
     moreRules: (count: string) => `${count} more rules`,
     states: { loaded: 'Loaded', refused: 'Refused', changed: 'Being read' } as Record<string, string>,
-    refusedTip: 'It has errors: the rules that it had before go on',
+    refusedTip: 'It has errors: its earlier rules stay active',
     fixed:
       'The configuration of the DAC names this file: change it there. Here you can try a change on the past.',
     open: (name: string) => `Open ${name}`,

@@ -58,8 +58,8 @@ pub fn remove_oldest(on: &Connection) -> rusqlite::Result<Option<u64>> {
         .optional()
 }
 
-/// Entries that match, newest first, at most so many, of instances that a caller may see. Looks at [`MOST_SEEN`] at most: then there is a number after which
-/// the search goes on.
+/// Entries that match, newest first, at most so many, of instances that a caller may see. Looks at [`MOST_SEEN`] entries at most, and then returns the
+/// number after which the next search begins.
 pub fn find(
     on: &Connection,
     filter: &JournalFilter,

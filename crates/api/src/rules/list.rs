@@ -23,7 +23,7 @@ pub struct RuleFileView {
     name: String,
     /// Whether it can be changed.
     editable: bool,
-    /// `loaded`, `refused` if it has errors (the rules that it had before go on), or `changed` until it has been read again.
+    /// `loaded`, `refused` if it has errors (its earlier rules stay active), or `changed` until it has been read again.
     state: &'static str,
     /// Why it is refused.
     diagnostics: Vec<DiagnosticView>,

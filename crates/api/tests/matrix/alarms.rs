@@ -95,7 +95,7 @@ async fn each_action_asks_for_its_instance() {
         for person in PEOPLE {
             let then = [(needed, On::Instance(node, instance))];
             let wanted = person.answers_to_change((needed, On::Something), &then);
-            // Whether there is such an alarm is said only to those who may act on it.
+            // Only callers who may act on an alarm learn whether it exists.
             let found = verdict(world.ask(person, "POST", "/api/v1/alarms/actions", &body).await).await;
             assert_eq!(found, wanted, "{body} by {}", person.name);
         }
@@ -280,7 +280,7 @@ impl Events {
                 let data = serde_json::from_str(&data.unwrap()).unwrap();
                 return (name, id.map(|id| id.parse().unwrap()), data);
             }
-            let part = self.parts.next().await.expect("the stream goes on").unwrap();
+            let part = self.parts.next().await.expect("the stream has not ended").unwrap();
             self.text.push_str(std::str::from_utf8(&part).unwrap());
         }
     }

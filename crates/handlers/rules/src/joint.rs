@@ -68,7 +68,7 @@ pub struct Beginning<'a> {
 }
 
 impl Joint {
-    /// Of a rule that reads several inputs, for an instance of its first one. It goes on where the checkpoint says.
+    /// Of a rule that reads several inputs, for an instance of its first one. It begins at the position of the checkpoint.
     pub fn new(
         (program, rule): (usize, usize),
         driver: Arc<Instance>,

@@ -90,7 +90,7 @@ pub fn quality(alarm: &AlarmView) -> &'static str {
     if alarm.is_known { "good" } else { "unknown" }
 }
 
-/// RFC 3339, in UTC with milliseconds. Never later than it was: Alertmanager goes on with an alert that seems to end in the future.
+/// RFC 3339, in UTC with milliseconds. Rounded down: Alertmanager keeps an alert active whose end is in the future.
 pub fn instant(nanoseconds: u64) -> String {
     let whole = i128::from(nanoseconds / 1_000_000 * 1_000_000);
     let instant = Timestamp::from_nanosecond(whole).unwrap_or_default();

@@ -57,7 +57,7 @@ fn notes(file: &Value) -> Vec<String> {
     let name = Visible(file["name"].as_str().unwrap_or_default()).to_string();
     let problems = problems(file);
     let note = match file["state"].as_str() {
-        Some("refused") => format!("{name} is refused; the rules that it had before go on:"),
+        Some("refused") => format!("{name} is refused, and its earlier rules stay active:"),
         Some("loaded") if !problems.is_empty() => format!("rules of {name} wait:"),
         _ => return Vec::new(),
     };
@@ -93,7 +93,7 @@ mod tests {
         let wrong = json!({"code": "R0008", "message": "unknown metric `x`", "line": 3, "column": 12});
         let file = json!({"name": "a.rules", "state": "refused", "diagnostics": [wrong]});
         let problem = "  a.rules:3:12: R0008: unknown metric `x`";
-        assert_eq!(notes(&file), ["a.rules is refused; the rules that it had before go on:", problem]);
+        assert_eq!(notes(&file), ["a.rules is refused, and its earlier rules stay active:", problem]);
         let waits = json!({"name": "a.rules", "state": "loaded", "diagnostics": [{"code": "R0007", "message": "unknown probe type `T`"}]});
         assert_eq!(notes(&waits), ["rules of a.rules wait:", "  a.rules: R0007: unknown probe type `T`"]);
         assert_eq!(

@@ -45,7 +45,7 @@ pub fn secret(folder: &Path, text: &str) -> PathBuf {
     path
 }
 
-/// Whether a program is here; without it a test is skipped, which is said.
+/// Whether a program is installed. Without it the test is skipped, and prints so.
 pub fn has(program: &Path, make: &str) -> bool {
     let is_here = program.exists();
     if !is_here {

@@ -6,7 +6,7 @@ pub mod prose;
 pub mod samples;
 
 use oasis_alarms::{AlarmKey, AlarmView, Message, MessageKind};
-use oasis_rules::{Standing, program::Severity};
+use oasis_rules::program::Severity;
 
 /// A notification for one destination.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,30 +66,9 @@ impl Notification {
     /// A test of a destination.
     pub fn test(key: String, dac: &str, now: u64) -> Self {
         let text = "A test of this destination: somebody pressed the button. No alarm stands.";
-        let alarm = AlarmView {
-            key: AlarmKey { rule: "oasis_test".into(), node: dac.into(), instance: "notify".into() },
-            state: Standing::Normal,
-            acknowledged: true,
-            severity: Severity::Low,
-            is_known: true,
-            message: Some(text.into()),
-            value: None,
-            limit: None,
-            unit: None,
-            since: None,
-            raised: Some(now),
-            cleared: None,
-            sequence: None,
-            cause: None,
-            shelved_until: None,
-            shelved_once: false,
-            suppressed: false,
-            out_of_service: false,
-            comment: None,
-            principal: None,
-            raised_last_hour: 0,
-            revision: 0,
-        };
+        let key_of = AlarmKey { rule: "oasis_test".into(), node: dac.into(), instance: "notify".into() };
+        let (message, raised) = (Some(text.into()), Some(now));
+        let alarm = AlarmView { severity: Severity::Low, message, raised, ..AlarmView::new(key_of) };
         Self { id: 0, key, event: Event::Test, dac: dac.into(), alarm, written: now }
     }
 

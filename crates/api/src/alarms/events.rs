@@ -23,8 +23,10 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-/// Alarms that are sent at once.
+/// Alarms in one `alarms` event.
 const PAGE: usize = 200;
+/// Changes are put together up to so many bytes.
+const MOST_BYTES: usize = 64 * 1024;
 /// Milliseconds until a browser connects again.
 const RETRY: &str = "retry: 1000\n\n";
 /// Longest time that a reader keeps its rights without a look-up.
@@ -174,10 +176,15 @@ impl Stream {
                 return Ok(at);
             }
             at = next;
-            for part in changes.chunks(PAGE) {
+            let mut rest = changes.iter().peekable();
+            while rest.peek().is_some() {
                 let turn = self.turn.acquire().await;
-                let texts = part.iter().map(|(place, alarm)| event("alarm", Some(*place), alarm));
-                let text: String = texts.collect();
+                let mut text = String::new();
+                while text.len() < MOST_BYTES
+                    && let Some((place, alarm)) = rest.next()
+                {
+                    text += &event("alarm", Some(*place), alarm);
+                }
                 drop(turn);
                 self.send(text).await?;
             }

@@ -2,10 +2,10 @@
 //!
 //! They are kept in memory and, if a directory is configured, in one file each. Their content is up to the page: here they are JSON objects of bounded size.
 
+use crate::whole_file;
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
-    io::{self, Write},
+    fs, io,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
     time::SystemTime,
@@ -94,7 +94,8 @@ impl LayoutStore {
             return Err(LayoutError::TooMany(known.len()));
         }
         if let Some(path) = self.path(name) {
-            write(&path, &layout.json).map_err(|source| LayoutError::Storage { path, source })?;
+            whole_file::replace(&path, &layout.json)
+                .map_err(|source| LayoutError::Storage { path, source })?;
         }
         known.insert(name.into(), layout);
         Ok(())
@@ -107,7 +108,7 @@ impl LayoutStore {
             return Ok(false);
         }
         if let Some(path) = self.path(name) {
-            match fs::remove_file(&path).and_then(|()| sync_names(&path)) {
+            match whole_file::remove(&path) {
                 Err(source) if source.kind() != io::ErrorKind::NotFound => {
                     return Err(LayoutError::Storage { path, source });
                 }
@@ -157,21 +158,6 @@ fn parse(json: &[u8], most_bytes: usize) -> Result<Layout, LayoutError> {
     let object: serde_json::Map<String, serde_json::Value> =
         serde_json::from_slice(json).map_err(|error| LayoutError::NotAnObject(error.to_string()))?;
     Ok(Layout { json: serde_json::Value::Object(object).to_string(), changed: SystemTime::now() })
-}
-
-/// A reader of the directory sees the old file or the new one, never half of one, also after a power cut.
-fn write(path: &Path, json: &str) -> io::Result<()> {
-    let unfinished = path.with_extension("tmp");
-    let mut file = File::create(&unfinished)?;
-    file.write_all(json.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&unfinished, path)?;
-    sync_names(path)
-}
-
-/// Syncs the names in the directory of a file.
-fn sync_names(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), |directory| File::open(directory)?.sync_all())
 }
 
 #[cfg(test)]

@@ -40,6 +40,7 @@ mod sql;
 mod tem;
 mod test_runs;
 mod tickets;
+mod whole_file;
 
 use axum::{
     Json, Router,

@@ -1,13 +1,14 @@
 //! The directory of files that can be changed.
 
 use super::LONGEST;
+use crate::whole_file;
 use axum::http::StatusCode;
 use oasis_doors::Problem;
 use sha2::{Digest, Sha256};
 use std::{
     fmt::Write as _,
     fs::{self, File},
-    io::{self, Read, Write},
+    io::{self, Read},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -123,7 +124,8 @@ impl FileStore {
             }
             (Err(error), _) => return Err(error),
         }
-        write(&path, &text).map_err(|source| FileError::Storage { path, source })?;
+        let written = fs::create_dir_all(&self.directory).and_then(|()| whole_file::replace(&path, &text));
+        written.map_err(|source| FileError::Storage { path, source })?;
         Ok(Stored::new(text))
     }
 
@@ -135,7 +137,7 @@ impl FileStore {
         if revision.is_some_and(|revision| revision != stored.revision) {
             return Err(FileError::Changed(name.into()));
         }
-        let removed = fs::remove_file(&path).and_then(|()| sync_names(&path));
+        let removed = whole_file::remove(&path);
         removed.map_err(|source| FileError::Storage { path, source })
     }
 
@@ -160,24 +162,6 @@ fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::other(format!("it has more than {LONGEST} bytes")));
     }
     Ok(text)
-}
-
-/// Also after a power cut the file has the old text or the new one.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    if let Some(directory) = path.parent() {
-        fs::create_dir_all(directory)?;
-    }
-    let unfinished = path.with_extension("tmp");
-    let mut file = File::create(&unfinished)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&unfinished, path)?;
-    sync_names(path)
-}
-
-/// Syncs the names in the directory of a file.
-fn sync_names(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), |directory| File::open(directory)?.sync_all())
 }
 
 #[cfg(test)]

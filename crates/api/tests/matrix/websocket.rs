@@ -162,13 +162,19 @@ async fn a_watching_client_learns_of_what_it_may_see() {
         socket.send(Message::text(watch.to_string())).await.unwrap();
         let seen: BTreeSet<_> =
             INSTANCES.into_iter().filter(|(node, name)| person.reads(On::Instance(node, name))).collect();
-        let delta = next(&mut socket, |message| message["op"] == "registry_delta").await;
+        // They come in any order.
+        let is_wanted = |message: &Value| message["op"] == "registry_delta" || message["op"] == "statistics";
+        let (mut delta, mut statistics) = (Value::Null, Value::Null);
+        while delta.is_null() || statistics.is_null() {
+            let message = next(&mut socket, is_wanted).await;
+            let is_statistics = message["op"] == "statistics";
+            *(if is_statistics { &mut statistics } else { &mut delta }) = message;
+        }
         let listed = delta["instances"].as_array().unwrap().iter();
         let names: BTreeSet<_> = listed
             .map(|entry| (entry["node"].as_str().unwrap(), entry["instance"].as_str().unwrap()))
             .collect();
         assert_eq!(names, seen, "{}", person.name);
-        let statistics = next(&mut socket, |message| message["op"] == "statistics").await;
         assert_eq!(statistics["instances"].as_array().unwrap().len(), seen.len(), "{}", person.name);
 
         let mut socket = connect(&world, address, person, "/ws", Some("oasis.v1")).await.unwrap();

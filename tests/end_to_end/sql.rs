@@ -1,8 +1,12 @@
 //! Queries of an archive from the command line, while its DAC runs.
 
-use crate::harness::{Oasis, get, ledger, oasis, post};
+use crate::harness::{Oasis, eventually, get, ledger, oasis, post};
 use serde_json::{Value, json};
-use std::process::{Output, Stdio};
+use std::{
+    fs,
+    path::Path,
+    process::{Output, Stdio},
+};
 
 const TABLE: &str = "oasis_system_linux_processor_probe";
 
@@ -91,4 +95,71 @@ fn a_failed_query_explains_what_to_do() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && said.contains(remedy), "{arguments:?}: {said}");
     }
+}
+
+/// Raised by the first sample.
+const RULES: &str = r#"input cpu = "*/processor" : OASIS::System::LinuxProcessorProbe;
+
+alarm Runs {
+  raise cpu.idle_time >= 0;
+  message "it runs";
+}
+"#;
+
+#[test]
+fn alarms_and_their_journal_are_tables_while_the_dac_runs_and_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (archive, rules) = (path("samples"), path("a.rules"));
+    fs::write(&rules, RULES).unwrap();
+    let dac = Oasis::dac(&["--archive", &archive, "--rules", &rules]);
+    let _node = Oasis::node(dac.channel(), &["--probe", "processor@20"]);
+    eventually("an alarm", || (get(&dac, "/api/v1/alarms")["alarms"].as_array()?.len() == 1).then_some(()));
+
+    let queries = [
+        "SELECT * FROM alarms",
+        "SELECT * FROM Events ORDER BY id",
+        "SELECT alarms.state, events.kind FROM alarms JOIN events USING (rule, node, instance)",
+    ];
+    let of_dac = queries.map(|query| {
+        let output = oasis().args(["sql", "--url", &dac.url(), "--format", "csv", query]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    });
+    assert_eq!(of_dac[2], "state,kind\nactive,raised\n");
+    assert_eq!(queries.map(|query| printed(&[&archive, query])), of_dac);
+    let names = |tables: String| tables.matches("\nalarms ").count() + tables.matches("\nevents ").count();
+    assert_eq!(names(printed(&[&archive, ".tables"])), 2);
+    assert!(printed(&[&archive, ".schema events"]).contains("\n  missing\n"));
+    assert!(dac.stop().success());
+    let named = path("samples-rules");
+    assert_eq!(printed(&[&archive, "--rules", &named, queries[0]]), of_dac[0]);
+    assert_eq!(printed(&[&archive, queries[1]]), of_dac[1]);
+
+    // The folder that a configuration names.
+    fs::rename(&named, path("elsewhere")).unwrap();
+    fs::write(path("oasis.toml"), "[archive]\ndirectory = \"gone\"\n[rules]\ndirectory = \"elsewhere\"\n")
+        .unwrap();
+    assert_eq!(printed(&[&archive, "--config", &path("oasis.toml"), queries[0]]), of_dac[0]);
+
+    // Without it, other tables are there; what is missing is said.
+    let failed = |arguments: &[&str]| {
+        let output = sql(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(names(printed(&[&archive, ".tables"])), 0);
+    assert!(failed(&[&archive, queries[0]]).contains("--rules DIR"));
+    let error = failed(&[&archive, "--rules", &named, "SELECT 1"]);
+    assert!(error.contains("samples-rules has no alarms"), "{error}");
+    assert!(!Path::new(&named).exists());
+
+    // A damaged database hides no other table.
+    let damaged = path("elsewhere/alarms.sqlite3");
+    fs::write(&damaged, b"no database at all".repeat(500)).unwrap();
+    // It may have all pages again.
+    let _ = fs::remove_file(format!("{damaged}-wal"));
+    let config = path("oasis.toml");
+    assert_eq!(printed(&[&archive, "--config", &config, "SELECT 1 AS one"]), "one\n1\n");
+    let error = failed(&[&archive, "--config", &config, queries[0]]);
+    assert!(error.contains("elsewhere/alarms.sqlite3 is damaged"), "{error}");
 }

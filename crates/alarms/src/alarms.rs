@@ -7,6 +7,7 @@ use crate::{
     action::ActionVerb,
     database::{self, Database},
     draft::{ActionFailure, Change, Draft},
+    journal::PAGE,
     memory::{Alarm, Memory},
     statistics,
     tables::{alarm, checkpoint, counter, journal, message},
@@ -21,9 +22,6 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard},
 };
 use tokio::sync::watch;
-
-/// Most entries of a page of the journal.
-const PAGE: usize = 1_000;
 
 /// All alarms of a DAC, shared by the engine of rules, the API and the delivery of notifications. Each call that can fail blocks on the disk.
 ///

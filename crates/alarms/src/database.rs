@@ -9,7 +9,8 @@ use std::{
     time::Duration,
 };
 
-const NAME: &str = "alarms.sqlite3";
+/// Its file in the directory.
+pub const NAME: &str = "alarms.sqlite3";
 
 /// An open database: a connection that writes and one that reads, so that a reader of the journal does not hold up a commit.
 #[derive(Debug)]

@@ -18,6 +18,15 @@ pub enum AlarmsError {
     /// Written by a later version.
     #[error("{path} has tables of version {1}, supported is {2}: update oasis", path = .0.display())]
     Version(PathBuf, i64, i64),
+    /// Written by an earlier version, and only to be read.
+    #[error("{path} has tables of version {1}, required is {2}: start its DAC once with this oasis to update them", path = .0.display())]
+    Outdated(PathBuf, i64, i64),
+    /// A directory without a database, to read.
+    #[error("{path} has no alarms (alarms.sqlite3): name the directory of the DAC's rules, which is ARCHIVE-rules or rules.directory", path = .0.display())]
+    Missing(PathBuf),
+    /// Readers cannot share it with a DAC.
+    #[error("{path}: {1}: its directory cannot be written, or its disk is full: copy the directory to a writable disk", path = .0.display())]
+    Unshared(PathBuf, rusqlite::Error),
     /// Damaged.
     #[error("{path} is damaged ({1}): rename it to begin with no alarms, then restart; its alarms, shelves and journal are lost", path = .0.display())]
     Damaged(PathBuf, String),

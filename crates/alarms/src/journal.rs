@@ -121,6 +121,9 @@ pub struct JournalEntry {
     pub comment: Option<String>,
 }
 
+/// Most entries of a page.
+pub const PAGE: usize = 1_000;
+
 /// Which entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JournalFilter {

@@ -37,7 +37,9 @@ mod machine;
 mod memory;
 pub mod names;
 mod outbox;
+mod recorded;
 mod relayed;
+pub mod rows;
 mod standing;
 mod statistics;
 mod tables;
@@ -47,11 +49,13 @@ pub use action::{Action, ActionError, ActionVerb, Conflict};
 pub use alarm::{AlarmKey, AlarmList, AlarmView, Changes, Filter, MOST_RAISES};
 pub use alarms::Alarms;
 pub use checkpoint::{Checkpoint, CheckpointKey, Committed, Position, Round};
+pub use database::NAME as DATABASE;
 pub use error::AlarmsError;
 pub use event::{At, EventIdentity, EventKey, RuleEvent, RuleFacts};
 pub use journal::{JournalEntry, JournalFilter, JournalKind, JournalPage};
 pub use limits::Limits;
 pub use outbox::{DestinationFigures, Message, MessageKind, OutboxFigures, Outcome};
+pub use recorded::RecordedAlarms;
 pub use relayed::{
     AlarmHop, AlarmQuestion, Ask, NotUnderstood, RelayedAlarm, RelayedAlarms, RelayedChanges, UpstreamAlarms,
     UpstreamAnswer, UpstreamRefusal,

@@ -7,6 +7,7 @@ mod bounds;
 mod crashes;
 mod messages;
 mod opening;
+mod recorded;
 mod relayed;
 mod support;
 mod views;

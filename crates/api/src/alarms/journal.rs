@@ -7,7 +7,7 @@ use axum::{
     extract::{Query, State, rejection::QueryRejection},
 };
 use oasis_access::{Target, Verb};
-use oasis_alarms::{JournalEntry, JournalFilter, JournalKind};
+use oasis_alarms::{JournalEntry, JournalFilter, JournalKind, rows};
 use oasis_dac::now;
 use oasis_doors::{Problem, in_order, permissions::Caller};
 use oasis_wire::{quantity::Nanos, time};
@@ -109,7 +109,7 @@ impl EntryView {
             kind: entry.kind.name().to_owned(),
             state: entry.state.map(|state| state.name().to_owned()),
             severity: entry.severity.map(|severity| severity.name().to_owned()),
-            quality: view::quality(entry.is_known).to_owned(),
+            quality: rows::quality(entry.is_known).to_owned(),
             value: view::finite(entry.value),
             limit: view::finite(entry.limit),
             unit: entry.unit,

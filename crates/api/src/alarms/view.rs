@@ -1,14 +1,9 @@
 //! An alarm in JSON.
 
-use oasis_alarms::{AlarmHop, AlarmKey, AlarmView, RelayedAlarm};
+use oasis_alarms::{AlarmHop, AlarmKey, AlarmView, RelayedAlarm, rows};
 use oasis_doors::permissions::Caller;
 use serde::Serialize;
 use utoipa::ToSchema;
-
-/// The name of a quality.
-pub fn quality(is_known: bool) -> &'static str {
-    if is_known { "good" } else { "unknown" }
-}
 
 /// A number in JSON, which has no infinite ones.
 pub fn finite(number: Option<f64>) -> Option<f64> {
@@ -104,7 +99,7 @@ impl AlarmJson {
             state: alarm.state.name(),
             acknowledged: alarm.acknowledged,
             severity: alarm.severity.name(),
-            quality: quality(alarm.is_known),
+            quality: rows::quality(alarm.is_known),
             message: alarm.message,
             value: finite(alarm.value),
             limit: finite(alarm.limit),

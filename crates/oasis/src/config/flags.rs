@@ -86,17 +86,26 @@ impl Config {
     /// # Errors
     /// If there are rules and neither.
     pub fn place_rules(&mut self) -> anyhow::Result<()> {
-        if self.rules.files.is_empty() || !self.rules.directory.is_empty() {
+        if self.rules.files.is_empty() {
             return Ok(());
         }
-        let archive = self.archive.directory.trim_end_matches('/');
-        if archive.is_empty() {
+        let Some(directory) = self.rules_directory() else {
             bail!(
                 "rules need a directory for their alarms: set rules.directory, or keep an archive (--archive DIR)"
             );
-        }
-        self.rules.directory = format!("{archive}-rules");
+        };
+        self.rules.directory = directory;
         Ok(())
+    }
+
+    /// Where a DAC with rules keeps their state; none if neither the configuration nor an archive says so.
+    pub fn rules_directory(&self) -> Option<String> {
+        let archive = self.archive.directory.trim_end_matches('/');
+        match (&*self.rules.directory, archive) {
+            ("", "") => None,
+            ("", archive) => Some(format!("{archive}-rules")),
+            (directory, _) => Some(directory.to_owned()),
+        }
     }
 
     /// Leaves what a TEM without a DAC has: page, API and accounts.

@@ -17,7 +17,7 @@ pub struct Arguments {
     pub archive: ArchiveFolder,
     #[cfg(feature = "live")]
     /// Send the query to a running DAC instead: http://HOST:PORT of its page, or https://. It answers what your permissions allow.
-    #[arg(long, value_name = "URL", conflicts_with_all = ["archive", "config", "access", "stats"])]
+    #[arg(long, value_name = "URL", conflicts_with_all = ["archive", "config", "access", "rules", "stats"])]
     url: Option<DacAddress>,
     #[cfg(feature = "live")]
     /// CA of the DAC's certificate, with https:// [default: those that this system trusts].
@@ -25,7 +25,7 @@ pub struct Arguments {
     ca: Option<PathBuf>,
     #[cfg(feature = "live")]
     /// TEM that knows the running DACs: http://HOST:PORT of its page, or https://. May be repeated.
-    #[arg(long, value_name = "URL", value_delimiter = ',', conflicts_with_all = ["archive", "config", "access", "stats", "url"])]
+    #[arg(long, value_name = "URL", value_delimiter = ',', conflicts_with_all = ["archive", "config", "access", "rules", "stats", "url"])]
     tem: Vec<TemAddress>,
     #[cfg(feature = "live")]
     /// Name of the DAC that answers, as the TEM lists it [default: the only one].
@@ -34,6 +34,10 @@ pub struct Arguments {
     /// Folder of the accounts: adds the table audit_log.
     #[arg(long, value_name = "DIR")]
     pub access: Option<PathBuf>,
+    #[cfg(feature = "live")]
+    /// Directory of the DAC's rules, for the tables alarms and events [default: rules.directory of the configuration file, or ARCHIVE-rules].
+    #[arg(long, value_name = "DIR")]
+    pub rules: Option<PathBuf>,
     /// A query; or .tables, .schema TABLE or .help. Read from standard input if none is given.
     pub query: Option<String>,
     /// Output format [default: table on a terminal, csv otherwise].

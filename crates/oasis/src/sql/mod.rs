@@ -1,5 +1,7 @@
 //! `oasis sql`: queries over an archive (`docs/guides/query-with-sql.md`).
 
+#[cfg(feature = "live")]
+mod alarms;
 mod arguments;
 #[cfg(feature = "live")]
 mod remote;
@@ -35,14 +37,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if let Some(server) = arguments.server()? {
         return remote::run(&server, query.trim(), arguments.format);
     }
-    let mut sql = Sql::open(&arguments.archive.find()?)?;
-    if let Some(access) = &arguments.access {
-        let audit = access.join("audit");
-        if !audit.is_dir() {
-            bail!("there is no audit log at {}: is it the folder that --access names?", audit.display());
-        }
-        sql.add(oasis_query::audit_log(audit))?;
-    }
+    let archive = arguments.archive.find()?;
+    let mut sql = Sql::open(&archive)?;
+    add_audit_log(&mut sql, arguments, &query)?;
+    #[cfg(feature = "live")]
+    alarms::add(&mut sql, arguments, &archive, &query)?;
     let out = BufWriter::new(io::stdout().lock());
     match answer(&sql, query.trim(), arguments.format, out) {
         // `oasis sql | head` is not an error.
@@ -53,6 +52,16 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         eprintln!("a segment file was opened {} times", sql.file_reads());
     }
     Ok(())
+}
+
+/// Adds the audit log, if its folder is named.
+fn add_audit_log(sql: &mut Sql, arguments: &Arguments, query: &str) -> anyhow::Result<()> {
+    let Some(access) = &arguments.access else { return Ok(()) };
+    let audit = access.join("audit");
+    if !audit.is_dir() {
+        bail!("there is no audit log at {}: is it the folder that --access names?", audit.display());
+    }
+    Ok(sql.add(oasis_query::audit_log(audit), query)?)
 }
 
 fn from_standard_input() -> anyhow::Result<String> {
@@ -88,11 +97,16 @@ fn ask(sql: &Sql, query: &str, rows: &mut Answer<'_>) -> anyhow::Result<()> {
         Err(SqlError::Output(error)) => Err(error.into()),
         Err(error @ (SqlError::Sqlite(_) | SqlError::Statement { .. })) => {
             let error = error.to_string();
-            let is_name = ["no such table", "no such column"].iter().any(|what| error.contains(what));
-            let remedy = match error.contains("Multiple statements") {
-                _ if is_name => " (.tables and .schema TABLE list names)",
-                true => " (write one SELECT at a time)",
-                false => "",
+            let says = |what: &str| error.contains(what);
+            let remedy = match () {
+                () if says("no such table: alarms") || says("no such table: events") => {
+                    " (the DAC's rules have a directory of their own: name it with --rules DIR)"
+                }
+                () if says("no such table") || says("no such column") => {
+                    " (.tables and .schema TABLE list names)"
+                }
+                () if says("Multiple statements") => " (write one SELECT at a time)",
+                () => "",
             };
             bail!("the query failed: {error}{remedy}")
         }

@@ -22,8 +22,7 @@ const COLUMNS: [&str; 11] = [
 
 /// The table `audit_log` of the log in this folder.
 pub fn audit_log(folder: PathBuf) -> ExtraTable {
-    let columns = COLUMNS.map(|name| (name.to_owned(), None)).to_vec();
-    let info = TableInfo { name: "audit_log".into(), about: "records of the audit log".into(), columns };
+    let info = TableInfo::without_units("audit_log", "records of the audit log", &COLUMNS);
     let rows = move |take: &mut super::TakeRow<'_>| {
         let mut taken = Ok(());
         let read = read_records(&folder, |record| {

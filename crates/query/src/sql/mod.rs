@@ -95,6 +95,14 @@ pub struct TableInfo {
     pub columns: Vec<(String, Option<String>)>,
 }
 
+impl TableInfo {
+    /// Describes a table whose columns have no unit.
+    pub fn without_units(name: &str, about: &str, columns: &[&str]) -> Self {
+        let columns = columns.iter().map(|column| ((*column).to_owned(), None)).collect();
+        Self { name: name.into(), about: about.into(), columns }
+    }
+}
+
 /// Receives the result of a query, row by row.
 pub trait Rows {
     /// Receives the names of the columns, once, before any row.
@@ -140,18 +148,19 @@ impl Sql {
         Ok(Self { connection, history, tables })
     }
 
-    /// Adds a table that is not of the archive, with all its rows.
+    /// Adds a table that is not of the archive. Its rows are copied only if the query names it.
     ///
     /// # Errors
     /// If its rows cannot be read, or the archive has a table of this name.
-    pub fn add(&mut self, table: ExtraTable) -> Result<(), SqlError> {
-        let info = table.info.clone();
+    pub fn add(&mut self, table: ExtraTable, query: &str) -> Result<(), SqlError> {
+        self.tables.push(table.info.clone());
+        if !names(query, &table.info.name) {
+            return Ok(());
+        }
         self.connection.pragma_update(None, "query_only", false)?;
         let added = copied::copy_extra(&self.connection, table, &Stop::never());
         self.connection.pragma_update(None, "query_only", true)?;
-        added?;
-        self.tables.push(info);
-        Ok(())
+        added
     }
 
     /// All tables: samples and other data of the catalogue.

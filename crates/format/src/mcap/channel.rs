@@ -5,7 +5,8 @@ use super::{
     bounds::{self, MAX_MESSAGE, MAX_ROW},
     infer,
     json::{self, Unfit},
-    record::{ChannelRecord, Message},
+    record::{ChannelRecord, Message, Schema},
+    ros::{BadCdr, BadLayout, Layout},
     samples::{Head, Samples},
 };
 use oasis_channel::ProbeKind;
@@ -23,8 +24,57 @@ use uuid::Uuid;
 /// Topics with metadata of an export, which are not of a probe.
 const ABOUT: &str = "/oasis/";
 
-/// Schemas by number: name, and the metrics of a JSON Schema.
-pub type Schemas = HashMap<u16, (String, Vec<Metric>)>;
+/// Schemas by number.
+pub type Schemas = HashMap<u16, Described>;
+
+/// What a schema says of messages.
+#[derive(Debug)]
+pub struct Described {
+    name: String,
+    encoding: String,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// The metrics of a JSON Schema; none of another schema.
+    Json(Vec<Metric>),
+    Ros(Result<Layout, BadLayout>),
+}
+
+impl Described {
+    pub fn new(schema: &Schema<'_>) -> Self {
+        let content = match schema.encoding {
+            "ros2msg" => Content::Ros(Layout::read(schema.name, schema.data)),
+            "jsonschema" => Content::Json(infer::metrics(schema.data)),
+            _ => Content::Json(Vec::new()),
+        };
+        Self { name: schema.name.to_owned(), encoding: schema.encoding.to_owned(), content }
+    }
+
+    /// The metrics of a JSON message; empty if it does not say.
+    fn metrics(&self) -> &[Metric] {
+        match &self.content {
+            Content::Json(metrics) => metrics,
+            Content::Ros(_) => &[],
+        }
+    }
+
+    /// What it counts towards the bound of metrics.
+    pub fn size(&self) -> usize {
+        match &self.content {
+            Content::Json(metrics) => bounds::metrics(metrics),
+            Content::Ros(layout) => layout.as_ref().map_or(0, |layout| layout.count),
+        }
+    }
+
+    fn layout(&self) -> Result<&Layout, BadLayout> {
+        match &self.content {
+            Content::Ros(layout) => layout.as_ref().map_err(Clone::clone),
+            Content::Json(_) => Err(BadLayout::Encoding(json::shortened(&self.encoding))),
+        }
+    }
+}
 
 /// Reasons to skip a message.
 #[derive(Debug, thiserror::Error)]
@@ -33,8 +83,17 @@ pub enum Unread {
     #[error("the metadata of the export")]
     About,
     /// Unsupported encoding.
-    #[error("unsupported message encoding {0:?}: only JSON is supported")]
+    #[error("unsupported message encoding {0:?}: only JSON and the CDR of ROS 2 are supported")]
     Encoding(String),
+    /// CDR messages cannot be decoded.
+    #[error("unsupported schema {0:?} of CDR messages: {1}")]
+    Schema(String, BadLayout),
+    /// CDR messages have no schema.
+    #[error("CDR messages without a schema")]
+    NoSchema,
+    /// Not of its schema.
+    #[error("a message does not match the schema: {0}")]
+    Cdr(#[from] BadCdr),
     /// Too long.
     #[error("a message has {0} bytes: at most {MAX_MESSAGE} are allowed")]
     Long(usize),
@@ -42,7 +101,7 @@ pub enum Unread {
     #[error("invalid JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// Without values that could be metrics.
-    #[error("the messages are not objects with values")]
+    #[error("the messages have no values")]
     Nothing,
     /// Invalid probe type of its channel.
     #[error("invalid probe type: {0}")]
@@ -74,6 +133,8 @@ enum From {
     Oasis { recorded: RecordedSeries, first_sequence: u64 },
     /// JSON messages with the schema of this number; 0 for none.
     Json { schema: u16 },
+    /// CDR messages with the schema of this number.
+    Cdr { schema: u16 },
     /// Other messages.
     Other(String),
 }
@@ -83,6 +144,7 @@ impl Channel {
         let from = match of_export(&channel.metadata) {
             Some((recorded, first_sequence)) => From::Oasis { recorded, first_sequence },
             None if channel.encoding == "json" => From::Json { schema: channel.schema },
+            None if channel.encoding == "cdr" => From::Cdr { schema: channel.schema },
             None => From::Other(channel.encoding.to_owned()),
         };
         Self { topic: channel.topic.to_owned(), from, samples: None, left_out: 0, why: None }
@@ -118,6 +180,19 @@ impl Channel {
         if message.data.len() > MAX_MESSAGE {
             return Err(Unread::Long(message.data.len()));
         }
+        if let From::Cdr { schema } = self.from {
+            self.cdr(message, schemas.get(&schema).ok_or(Unread::NoSchema)?, row)
+        } else {
+            self.json(message, schemas, row)
+        }
+    }
+
+    fn json(
+        &mut self,
+        message: &Message<'_>,
+        schemas: &Schemas,
+        row: &mut Vec<u8>,
+    ) -> Result<(&mut Samples, Head), Unread> {
         let content: Json = serde_json::from_slice(message.data)?;
         let is_ours = matches!(self.from, From::Oasis { .. });
         let samples = match self.samples.take() {
@@ -139,37 +214,63 @@ impl Channel {
         Ok((samples, Head { time: message.log_time, sequence, state }))
     }
 
+    fn cdr(
+        &mut self,
+        message: &Message<'_>,
+        schema: &Described,
+        row: &mut Vec<u8>,
+    ) -> Result<(&mut Samples, Head), Unread> {
+        let layout = schema.layout().map_err(|bad| Unread::Schema(json::shortened(&schema.name), bad))?;
+        layout.decode(message.data, row)?;
+        let samples = match self.samples.take() {
+            Some(samples) => samples,
+            None => {
+                let probe_type = infer::described(&schema.name, layout.metrics.clone());
+                if probe_type.metrics.is_empty() {
+                    return Err(Unread::Nothing);
+                }
+                probe_type.validate()?;
+                Samples::new(self.foreign(message, probe_type), 0)?
+            }
+        };
+        let samples = self.samples.insert(samples);
+        samples.last_sequence = samples.last_sequence.saturating_add(1);
+        let head = Head { time: message.log_time, sequence: samples.last_sequence, state: 0 };
+        Ok((samples, head))
+    }
+
     fn begin(&self, message: &Message<'_>, content: &Json, schemas: &Schemas) -> Result<Samples, Unread> {
         Ok(match &self.from {
             From::Oasis { recorded, first_sequence } => {
                 Samples::new(recorded.clone(), first_sequence.wrapping_sub(1))?
             }
-            From::Json { schema } => Samples::new(self.foreign(schemas.get(schema), message, content)?, 0)?,
+            From::Json { schema } => {
+                let (name, metrics) = match schemas.get(schema) {
+                    Some(described) => (&described.name, described.metrics()),
+                    None => (&self.topic, &[][..]),
+                };
+                let probe_type = infer::probe_type(name, metrics, content).ok_or(Unread::Nothing)?;
+                Samples::new(self.foreign(message, probe_type), 0)?
+            }
+            From::Cdr { .. } => return Err(Unread::NoSchema),
             From::Other(encoding) => return Err(Unread::Encoding(encoding.clone())),
         })
     }
 
-    fn foreign(
-        &self,
-        schema: Option<&(String, Vec<Metric>)>,
-        message: &Message<'_>,
-        content: &Json,
-    ) -> Result<RecordedSeries, Unread> {
-        let (name, metrics) =
-            schema.map_or((&self.topic, &[][..]), |(name, metrics)| (name, metrics.as_slice()));
-        let probe_type = infer::probe_type(name, metrics, content).ok_or(Unread::Nothing)?;
+    /// The source of messages of another program, of which this is the first one.
+    fn foreign(&self, message: &Message<'_>, probe_type: ProbeType) -> RecordedSeries {
         // Deterministic, so that a second import recognizes the samples; the numbers of the messages may all be 0.
         let mut identity = self.topic.clone().into_bytes();
         identity.extend_from_slice(&message.log_time.to_le_bytes());
         identity.extend_from_slice(message.data);
         let topic = self.topic.trim_start_matches('/');
-        Ok(RecordedSeries {
+        RecordedSeries {
             node: None,
             instance: if topic.is_empty() { "channel".into() } else { topic.into() },
             kind: ProbeKind::Pushed,
             run: Uuid::new_v5(&Uuid::NAMESPACE_OID, &identity),
             probe_type: Arc::new(probe_type),
-        })
+        }
     }
 }
 

@@ -7,15 +7,19 @@ use uuid::Uuid;
 /// Deepest nesting of objects and lists.
 const DEPTH: usize = 8;
 
-/// Returns a type for these messages; `described` are the metrics of their schema. `None` without metrics.
-pub fn probe_type(name: &str, described: &[Metric], first: &Json) -> Option<ProbeType> {
-    let metrics = if described.is_empty() { metrics_of(first) } else { described.to_vec() };
+/// Returns a type for these messages; `known` are the metrics of their schema. `None` without metrics.
+pub fn probe_type(name: &str, known: &[Metric], first: &Json) -> Option<ProbeType> {
+    let metrics = if known.is_empty() { metrics_of(first) } else { known.to_vec() };
+    Some(described(name, metrics))
+        .filter(|probe_type| !probe_type.metrics.is_empty() && probe_type.validate().is_ok())
+}
+
+/// Returns a type with these metrics.
+pub fn described(name: &str, metrics: Vec<Metric>) -> ProbeType {
     // Deterministic, because the UUID identifies the type.
-    let described = format!("{name} {}", serde_json::to_string(&metrics).unwrap_or_default());
-    let uuid = Uuid::new_v5(&Uuid::NAMESPACE_OID, described.as_bytes());
-    let probe_type =
-        ProbeType { name: name.to_owned(), uuid, version: "1.0".into(), doc: None, rate: None, metrics };
-    Some(probe_type).filter(|probe_type| !probe_type.metrics.is_empty() && probe_type.validate().is_ok())
+    let identity = format!("{name} {}", serde_json::to_string(&metrics).unwrap_or_default());
+    let uuid = Uuid::new_v5(&Uuid::NAMESPACE_OID, identity.as_bytes());
+    ProbeType { name: name.to_owned(), uuid, version: "1.0".into(), doc: None, rate: None, metrics }
 }
 
 /// Returns the metrics of a JSON Schema; empty if it is not the schema of an object.

@@ -129,7 +129,8 @@ fn too_many() -> Unfit {
 /// Characters of a message, and of a name, that an error shows.
 const SHOWN: usize = 40;
 
-fn shortened(text: &str) -> String {
+/// Shortens what is shown of a file.
+pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

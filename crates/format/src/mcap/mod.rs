@@ -1,11 +1,12 @@
-//! MCAP files. Files of `oasis export` are restored exactly; of other files, channels with JSON messages are read.
+//! MCAP files. Files of `oasis export` are restored exactly; of other files, channels with JSON messages and
+//! with messages of ROS 2 are read.
 //!
 //! `writer` writes a file. [`read`] reads a file sequentially, and returns one batch at a time with its [`RecordedSeries`]
 //! instance. Files are not trusted: memory stays bounded whatever the content, and a file that exceeds a
 //! bound is refused with a [`ReadError`] that names the bound.
 //!
 //! In the order of reading: `recording` iterates over the records, `record` parses one, `channel` converts messages
-//! to samples, with `infer` for types and `json` for values, and `samples` encodes batches. `lost` are the
+//! to samples, with `infer` for types, `json` for values and `ros` for both of ROS 2, and `samples` encodes batches. `lost` are the
 //! messages about missing samples.
 
 mod bounds;
@@ -17,6 +18,7 @@ mod lost;
 mod record;
 mod recorded_series;
 mod recording;
+mod ros;
 mod samples;
 mod writer;
 
@@ -25,6 +27,7 @@ pub use lost::Lost;
 pub use record::BadRecord;
 pub use recorded_series::RecordedSeries;
 pub use recording::{LeftOut, ReadError, Rest, read};
+pub use ros::{BadCdr, BadLayout};
 pub use writer::McapWriter;
 
 use crate::{Format, Order, Reader, SampleFormat};

@@ -2,11 +2,10 @@
 
 use super::{
     bounds::{
-        self, MAX_BATCHES, MAX_DESCRIPTIONS, MAX_HELD_TOGETHER, MAX_LOST, MAX_LOST_BYTES, MAX_MESSAGE,
-        MAX_METRICS, MAX_RECORD, READ,
+        MAX_BATCHES, MAX_DESCRIPTIONS, MAX_HELD_TOGETHER, MAX_LOST, MAX_LOST_BYTES, MAX_MESSAGE, MAX_METRICS,
+        MAX_RECORD, READ,
     },
-    channel::{Channel, Schemas, Unread},
-    infer,
+    channel::{Channel, Described, Schemas, Unread},
     lost::{self, Lost},
     record::{BadRecord, ChannelRecord, Message, Schema},
     samples::Take,
@@ -162,9 +161,9 @@ impl Recording {
             return Ok(());
         }
         self.describe(data.len())?;
-        let metrics = if schema.encoding == "jsonschema" { infer::metrics(schema.data) } else { Vec::new() };
-        self.count(bounds::metrics(&metrics))?;
-        self.schemas.insert(schema.id, (schema.name.to_owned(), metrics));
+        let described = Described::new(&schema);
+        self.count(described.size())?;
+        self.schemas.insert(schema.id, described);
         Ok(())
     }
 

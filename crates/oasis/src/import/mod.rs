@@ -169,7 +169,11 @@ fn read(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> anyh
         let node = of_recording(prefix, &lost.node).into();
         import.lose((node, lost.instance.into()), lost.run, lost.numbers, lost.cause);
     }
-    if is_empty { bail!("no readable messages: only JSON messages are supported") } else { Ok(()) }
+    if is_empty {
+        bail!("no readable messages: only JSON messages and those of ROS 2 are supported")
+    } else {
+        Ok(())
+    }
 }
 
 /// Says what of a file cannot be read.

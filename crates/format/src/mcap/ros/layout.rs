@@ -1,0 +1,229 @@
+//! What messages of a type contain, in the order of their bytes, and the metrics that are made of it.
+
+use super::definitions::{BadText, Count, Definitions, Field, full_name};
+use crate::mcap::json::shortened;
+use oasis_wire::{
+    schema::{MAX_MEMBERS, Metric, MetricType, StructType},
+    value::MAX_DEPTH,
+};
+
+/// A schema that messages cannot be decoded with.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadLayout {
+    /// Invalid text.
+    #[error("invalid text: {0}")]
+    Text(#[from] BadText),
+    /// A message that the text does not define.
+    #[error("the message {0:?} is not defined in it")]
+    Undefined(String),
+    /// A type without one form in CDR.
+    #[error("the type {0:?} is not supported")]
+    Unsupported(String),
+    /// Too deep, or a message within itself.
+    #[error("messages are nested deeper than {MAX_DEPTH}")]
+    Deep,
+    /// Too many fields.
+    #[error("a message has more than {MAX_MEMBERS} fields, those of nested messages included")]
+    Many,
+    /// Another schema encoding.
+    #[error("its encoding is {0:?}, and only ros2msg is supported for CDR messages")]
+    Encoding(String),
+}
+
+/// The fields of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layout {
+    pub(super) fields: Vec<Kind>,
+    /// Fields, those of nested messages included: each takes memory, also without a value.
+    pub count: usize,
+    /// A metric for each field with a value.
+    pub metrics: Vec<Metric>,
+}
+
+/// What a field consists of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    /// So many bytes.
+    Number(Size),
+    Boolean,
+    Text,
+    /// Fields of a message. Without any it is a byte that means nothing.
+    Message(Vec<Kind>),
+    Fixed(u32, Elements),
+    Sequence(Elements),
+}
+
+/// What the elements of an array consist of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Elements {
+    pub(super) of: Box<Kind>,
+    /// Whether they have no value in a sample: messages of few bytes can have many arrays, and each asks.
+    pub(super) are_nothing: bool,
+}
+
+/// Bytes of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    One,
+    Two,
+    Four,
+    Eight,
+}
+
+impl Kind {
+    /// Whether it has no value in a sample.
+    fn is_nothing(&self) -> bool {
+        match self {
+            Self::Number(_) | Self::Boolean | Self::Text => false,
+            Self::Message(fields) => fields.iter().all(Self::is_nothing),
+            Self::Fixed(_, elements) | Self::Sequence(elements) => elements.are_nothing,
+        }
+    }
+}
+
+impl Layout {
+    /// Reads the text of a schema, `name` is that of its message.
+    ///
+    /// # Errors
+    /// If it is invalid, incomplete, or beyond a bound.
+    pub fn read(name: &str, text: &[u8]) -> Result<Self, BadLayout> {
+        let all = Definitions::read(name, text)?;
+        let (full, fields) = all.find("", &full_name(name)).ok_or_else(|| undefined(name))?;
+        let mut left = MAX_MEMBERS;
+        let (fields, metrics) = Reading { all: &all, left: &mut left }.message(full, fields, 0)?;
+        Ok(Self { fields, count: MAX_MEMBERS - left, metrics })
+    }
+}
+
+fn undefined(name: &str) -> BadLayout {
+    BadLayout::Undefined(shortened(name))
+}
+
+struct Reading<'a> {
+    all: &'a Definitions<'a>,
+    /// Fields that may follow: short texts can describe many.
+    left: &'a mut usize,
+}
+
+impl Reading<'_> {
+    /// Fields of a message, and the metrics of those with a value.
+    fn message(
+        &mut self,
+        name: &str,
+        fields: &[Field<'_>],
+        depth: usize,
+    ) -> Result<(Vec<Kind>, Vec<Metric>), BadLayout> {
+        if depth > MAX_DEPTH {
+            return Err(BadLayout::Deep);
+        }
+        *self.left = self.left.checked_sub(fields.len()).ok_or(BadLayout::Many)?;
+        let package = name.rsplit_once('/').map_or("", |(package, _)| package);
+        let (mut kinds, mut metrics) = (Vec::new(), Vec::new());
+        for field in fields {
+            let (kind, of) = self.field(package, field, depth)?;
+            if !kind.is_nothing() {
+                metrics.push(Metric { unit: unit(name, field.name), ..Metric::new(field.name, of) });
+            }
+            kinds.push(kind);
+        }
+        Ok((kinds, metrics))
+    }
+
+    fn field(
+        &mut self,
+        package: &str,
+        field: &Field<'_>,
+        depth: usize,
+    ) -> Result<(Kind, MetricType), BadLayout> {
+        let (kind, of) = match primitive(field.kind)? {
+            Some(known) => known,
+            None => {
+                let found = self.all.find(package, field.kind);
+                let (name, fields) = found.ok_or_else(|| undefined(field.kind))?;
+                // An array is a level of its own.
+                let within = depth + 1 + usize::from(field.count != Count::One);
+                let (kinds, members) = self.message(name, fields, within)?;
+                let of = StructType { name: name.replace('/', "::"), members };
+                (Kind::Message(kinds), MetricType::Struct(of))
+            }
+        };
+        if field.count == Count::One {
+            return Ok((kind, of));
+        }
+        let elements = Elements { are_nothing: kind.is_nothing(), of: Box::new(kind) };
+        let kind = match field.count {
+            Count::Fixed(count) => Kind::Fixed(count, elements),
+            Count::One | Count::Sequence => Kind::Sequence(elements),
+        };
+        Ok((kind, MetricType::Vector(Box::new(of))))
+    }
+}
+
+/// Returns a type that is no message.
+fn primitive(name: &str) -> Result<Option<(Kind, MetricType)>, BadLayout> {
+    Ok(Some(match name {
+        "bool" => (Kind::Boolean, MetricType::Boolean),
+        "byte" | "char" | "uint8" => (Kind::Number(Size::One), MetricType::Uint8),
+        "int8" => (Kind::Number(Size::One), MetricType::Int8),
+        "int16" => (Kind::Number(Size::Two), MetricType::Int16),
+        "uint16" => (Kind::Number(Size::Two), MetricType::Uint16),
+        "int32" => (Kind::Number(Size::Four), MetricType::Int32),
+        "uint32" => (Kind::Number(Size::Four), MetricType::Uint32),
+        "int64" => (Kind::Number(Size::Eight), MetricType::Int64),
+        "uint64" => (Kind::Number(Size::Eight), MetricType::Uint64),
+        "float32" => (Kind::Number(Size::Four), MetricType::Real32),
+        "float64" => (Kind::Number(Size::Eight), MetricType::Real64),
+        "string" => (Kind::Text, MetricType::String),
+        // Implementations of DDS write its characters with 2 or 4 bytes.
+        "wstring" => return Err(BadLayout::Unsupported(name.into())),
+        _ => return Ok(None),
+    }))
+}
+
+/// The one unit that ROS 2 states in a type.
+fn unit(message: &str, field: &str) -> Option<String> {
+    match (message, field) {
+        ("builtin_interfaces/Time" | "builtin_interfaces/Duration", "sec") => Some("s".into()),
+        ("builtin_interfaces/Time" | "builtin_interfaces/Duration", "nanosec") => Some("ns".into()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Layout, BadLayout> {
+        Layout::read("a/msg/A", text.as_bytes())
+    }
+
+    #[test]
+    fn fields_with_a_value_are_metrics() {
+        let layout = read(
+            "std_msgs/Header header\nEmpty[] nothing\nfloat64[2] pair\nEmpty none\n===\nMSG: a/Empty\n===\nMSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n",
+        )
+        .unwrap();
+        let names: Vec<_> = layout.metrics.iter().map(|metric| metric.name.as_str()).collect();
+        assert_eq!((names, layout.fields.len()), (vec!["header", "pair"], 4));
+        let MetricType::Struct(header) = &layout.metrics[0].kind else { panic!("{:?}", layout.metrics) };
+        let MetricType::Struct(stamp) = &header.members[0].kind else { panic!("{header:?}") };
+        assert_eq!((&*header.name, &*stamp.name), ("std_msgs::Header", "builtin_interfaces::Time"));
+        assert_eq!(stamp.members[1].unit.as_deref(), Some("ns"));
+        assert_eq!(layout.metrics[1].kind, MetricType::Vector(Box::new(MetricType::Real64)));
+    }
+
+    #[test]
+    fn a_text_beyond_a_bound_is_refused() {
+        assert_eq!(read("A[] again\nint8 x"), Err(BadLayout::Deep), "a message that contains itself");
+        assert_eq!(read("wstring x"), Err(BadLayout::Unsupported("wstring".into())));
+        assert_eq!(read("b/Other x"), Err(BadLayout::Undefined("b/Other".into())));
+        // Each level has ten times the fields of the one below.
+        let mut bomb = "L0 x\n".to_owned();
+        for level in 0..9 {
+            bomb += &format!("===\nMSG: a/L{level}\n");
+            (0..10).for_each(|field| bomb += &format!("L{} f{field}\n", level + 1));
+        }
+        bomb += "===\nMSG: a/L9\nint8 x\n";
+        assert_eq!(read(&bomb), Err(BadLayout::Many));
+    }
+}

@@ -184,6 +184,42 @@ alarm Still { raise silent(robot) for 3s; }
 }
 
 #[test]
+fn recordings_of_ros_2_are_read_by_rules_and_imports() {
+    let folder = tempfile::tempdir().unwrap();
+    let vector = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/ros2.mcap");
+    fs::copy(vector, folder.path().join("drive.mcap")).unwrap();
+    let text = r#"input imu = "drive/imu" : "sensor_msgs/msg/Imu";
+input joints = "drive/arm/joints" : "sensor_msgs/msg/JointState";
+alarm Turns { raise imu.angular_velocity.x > 0.3; }
+alarm Late { raise joints.header.stamp.nanosec > 1 ms; }
+"#;
+    fs::write(folder.path().join("a.rules"), text).unwrap();
+    let (status, out, said) = rules(folder.path(), &["run", "--mcap", "drive.mcap", "a.rules"]);
+    let events: Vec<_> = out.lines().map(|line| line.split_once("  ").unwrap().1.trim_end()).collect();
+    let expected = [
+        "raised     Turns  drive/imu  0.5 (limit 0.3)",
+        "raised     Late  drive/arm/joints  1000000000 ns (limit 1000000 ns)",
+    ];
+    assert_eq!((status, &*events), (0, &expected[..]), "{said}");
+    let (status, out, said) = rules(folder.path(), &["check", "--mcap", "drive.mcap", "a.rules"]);
+    assert_eq!((status, &*out), (0, "a.rules: ok: 2 rules, 2 inputs\n"), "{said}");
+
+    let run = |arguments: &[&str]| {
+        let done = oasis().current_dir(folder.path()).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        (String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap())
+    };
+    let (_, said) = run(&["import", "--archive", "samples", "drive.mcap"]);
+    assert!(said.contains("drive.mcap: 10 samples imported"), "{said}");
+    let query = "SELECT u64, \"took.sec\", json_array_length(points) AS points FROM oasis_test_msg_all";
+    let (out, _) = run(&["sql", "--archive", "samples", query]);
+    assert_eq!(
+        out,
+        "u64,took.sec,points\n18446744073709551615,-1,0\n18446744073709551615,-1,1\n18446744073709551615,-1,2\n"
+    );
+}
+
+#[test]
 fn limits_of_pdl_run_over_a_recording() {
     let folder = tempfile::tempdir().unwrap();
     record(folder.path());

@@ -15,6 +15,7 @@ pub enum Verb {
     #[command(after_help = "Examples:
   oasis rules check --pdl plant.pdl plant.rules
   oasis rules check --archive ~/samples plant.rules       the types are those of the archive
+  oasis rules check --mcap drive.mcap plant.rules         those of a recording, also of ROS 2
   oasis rules check --pdl plant.pdl --message-format json plant.rules")]
     Check(Check),
     /// Format files, and list those that changed.
@@ -96,6 +97,9 @@ pub struct Types {
     /// Folder to search for includes of PDL files, after the folder of the including file.
     #[arg(short = 'I', long = "include", value_name = "DIR", requires = "pdl")]
     pub include: Vec<PathBuf>,
+    /// MCAP file whose types are taken, in place of an archive; can be repeated.
+    #[arg(long, value_name = "FILE", conflicts_with = "pdl")]
+    pub mcap: Vec<PathBuf>,
     #[command(flatten)]
     pub archive: ArchiveFolder,
 }

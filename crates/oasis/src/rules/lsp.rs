@@ -1,6 +1,6 @@
 //! `oasis rules lsp`
 
-use super::arguments::Lsp;
+use super::{arguments::Lsp, recording};
 use crate::diagnostics::counted;
 use anyhow::{Context, bail};
 use oasis_pdl::Disk;
@@ -26,6 +26,10 @@ fn load(arguments: &Lsp) -> anyhow::Result<Surroundings> {
         is_named = true;
         found.types.extend(of_pdl(arguments)?.types);
     }
+    if !arguments.types.mcap.is_empty() {
+        is_named = true;
+        found.types.extend(recording::types(&arguments.types.mcap)?);
+    }
     if let Ok(archive) = arguments.types.archive.find() {
         is_named = true;
         let stored = of_archive(&History::open(&archive)?)?;
@@ -40,7 +44,9 @@ fn load(arguments: &Lsp) -> anyhow::Result<Surroundings> {
         found.instances.extend(live.instances);
     }
     if !is_named {
-        bail!("name a DAC with --dac, an archive with --archive, or PDL files with --pdl");
+        bail!(
+            "name a DAC with --dac, an archive with --archive, an MCAP file with --mcap, or PDL files with --pdl"
+        );
     }
     found.instances.sort();
     found.instances.dedup();

@@ -15,9 +15,11 @@ use oasis_wire::{
     value,
 };
 use std::{
+    collections::HashSet,
     fs::File,
     io::Read,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 use tempfile::TempDir;
 
@@ -54,26 +56,59 @@ impl Recording {
     }
 }
 
+/// The types of MCAP files, each once: channels without a schema have the type of their first message.
+///
+/// # Errors
+/// As [`Recording::read`].
+pub fn types(files: &[PathBuf]) -> anyhow::Result<Vec<Arc<ProbeType>>> {
+    let (mut types, mut known) = (Vec::new(), HashSet::new());
+    for file in files {
+        let mut take = |recorded: &RecordedSeries, _: &[u8]| {
+            let of = &recorded.probe_type;
+            if known.insert((of.uuid, of.version.clone())) {
+                types.push(of.clone());
+            }
+            Ok(())
+        };
+        read(file, &mut take).with_context(|| file.display().to_string())?;
+    }
+    Ok(types)
+}
+
 fn add(path: &Path, import: &mut Import) -> anyhow::Result<()> {
-    let mut magic = [0; 8];
-    let length = File::open(path)?.read(&mut magic)?;
-    let Some(reader) = oasis_format::reader_of(&magic[..length]) else {
-        bail!("not an MCAP file: import other recordings with `oasis import`");
-    };
     let name = default_name(path)?;
-    let (mut batches, mut progress) = (0_u64, Progress::new());
-    let rest = (reader.read)(&mut File::open(path)?, &mut |recorded, batch| {
-        batches += 1;
-        progress.show(|| format!("{}: {batches} batches", path.display()));
+    read(path, &mut |recorded, batch| {
         let series = series_of(recorded, &name);
         for piece in pieces(batch, &series.probe_type)? {
             import.add(&series, &piece)?;
         }
         Ok(())
+    })
+}
+
+/// Reads a file: its batches, with the instance of each.
+fn read(
+    path: &Path,
+    take: &mut dyn FnMut(&RecordedSeries, &[u8]) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut magic = [0; 8];
+    let length = File::open(path)?.read(&mut magic)?;
+    let Some(reader) = oasis_format::reader_of(&magic[..length]) else {
+        bail!("not an MCAP file: import other recordings with `oasis import`");
+    };
+    let (mut batches, mut progress) = (0_u64, Progress::new());
+    let rest = (reader.read)(&mut File::open(path)?, &mut |recorded, batch| {
+        batches += 1;
+        progress.show(|| format!("{}: {batches} batches", path.display()));
+        take(recorded, batch).map_err(Into::into)
     })?;
     progress.clear();
     report_rest(path, &rest);
-    if batches == 0 { bail!("no readable messages: only JSON messages are supported") } else { Ok(()) }
+    if batches == 0 {
+        bail!("no readable messages: only JSON messages and those of ROS 2 are supported")
+    } else {
+        Ok(())
+    }
 }
 
 fn series_of(recorded: &RecordedSeries, name: &str) -> Series {

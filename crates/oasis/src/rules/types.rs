@@ -1,6 +1,6 @@
 //! The probe types that inputs name.
 
-use super::arguments::Types;
+use super::{arguments::Types, recording};
 use crate::diagnostics::{MessageFormat, explain};
 use anyhow::Context;
 use oasis_pdl::Disk;
@@ -10,14 +10,18 @@ use oasis_wire::schema::ProbeType;
 use std::sync::Arc;
 
 impl Types {
-    /// Returns the types of the PDL files, or those of the archive; none after errors in PDL files, which were reported.
+    /// Returns the types of the PDL files, or those of the MCAP files or of the archive; none after errors in PDL files, which were reported.
     ///
     /// # Errors
-    /// If the archive cannot be read, or neither is named.
+    /// If an MCAP file or the archive cannot be read, or none is named.
     pub fn load(&self, format: MessageFormat) -> anyhow::Result<Option<Vec<Arc<ProbeType>>>> {
+        if !self.mcap.is_empty() {
+            return recording::types(&self.mcap).map(Some);
+        }
         if self.pdl.is_empty() {
-            let archive =
-                self.archive.find().context("no probe types: name PDL files with --pdl, or an archive")?;
+            let archive = self.archive.find().context(
+                "no probe types: name PDL files with --pdl, an MCAP file with --mcap, or an archive",
+            )?;
             return Ok(Some(History::open(&archive)?.types()?));
         }
         let report = oasis_pdl::compile(&self.pdl, &self.include, &Disk);

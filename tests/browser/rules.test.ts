@@ -92,6 +92,16 @@ it('marks errors while somebody types, and goes to their place', async () => {
   expect(chosen).toBe('temprature');
 });
 
+it('warns of an alarm that the same values raise and clear, and does not count that as an error', async () => {
+  await part('rule-text').fill(HOT.replace('temperature < 90', 'temperature < 99'));
+  await expect.poll(() => part('rule-diagnostic').textContent()).toMatch(/Warning R0029.*such as 97 Cel/);
+  expect(await part('rule-findings').getAttribute('data-errors')).toBe('0');
+  expect(await part('rule-text').getAttribute('aria-invalid')).toBe('false');
+  expect(await visit.page.locator('.code-line.is-warned').count()).toBe(1);
+  await part('rule-preview').click();
+  await expect.poll(() => part('rule-would').textContent()).toContain('Hot would have raised');
+});
+
 it('completes metrics of the running DAC', async () => {
   await part('rule-text').fill(HOT.replace('pump.temperature > 95 Cel', 'pump.te'));
   await part('rule-text').evaluate((area: HTMLTextAreaElement) => {

@@ -17,7 +17,7 @@ pub enum MessageFormat {
     Json,
 }
 
-/// Prints all errors of a compilation: text on standard error, JSON on standard output.
+/// Prints all errors and warnings of a compilation: text on standard error, JSON on standard output.
 pub fn explain<C: ErrorCode>(diagnostics: &[Diagnostic<C>], sources: &Sources, format: MessageFormat) {
     match format {
         MessageFormat::Json => {
@@ -35,7 +35,11 @@ pub fn explain<C: ErrorCode>(diagnostics: &[Diagnostic<C>], sources: &Sources, f
             }
             let hidden = diagnostics.len().saturating_sub(SHOWN);
             let rest = if hidden == 0 { String::new() } else { format!(", {hidden} not shown") };
-            eprintln!("{}{rest}", counted(diagnostics.len(), "error"));
+            let warnings = diagnostics.iter().filter(|found| found.code.is_warning()).count();
+            let counts = [(diagnostics.len() - warnings, "error"), (warnings, "warning")];
+            let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+            let counts: Vec<_> = counts.map(|(count, of)| counted(count, of)).collect();
+            eprintln!("{}{rest}", counts.join(", "));
         }
     }
 }

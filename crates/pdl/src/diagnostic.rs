@@ -53,6 +53,11 @@ impl Code {
 pub trait ErrorCode: Copy {
     /// Returns its name in messages.
     fn name(self) -> String;
+
+    /// Whether it is a warning: what it is about is valid.
+    fn is_warning(self) -> bool {
+        false
+    }
 }
 
 impl ErrorCode for Code {
@@ -145,7 +150,8 @@ impl<C: ErrorCode> Diagnostic<C> {
     /// Returns text for people: the message, the source with the place marked, note and help.
     pub fn render(&self, sources: &Sources, colors: bool) -> String {
         let code = self.code.name();
-        let title = Level::ERROR.primary_title(&self.message).id(&code);
+        let level = if self.code.is_warning() { Level::WARNING } else { Level::ERROR };
+        let title = level.primary_title(&self.message).id(&code);
         let mut files: Vec<_> = self
             .place
             .iter()
@@ -188,7 +194,7 @@ impl<C: ErrorCode> Diagnostic<C> {
             })
         };
         json!({
-            "severity": "error",
+            "severity": if self.code.is_warning() { "warning" } else { "error" },
             "code": self.code.name(),
             "message": self.message,
             "place": self.place.map(|span| place(span, &self.label)),

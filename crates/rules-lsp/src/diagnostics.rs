@@ -11,8 +11,8 @@ use oasis_rules::Report;
 const MOST: usize = 500;
 const SOURCE: &str = "rules";
 
-/// The errors of a compilation.
-pub fn errors(report: &Report, uri: &Uri, text: &str) -> Vec<Diagnostic> {
+/// The errors and warnings of a compilation.
+pub fn findings(report: &Report, uri: &Uri, text: &str) -> Vec<Diagnostic> {
     let lines = Lines::new(text);
     let error = |wrong: &oasis_rules::Diagnostic| {
         let related = wrong.related.iter().map(|(place, label)| DiagnosticRelatedInformation {
@@ -22,7 +22,11 @@ pub fn errors(report: &Report, uri: &Uri, text: &str) -> Vec<Diagnostic> {
         let related: Vec<_> = related.collect();
         Diagnostic {
             range: wrong.place.map(|place| lines.range(place)).unwrap_or_default(),
-            severity: Some(DiagnosticSeverity::ERROR),
+            severity: Some(if wrong.code.is_warning() {
+                DiagnosticSeverity::WARNING
+            } else {
+                DiagnosticSeverity::ERROR
+            }),
             code: Some(NumberOrString::String(wrong.code.name())),
             source: Some(SOURCE.into()),
             message: message(wrong),
@@ -30,7 +34,7 @@ pub fn errors(report: &Report, uri: &Uri, text: &str) -> Vec<Diagnostic> {
             ..Diagnostic::default()
         }
     };
-    report.diagnostics.iter().take(MOST).map(error).collect()
+    report.findings().iter().take(MOST).map(error).collect()
 }
 
 /// Says at the begin of a document why its types are not known.

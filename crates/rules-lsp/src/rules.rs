@@ -1,7 +1,7 @@
 //! Files of rules as a language of the server.
 
 use crate::{
-    diagnostics::{errors, without_types},
+    diagnostics::{findings, without_types},
     documents::{Document, Documents},
 };
 use lsp_types::{
@@ -108,7 +108,7 @@ impl<S: Source> Language for Rules<S> {
         for (path, Document { uri, version, text }) in documents.iter() {
             let report = compile(path, text, &around.types);
             let warning = problem.map(without_types);
-            let diagnostics = warning.into_iter().chain(errors(&report, uri, text)).collect();
+            let diagnostics = warning.into_iter().chain(findings(&report, uri, text)).collect();
             published.push(PublishDiagnosticsParams::new(uri.clone(), diagnostics, Some(*version)));
         }
         self.documents = documents;

@@ -1,8 +1,8 @@
-//! The codes of errors in rules.
+//! The codes of errors and warnings in rules.
 
 use oasis_pdl::ErrorCode;
 
-/// Every error's stable code; `docs/reference/rules.md` lists them.
+/// The stable code of every error and warning; `docs/reference/rules.md` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Code {
@@ -34,6 +34,7 @@ pub enum Code {
     BadMessage,
     WrongTarget,
     BadRate,
+    ConditionsOverlap,
 }
 
 impl ErrorCode for Code {
@@ -41,7 +42,11 @@ impl ErrorCode for Code {
     fn name(self) -> String {
         format!("R{:04}", self as u16 + 1)
     }
+
+    fn is_warning(self) -> bool {
+        matches!(self, Self::ConditionsOverlap)
+    }
 }
 
-/// An error in a file of rules.
+/// An error or a warning in a file of rules.
 pub type Diagnostic = oasis_pdl::Diagnostic<Code>;

@@ -3,6 +3,7 @@
 mod action;
 mod expression;
 mod join;
+mod overlap;
 mod reference;
 mod rule;
 mod window;
@@ -30,6 +31,8 @@ pub struct Report {
     pub(crate) declarations: Vec<Declaration>,
     /// The errors, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+    /// What is probably not meant, in the order of the text. It keeps no rule from running.
+    pub warnings: Vec<Diagnostic>,
     /// The text.
     pub sources: Sources,
 }
@@ -72,6 +75,13 @@ impl Report {
         alarms.collect()
     }
 
+    /// Errors and warnings, in the order of the text.
+    pub fn findings(&self) -> Vec<Diagnostic> {
+        let mut all: Vec<_> = self.diagnostics.iter().chain(&self.warnings).cloned().collect();
+        all.sort_by_key(|found| found.place.map(|place| place.start));
+        all
+    }
+
     /// Whether there are no errors.
     pub fn is_ok(&self) -> bool {
         self.diagnostics.is_empty()
@@ -95,12 +105,15 @@ pub fn compile(path: &Path, text: &str, types: &[Arc<ProbeType>]) -> Report {
         chain: Vec::new(),
         program: Program::default(),
         wrong,
+        warnings: Vec::new(),
     };
     compiler.declare();
     compiler.rules();
-    let Compiler { program, wrong: mut diagnostics, .. } = compiler;
-    diagnostics.sort_by_key(|wrong| wrong.place.map(|place| place.start));
-    Report { program, declarations, diagnostics, sources }
+    let Compiler { program, wrong: mut diagnostics, mut warnings, .. } = compiler;
+    for found in [&mut diagnostics, &mut warnings] {
+        found.sort_by_key(|wrong| wrong.place.map(|place| place.start));
+    }
+    Report { program, declarations, diagnostics, warnings, sources }
 }
 
 /// An empty file is more often a wrong path or a failed download.
@@ -127,6 +140,7 @@ struct Compiler<'a> {
     chain: Vec<usize>,
     program: Program,
     wrong: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
 }
 
 /// A derived instance as its readers see it.

@@ -123,11 +123,13 @@ impl LoadedRule {
     }
 }
 
-/// An error in a file, without its text.
+/// An error or a warning in a file, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Its code: `R0001` and so on.
     pub code: String,
+    /// Whether it keeps no rule from running.
+    pub is_warning: bool,
     /// One sentence.
     pub message: String,
     /// The remedy, or the rule behind it.
@@ -149,6 +151,15 @@ pub struct Place {
 impl Report {
     /// The errors, in the order of the text.
     pub fn problems(&self) -> Vec<Problem> {
+        self.without_text(&self.diagnostics)
+    }
+
+    /// Errors and warnings, in the order of the text.
+    pub fn problems_and_warnings(&self) -> Vec<Problem> {
+        self.without_text(&self.findings())
+    }
+
+    fn without_text(&self, found: &[crate::Diagnostic]) -> Vec<Problem> {
         let place = |span: Span| {
             let (line, column) = self.sources.line_and_column(span);
             let (end_line, end_column) = self.sources.line_and_column(Span { start: span.end, ..span });
@@ -156,11 +167,12 @@ impl Report {
         };
         let problem = |wrong: &crate::Diagnostic| Problem {
             code: wrong.code.name(),
+            is_warning: wrong.code.is_warning(),
             message: wrong.message.clone(),
             help: wrong.help.clone().or_else(|| wrong.note.clone()),
             place: wrong.place.map(place),
         };
-        self.diagnostics.iter().map(problem).collect()
+        found.iter().map(problem).collect()
     }
 }
 

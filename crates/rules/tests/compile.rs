@@ -338,3 +338,46 @@ fn a_longer_window_takes_more_memory() {
     assert_eq!(bytes("1s") - bytes("last 1"), 24 * 111);
     assert_eq!(bytes("1s at most 40 samples"), bytes("last 40"));
 }
+
+#[test]
+fn an_alarm_that_the_same_values_raise_and_clear_is_warned_of() {
+    let warned = |conditions: &str| {
+        let report = compiled(&format!("alarm A {{ {conditions} }}"));
+        assert!(report.is_ok() && report.program.rules.len() == 1, "{conditions}: {}", rendered(&report));
+        let findings = report.findings();
+        findings.first().map(|found| {
+            let json = found.to_json(&report.sources);
+            assert_eq!((&json["code"], &json["severity"]), (&"R0029".into(), &"warning".into()));
+            found.render(&report.sources, false)
+        })
+    };
+    for (conditions, value) in [
+        ("raise pump.flow < 1000; clear pump.flow < 2000;", "such as 0 l/min"),
+        ("raise pump.flow > 5 for 2s; clear pump.flow < 10 for 1s;", "such as 7.5 l/min"),
+        ("raise pump.temperature > 50; clear pump.temperature < 330 K;", "such as 53.4"),
+        ("raise pump.flow >= 5; clear 5 >= pump.flow;", "such as 5 l/min"),
+        ("raise not (pump.flow < 5); clear pump.flow > 9 or pump.flow < 1;", "such as 18 l/min"),
+        ("raise pump.state == OPEN; clear pump.state != FAILED;", "such as 1"),
+        ("raise pump.starts > 5; clear pump.starts < 7;", "such as 6"),
+    ] {
+        let text = warned(conditions).unwrap_or_else(|| panic!("no warning: {conditions}"));
+        assert!(text.starts_with("warning[R0029]: `A` is raised and cleared by the same values"), "{text}");
+        assert!(text.contains(value) && text.contains("help: let the conditions exclude"), "{text}");
+    }
+    for conditions in [
+        "raise pump.flow < 1000; clear pump.flow > 2000;",
+        "raise pump.flow < 1000; clear pump.flow >= 1000;",
+        "raise pump.starts > 5; clear pump.starts < 6;",
+        "raise pump.state == OPEN; clear pump.state == CLOSED;",
+        "raise pump.temperature > 50; clear pump.temperature < 300 K;",
+        // Not to be said of two values, or of one in time.
+        "raise pump.flow < 1000; clear pump.temperature < 2000;",
+        "raise pump.flow < 1000; clear mean(pump.flow, last 3) < 2000;",
+        "raise pump.flow < 1000 and pump.pressed; clear pump.flow < 2000;",
+        "raise rising(pump.flow > 5); clear pump.flow > 1;",
+        "raise pump.flow < pump.flow; clear pump.flow < 2000;",
+        "raise pump.flow > 1e308; clear pump.flow < -1e308;",
+    ] {
+        assert_eq!(warned(conditions), None, "{conditions}");
+    }
+}

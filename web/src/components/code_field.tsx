@@ -23,14 +23,15 @@ export function CodeField(props: {
 }) {
   const { value, diagnostics, isReadOnly, field, onInput, onSave } = props;
   const text = value.value;
-  const lines = useMemo(() => highlight(text, diagnostics), [text, diagnostics]);
-  const wrong = useMemo(() => new Set(diagnostics.map(({ place }) => place?.line)), [diagnostics]);
+  const errors = useMemo(() => diagnostics.filter(({ isWarning }) => !isWarning), [diagnostics]);
+  const lines = useMemo(() => highlight(text, errors), [text, errors]);
+  const marks = useMemo(() => marksOf(diagnostics), [diagnostics]);
   const { list, popup, items, chosen, ask, close, take, onKeyDown } = useCompletions(field, onInput);
   return (
     <div class="code" data-testid="rule-code">
       <ol class="code-numbers" aria-hidden="true">
         {lines.map((_, index) => (
-          <li key={index} class={wrong.has(index + 1) ? 'is-wrong' : ''}>
+          <li key={index} class={marks.get(index + 1)}>
             {index + 1}
           </li>
         ))}
@@ -38,7 +39,7 @@ export function CodeField(props: {
       <div class="code-body">
         <pre class="code-colors" aria-hidden="true">
           {lines.map((parts, index) => (
-            <div key={index} class={wrong.has(index + 1) ? 'code-line is-wrong' : 'code-line'}>
+            <div key={index} class={`code-line ${marks.get(index + 1) ?? ''}`}>
               {parts.map((part, at) => (
                 <span key={at} class={`code-${part.kind} ${part.isWrong ? 'is-error' : ''}`}>
                   {part.text}
@@ -55,7 +56,7 @@ export function CodeField(props: {
           aria-autocomplete="list"
           aria-controls={list}
           aria-activedescendant={items.value.length > 0 ? `${list}-${chosen.value}` : undefined}
-          aria-invalid={diagnostics.length > 0}
+          aria-invalid={errors.length > 0}
           data-testid="rule-text"
           spellcheck={false}
           autoComplete="off"
@@ -98,6 +99,17 @@ export function CodeField(props: {
       </div>
     </div>
   );
+}
+
+/** The classes of lines with errors or warnings. */
+function marksOf(diagnostics: readonly Diagnostic[]): ReadonlyMap<number, string> {
+  const marks = new Map<number, string>();
+  for (const { isWarning, place } of diagnostics) {
+    if (place && !(isWarning && marks.has(place.line))) {
+      marks.set(place.line, isWarning ? 'is-warned' : 'is-wrong');
+    }
+  }
+  return marks;
 }
 
 function Option(props: { id: string; item: Completion; isChosen: boolean; onTake: () => void }) {

@@ -222,14 +222,19 @@ function Findings(props: {
   const { diagnostics, checked, problem, onGoTo } = props;
   if (problem !== '') return <p class="form-problem alarms-problem">{words.notChecked(problem)}</p>;
   if (!checked) return <p class="hint">{words.checking}</p>;
+  const errors = diagnostics.filter(({ isWarning }) => !isWarning).length;
   return (
-    <div class="rule-findings" role="status" data-testid="rule-findings" data-errors={diagnostics.length}>
-      {diagnostics.length === 0 && <p class="hint">{`${words.fine} ${words.keys}`}</p>}
+    <div class="rule-findings" role="status" data-testid="rule-findings" data-errors={errors}>
+      {errors === 0 && <p class="hint">{`${words.fine} ${words.keys}`}</p>}
       <ul>
         {diagnostics.map((diagnostic) => {
-          const { code, message, help, place } = diagnostic;
+          const { code, isWarning, message, help, place } = diagnostic;
           return (
-            <li key={`${code} ${place?.line} ${place?.column} ${message}`} data-testid="rule-diagnostic">
+            <li
+              key={`${code} ${place?.line} ${place?.column} ${message}`}
+              class={isWarning ? 'is-warning' : ''}
+              data-testid="rule-diagnostic"
+            >
               <button
                 type="button"
                 class="alarm-time"
@@ -239,7 +244,7 @@ function Findings(props: {
               >
                 {place ? words.place(place.line, place.column) : '\u2013'}
               </button>{' '}
-              <span class="rule-code">{code}</span> {message}
+              <span class="rule-code">{isWarning ? words.warning(code) : code}</span> {message}
               {help !== '' && <span class="alarm-where">{help}</span>}
             </li>
           );

@@ -4,9 +4,11 @@ import { ask } from '../state/api.ts';
 
 /** Files of rules in the DAC (http-api.md, "rules"). */
 
-/** An error in a text. Lines and columns count from 1; the end is exclusive. */
+/** An error or a warning in a text. Lines and columns count from 1; the end is exclusive. */
 export interface Diagnostic {
   readonly code: string;
+  /** Whether the rules run nevertheless. */
+  readonly isWarning: boolean;
   readonly message: string;
   readonly help: string;
   readonly place: Place | undefined;
@@ -127,6 +129,7 @@ function ruleOf(json: Fields): Rule {
 export function parseDiagnostics(json: unknown): Diagnostic[] {
   return listOf(json).map((entry) => ({
     code: textIn(entry, 'code'),
+    isWarning: entry.severity === 'warning',
     message: textIn(entry, 'message'),
     help: textIn(entry, 'help'),
     place: placeOf(entry),

@@ -46,6 +46,7 @@ it('colors a text and marks errors, line by line', () => {
   const text = 'alarm Hot { // now\n  raise p.te > 9.5 Cel;\n}';
   const wrong = {
     code: 'R0008',
+    isWarning: false,
     message: '',
     help: '',
     place: { line: 2, column: 11, endLine: 2, endColumn: 13 },

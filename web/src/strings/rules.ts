@@ -45,6 +45,7 @@ export const ruleStrings = {
     takeMine: 'Load what the DAC has',
     conflict: 'Somebody else has changed this file.',
     fine: 'No errors.',
+    warning: (code: string) => `Warning ${code}`,
     checking: 'Checking\u2026',
     notChecked: (problem: string) => `Not checked: ${problem}`,
     place: (line: number, column: number) => `${line}:${column}`,

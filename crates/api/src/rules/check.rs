@@ -31,7 +31,7 @@ pub struct RulesText {
 /// What is wrong with a text.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Checked {
-    /// Its errors, in the order of the text.
+    /// Its errors and warnings, in the order of the text.
     diagnostics: Vec<DiagnosticView>,
     /// The rules without errors, and the instances of now that they would read.
     rules: Vec<RuleView>,
@@ -65,7 +65,8 @@ fn checked(sight: &Sight, text: &str) -> Result<Checked, Problem> {
         .map(|rule| LoadedRule::new(program, rule, None, sight.instances(program, rule.input)).into());
     let formatted = oasis_rules::format(Path::new(UNNAMED), text).ok();
     let rules = rules.collect();
-    Ok(Checked { diagnostics: diagnostics(&report), rules, formatted })
+    let diagnostics = report.problems_and_warnings().into_iter().map(Into::into).collect();
+    Ok(Checked { diagnostics, rules, formatted })
 }
 
 /// Compiles a text. Reads files.

@@ -4,11 +4,13 @@ use oasis_rules::{LoadedRule, Problem};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// An error in a text.
+/// An error or a warning in a text.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct DiagnosticView {
     /// `R0001` and so on: docs/reference/rules.md.
     code: String,
+    /// `error`, or `warning` of what keeps no rule from running.
+    severity: &'static str,
     message: String,
     /// The remedy, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,9 +28,10 @@ pub struct DiagnosticView {
 }
 
 impl From<Problem> for DiagnosticView {
-    fn from(Problem { code, message, help, place }: Problem) -> Self {
+    fn from(Problem { code, is_warning, message, help, place }: Problem) -> Self {
         Self {
             code,
+            severity: if is_warning { "warning" } else { "error" },
             message,
             help,
             line: place.map(|place| place.line),

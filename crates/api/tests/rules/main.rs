@@ -93,7 +93,7 @@ async fn a_check_says_what_is_wrong_and_how_many_instances_a_rule_reads() {
     let ask = |text: String| plant.ask("", "POST", "/api/v1/rules/check", json!({"text": text}));
     let (status, found) = ask(format!("{INPUT}alarm Hot{{raise pump.temprature>94;}}\nalarm Cold {{ raise pump.temperature < 5 Cel; severity low; }}")).await;
     assert_eq!(status, 200, "{found}");
-    let wrong = json!([{"code": "R0008", "message": "unknown metric `temprature`", "help": "did you mean `temperature`?",
+    let wrong = json!([{"code": "R0008", "severity": "error", "message": "unknown metric `temprature`", "help": "did you mean `temperature`?",
         "line": 2, "column": 22, "end_line": 2, "end_column": 32}]);
     assert_eq!(found["diagnostics"], wrong);
     let rule = &found["rules"][0];
@@ -101,6 +101,11 @@ async fn a_check_says_what_is_wrong_and_how_many_instances_a_rule_reads() {
     assert_eq!(members, [json!("Cold"), json!("alarm"), json!(2), json!("low"), json!(["*/pump"])]);
     assert!(rule["memory_bytes"].as_u64().unwrap() > 0);
     assert!(found["formatted"].as_str().unwrap().contains("alarm Hot {\n  raise pump.temprature > 94;\n}"));
+    let overlap = "alarm Hot { raise pump.temperature > 90; clear pump.temperature < 95; }";
+    let (_, warned) = ask(rules(overlap)).await;
+    let warning = &warned["diagnostics"][0];
+    assert_eq!((&warning["code"], &warning["severity"]), (&json!("R0029"), &json!("warning")), "{warned}");
+    assert!(warned["rules"][0]["name"] == "Hot" && warning["line"] == 2, "{warned}");
     let (_, broken) = ask("alarm".into()).await;
     assert_eq!((&broken["formatted"], &broken["diagnostics"][0]["code"]), (&Value::Null, &json!("R0001")));
     let kiosk = plant.token("kiosk", &["read a/*"]);

@@ -145,7 +145,8 @@ fn compile_file(file: &RuleFile, types: &[Arc<ProbeType>]) -> (LoadedProgram, Ve
         }
         Err(error) => {
             let message = format!("cannot read {}: {error}", file.path.display());
-            let wrong = Problem { code: UNREADABLE.into(), message, help: None, place: None };
+            let wrong =
+                Problem { code: UNREADABLE.into(), is_warning: false, message, help: None, place: None };
             (LoadedProgram { file: name, program: Arc::default(), alarms: Vec::new() }, vec![wrong])
         }
     }
@@ -165,6 +166,7 @@ fn of_limit(rule: &Rule) -> Option<RuleFacts> {
 fn duplicates(program: &Program, names: &HashMap<String, String>) -> Vec<Problem> {
     let duplicate = program.rules.iter().find_map(|rule| Some((&rule.name, names.get(&rule.name)?)));
     let problem = duplicate.map(|(rule, file)| Problem {
+        is_warning: false,
         code: DUPLICATE_NAME.into(),
         message: format!("duplicate `{rule}`: {file} has a rule of that name"),
         help: Some("rename one of them".into()),

@@ -33,12 +33,12 @@ pub fn run(verb: Verb) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Compiles a file and reports errors.
+/// Compiles a file and reports errors and warnings.
 fn read(path: &Path, types: &[Arc<ProbeType>], format: MessageFormat) -> Report {
     let report = match fs::read_to_string(path) {
         Ok(text) => oasis_rules::compile(path, &text, types),
         Err(error) => Report::unreadable(path, &error),
     };
-    explain(&report.diagnostics, &report.sources, format);
+    explain(&report.findings(), &report.sources, format);
     report
 }

@@ -31,6 +31,7 @@ impl<'a> Compiler<'a> {
             notify: alarm.notify.clone(),
             actions: typing.actions(name, &alarm.actions)?,
         };
+        typing.warn_of_overlap(name, alarm, &body);
         typing.finish(name, Body::Alarm(body)).map(drop)
     }
 

@@ -44,7 +44,8 @@ pub enum Verb {
     #[command(
         visible_alias = "acknowledge",
         after_help = "Examples:
-  oasis alarms ack Hot 'plant-7/pump 3' --comment 'on my way'"
+  oasis alarms ack Hot 'plant-7/pump 3' --comment 'on my way'
+  oasis alarms ack Hot --node plant/7 --instance 'pump 3'       a node with a slash in its name"
     )]
     Ack(On),
     /// Silence an alarm for a time, until it clears, or until the first of both.
@@ -99,12 +100,26 @@ pub enum Verb {
 pub struct On {
     /// The rule.
     pub rule: String,
-    /// The instance, as NODE/INSTANCE.
-    #[arg(value_name = "NODE/INSTANCE")]
-    pub target: Target,
+    /// The instance, as NODE/INSTANCE: the node ends at the first slash.
+    #[arg(value_name = "NODE/INSTANCE", required_unless_present = "node", conflicts_with = "node")]
+    target: Option<Target>,
+    /// The node of the instance, if its name has a slash.
+    #[arg(long, requires = "instance")]
+    node: Option<String>,
+    /// The name of the instance, with --node.
+    #[arg(long, requires = "node")]
+    instance: Option<String>,
     /// Why, for the journal; at most 1024 bytes.
     #[arg(long)]
     pub comment: Option<String>,
+}
+
+impl On {
+    /// The instance.
+    pub fn target(&self) -> Option<Target> {
+        let named = self.node.clone().zip(self.instance.clone());
+        named.map(|(node, instance)| Target { node, instance }).or_else(|| self.target.clone())
+    }
 }
 
 /// When a shelve ends.

@@ -60,7 +60,8 @@ fn list(api: &Api, only: Only, format: Format) -> anyhow::Result<()> {
 
 /// Does something with an alarm, and prints it.
 fn act(api: &Api, action: &str, on: On, details: Value, format: Format) -> anyhow::Result<()> {
-    let On { rule, target, comment } = on;
+    let target = on.target().context("no instance is named: use NODE/INSTANCE, or --node and --instance")?;
+    let On { rule, comment, .. } = on;
     let mut body = json!({"rule": rule, "node": target.node, "instance": target.instance, "action": action, "comment": comment});
     if let (Value::Object(body), Value::Object(details)) = (&mut body, details) {
         body.extend(details);

@@ -273,6 +273,7 @@ impl NodeBuilder {
         {
             return Err(NodeError::Budget(budget));
         }
+        NodeError::check_name("node", &self.name)?;
         let directory = self.directory()?;
         let secret = ResumeSecret::random();
         let identity = self.identity(secret.run());
@@ -344,6 +345,7 @@ impl NodeBuilder {
         kind: ProbeKind,
         limits: Option<Arc<Limits>>,
     ) -> Result<(), NodeError> {
+        NodeError::check_name("instance", &name)?;
         if self.announced.iter().any(|instance| instance.name == name) {
             return Err(NodeError::DuplicateInstance { node: self.name.clone(), instance: name });
         }

@@ -8,6 +8,9 @@ use crate::{
 };
 use std::io;
 
+/// Longest name of a node or an instance, in bytes (`docs/reference/data-channel.md`).
+const MAX_NAME: usize = 1_024;
+
 /// Why a node cannot be built or started.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeError {
@@ -18,6 +21,16 @@ pub enum NodeError {
         node: String,
         /// The name.
         instance: String,
+    },
+    /// A name that DACs refuse: nothing of the node would be received.
+    #[error(
+        "name of the {what} {name:?} is refused: use 1 to {MAX_NAME} bytes without control characters, such as line ends"
+    )]
+    Name {
+        /// `node` or `instance`.
+        what: &'static str,
+        /// The name.
+        name: String,
     },
     /// An option for an instance that does not exist.
     #[error("node {node:?} has no instance {instance:?}: add the probe first")]
@@ -84,4 +97,12 @@ pub enum NodeError {
     /// The operating system could not create a thread.
     #[error("cannot start a thread: {0}")]
     Thread(#[from] io::Error),
+}
+
+impl NodeError {
+    /// Checks a name as a DAC does, so that the program learns of it and not the log.
+    pub(crate) fn check_name(what: &'static str, name: &str) -> Result<(), Self> {
+        let is_fine = (1..=MAX_NAME).contains(&name.len()) && !name.chars().any(char::is_control);
+        if is_fine { Ok(()) } else { Err(Self::Name { what, name: name.chars().take(MAX_NAME).collect() }) }
+    }
 }

@@ -437,3 +437,19 @@ fn a_ring_has_limits() {
         assert!(error.to_string().contains("1073741824"), "{error}");
     }
 }
+
+#[test]
+fn names_that_a_dac_refuses_are_errors_of_the_program() {
+    let long = "x".repeat(1_025);
+    for name in ["", "pump\n3", "\u{1b}[31m", "pump\u{85}", &long] {
+        let error = builder().pushed_rows(name, reading(), PushedKind::Pushed, 4_096).unwrap_err();
+        assert!(matches!(error, NodeError::Name { what: "instance", .. }), "{name:?}: {error}");
+        assert!(error.to_string().contains("without control characters"), "{error}");
+        let error = NodeBuilder::new(name, NodeConfig::default()).start(recorder().0).unwrap_err();
+        assert!(matches!(error, NodeError::Name { what: "node", .. }), "{name:?}: {error}");
+    }
+    let longest = "x".repeat(1_024);
+    for name in [&*longest, "Pumpe \u{fc}", "network/eth0", "\u{202e}abc"] {
+        builder().pushed_rows(name, reading(), PushedKind::Pushed, 4_096).unwrap();
+    }
+}

@@ -32,6 +32,7 @@ mod other_pages;
 mod page;
 mod read;
 mod registry;
+mod request_body;
 mod rules;
 mod security;
 mod session;
@@ -60,7 +61,7 @@ use oasis_handler::Supervisor;
 use oasis_notify::NotifyHandler;
 use oasis_oidc::OpenId;
 use oasis_rules::RulesState;
-use serde::de::DeserializeOwned;
+use request_body::body;
 use std::{io, net::SocketAddr, sync::Arc};
 pub use tem::{Registrant, Reporter, Tem};
 use tokio::{net::TcpListener, sync::Semaphore};
@@ -402,12 +403,6 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .get("/api/v1/alarms/events", Somewhere(LIVE), alarms::events::follow)
         .get("/api/v1/alarms/journal", Somewhere(PAST), alarms::journal::list)
         .get("/api/v1/alarms/statistics", Somewhere(LIVE), alarms::statistics::show)
-}
-
-/// Parses the body of a request.
-fn body<T: DeserializeOwned>(json: &[u8]) -> Result<T, Problem> {
-    serde_json::from_slice(json)
-        .map_err(|error| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_request", error.to_string()))
 }
 
 /// A request's parameters, or which of them is wrong.

@@ -3,6 +3,11 @@
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
+/// Most threads that evaluate rules.
+const MAX_THREADS: usize = 16;
+/// Most of them if the configuration does not say how many.
+const AUTOMATIC_THREADS: usize = 4;
+
 /// What is evaluated, and where its state is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -19,6 +24,8 @@ pub struct RulesConfig {
     pub node: String,
     /// Whether the limits of PDL files are alarms.
     pub pdl_limits: bool,
+    /// How many threads evaluate rules. 0: one for each processor, 4 at most.
+    pub threads: usize,
     /// The most commands that one rule sends to probes in a minute.
     pub commands_per_minute: u32,
 }
@@ -32,6 +39,7 @@ impl Default for RulesConfig {
             relayed: false,
             node: "rules".into(),
             pdl_limits: true,
+            threads: 0,
             commands_per_minute: 10,
         }
     }
@@ -47,6 +55,13 @@ impl RulesConfig {
         };
         self.files.iter_mut().for_each(resolve);
         resolve(&mut self.directory);
+    }
+
+    /// How many threads evaluate rules, that of the handler among them.
+    pub fn evaluating_threads(&self) -> usize {
+        let processors =
+            || std::thread::available_parallelism().map_or(1, usize::from).min(AUTOMATIC_THREADS);
+        if self.threads == 0 { processors() } else { self.threads.min(MAX_THREADS) }
     }
 
     /// The directory of the files that the page saves; none without a directory.

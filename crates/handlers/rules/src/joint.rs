@@ -234,10 +234,9 @@ impl Joint {
             for (event, run, index) in self.last.identify(Some(run), events) {
                 let Some(rule) = program.rules.get(event.rule) else { continue };
                 let cause = cause(event.is_known);
-                found.events.push(result::of_event(rule, driver, (event, run, index), cause, around.now));
+                found.event(result::of_event(rule, driver, (event, run, index), cause, around.now));
             }
-            let program = self.program;
-            found.derived.extend(derived.into_iter().map(|derived| (driver.clone(), program, derived)));
+            found.derived(driver, self.program, derived);
             self.last = LastSample(Some((run, sequence, time)));
         }
     }

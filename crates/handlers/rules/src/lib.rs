@@ -4,8 +4,9 @@
 //! the events with new checkpoints to the [`Alarms`]. After a crash it begins again at the checkpoints, and the alarms ignore the events that they have.
 //! Silence is noticed at ticks of DAC time: the ledger of the instance declares the time complete, so that no sample of before can follow.
 //!
-//! Reading order: `files` and `ruleset` (what is evaluated), `source` (an instance), `joint` (several), `work` (the thread), `state` (what others see).
+//! Reading order: `files` and `ruleset` (what is evaluated), `source` (an instance), `joint` (several), `work` (the coordinator), `threads` (what evaluates beside it), `state` (what others see).
 
+mod bounds;
 mod cause;
 mod checkpoint;
 mod commands;
@@ -19,9 +20,12 @@ mod result;
 mod ruleset;
 mod source;
 mod state;
+mod threads;
+mod unit;
 mod wake;
 mod work;
 
+pub use bounds::RoundBounds;
 pub use config::RulesConfig;
 
 use oasis_alarms::Alarms;
@@ -34,6 +38,7 @@ use std::sync::Arc;
 /// Evaluates rules.
 pub struct Rules {
     config: RulesConfig,
+    bounds: RoundBounds,
     alarms: Arc<Alarms>,
     rules: Arc<RulesState>,
     shared: Arc<Shared>,
@@ -43,7 +48,13 @@ impl Rules {
     /// Creates the handler of a section. Its events go to `alarms`.
     pub fn new(config: RulesConfig, alarms: Arc<Alarms>) -> Self {
         let rules = Arc::new(RulesState::new(config.saved_files(), config.editable));
-        Self { config, alarms, rules, shared: Arc::default() }
+        Self { config, bounds: RoundBounds::default(), alarms, rules, shared: Arc::default() }
+    }
+
+    /// Evaluates within other bounds.
+    #[must_use]
+    pub fn with_bounds(self, bounds: RoundBounds) -> Self {
+        Self { bounds, ..self }
     }
 
     /// Its files and rules, as the API shows them.
@@ -58,7 +69,7 @@ impl Handler for Rules {
     }
 
     fn run(&self, context: Context) -> Result<(), Failure> {
-        work::run(&self.config, &self.alarms, &self.rules, &self.shared, context)
+        work::run((&self.config, self.bounds), &self.alarms, &self.rules, &self.shared, context)
     }
 
     fn state(&self) -> Value {

@@ -1,30 +1,33 @@
 //! One instance whose samples rules read: its place in log and archive, and the states of its rules.
 
 use crate::{
+    bounds::Budget,
     cause,
     checkpoint::{self, At},
     result,
     ruleset::{LoadedProgram, RuleSet},
+    unit::{Unit, count_rules, units},
     wake::{Ready, TopicWake},
 };
 use oasis_alarms::{Checkpoint, CheckpointKey, RuleEvent};
 use oasis_dac::{Dac, Delivery, DemandGuard, Instance, Wake};
 use oasis_handler::{InstanceLog, StoredSamples};
 use oasis_history::{Batch, NextStep, Piece, Reader, Start};
-use oasis_rules::{Binding, Derived, Event, Program, Rows, SavedState, Standing, program::Body};
+use oasis_rules::{Derived, Event, Program, SavedState, Standing, program::Body};
 use oasis_rules_history::{LastSample, restarted_at};
 use oasis_store::ReadError;
 use oasis_wire::{
     batch,
     loss::Cause,
     quantity::{Epoch, Nanos, Offset, Position},
-    schema::ProbeType,
 };
 use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
 
-/// Bytes read from the archive at once.
-const READ: usize = 1024 * 1024;
+/// Bytes read at once, of an instance with few rules and of one with many.
+const READ: std::ops::RangeInclusive<usize> = 16 * 1024..=1024 * 1024;
+/// About so many bytes of a batch are one sample.
+const SAMPLE_BYTES: u64 = 16;
 /// Longest way of a sample from another DAC, in nanoseconds: an instance that is relayed is silent so much later.
 const RELAY_DELAY: u64 = 1_000_000_000;
 
@@ -41,19 +44,13 @@ pub struct Source {
     /// Why the samples before the next ones are missing, if the reader said so.
     gap: Option<Cause>,
     units: Vec<Unit>,
+    /// The rules of all units in number; 1 at least.
+    rules: u64,
     wake: Arc<TopicWake>,
     /// Lets the upstream of a relayed instance send its samples.
     demand: Option<DemandGuard>,
     /// Whether its states have changed since the last checkpoint.
     pub is_dirty: bool,
-}
-
-/// The rules of one input.
-struct Unit {
-    program: usize,
-    input: usize,
-    evaluator: oasis_rules::Instance,
-    binding: Option<(Arc<ProbeType>, Binding)>,
 }
 
 /// Where a new source begins.
@@ -78,6 +75,35 @@ pub struct Found {
     pub derived: Vec<(Arc<Instance>, usize, Derived)>,
     /// Whether a silence began: the checkpoint must say so together with the event.
     pub has_silence: bool,
+    /// Bytes of events and derived samples, about.
+    pub bytes: usize,
+}
+
+impl Found {
+    /// Adds an event.
+    pub fn event(&mut self, event: RuleEvent) {
+        let texts = [&event.rule, &event.node, &event.instance].into_iter().chain(&event.cause);
+        self.bytes += size_of::<RuleEvent>() + texts.map(String::len).sum::<usize>();
+        self.events.push(event);
+    }
+
+    /// Adds samples that the rules of a program have derived from an instance.
+    pub fn derived(&mut self, source: &Arc<Instance>, program: usize, derived: Vec<Derived>) {
+        let cells = |(_, rows): &Derived| rows.len() * (rows.columns.len() + 4);
+        self.bytes += derived.iter().map(cells).sum::<usize>() * size_of::<u64>();
+        self.derived.extend(derived.into_iter().map(|derived| (source.clone(), program, derived)));
+    }
+
+    /// Adds what another instance has found.
+    pub fn append(&mut self, mut other: Self) {
+        self.events.append(&mut other.events);
+        self.derived.append(&mut other.derived);
+        self.samples += other.samples;
+        self.missing = self.missing.saturating_add(other.missing);
+        self.unreadable += other.unreadable;
+        self.has_silence |= other.has_silence;
+        self.bytes += other.bytes;
+    }
 }
 
 /// What an evaluation looks at.
@@ -123,6 +149,7 @@ impl Source {
             epoch,
             gap: None,
             units: Vec::new(),
+            rules: 1,
             wake,
             is_dirty: false,
         };
@@ -141,6 +168,7 @@ impl Source {
 
     fn load(&mut self, set: &RuleSet, states: &[SavedState], standing: &StandingAlarms) {
         self.units = units(set, &self.instance);
+        self.rules = count_rules(set, &self.units).max(1);
         let last_time = self.last.0.map(|(.., time)| time);
         for unit in &mut self.units {
             let Some(LoadedProgram { program, .. }) = set.programs.get(unit.program) else { continue };
@@ -217,6 +245,14 @@ impl Source {
         log.next().0.saturating_sub(from.0)
     }
 
+    /// About how many evaluations wait: samples times rules, and one if there may be none.
+    pub fn work(&self) -> u64 {
+        // Of another life of the DAC the archive may have any number.
+        let samples =
+            if self.at.epoch == self.instance.log.epoch() { self.behind().max(1) } else { u64::MAX };
+        samples.saturating_mul(self.rules)
+    }
+
     /// The tick of DAC time at which silence would be noticed first.
     pub fn deadline(&mut self, set: &RuleSet) -> Option<u64> {
         // The topic that has replaced it is not silent, or belongs to another DAC.
@@ -236,48 +272,61 @@ impl Source {
         if self.demand.is_some() { RELAY_DELAY } else { 0 }
     }
 
-    /// Evaluates the next samples, about `most`. Returns whether there may be more.
+    /// Evaluates the next samples, within a budget and at least one batch. Returns whether there may be more.
     ///
     /// # Errors
     /// If the archive cannot be read; the position stays.
     pub fn advance(
         &mut self,
         around: Surroundings<'_>,
-        most: u64,
+        budget: Budget,
         flush: &dyn Fn(),
         found: &mut Found,
     ) -> Result<bool, ReadError> {
         self.wake.lower();
-        let before = found.samples;
+        let samples = found.samples.saturating_add(budget.evaluations / self.rules);
+        let (events, bytes) = (found.events.len() + budget.events, found.bytes + budget.bytes);
+        let is_full = |found: &Found| found.events.len() >= events || found.bytes >= bytes;
+        let most = (budget.evaluations / self.rules).saturating_mul(SAMPLE_BYTES);
+        let most = usize::try_from(most).unwrap_or(usize::MAX).clamp(*READ.start(), *READ.end());
         loop {
-            let mut read = self.reader.read(READ)?;
+            let mut read = self.reader.read(most)?;
             while read.then == NextStep::Flush {
                 flush();
-                read = self.reader.read(READ)?;
+                read = self.reader.read(most)?;
             }
             self.at = read.begin;
             let is_end = read.pieces.is_empty() && !matches!(read.then, NextStep::More);
-            for (piece, after) in read.pieces {
-                match piece {
-                    Piece::Samples(batch) => self.batch(around, batch, found),
-                    Piece::Gap { cause, .. } => self.gap = Some(cause),
-                    Piece::Epoch | Piece::Type(_) => {}
-                }
+            let mut pieces = read.pieces.into_iter();
+            while let Some((piece, after)) = pieces.next() {
+                self.piece(around, piece, found);
                 self.at = after;
                 self.is_dirty = true;
+                if is_full(found) && pieces.len() > 0 {
+                    self.reader.seek(after);
+                    return Ok(true);
+                }
             }
             if is_end {
                 self.enter(around, self.instance.log.epoch(), around.now.0, found);
                 return Ok(false);
             }
-            if found.samples - before >= most {
-                self.wake.raise();
+            if found.samples >= samples || is_full(found) {
                 return Ok(true);
             }
         }
     }
 
-    /// Notices silence up to this DAC time. Nothing that comes later can be of before.
+    fn piece(&mut self, around: Surroundings<'_>, piece: Piece, found: &mut Found) {
+        match piece {
+            Piece::Samples(batch) => self.batch(around, batch, found),
+            Piece::Gap { cause, .. } => self.gap = Some(cause),
+            Piece::Epoch | Piece::Type(_) => {}
+        }
+    }
+
+    /// Notices silence up to this DAC time. Nothing that comes later can be of before. Returns true, and has not noticed it yet, if there may be more
+    /// samples than the budget allows: they come first.
     ///
     /// # Errors
     /// If the archive cannot be read.
@@ -285,12 +334,15 @@ impl Source {
         &mut self,
         around: Surroundings<'_>,
         dac_time: u64,
+        budget: Budget,
         flush: &dyn Fn(),
         found: &mut Found,
-    ) -> Result<(), ReadError> {
+    ) -> Result<bool, ReadError> {
         // In this order: what has come before that is in the log then.
         self.instance.ledger().complete(Nanos(dac_time));
-        while self.advance(around, u64::MAX, flush, found)? {}
+        if self.advance(around, budget, flush, found)? {
+            return Ok(true);
+        }
         // In this order too: a node that goes to another DAC is listed there first.
         let is_elsewhere = |node: oasis_dac::Node| !node.path().is_empty();
         let has_moved = self.demand.is_none()
@@ -299,7 +351,7 @@ impl Source {
         if !has_moved {
             self.notice(around, dac_time.saturating_sub(self.delay()), found);
         }
-        Ok(())
+        Ok(false)
     }
 
     fn notice(&mut self, around: Surroundings<'_>, dac_time: u64, found: &mut Found) {
@@ -368,8 +420,7 @@ impl Source {
             last.follow(run, &rows);
             let mut derived = Vec::new();
             let events = unit.evaluator.step(&loaded.program, dac_time, &rows, &mut derived);
-            let source = &self.instance;
-            found.derived.extend(derived.into_iter().map(|derived| (source.clone(), number, derived)));
+            found.derived(&self.instance, number, derived);
             self.report(around, number, Some(context), events, found);
         }
         if last.0.is_some() {
@@ -392,7 +443,7 @@ impl Source {
         for (event, run, index) in self.last.identify(run, events) {
             found.has_silence |= event.sequence.is_none();
             if let Some(result) = self.result(around, program, (event, run, index), context) {
-                found.events.push(result);
+                found.event(result);
             }
         }
     }
@@ -442,43 +493,6 @@ struct Context {
     first: u64,
     missing: u64,
     gap: Option<Cause>,
-}
-
-impl Unit {
-    fn rows(
-        &mut self,
-        program: &Program,
-        probe_type: &Arc<ProbeType>,
-        batch: &batch::Batch,
-        range: std::ops::Range<usize>,
-        missing: u64,
-    ) -> Option<Rows> {
-        let input = program.inputs.get(self.input).filter(|input| input.reads(probe_type))?;
-        let known = self.binding.take().filter(|(known, _)| Arc::ptr_eq(known, probe_type));
-        let bound = known.unwrap_or_else(|| (probe_type.clone(), Binding::new(input, probe_type)));
-        Some(self.binding.insert(bound).1.rows(batch, range, missing))
-    }
-}
-
-fn units(set: &RuleSet, instance: &Instance) -> Vec<Unit> {
-    let mut units = Vec::new();
-    for (number, LoadedProgram { program, .. }) in set.programs.iter().enumerate() {
-        for (at, input) in program.inputs.iter().enumerate() {
-            if !input.reads(&instance.probe_type) || !input.matches(&instance.node, &instance.name) {
-                continue;
-            }
-            let evaluator = oasis_rules::Instance::new(program, at);
-            if !evaluator.is_idle() {
-                units.push(Unit { program: number, input: at, evaluator, binding: None });
-            }
-        }
-    }
-    units
-}
-
-/// Whether a rule reads an instance.
-pub fn is_read(set: &RuleSet, instance: &Instance) -> bool {
-    !units(set, instance).is_empty()
 }
 
 fn demand(instance: &Arc<Instance>) -> Option<DemandGuard> {

@@ -1,23 +1,26 @@
-//! The thread: follows instances and files (`follow`), evaluates what comes, commits it (`commits`), and gives it to readers (`outputs`).
+//! The coordinator: follows instances and files (`follow`), evaluates what comes (`round`), commits it (`commits`), and gives it to readers (`outputs`).
 
 mod commits;
 mod follow;
 mod homes;
 mod joints;
 mod outputs;
+mod round;
 
-use commits::{Pending, RETRY};
+use commits::Pending;
 use homes::Homes;
 use joints::Joints;
+use round::Evaluators;
 
 use crate::{
+    bounds::RoundBounds,
     commands::{Limiter, Sender},
     config::RulesConfig,
     deadlines::Deadlines,
-    files,
+    files::RuleFile,
     output::Output,
     ruleset::RuleSet,
-    source::{Begin, Found, Source, Surroundings},
+    source::{Begin, Source},
     state::Shared,
     wake::Ready,
 };
@@ -26,10 +29,7 @@ use oasis_dac::{Dac, now};
 use oasis_handler::{Context, Failure, Stopping, StoredSamples};
 use oasis_health::Pulse;
 use oasis_rules::RulesState;
-use oasis_wire::{
-    quantity::{Nanos, TopicId},
-    schema::ProbeType,
-};
+use oasis_wire::{quantity::TopicId, schema::ProbeType};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -42,14 +42,12 @@ const TICK: Duration = Duration::from_millis(100);
 const CHECKPOINT: Duration = Duration::from_secs(5);
 /// Rest after a round, in which more samples come: one wake for many.
 const REST: Duration = Duration::from_millis(1);
-/// About so many samples of one instance in a round.
+/// About so many samples of one join in a round.
 const SAMPLES: u64 = 65_536;
-/// Events in a round; beyond that the other instances wait for the next one.
-const EVENTS: usize = 10_000;
 
 /// Evaluates until it has to stop.
 pub fn run(
-    config: &RulesConfig,
+    (config, bounds): (&RulesConfig, RoundBounds),
     alarms: &Arc<Alarms>,
     rules: &Arc<RulesState>,
     shared: &Arc<Shared>,
@@ -58,10 +56,13 @@ pub fn run(
     let Context { dac, archive, stopping, pulse } = context;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure(format!("no runtime: {error}")))?;
+    let evaluators = round::start(config.evaluating_threads(), archive.as_ref());
+    let evaluators = evaluators.map_err(|error| Failure(format!("no threads for rules: {error}")))?;
     let sender =
         Sender::start(dac.clone()).map_err(|error| Failure(format!("no thread for commands: {error}")))?;
     let mut work = Work {
         config,
+        bounds,
         alarms,
         rules,
         shared,
@@ -69,13 +70,17 @@ pub fn run(
         archive,
         pulse,
         runtime,
-        set: RuleSet::default(),
+        evaluators,
+        set: Arc::default(),
         files: Vec::new(),
         types: Vec::new(),
         sources: BTreeMap::new(),
         joints: Joints::default(),
         ready: Arc::default(),
         waiting: BTreeSet::new(),
+        next_topic: None,
+        behind: 0,
+        counted: Instant::now(),
         deadlines: Deadlines::default(),
         seen: None,
         followed: Instant::now(),
@@ -106,6 +111,7 @@ fn newest_event(alarms: &Alarms) -> Result<u64, Failure> {
 
 struct Work<'a> {
     config: &'a RulesConfig,
+    bounds: RoundBounds,
     alarms: &'a Alarms,
     rules: &'a RulesState,
     shared: &'a Shared,
@@ -114,14 +120,20 @@ struct Work<'a> {
     pulse: Arc<Pulse>,
     /// Waits for the archive.
     runtime: tokio::runtime::Runtime,
-    set: RuleSet,
-    files: Vec<files::RuleFile>,
+    evaluators: Evaluators,
+    set: Arc<RuleSet>,
+    files: Vec<RuleFile>,
     types: Vec<Arc<ProbeType>>,
     sources: BTreeMap<TopicId, Source>,
     joints: Joints,
     ready: Arc<Ready>,
     /// Topics with samples that were not evaluated yet.
     waiting: BTreeSet<TopicId>,
+    /// The one that the next round begins with, if the last one has left some out.
+    next_topic: Option<TopicId>,
+    /// Their samples in the logs, and when these were counted.
+    behind: u64,
+    counted: Instant,
     deadlines: Deadlines,
     /// The version of the registry whose instances are followed.
     seen: Option<u64>,
@@ -153,6 +165,9 @@ impl Work<'_> {
             let is_last = stopping.is_stopping();
             self.look();
             self.follow_instances();
+            if is_last {
+                self.drain();
+            }
             if !self.must_wait() {
                 self.pending.retry = None;
                 self.round(is_last);
@@ -187,7 +202,7 @@ impl Work<'_> {
             stopping.wait_for(TICK);
             return;
         }
-        if stopping.wait_for(REST) || !self.waiting.is_empty() || self.joints.is_behind {
+        if !self.waiting.is_empty() || self.joints.is_behind || stopping.wait_for(REST) {
             return;
         }
         let wall = now().0;
@@ -195,101 +210,5 @@ impl Work<'_> {
             self.deadlines.next().map(|deadline| Duration::from_nanos(deadline.saturating_sub(wall)));
         let most = to_deadline.unwrap_or(TICK).clamp(REST, TICK);
         self.ready.wait(most);
-    }
-
-    /// Evaluates what has come, and notices silence.
-    fn round(&mut self, is_last: bool) {
-        if !self.pending.is_empty() {
-            return;
-        }
-        if self.has_facts {
-            self.shared.lock().failure = None;
-        }
-        self.waiting.extend(self.ready.take());
-        let now = now();
-        let mut found = Found::default();
-        for topic in std::mem::take(&mut self.waiting) {
-            if found.events.len() >= EVENTS {
-                self.waiting.insert(topic);
-                continue;
-            }
-            let has_more = self.with_source(topic, now, &mut found, |source, around, flush, found| {
-                source.advance(around, SAMPLES, flush, found)
-            });
-            if has_more == Some(true) {
-                self.waiting.insert(topic);
-            }
-        }
-        for topic in self.deadlines.due(now.0) {
-            if found.events.len() < EVENTS {
-                let before = std::mem::take(&mut found.has_silence);
-                self.with_source(topic, now, &mut found, |source, around, flush, found| {
-                    source.pass(around, now.0, flush, found)
-                });
-                // After a crash the sample that ends the silence must find it.
-                if std::mem::replace(&mut found.has_silence, before) {
-                    self.checkpoint(topic);
-                }
-            }
-        }
-        self.round_joints(now, is_last, &mut found);
-        self.note(found);
-        if is_last || self.kept.elapsed() >= CHECKPOINT {
-            self.checkpoint_dirty();
-        }
-    }
-
-    /// Lets a source do something, and notes its next deadline.
-    fn with_source<T>(
-        &mut self,
-        topic: TopicId,
-        now: Nanos,
-        found: &mut Found,
-        act: impl FnOnce(
-            &mut Source,
-            Surroundings<'_>,
-            &dyn Fn(),
-            &mut Found,
-        ) -> Result<T, oasis_store::ReadError>,
-    ) -> Option<T> {
-        let source = self.sources.get_mut(&topic)?;
-        let _reading = self.pulse.begin("read samples for rules");
-        let (archive, runtime) = (self.archive.as_ref(), &self.runtime);
-        let flush = || {
-            if let Some(archive) = archive {
-                runtime.block_on(archive.flush());
-            }
-        };
-        let around = Surroundings { dac: &self.dac, set: &self.set, before: self.before, now };
-        let acted = act(source, around, &flush, found);
-        let deadline = source.deadline(&self.set);
-        self.deadlines.set(topic, deadline);
-        match acted {
-            Ok(acted) => Some(acted),
-            Err(error) => {
-                self.shared.lock().failure = Some(format!("cannot read the archive: {error}"));
-                self.waiting.insert(topic);
-                self.pending.retry = Some(Instant::now() + RETRY);
-                None
-            }
-        }
-    }
-
-    fn note(&mut self, mut found: Found) {
-        if !found.derived.is_empty() {
-            self.give_derived(std::mem::take(&mut found.derived));
-        }
-        // Stable: what one batch gives stays in the order of its samples.
-        found.events.sort_by(|one, other| {
-            (one.dac_time, &one.node, &one.instance).cmp(&(other.dac_time, &other.node, &other.instance))
-        });
-        self.pending.events.append(&mut found.events);
-        let behind =
-            self.waiting.iter().filter_map(|topic| self.sources.get(topic)).map(Source::behind).sum();
-        let mut state = self.shared.lock();
-        state.samples += found.samples;
-        state.missing = state.missing.saturating_add(found.missing);
-        state.unreadable += found.unreadable;
-        state.behind = behind;
     }
 }

@@ -1,6 +1,6 @@
 //! Whatever happens to the evaluation, the journal has each event of the same samples once: many plants, each with another seed.
 //!
-//! `OASIS_RULES_SEEDS=2000` takes some minutes; `OASIS_RULES_SEED=7` runs one.
+//! Each of 1, 2 and 4 threads evaluates a third of them. `OASIS_RULES_SEEDS=2000` takes some minutes; `OASIS_RULES_SEED=7` runs one.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
@@ -103,9 +103,13 @@ impl Random {
     }
 }
 
+/// The numbers of threads that evaluate, one after the other.
+const THREADS: [usize; 3] = [1, 2, 4];
+
 fn run(seed: u64) {
     let mut random = Random(seed);
-    let mut plant = Plant::new(RULES);
+    let threads = THREADS[seed as usize % THREADS.len()];
+    let mut plant = Plant::on_threads(RULES, threads);
     let mut nodes: Vec<Pumps> = Vec::new();
     let mut runs = 0;
     for name in ["north", "south"] {
@@ -183,5 +187,5 @@ fn the_journal_has_each_event_of_the_samples_once() {
     if let Some(seed) = number("OASIS_RULES_SEED") {
         return run(seed);
     }
-    (0..number("OASIS_RULES_SEEDS").unwrap_or(8)).for_each(run);
+    (0..number("OASIS_RULES_SEEDS").unwrap_or(9)).for_each(run);
 }

@@ -68,6 +68,7 @@ pub const RANGES: &[(&str, RangeInclusive<u64>)] = &[
     ("archive.plausible_ahead_days", DAYS),
     ("archive.rollup_days", DAYS),
     ("archive.rollup_bytes", BYTES),
+    ("rules.threads", 0..=16),
     ("rules.commands_per_minute", 0..=6_000),
     ("openmetrics.max_series", COUNT),
     ("postgresql.commit_ms", MILLIS),

@@ -4,7 +4,8 @@ use super::Work;
 use crate::{
     files,
     ruleset::RuleSet,
-    source::{Begin, Source, StandingAlarms, is_read},
+    source::{Begin, Source, StandingAlarms},
+    unit::is_read,
 };
 use oasis_alarms::{Filter, RuleFacts};
 use oasis_dac::{Follower, Instance, now};
@@ -97,7 +98,7 @@ impl Work<'_> {
 
     pub(super) fn compile(&mut self) {
         let set = RuleSet::compile(&self.set, &self.files, &self.types, self.config.pdl_limits);
-        let before = std::mem::replace(&mut self.set, set);
+        let before = std::mem::replace(&mut self.set, Arc::new(set));
         self.end_joints(&before);
         self.has_facts = false;
         let rules = self.set.names();
@@ -235,7 +236,7 @@ impl Work<'_> {
                     }
                 };
                 is_new = checkpoint.is_none();
-                let rules = (&self.set, standing);
+                let rules = (&*self.set, standing);
                 let archive = self.archive.as_ref();
                 Source::new(instance, checkpoint.as_ref(), rules, archive, self.begin, &self.ready)
             }

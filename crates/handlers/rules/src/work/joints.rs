@@ -163,7 +163,7 @@ impl Work<'_> {
         let until = self.joints.known_until;
         let mut failure = None;
         for joint in &mut self.joints.all {
-            if found.events.len() >= super::EVENTS {
+            if found.events.len() >= self.bounds.events || found.bytes >= self.bounds.bytes {
                 self.joints.is_behind = true;
                 break;
             }

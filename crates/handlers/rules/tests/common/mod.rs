@@ -10,7 +10,7 @@ use oasis_channel::{
 use oasis_dac::{Config, Dac, now, session::NodeSession};
 use oasis_handler::{Handler, Supervisor};
 use oasis_rules::Standing;
-use oasis_rules_handler::{Rules, RulesConfig};
+use oasis_rules_handler::{RoundBounds, Rules, RulesConfig};
 use oasis_wire::{
     batch::{Encoder, Fields},
     quantity::Nanos,
@@ -36,6 +36,8 @@ pub struct Plant {
     pub dac: Arc<Dac>,
     pub alarms: Arc<Alarms>,
     pub rules: Arc<Rules>,
+    config: RulesConfig,
+    bounds: RoundBounds,
     supervisor: Supervisor,
 }
 
@@ -57,16 +59,27 @@ impl Plant {
     }
 
     pub fn with_files(files: &[String], config: RulesConfig) -> Self {
+        Self::bounded(files, config, RoundBounds::default())
+    }
+
+    /// Whose rules are evaluated on so many threads, also if there is little to do.
+    pub fn on_threads(rules: &str, threads: usize) -> Self {
+        let bounds = RoundBounds { of_thread: 1, ..RoundBounds::default() };
+        Self::bounded(&[rules.to_owned()], RulesConfig { threads, ..RulesConfig::default() }, bounds)
+    }
+
+    pub fn bounded(files: &[String], config: RulesConfig, bounds: RoundBounds) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, rules) in ('a'..).zip(files) {
             fs::write(folder.path().join(format!("{name}.rules")), rules).unwrap();
         }
         let alarms = Arc::new(Alarms::open(&folder.path().join("state"), Limits::default()).unwrap());
         let dac = Dac::new(Config::default());
-        let rules = Arc::new(Rules::new(placed(config, folder.path()), alarms.clone()));
+        let config = placed(config, folder.path());
+        let rules = Arc::new(Rules::new(config.clone(), alarms.clone()).with_bounds(bounds));
         let supervisor = Supervisor::new(dac.clone(), None, vec![rules.clone()]);
         supervisor.start_all();
-        Self { folder, dac, alarms, rules, supervisor }
+        Self { folder, dac, alarms, rules, config, bounds, supervisor }
     }
 
     /// Stops evaluating. All that has come is evaluated and kept before.
@@ -103,14 +116,15 @@ impl Plant {
         let nothing = self.folder.path().join("nothing");
         // The lock of the directory goes with the alarms.
         self.supervisor = Supervisor::new(self.dac.clone(), None, Vec::new());
-        self.rules = Arc::new(Rules::new(config(self.folder.path()), open(&nothing)));
+        self.rules = Arc::new(Rules::new(self.config.clone(), open(&nothing)));
         self.alarms = open(&nothing.join("other"));
         for name in ["alarms.sqlite3-wal", "alarms.sqlite3-shm"] {
             drop(fs::remove_file(state.join(name)));
         }
         fs::copy(&copy, state.join("alarms.sqlite3")).unwrap();
         self.alarms = open(&state);
-        self.rules = Arc::new(Rules::new(config(self.folder.path()), self.alarms.clone()));
+        let rules = Rules::new(self.config.clone(), self.alarms.clone());
+        self.rules = Arc::new(rules.with_bounds(self.bounds));
         self.supervisor = Supervisor::new(self.dac.clone(), None, vec![self.rules.clone()]);
         self.supervisor.start_all();
     }
@@ -166,10 +180,6 @@ impl Plant {
 
 fn open(directory: &Path) -> Arc<Alarms> {
     Arc::new(Alarms::open(directory, Limits::default()).unwrap())
-}
-
-pub fn config(folder: &Path) -> RulesConfig {
-    placed(RulesConfig::default(), folder)
 }
 
 fn placed(mut config: RulesConfig, folder: &Path) -> RulesConfig {

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{MS, Plant, Pumps};
+use common::{MS, Plant, Pumps, Random};
 use oasis_dac::now;
 use oasis_handler::InstanceLog;
 use oasis_rules::{Standing, compile};
@@ -88,19 +88,6 @@ fn count(lines: impl Iterator<Item = Line>) -> BTreeMap<Line, u64> {
     let mut counts = BTreeMap::new();
     lines.for_each(|line| *counts.entry(line).or_default() += 1);
     counts
-}
-
-/// splitmix64
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut number = self.0;
-        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (number ^ (number >> 31)) % below
-    }
 }
 
 /// The numbers of threads that evaluate, one after the other.

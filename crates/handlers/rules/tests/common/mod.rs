@@ -302,3 +302,17 @@ impl Pumps {
         *self.next.entry(instance.into()).or_insert(1) += count;
     }
 }
+
+/// Random numbers: splitmix64.
+pub struct Random(pub u64);
+
+impl Random {
+    /// A number below another one.
+    pub fn next(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut number = self.0;
+        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (number ^ (number >> 31)) % below
+    }
+}

@@ -2,16 +2,22 @@
 
 use crate::config::RulesConfig;
 use std::{
-    collections::BTreeSet,
-    fs::File,
+    collections::{BTreeSet, HashMap},
+    fs::{self, File, Metadata},
     io::{self, Read},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 /// Longest file, in bytes.
 const LONGEST: u64 = 1 << 20;
+/// Most bytes of all files.
+const MOST_BYTES: u64 = 64 << 20;
 /// Most files.
 const MOST_FILES: usize = 1_000;
+/// A file that was changed so long before it was read has another time if it is changed again. FAT has the coarsest times, of 2 s.
+const SETTLED: Duration = Duration::from_secs(3);
 
 /// A file as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,32 +31,122 @@ pub struct RuleFile {
     pub text: Result<String, String>,
 }
 
-/// Reads all files, in their order: those of the configuration, then those that the page saves.
-pub fn read(config: &RulesConfig) -> Vec<RuleFile> {
-    let mut paths: Vec<(String, PathBuf, bool)> = Vec::new();
+/// All files, in their order: those of the configuration, then those that the page saves.
+#[derive(Debug, Default)]
+pub struct Files {
+    all: Vec<RuleFile>,
+    /// The stamps of those that need not be read again while they have these.
+    stamps: HashMap<PathBuf, Stamp>,
+}
+
+/// What changes if a file does: device, inode, length, and the times of the last change of its text and of anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    file: (u64, u64),
+    length: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// What a look at the files finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Looked {
+    /// Whether a file is there or gone, or has another text.
+    pub has_changed: bool,
+    /// Files that were read.
+    pub read: usize,
+}
+
+/// Where a file is.
+struct Place {
+    name: String,
+    path: PathBuf,
+    is_saved: bool,
+}
+
+impl Files {
+    /// As they were last read.
+    pub fn all(&self) -> &[RuleFile] {
+        &self.all
+    }
+
+    /// Reads all of them at the next look.
+    pub fn forget(&mut self) {
+        self.stamps.clear();
+    }
+
+    /// Reads the files that may have changed.
+    pub fn look(&mut self, config: &RulesConfig, now: SystemTime) -> Looked {
+        let places = places(config);
+        let is_known = places.iter().map(|place| &place.path).eq(self.all.iter().map(|file| &file.path));
+        let mut looked = Looked { has_changed: !is_known, read: 0 };
+        let mut before: HashMap<PathBuf, Result<String, String>> =
+            self.all.drain(..).map(|file| (file.path, file.text)).collect();
+        let mut stamps = std::mem::take(&mut self.stamps);
+        let mut bytes = 0;
+        for Place { name, path, is_saved } in places {
+            let (known, stamp) = (before.remove(&path), stamps.remove(&path));
+            let now_there = stamp.and_then(|_| fs::metadata(&path).ok());
+            let is_same = now_there.is_some_and(|metadata| stamp == Some(Stamp::of(&metadata)));
+            let (text, stamp) = match known {
+                Some(text) if is_same => (text, stamp),
+                known => {
+                    let (text, stamp) = match read(&path, MOST_BYTES.saturating_sub(bytes)) {
+                        Ok((text, stamp)) => (Ok(text), stamp.is_settled(now).then_some(stamp)),
+                        Err(error) => (Err(error.to_string()), None),
+                    };
+                    looked.read += 1;
+                    looked.has_changed |= known.is_some_and(|known| known != text);
+                    (text, stamp)
+                }
+            };
+            bytes += text.as_ref().map_or(0, |text| text.len() as u64);
+            self.stamps.extend(stamp.map(|stamp| (path.clone(), stamp)));
+            self.all.push(RuleFile { name, path, is_saved, text });
+        }
+        looked
+    }
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            file: (metadata.dev(), metadata.ino()),
+            length: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    /// Whether the next change gives it another time than it had at this one.
+    fn is_settled(&self, now: SystemTime) -> bool {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let settled = i64::try_from(now.saturating_sub(SETTLED).as_secs()).unwrap_or(i64::MAX);
+        self.modified.0.max(self.changed.0) < settled
+    }
+}
+
+fn places(config: &RulesConfig) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
     for path in config.files.iter().map(Path::new) {
         let found = if path.is_dir() { of_directory(path) } else { vec![path.to_owned()] };
-        paths.extend(found.into_iter().map(|path| (path.display().to_string(), path, false)));
+        let place = |path: PathBuf| Place { name: path.display().to_string(), path, is_saved: false };
+        places.extend(found.into_iter().map(place));
     }
     if let Some(saved) = config.saved_files() {
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        paths.extend(of_directory(&saved).into_iter().map(|path| (name(&path), path, true)));
+        let place = |path: PathBuf| Place { name: name(&path), path, is_saved: true };
+        places.extend(of_directory(&saved).into_iter().map(place));
     }
     let mut seen = BTreeSet::new();
-    paths.retain(|(_, path, _)| seen.insert(path.clone()));
-    paths.truncate(MOST_FILES);
-    paths
-        .into_iter()
-        .map(|(name, path, is_saved)| {
-            let text = read_file(&path).map_err(|error| error.to_string());
-            RuleFile { name, path, is_saved, text }
-        })
-        .collect()
+    places.retain(|place| seen.insert(place.path.clone()));
+    places.truncate(MOST_FILES);
+    places
 }
 
 /// The files `*.rules` of a directory, by name. A directory that cannot be read has none.
 fn of_directory(directory: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries
         .map(|entry| entry.path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "rules") && path.is_file())
@@ -60,41 +156,104 @@ fn of_directory(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn read_file(path: &Path) -> io::Result<String> {
+/// Reads a file of at most so many bytes, with its stamp of before.
+fn read(path: &Path, most: u64) -> io::Result<(String, Stamp)> {
+    let file = File::open(path)?;
+    let stamp = Stamp::of(&file.metadata()?);
     let mut text = String::new();
-    let length = File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
-    if length as u64 > LONGEST {
+    let length = file.take(LONGEST.min(most) + 1).read_to_string(&mut text)? as u64;
+    if length > LONGEST {
         return Err(io::Error::other("the file is longer than 1 MiB"));
     }
-    Ok(text)
+    if length > most {
+        return Err(io::Error::other("the files of rules are longer than 64 MiB together: remove some"));
+    }
+    Ok((text, stamp))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn config(folder: &Path, files: &[&str]) -> RulesConfig {
+        let files = files.iter().map(|file| (*file).to_owned()).collect();
+        let mut config = RulesConfig { files, directory: "state".into(), ..RulesConfig::default() };
+        config.relative_to(folder);
+        config
+    }
+
     #[test]
     fn files_come_in_the_order_of_the_configuration_and_each_once() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
         };
         write("b.rules", "b");
         write("more/z.rules", "z");
         write("more/a.rules", "a");
         write("more/readme.txt", "not this");
         write("state/files/page.rules", "page");
-        let mut config = RulesConfig {
-            files: vec!["b.rules".into(), "more".into(), "b.rules".into(), "absent.rules".into()],
-            directory: "state".into(),
-            ..RulesConfig::default()
+        let config = config(folder.path(), &["b.rules", "more", "b.rules", "absent.rules"]);
+        let mut files = Files::default();
+        assert_eq!(files.look(&config, SystemTime::now()), Looked { has_changed: true, read: 5 });
+        let texts = files.all().iter().map(|file| file.text.as_deref().unwrap_or("unreadable"));
+        assert_eq!(texts.collect::<Vec<_>>(), ["b", "a", "z", "unreadable", "page"]);
+        assert_eq!(files.all()[4].name, "page.rules");
+    }
+
+    #[test]
+    fn only_files_that_may_have_changed_are_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("a.rules"), "one").unwrap();
+        fs::write(path("b.rules"), "two").unwrap();
+        let config = config(folder.path(), &["."]);
+        let mut files = Files::default();
+        let soon = SystemTime::now();
+        let later = soon + 2 * SETTLED;
+        assert_eq!(files.look(&config, soon), Looked { has_changed: true, read: 2 });
+        // A change in this moment would not give them another time.
+        assert_eq!(files.look(&config, soon), Looked { has_changed: false, read: 2 });
+        assert_eq!(files.look(&config, later), Looked { has_changed: false, read: 2 });
+        assert_eq!(files.look(&config, later), Looked { has_changed: false, read: 0 });
+        fs::write(path("a.rules"), "longer").unwrap();
+        assert_eq!(files.look(&config, later), Looked { has_changed: true, read: 1 });
+        fs::remove_file(path("b.rules")).unwrap();
+        assert_eq!(files.look(&config, later), Looked { has_changed: true, read: 0 });
+        files.forget();
+        assert_eq!(files.look(&config, later), Looked { has_changed: false, read: 1 });
+    }
+
+    #[test]
+    fn a_change_within_the_granularity_of_times_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.rules");
+        let config = config(folder.path(), &["a.rules"]);
+        let write = |text: &str| {
+            fs::write(&path, text).unwrap();
+            // In the same moment of a coarse clock.
+            File::options().write(true).open(&path).unwrap().set_modified(UNIX_EPOCH).unwrap();
         };
-        config.relative_to(folder.path());
-        let files = read(&config);
-        let texts: Vec<_> = files.iter().map(|file| file.text.as_deref().unwrap_or("unreadable")).collect();
-        assert_eq!(texts, ["b", "a", "z", "unreadable", "page"]);
-        assert_eq!(files[4].name, "page.rules");
+        let mut files = Files::default();
+        for text in ["one", "two", "six"] {
+            write(text);
+            assert!(files.look(&config, SystemTime::now()).has_changed);
+            assert_eq!(files.all()[0].text.as_deref(), Ok(text));
+        }
+    }
+
+    #[test]
+    fn the_files_together_have_a_bound() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = " ".repeat(LONGEST as usize);
+        (10..75).for_each(|at| fs::write(folder.path().join(format!("{at}.rules")), &text).unwrap());
+        fs::write(folder.path().join("99.rules"), format!("{text} ")).unwrap();
+        let mut files = Files::default();
+        files.look(&config(folder.path(), &["."]), SystemTime::now());
+        let errors: Vec<_> = files.all().iter().filter_map(|file| file.text.as_ref().err()).collect();
+        assert_eq!(errors.len(), 2, "{errors:?}");
+        assert!(errors[0].contains("64 MiB together"), "{errors:?}");
     }
 }

@@ -2,7 +2,6 @@
 
 use super::Work;
 use crate::{
-    files,
     ruleset::RuleSet,
     source::{Begin, Source, StandingAlarms},
     unit::is_read,
@@ -15,7 +14,7 @@ use oasis_wire::{quantity::TopicId, schema::ProbeType};
 use std::{
     collections::{BTreeMap, HashSet},
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 /// Interval of looks at the files, and of shelves that end.
@@ -62,11 +61,13 @@ impl Work<'_> {
         if let Some(output) = &mut self.output {
             output.flush();
         }
+        if is_asked {
+            self.files.forget();
+        }
         let reading = self.pulse.begin("read files of rules");
-        let files = files::read(self.config);
+        let looked = self.files.look(self.config, SystemTime::now());
         drop(reading);
-        if is_first || files != self.files {
-            self.files = files;
+        if is_first || looked.has_changed {
             self.types = self.known_types();
             // A rule that somebody adds has not seen what came before.
             self.begin = if self.is_loaded { Begin::Next } else { Begin::First };
@@ -97,7 +98,7 @@ impl Work<'_> {
     }
 
     pub(super) fn compile(&mut self) {
-        let set = RuleSet::compile(&self.set, &self.files, &self.types, self.config.pdl_limits);
+        let set = RuleSet::compile(&self.set, self.files.all(), &self.types, self.config.pdl_limits);
         let before = std::mem::replace(&mut self.set, Arc::new(set));
         self.end_joints(&before);
         self.has_facts = false;

@@ -23,6 +23,9 @@ use std::{
 };
 use tokio::sync::watch;
 
+/// Most checkpoints that are removed at once.
+const MAX_REMOVED: usize = 10_000;
+
 /// All alarms of a DAC, shared by the engine of rules, the API and the delivery of notifications. Each call that can fail blocks on the disk.
 ///
 /// A change is written first and shown after that. Order of locks: `writer`, then `memory`; `reader` alone.
@@ -155,16 +158,19 @@ impl Alarms {
         checkpoint::get(&self.writer(), key).map_err(|error| self.failure(error))
     }
 
-    /// Removes the checkpoints that nobody needs any longer.
+    /// Removes checkpoints that nobody needs, at most 10,000 of them, if all take more than half of their room ([`Limits`](crate::Limits)).
     ///
     /// # Errors
     /// If the database fails; then nothing has changed.
     pub fn retain_checkpoints(&self, keep: impl Fn(&CheckpointKey) -> bool) -> Result<(), AlarmsError> {
+        if self.memory().checkpoints_bytes <= self.limits.checkpoints_bytes / 2 {
+            return Ok(());
+        }
         let mut writer = self.writer();
         let mut remove = || {
             let transaction = writer.transaction()?;
-            let keys = checkpoint::keys(&transaction)?;
-            keys.iter().filter(|key| !keep(key)).try_for_each(|key| checkpoint::remove(&transaction, key))?;
+            let gone = checkpoint::keys(&transaction, |key| !keep(key), MAX_REMOVED)?;
+            gone.iter().try_for_each(|key| checkpoint::remove(&transaction, key))?;
             let total = checkpoint::total(&transaction)?;
             transaction.commit().map(|()| total)
         };

@@ -67,13 +67,18 @@ pub fn put(on: &Connection, key: &CheckpointKey, checkpoint: &Checkpoint) -> rus
     Ok(())
 }
 
-/// The keys of all checkpoints.
-pub fn keys(on: &Connection) -> rusqlite::Result<Vec<CheckpointKey>> {
+/// The keys of at most so many checkpoints, of those that a caller looks for.
+pub fn keys(
+    on: &Connection,
+    is_wanted: impl Fn(&CheckpointKey) -> bool,
+    most: usize,
+) -> rusqlite::Result<Vec<CheckpointKey>> {
     let mut statement = on.prepare("SELECT rule, node, instance FROM checkpoint")?;
     let keys = statement.query_map([], |row| {
         Ok(CheckpointKey { rule: row.get("rule")?, node: row.get("node")?, instance: row.get("instance")? })
     })?;
-    keys.collect()
+    let wanted = keys.filter(|key| key.as_ref().map_or(true, &is_wanted));
+    wanted.take(most).collect()
 }
 
 /// Removes a checkpoint.

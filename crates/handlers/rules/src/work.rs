@@ -90,6 +90,7 @@ pub fn run(
         has_facts: false,
         looked: None,
         kept: Instant::now(),
+        removed: None,
         is_loaded: false,
         begin: Begin::First,
         resumed: newest_event(alarms)?,
@@ -147,6 +148,8 @@ struct Work<'a> {
     has_facts: bool,
     looked: Option<Instant>,
     kept: Instant,
+    /// When checkpoints of instances that are gone were removed last.
+    removed: Option<Instant>,
     /// Whether all files were loaded once.
     is_loaded: bool,
     /// Where sources without a checkpoint begin.

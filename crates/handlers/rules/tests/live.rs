@@ -5,10 +5,16 @@
 mod common;
 
 use common::{Plant, Pumps, pump, wait};
-use oasis_dac::{Delivery, Instance};
+use oasis_alarms::{Checkpoint, CheckpointKey, Limits, Position, Round};
+use oasis_dac::{Delivery, Instance, now};
 use oasis_handler::Handler;
 use oasis_rules::{FileState, Standing};
-use oasis_wire::{batch::Batch, value::Value};
+use oasis_rules_handler::{RoundBounds, RulesConfig};
+use oasis_wire::{
+    batch::Batch,
+    quantity::{Epoch, Offset},
+    value::Value,
+};
 use std::sync::Arc;
 
 const HOT: &str = "input p = \"*/pump\" : Pump;\nalarm Hot { raise p.temperature > 95; clear p.temperature < 90; severity high; }\n";
@@ -270,6 +276,30 @@ fn a_failed_commit_is_tried_again_and_loses_nothing() {
 }
 
 const JOIN: &str = "input p = \"*/pump\" : Pump;\ninput f = \"*/feed\" : Pump;\nalarm Above { raise p.temperature > f.temperature; }\n";
+
+#[test]
+fn checkpoints_of_instances_that_are_gone_make_room() {
+    let limits = Limits { checkpoints_bytes: 1_000, ..Limits::default() };
+    let rules = [HOT.to_owned()];
+    let plant = Plant::limited(&rules, RulesConfig::default(), RoundBounds::default(), limits);
+    let key = |instance: &str| CheckpointKey {
+        rule: String::new(),
+        node: "north".into(),
+        instance: instance.into(),
+    };
+    let position = Position { run: None, sequence: 1, epoch: Epoch(1), offset: Offset(1), dac_time: 1 };
+    let kept = Checkpoint { rule_hash: "instance 1".into(), position, state: vec![0; 999] };
+    let round = Round { now: now(), events: Vec::new(), checkpoints: vec![(key("gone"), kept)] };
+    plant.alarms.commit(round).unwrap();
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    pumps.send("pump", &[99.0]);
+    wait("the removal", || plant.alarms.checkpoint(&key("gone")).unwrap().is_none().then_some(()));
+    plant.wait_for_samples(1);
+    pumps.send("pump", &[98.0]);
+    plant.wait_for_samples(2);
+    plant.stop();
+    assert!(plant.alarms.checkpoint(&key("pump")).unwrap().is_some());
+}
 
 #[test]
 fn a_rule_joins_instances_of_one_node() {

@@ -4,12 +4,18 @@ use super::Work;
 use oasis_alarms::{Checkpoint, CheckpointKey, Round, RuleEvent};
 use oasis_dac::now;
 use oasis_wire::quantity::TopicId;
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
 
 /// Pause before a commit is tried again.
 pub const RETRY: Duration = Duration::from_secs(1);
 /// Bytes of checkpoints in a round.
 const CHECKPOINT_BYTES: usize = 64 * 1024 * 1024;
+
+/// Least time between two removals of checkpoints.
+const REMOVAL: Duration = Duration::from_secs(60);
 
 /// What was evaluated, and is not committed yet.
 #[derive(Debug, Default)]
@@ -76,8 +82,27 @@ impl Work<'_> {
                 if let Some(newest) = newest {
                     state.latency_ns = now().0.saturating_sub(newest);
                 }
+                drop(state);
+                if committed.refused_checkpoints > 0 {
+                    self.remove_checkpoints();
+                }
             }
             Err(error) => self.fail(&error.to_string()),
+        }
+    }
+
+    /// Makes room for checkpoints: the rules of instances that the DAC does not know begin anew should they come back.
+    fn remove_checkpoints(&mut self) {
+        if self.removed.is_some_and(|removed| removed.elapsed() < REMOVAL) {
+            return;
+        }
+        self.removed = Some(Instant::now());
+        let instances = self.dac.registry.instances();
+        let known: HashSet<(&str, &str)> =
+            instances.iter().map(|instance| (&*instance.node, &*instance.name)).collect();
+        let removed = self.alarms.retain_checkpoints(|key| known.contains(&(&*key.node, &*key.instance)));
+        if let Err(error) = removed {
+            self.fail(&error.to_string());
         }
     }
 

@@ -69,11 +69,15 @@ impl Plant {
     }
 
     pub fn bounded(files: &[String], config: RulesConfig, bounds: RoundBounds) -> Self {
+        Self::limited(files, config, bounds, Limits::default())
+    }
+
+    pub fn limited(files: &[String], config: RulesConfig, bounds: RoundBounds, limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, rules) in ('a'..).zip(files) {
             fs::write(folder.path().join(format!("{name}.rules")), rules).unwrap();
         }
-        let alarms = Arc::new(Alarms::open(&folder.path().join("state"), Limits::default()).unwrap());
+        let alarms = Arc::new(Alarms::open(&folder.path().join("state"), limits).unwrap());
         let dac = Dac::new(Config::default());
         let config = placed(config, folder.path());
         let rules = Arc::new(Rules::new(config.clone(), alarms.clone()).with_bounds(bounds));

@@ -1,4 +1,5 @@
-//! What the evaluation of rules costs while samples come: processor time of the handler's thread, and latency from a sample to its committed event.
+//! What the evaluation of rules costs while samples come: processor time of the handler's threads, how fast they are at most, and latency from a sample to its
+//! committed event.
 //!
 //! `cargo bench -p oasis-rules-handler` prints one line a figure.
 
@@ -27,28 +28,39 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    one_busy_instance();
-    rules_of_their_own();
-    rules_for_all(10);
+    for threads in [1, 2] {
+        println!("{threads} threads:");
+        million(1, threads);
+        million(10, threads);
+        rules_of_their_own(threads);
+        rules_for_all(10, threads);
+    }
+    for (rules, samples) in [(1, 400), (20, 60)] {
+        overload(rules, samples);
+    }
     latency();
 }
 
-/// Processor time of the threads of this name, in seconds.
-fn cpu(name: &str) -> f64 {
+/// Processor time of the threads that evaluate, in seconds.
+fn cpu() -> f64 {
     let tasks = fs::read_dir("/proc/self/task").unwrap().flatten();
     let ticks = tasks.filter_map(|task| {
         let stat = fs::read_to_string(task.path().join("stat")).ok()?;
         let (comm, rest) = stat.split_once('(')?.1.rsplit_once(')')?;
         let fields: Vec<&str> = rest.split_whitespace().collect();
         let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
-        (comm == name).then(|| Some(ticks(11)? + ticks(12)?))?
+        (comm.starts_with("rules") && comm != "rules-commands").then(|| Some(ticks(11)? + ticks(12)?))?
     });
     ticks.sum::<f64>() / TICKS
 }
 
+fn on(threads: usize) -> RulesConfig {
+    RulesConfig { threads, ..RulesConfig::default() }
+}
+
 /// Calls `send` so often in a second, for a while. Returns the handler's share of a core, and the samples that it had not evaluated at the end.
 fn load(plant: &Plant, per_second: u32, mut send: impl FnMut(u32)) -> (f64, u64) {
-    let (begin, before) = (Instant::now(), cpu("rules"));
+    let (begin, before) = (Instant::now(), cpu());
     let mut sent = 0;
     while begin.elapsed() < LOAD {
         let due = (begin.elapsed().as_secs_f64() * f64::from(per_second)) as u32;
@@ -58,27 +70,71 @@ fn load(plant: &Plant, per_second: u32, mut send: impl FnMut(u32)) -> (f64, u64)
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    let share = (cpu("rules") - before) / begin.elapsed().as_secs_f64();
+    let share = (cpu() - before) / begin.elapsed().as_secs_f64();
     (share, plant.rules.state()["behind"].as_u64().unwrap())
 }
 
-fn one_busy_instance() {
-    let plant = Plant::new("input p = \"*/pump\" : Pump; alarm Hot { raise p.temperature > 95; }");
-    let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+/// 1,000,000 samples a second.
+fn million(instances: usize, threads: usize) {
+    let rules = "input p = \"*/pump *\" : Pump; alarm Hot { raise p.temperature > 95; }";
+    let plant = Plant::configured(rules, on(threads));
+    let names = names(instances);
+    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &names);
     let temperatures = vec![50.0; 1_000];
-    let (share, behind) = load(&plant, 1_000, |_| pumps.send("pump", &temperatures));
+    let (share, behind) =
+        load(&plant, 1_000, |at| pumps.send(names[at as usize % names.len()], &temperatures));
     let samples = plant.rules.state()["samples"].as_u64().unwrap();
     println!(
-        "one rule, one instance, 1,000 batches of 1,000 samples a second: {:.1} % of a core, {samples} evaluated, {behind} behind",
+        "  one rule, {instances} instances, 1,000 batches of 1,000 samples a second: {:.1} % of a core, {samples} evaluated, {behind} behind",
         share * 100.0
     );
+}
+
+fn names(instances: usize) -> Vec<String> {
+    (0..instances).map(|at| format!("pump {at}")).collect()
+}
+
+/// Rules over samples of 16 instances that are all there before: as fast as it can, one time after the other on 1 and 2 threads.
+fn overload(rules: usize, batches: usize) {
+    const RUNS: usize = 7;
+    let alarms: String =
+        (0..rules).map(|at| format!("alarm Hot{at} {{ raise p.temperature > {at} + 95; }}\n")).collect();
+    let text = format!("input p = \"*/pump *\" : Pump;\n{alarms}");
+    let names = names(16);
+    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+    let samples = (names.len() * batches * 1_000) as u64;
+    let mut rates = [Vec::new(), Vec::new()];
+    for _ in 0..RUNS {
+        for (threads, rates) in (1..).zip(&mut rates) {
+            let config = RulesConfig { pdl_limits: false, ..on(threads) };
+            let plant = Plant::configured(&text, config);
+            plant.stop();
+            let mut pumps = Pumps::new(&plant.dac, "north", 1, &names);
+            for _ in 0..batches {
+                names.iter().for_each(|name| pumps.send(name, &[50.0; 1_000]));
+            }
+            let begin = Instant::now();
+            plant.start();
+            wait("all samples", || (plant.rules.state()["samples"] == samples).then_some(()));
+            rates.push(samples as f64 / begin.elapsed().as_secs_f64() / 1e6);
+        }
+    }
+    for (threads, mut rates) in (1..).zip(rates) {
+        rates.sort_by(f64::total_cmp);
+        println!(
+            "overload, {rules} rules, 16 instances, {samples} samples, {threads} threads: {:.1} million samples a second, fastest {:.1}",
+            rates[RUNS / 2],
+            rates[RUNS - 1]
+        );
+    }
 }
 
 /// Instances with 10 samples a second each.
 const INSTANCES: usize = 1_000;
 
 /// A rule for each instance alone.
-fn rules_of_their_own() {
+fn rules_of_their_own(threads: usize) {
     // A file has 1,000 declarations at most.
     let file = |first: usize| -> String {
         let rule = |at| {
@@ -89,19 +145,19 @@ fn rules_of_their_own() {
         (first..first + 250).map(rule).collect()
     };
     let files: Vec<String> = (0..INSTANCES).step_by(250).map(file).collect();
-    many_rules("1,000 rules, each over one", &Plant::with_files(&files, RulesConfig::default()), INSTANCES);
+    many_rules("1,000 rules, each over one", &Plant::with_files(&files, on(threads)), INSTANCES);
 }
 
 /// Rules that read all instances.
-fn rules_for_all(rules: usize) {
+fn rules_for_all(rules: usize, threads: usize) {
     let alarms: String =
         (0..rules).map(|at| format!("alarm Hot{at} {{ raise p.temperature > {at} + 1000; }}\n")).collect();
-    let plant = Plant::new(&format!("input p = \"*/pump *\" : Pump;\n{alarms}"));
+    let plant = Plant::configured(&format!("input p = \"*/pump *\" : Pump;\n{alarms}"), on(threads));
     many_rules(&format!("{rules} rules, each over all"), &plant, rules);
 }
 
 fn many_rules(which: &str, plant: &Plant, rules: usize) {
-    let names: Vec<String> = (0..INSTANCES).map(|at| format!("pump {at}")).collect();
+    let names = names(INSTANCES);
     let names: Vec<&str> = names.iter().map(|name| &**name).collect();
     let mut pumps = Pumps::new(&plant.dac, "north", 1, &names);
     // The limit of the type is a rule too.
@@ -112,7 +168,7 @@ fn many_rules(which: &str, plant: &Plant, rules: usize) {
     let evaluated = plant.rules.state()["samples"].as_u64().unwrap();
     let sent = u64::from(per_second) * LOAD.as_secs();
     println!(
-        "{which} of {INSTANCES} instances at 10 Hz: {:.1} % of a core, {evaluated} of {sent} samples evaluated meanwhile",
+        "  {which} of {INSTANCES} instances at 10 Hz: {:.1} % of a core, {evaluated} of {sent} samples evaluated meanwhile",
         share * 100.0
     );
 }

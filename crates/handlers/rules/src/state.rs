@@ -14,6 +14,8 @@ pub struct Shared(Mutex<State>);
 pub struct State {
     /// Rules that are evaluated.
     pub rules: usize,
+    /// Threads that evaluate them.
+    pub threads: usize,
     /// Instances that they read.
     pub instances: usize,
     /// Instances that are not evaluated, because there are too many.

@@ -99,6 +99,7 @@ pub fn run(
         output: None,
         homes: Homes::default(),
     };
+    shared.lock().threads = work.evaluators.len() + 1;
     work.connect();
     work.run(&stopping)
 }
@@ -167,6 +168,10 @@ impl Work<'_> {
         loop {
             let is_last = stopping.is_stopping();
             self.look();
+            if is_last {
+                // Also if it has looked just before.
+                self.seen = None;
+            }
             self.follow_instances();
             if is_last {
                 self.drain();

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{MS, Pumps, Random, wait};
+use common::{MS, Plant, Pumps, Random, wait};
 use oasis_alarms::{Alarms, Checkpoint, CheckpointKey, JournalEntry, JournalFilter, Limits};
 use oasis_dac::{Config, Dac, now};
 use oasis_handler::{Condition, Handler, StoredSamples, Supervisor};
@@ -128,7 +128,7 @@ fn send(dac: &Arc<Dac>, random: &mut Random) -> u64 {
     let mut nodes = [Pumps::new(dac, "north", 1, &INSTANCES), Pumps::new(dac, "south", 2, &INSTANCES)];
     // So long ago that all events are late.
     let (mut samples, mut dac_time) = (0, now().0 - 3_600_000 * MS);
-    for _ in 0..400 {
+    for _ in 0..150 {
         let (node, instance) = (random.next(2) as usize, INSTANCES[random.next(6) as usize]);
         if random.next(10) == 0 {
             nodes[node].lose(instance, 1 + random.next(4));
@@ -160,8 +160,8 @@ fn any_number_of_threads_gives_the_same() {
         let dac = Dac::new(Config::default());
         let samples = send(&dac, &mut Random(seed));
         let one = evaluate(&dac, 1, bounds, samples);
-        assert!(one.journal.len() > 300, "{} events", one.journal.len());
-        assert!(one.derived.len() > 300, "{} derived samples", one.derived.len());
+        assert!(one.journal.len() > 100, "{} events", one.journal.len());
+        assert!(one.derived.len() > 100, "{} derived samples", one.derived.len());
         assert!(one.checkpoints.iter().all(Option::is_some));
         for threads in [2, 4] {
             let others = evaluate(&dac, threads, bounds, samples);
@@ -171,6 +171,19 @@ fn any_number_of_threads_gives_the_same() {
             assert_same(&one.derived, &others.derived, &format!("{which}, derived samples"));
         }
     }
+}
+
+#[test]
+fn a_stop_evaluates_what_came_before() {
+    let bounds = RoundBounds { of_thread: 1, of_instance: 50, of_all: 100, ..RoundBounds::default() };
+    let config = RulesConfig { threads: 2, ..RulesConfig::default() };
+    let plant = Plant::bounded(&[RULES.to_owned()], config, bounds);
+    let mut pumps = Pumps::new(&plant.dac, "north", 1, &INSTANCES);
+    for _ in 0..10 {
+        INSTANCES.into_iter().for_each(|instance| pumps.send(instance, &[1.0; 20]));
+    }
+    plant.stop();
+    assert_eq!(plant.rules.state()["samples"], 10 * 20 * INSTANCES.len());
 }
 
 #[test]

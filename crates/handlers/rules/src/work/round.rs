@@ -136,7 +136,12 @@ impl Work<'_> {
     /// Evaluates what came before the end, for a while.
     pub(super) fn drain(&mut self) {
         let begin = Instant::now();
-        while begin.elapsed() < LAST && !self.must_wait() {
+        while begin.elapsed() < LAST {
+            // A round begins with nothing to commit.
+            self.commit();
+            if self.must_wait() {
+                return;
+            }
             self.pending.retry = None;
             self.round(false);
             self.commit();

@@ -69,7 +69,12 @@ struct Outcome {
 }
 
 /// Evaluates what is in the logs of a DAC from the first sample on.
-fn evaluate(dac: &Arc<Dac>, threads: usize, bounds: RoundBounds, samples: u64) -> Outcome {
+fn evaluate(
+    (dac, archive): (&Arc<Dac>, &Arc<Empty>),
+    threads: usize,
+    bounds: RoundBounds,
+    samples: u64,
+) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.rules"), RULES).unwrap();
     let mut config = RulesConfig {
@@ -84,8 +89,7 @@ fn evaluate(dac: &Arc<Dac>, threads: usize, bounds: RoundBounds, samples: u64) -
     let node = config.node.clone();
     let alarms = Arc::new(Alarms::open(&folder.path().join("state"), Limits::default()).unwrap());
     let rules = Arc::new(Rules::new(config, alarms.clone()).with_bounds(bounds));
-    let archive: Arc<dyn StoredSamples> = Empty::new(folder.path(), false);
-    let supervisor = Supervisor::new(dac.clone(), Some(archive), vec![rules.clone()]);
+    let supervisor = Supervisor::new(dac.clone(), Some(archive.clone()), vec![rules.clone()]);
     supervisor.start_all();
     wait("all samples", || (rules.state()["samples"] == samples).then_some(()));
     supervisor.stop("rules").unwrap();
@@ -156,15 +160,17 @@ fn any_number_of_threads_gives_the_same() {
         RoundBounds { of_thread: 1, of_instance: 500, of_all: 2_000, events: 40, bytes: 20_000 },
         RoundBounds { of_thread: 1, events: 5, bytes: 1, ..RoundBounds::default() },
     ];
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Empty::new(folder.path(), false);
     for (seed, bounds) in (0..).zip(bounds) {
         let dac = Dac::new(Config::default());
         let samples = send(&dac, &mut Random(seed));
-        let one = evaluate(&dac, 1, bounds, samples);
+        let one = evaluate((&dac, &archive), 1, bounds, samples);
         assert!(one.journal.len() > 100, "{} events", one.journal.len());
         assert!(one.derived.len() > 100, "{} derived samples", one.derived.len());
         assert!(one.checkpoints.iter().all(Option::is_some));
         for threads in [2, 4] {
-            let others = evaluate(&dac, threads, bounds, samples);
+            let others = evaluate((&dac, &archive), threads, bounds, samples);
             let which = format!("seed {seed}, {threads} threads, {bounds:?}");
             assert_same(&one.journal, &others.journal, &format!("{which}, journal"));
             assert_same(&one.checkpoints, &others.checkpoints, &format!("{which}, checkpoints"));

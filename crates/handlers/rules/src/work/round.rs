@@ -96,17 +96,21 @@ fn advance(source: &mut Source, around: Surroundings<'_>, budget: Budget, flush:
     Advanced { found, has_more, deadline: source.deadline(around.set) }
 }
 
-/// Gives each of at most so many threads about the same work. Returns the places in the plan of each thread.
-fn deal(plan: &[Planned], threads: usize, bounds: &RoundBounds) -> Vec<Vec<usize>> {
+/// How many of at most so many threads are worth it.
+fn worth(plan: &[Planned], threads: usize, bounds: &RoundBounds) -> usize {
     let total: u64 = plan.iter().map(|planned| planned.work).sum();
     let worth = usize::try_from(total / bounds.of_thread.max(1)).unwrap_or(usize::MAX);
-    let mut shares = vec![(0, Vec::new()); threads.min(worth).min(plan.len()).max(1)];
-    let mut places: Vec<usize> = (0..plan.len()).collect();
-    let work = |place: usize| plan.get(place).map_or(0, |planned| planned.work);
-    places.sort_by_key(|place| std::cmp::Reverse(work(*place)));
-    for place in places {
+    threads.min(worth).min(plan.len())
+}
+
+/// Gives each of so many threads about the same work. Returns the places in the plan of each thread.
+fn deal(plan: &[Planned], threads: usize) -> Vec<Vec<usize>> {
+    let mut shares = vec![(0, Vec::new()); threads];
+    let mut places: Vec<(usize, u64)> = plan.iter().map(|planned| planned.work).enumerate().collect();
+    places.sort_by_key(|(_, work)| std::cmp::Reverse(*work));
+    for (place, work) in places {
         if let Some((sum, share)) = shares.iter_mut().min_by_key(|(sum, _)| *sum) {
-            *sum += work(place);
+            *sum += work;
             share.push(place);
         }
     }
@@ -180,9 +184,9 @@ impl Work<'_> {
     fn evaluate(&mut self, now: Nanos, found: &mut Found) {
         let plan = self.plan();
         let budget = self.bounds.of_each(plan.len());
-        let shares = deal(&plan, self.evaluators.len() + 1, &self.bounds);
-        if shares.len() > 1 {
-            return self.evaluate_shares(&plan, shares, (now, budget), found);
+        let threads = worth(&plan, self.evaluators.len() + 1, &self.bounds);
+        if threads > 1 {
+            return self.evaluate_shares(&plan, deal(&plan, threads), (now, budget), found);
         }
         for Planned { topic, .. } in plan {
             let advanced =
@@ -315,24 +319,24 @@ impl Work<'_> {
 mod tests {
     use super::*;
 
-    fn places(work: &[u64], threads: usize) -> Vec<Vec<usize>> {
-        let planned = |(at, work): (usize, &u64)| Planned { topic: TopicId(at as u32), work: *work };
-        let plan: Vec<Planned> = work.iter().enumerate().map(planned).collect();
-        deal(&plan, threads, &RoundBounds { of_thread: 100, ..RoundBounds::default() })
+    fn plan(work: &[u64]) -> Vec<Planned> {
+        (0..).zip(work).map(|(topic, work)| Planned { topic: TopicId(topic), work: *work }).collect()
     }
 
     #[test]
     fn threads_get_about_the_same_work() {
-        assert_eq!(places(&[300, 100, 200, 400], 2), [vec![3, 1], vec![0, 2]]);
-        assert_eq!(places(&[100; 6], 3), [vec![0, 3], vec![1, 4], vec![2, 5]]);
-        assert_eq!(places(&[1_000, 1_000], 4), [vec![0], vec![1]], "an instance is not divided");
+        assert_eq!(deal(&plan(&[300, 100, 200, 400]), 2), [vec![3, 1], vec![0, 2]]);
+        assert_eq!(deal(&plan(&[100; 6]), 3), [vec![0, 3], vec![1, 4], vec![2, 5]]);
     }
 
     #[test]
     fn little_work_stays_on_one_thread() {
-        assert_eq!(places(&[], 4), [Vec::<usize>::new()]);
-        assert_eq!(places(&[50, 50, 50], 4), [vec![0, 1, 2]]);
-        assert_eq!(places(&[50, 50, 50, 50], 4), [vec![0, 2], vec![1, 3]], "two threads are worth it");
-        assert_eq!(places(&[500, 500], 1), [vec![0, 1]]);
+        let bounds = RoundBounds { of_thread: 100, ..RoundBounds::default() };
+        let threads = |work: &[u64], threads| worth(&plan(work), threads, &bounds);
+        assert_eq!(threads(&[], 4), 0);
+        assert_eq!(threads(&[50, 50, 50], 4), 1);
+        assert_eq!(threads(&[50, 50, 50, 50], 4), 2);
+        assert_eq!(threads(&[1_000, 1_000], 4), 2, "an instance is not divided");
+        assert_eq!(threads(&[500, 500], 1), 1);
     }
 }

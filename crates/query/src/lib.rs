@@ -1,5 +1,5 @@
-//! Queries of stored samples, without a DAC: [`points`](points()) aggregates a long time to few points, [`summarize`] computes statistics of an instance between two times, and [`Sql`]
-//! runs SQL over all tables of an archive.
+//! Queries of stored samples, without a DAC: [`points`](points()) aggregates a long time to few points, [`summarize`] computes statistics of an instance between two times, [`search`] finds
+//! records by level, text and field, and [`Sql`] runs SQL over all tables of an archive.
 //!
 //! ```
 //! use oasis_query::{Rows, Sql, SqlValue};
@@ -29,6 +29,7 @@
 
 pub mod points;
 mod points_reader;
+pub mod search;
 mod sql;
 mod summary;
 

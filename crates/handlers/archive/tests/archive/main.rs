@@ -13,6 +13,7 @@ mod quotas;
 mod remembered;
 mod rollups;
 mod seam;
+mod search;
 mod sql;
 mod test_runs;
 

@@ -1,0 +1,134 @@
+//! A search finds every record once: over files, lives of the DAC and what is not stored yet, page by page.
+
+use crate::plant::{Node, Plant, STEP, config};
+use oasis_handler::InstanceLog;
+use oasis_query::search::{Found, MOST_BYTES, Order, Searched, Wanted, search};
+use std::{
+    ops::Range,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+const ROOM: usize = 8 * 1024 * 1024;
+
+fn counter(plant: &Plant) -> Searched {
+    let instance = plant.dac.registry.find("plant", "counter").unwrap();
+    Searched { node: "plant".into(), instance: "counter".into(), log: Some(Arc::new(InstanceLog(instance))) }
+}
+
+fn page(plant: &Plant, wanted: &Wanted, most_bytes: u64) -> Found {
+    let archive = plant.archive.history();
+    search(Some(&archive), &[counter(plant)], wanted, most_bytes, &AtomicBool::new(false)).unwrap()
+}
+
+/// The numbers of all records, page by page, and the number of pages.
+fn numbers(plant: &Plant, wanted: &Wanted, order: Order, most_bytes: u64) -> (Vec<u64>, usize) {
+    let (mut numbers, mut pages, mut next) = (Vec::new(), 0, None);
+    loop {
+        let found = page(plant, &wanted.clone().in_order(order, next.as_ref()), most_bytes);
+        pages += 1;
+        numbers.extend(found.records.iter().map(|record| record.sample.sequence - 1));
+        let Some(cursor) = found.next else { return (numbers, pages) };
+        assert_ne!(Some(&cursor), next.as_ref(), "it gets further");
+        next = Some(cursor.to_string().parse().unwrap());
+    }
+}
+
+/// Texts of the counter are as many x as the number modulo 20.
+fn with(word: &str, range: Range<u64>) -> Vec<u64> {
+    range.filter(|number| number % 20 >= word.len() as u64).collect()
+}
+
+fn wanted(text: &str, times: Range<u64>, most: usize) -> Wanted {
+    Wanted::of(times, most).with_words(text).unwrap()
+}
+
+#[test]
+fn each_record_is_found_once_over_files_lives_and_the_topic_log_in_both_orders() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 50);
+    plant.stop();
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 3);
+    // Not stored yet.
+    node.take(25);
+    plant.send(&mut node, true);
+    for word in ["x", "XXXXX", "xxxxxxxxxxxxxxxxxxx"] {
+        let oldest_first = with(word, 0..2_145);
+        let newest_first: Vec<_> = oldest_first.iter().rev().copied().collect();
+        for (most, bytes) in [(1_000, MOST_BYTES), (7, MOST_BYTES), (1_000, 1), (50, 3_000)] {
+            let wanted = wanted(word, 0..u64::MAX, most);
+            assert_eq!(
+                numbers(&plant, &wanted, Order::Oldest, bytes).0,
+                oldest_first,
+                "{word} {most} {bytes}"
+            );
+            assert_eq!(
+                numbers(&plant, &wanted, Order::Newest, bytes).0,
+                newest_first,
+                "{word} {most} {bytes}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_page_of_frequent_records_reads_little_and_one_of_rare_ones_says_how_far_it_came() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 50);
+    let frequent = page(&plant, &wanted("x", 0..u64::MAX, 10), MOST_BYTES);
+    assert_eq!(frequent.records.len(), 10);
+    assert!(frequent.searched <= 80, "two batches: {}", frequent.searched);
+    let rare = page(&plant, &wanted("absent", 0..u64::MAX, 10), 1_000);
+    assert!(rare.records.is_empty() && rare.next.is_some());
+    assert!(rare.reached.is_some_and(|reached| (1_000 * STEP..2_000 * STEP).contains(&reached)), "{rare:?}");
+    let all = page(&plant, &wanted("absent", 0..u64::MAX, 10), MOST_BYTES);
+    assert_eq!((all.searched, all.next, all.reached), (2_000, None, None));
+}
+
+#[test]
+fn only_the_wanted_time_is_searched() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 50);
+    let times = 500 * STEP..800 * STEP;
+    let (found, _) = numbers(&plant, &wanted("xx", times, 9), Order::Oldest, MOST_BYTES);
+    assert_eq!(found, with("xx", 500..800));
+    let nothing = wanted("x", 2_000 * STEP..u64::MAX, 9);
+    assert_eq!(numbers(&plant, &nothing, Order::Newest, MOST_BYTES), (vec![], 1));
+}
+
+#[test]
+fn fields_are_metrics_by_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 2);
+    let of = |field: &str| Wanted::of(0..u64::MAX, 9).with_field(field).unwrap();
+    for (field, expected) in
+        [("count=17", vec![17]), ("pad=xxx", vec![63, 43, 23, 3]), ("count=x", vec![]), ("x=1", vec![])]
+    {
+        assert_eq!(numbers(&plant, &of(field), Order::Newest, MOST_BYTES).0, expected, "{field}");
+    }
+}
+
+#[test]
+fn a_damaged_batch_is_counted_and_the_others_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 50);
+    plant.stop();
+    let file = crate::segment_files(folder.path()).remove(0);
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0xff;
+    std::fs::write(&file, bytes).unwrap();
+    let plant = Plant::start(config(folder.path()), &node, ROOM);
+    let found = page(&plant, &wanted("xxxxxxxxxxxxxxxxxxx", 0..u64::MAX, 1_000), MOST_BYTES);
+    assert_eq!((found.records.len(), found.unreadable), (98, 1), "a batch of 40 has two of them");
+}

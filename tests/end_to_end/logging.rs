@@ -1,9 +1,9 @@
 //! Programs that log with their usual libraries, and the output of `oasis tail`.
 
 use crate::harness::{
-    Oasis, Program, assert_explained, cargo_build, compile_with, installed, instance, ledger, oasis,
+    Oasis, Program, assert_explained, cargo_build, compile_with, installed, instance, ledger, oasis, post,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The first samples of an instance as `oasis tail` prints them for programs.
@@ -46,6 +46,42 @@ fn a_program_in_rust_shows_what_it_logs_and_how_long_its_spans_take() {
     assert!(span["duration"].as_u64() > Some(0), "{span}");
     let instance = instance(&dac, "logger", "log").unwrap();
     assert_eq!(instance["type"], "OASIS::Program::LogProbe");
+}
+
+#[test]
+fn records_are_found_by_level_text_and_field() {
+    let program = cargo_build("logging").join("logging");
+    let folder = TempDir::new().unwrap();
+    let dac = Oasis::dac(&["--archive", folder.path().to_str().unwrap()]);
+    let program = Program::start(&program, &[dac.channel()]);
+    wait_for(&dac, "logger", "log", 4);
+    // It would log more meanwhile.
+    drop(program);
+    let found = |request: Value| {
+        let (status, answer) = post(&dac, "/api/v1/search", &request);
+        assert_eq!((status, &answer["next"]), (200, &Value::Null), "{answer}");
+        let records = answer["records"].as_array().unwrap().iter();
+        let message = |record: &Value| record["metrics"]["message"].as_str().unwrap_or_default().to_owned();
+        records.map(message).filter(|message| !message.is_empty()).collect::<Vec<_>>()
+    };
+    let all = ["the pump runs", "the valve is closed", "the pump runs", "the valve is open"];
+    assert_eq!(found(json!({"level": "TRACE", "order": "oldest"}))[..4], all);
+    let valves = found(json!({"text": "VALVE the"}));
+    assert!(valves.len() >= 2 && valves.iter().all(|message| message.contains("the valve is")), "{valves:?}");
+    let open = found(json!({"fields": ["message=the valve is open"]}));
+    assert!(!open.is_empty() && open.iter().all(|message| message == "the valve is open"), "{open:?}");
+    assert!(found(json!({"level": "FATAL"})).is_empty());
+    assert!(found(json!({"text": "valve", "instances": [{"node": "other*", "instance": "*"}]})).is_empty());
+    assert!(found(json!({"text": "valve", "until": 1})).is_empty());
+    for (request, place) in [
+        (json!({"fields": ["message"]}), "fields: a field is written NAME=VALUE"),
+        (json!({"after": "x"}), "after: it is no cursor"),
+        (json!({"instances": [{"node": "", "instance": "*"}]}), "a pattern has 1 to 256 bytes"),
+    ] {
+        let (status, problem) = post(&dac, "/api/v1/search", &request);
+        assert_eq!(status, 422, "{problem}");
+        assert!(problem["detail"].as_str().unwrap().contains(place), "{problem}");
+    }
 }
 
 #[test]

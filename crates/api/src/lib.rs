@@ -34,6 +34,7 @@ mod read;
 mod registry;
 mod request_body;
 mod rules;
+mod search;
 mod security;
 mod session;
 mod shards;
@@ -141,6 +142,7 @@ const ALARMS: &[Verb] = &[Verb::Alarms];
         rules::check::check,
         rules::complete::complete,
         rules::preview::preview,
+        search::find,
         sql::query,
         sql::tables,
         test_runs::list,
@@ -386,6 +388,7 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .post("/api/v1/rules/check", Somewhere(LIVE), rules::check::check)
         .post("/api/v1/rules/complete", Somewhere(LIVE), rules::complete::complete)
         .post("/api/v1/rules/preview", Somewhere(PAST), rules::preview::preview)
+        .post("/api/v1/search", Somewhere(PAST), search::find)
         .get("/api/v1/sql", Somewhere(SQL), sql::tables)
         .post("/api/v1/sql", Somewhere(SQL), sql::query)
         .get("/api/v1/test-runs", Somewhere(READ), test_runs::list)

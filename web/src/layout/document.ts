@@ -75,6 +75,12 @@ function parseContent(json: Fields): PanelContent | undefined {
       const targets = list(json.targets).flatMap((entry) => parseTarget(entry) ?? []);
       return targets.length > 0 ? { kind: 'events', targets } : undefined;
     }
+    case 'logs':
+      return {
+        kind: 'logs',
+        targets: list(json.targets).flatMap((entry) => parseTarget(entry) ?? []),
+        ...present('text', text(json.text)),
+      };
     case 'rose': {
       const [direction, speed] = [text(json.direction), text(json.speed)];
       return target && direction !== undefined && speed !== undefined

@@ -22,6 +22,7 @@ export const wantedKinds = [
   'histogram',
   'intervals',
   'events',
+  'logs',
   'values',
   'ledger',
   'alarms',
@@ -39,7 +40,8 @@ export interface Pick {
 
 /** Whether a panel of a kind can show a metric; without one, whether it shows whole instances. */
 export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
-  const isWhole = kind === 'wind' || kind === 'intervals' || kind === 'events' || kind === 'values';
+  const isWhole =
+    kind === 'wind' || kind === 'intervals' || kind === 'events' || kind === 'logs' || kind === 'values';
   if (!metric) return isWhole;
   if (
     isWhole ||
@@ -104,6 +106,8 @@ export function buildPanels(
       });
     case 'intervals':
       return picks.map(({ target }) => ({ kind: 'histogram', target, metric: null }));
+    case 'logs':
+      return [{ kind: 'logs', targets: picks.map(({ target }) => target) }];
     case 'events':
       return picks.length === 0 ? [] : [{ kind: 'events', targets: picks.map(({ target }) => target) }];
     case 'gauge':

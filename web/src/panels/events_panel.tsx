@@ -6,6 +6,7 @@ import { formatQuantity } from '../format/axis.ts';
 import { formatInteger } from '../format/number.ts';
 import { formatInstant, formatMoment } from '../format/time.ts';
 import { nameOf } from '../state/names.ts';
+import { openPanels } from '../state/panels.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import { wordsOf } from '../state/tree.ts';
@@ -70,9 +71,23 @@ export function EventsPanel({ spec }: { spec: Spec }) {
         }}
       />
       {wanted.value.trim() !== '' && (
-        <p class="events-searched" role="status" data-testid="events-searched">
-          {words.searched(formatInteger(lines.length), lines.length >= SHOWN, formatInteger(searched.value))}
-        </p>
+        <div class="events-searched">
+          <p role="status" data-testid="events-searched">
+            {words.searched(
+              formatInteger(lines.length),
+              lines.length >= SHOWN,
+              formatInteger(searched.value),
+            )}
+          </p>
+          <button
+            type="button"
+            class="button button-quiet"
+            data-testid="events-all-time"
+            onClick={() => openPanels([{ kind: 'logs', targets: spec.targets, text: wanted.peek() }])}
+          >
+            {words.allTime}
+          </button>
+        </div>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <ol class="events-list" tabIndex={0}>

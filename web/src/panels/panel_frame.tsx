@@ -22,6 +22,7 @@ const AlarmsPanel = lazy(async () => (await import('./alarms_panel.tsx')).Alarms
 const TestRunsPanel = lazy(async () => (await import('./test_runs_panel.tsx')).TestRunsPanel);
 const AlarmHistoryPanel = lazy(async () => (await import('./alarm_history_panel.tsx')).AlarmHistoryPanel);
 const RulesPanel = lazy(async () => (await import('./rules_panel.tsx')).RulesPanel);
+const LogsPanel = lazy(async () => (await import('./logs_panel.tsx')).LogsPanel);
 const TextPanel = lazy(async () => (await import('./text_panel.tsx')).TextPanel);
 
 /** A panel's content, chosen by what it shows. */
@@ -51,6 +52,8 @@ function Body({ spec }: { spec: PanelSpec }) {
       return <HistogramPanel spec={spec} />;
     case 'events':
       return <EventsPanel spec={spec} />;
+    case 'logs':
+      return <LogsPanel spec={spec} />;
     case 'rose':
       return <RosePanel spec={spec} />;
     case 'xy':

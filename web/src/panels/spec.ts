@@ -29,6 +29,8 @@ export type PanelContent =
   | { readonly kind: 'gauge'; readonly target: Target; readonly metric: string }
   | { readonly kind: 'histogram'; readonly target: Target; readonly metric: string | null }
   | { readonly kind: 'events'; readonly targets: readonly Target[] }
+  /** Records of all time; of all instances if none is named. */
+  | { readonly kind: 'logs'; readonly targets: readonly Target[]; readonly text?: string }
   | { readonly kind: 'rose'; readonly target: Target; readonly direction: string; readonly speed: string }
   /** The second expression over the first. */
   | {
@@ -87,6 +89,7 @@ export function targetsOf(content: PanelContent): readonly Target[] {
     case 'states':
       return content.sources.map(({ target }) => target);
     case 'events':
+    case 'logs':
       return content.targets;
     case 'xy':
     case 'spectrum':
@@ -132,6 +135,7 @@ export function without(spec: PanelSpec, target: Target): PanelSpec | undefined 
     // What was written stays.
     case 'text':
       return spec;
+    case 'logs':
     case 'events': {
       const targets = spec.targets.filter((other) => keyOf(other) !== key);
       return targets.length === 0 ? undefined : { ...spec, targets };

@@ -41,6 +41,8 @@ function rawTitle(spec: PanelSpec): string {
       return `${spec.expressions.map(shortText).join(', ')} \u00b7 ${words.kind[spec.kind]}`;
     case 'number':
       return spec.expressions.map(shortText).join(', ');
+    case 'logs':
+      return instances === '' ? words.kind.logs : `${instances} \u00b7 ${words.kind.logs}`;
     case 'text':
       return headingOf(spec.text) ?? words.kind.text;
     case 'ledger':

@@ -12,6 +12,7 @@ export const panelsStrings = {
       gauge: 'gauge',
       histogram: 'histogram',
       events: 'events',
+      logs: 'log search',
       rose: 'wind',
       xy: 'XY',
       spectrum: 'spectrum',
@@ -69,6 +70,7 @@ export const panelsStrings = {
 
   events: {
     filter: 'Search events',
+    allTime: 'Search all time',
     searched: (found: string, isCut: boolean, searched: string) =>
       `${isCut ? `The newest ${found}` : found} found in the newest ${searched} of the time shown`,
     empty: 'No events in the time shown.',
@@ -97,6 +99,7 @@ export const panelsStrings = {
       histogram: 'Histogram',
       intervals: 'Intervals',
       events: 'Events',
+      logs: 'Log search',
       values: 'Values',
       ledger: 'Ledger',
       alarms: 'Alarms',
@@ -119,6 +122,7 @@ export const panelsStrings = {
       histogram: 'The distribution of values, one histogram for each metric.',
       intervals: 'The distribution of the time between samples.',
       events: 'A list of samples.',
+      logs: 'Log records and events of all time, by level, text and field. Without a choice, of all instances.',
       values: 'The newest sample of an instance, with commands.',
       ledger: 'Received and missing samples, causes, and the time of each hop.',
       alarms: 'Warnings and alarms.',

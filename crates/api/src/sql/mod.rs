@@ -77,7 +77,7 @@ pub struct Query {
 /// How integers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum WrittenIntegers {
+pub enum WrittenIntegers {
     #[default]
     Number,
     String,

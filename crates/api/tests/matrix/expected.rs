@@ -87,6 +87,7 @@ pub const ROUTES: &[Expected] = &[
     somewhere("POST /api/v1/rules/check", LIVE),
     somewhere("POST /api/v1/rules/complete", LIVE),
     somewhere("POST /api/v1/rules/preview", PAST),
+    somewhere("POST /api/v1/search", PAST),
     somewhere("GET /api/v1/sql", SQL),
     somewhere("POST /api/v1/sql", SQL),
     somewhere("DELETE /api/v1/nodes/{node}", ADMINISTRATION),

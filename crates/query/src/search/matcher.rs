@@ -20,16 +20,15 @@ pub struct Matcher {
 }
 
 impl Matcher {
-    /// None if no record of the type can be found. A record has a text, or reports an event.
+    /// None if no record of the type can be found.
     pub fn new(probe_type: &Arc<ProbeType>, wanted: &Wanted) -> Option<Self> {
         let level = match &wanted.level {
             Some(name) => Some(Level::of(probe_type, name)?),
             None => None,
         };
         let words: Vec<_> = wanted.words.iter().map(|word| Wording::new(probe_type, word)).collect();
-        let has_texts = probe_type.metrics.iter().any(|metric| has_text(&metric.kind));
-        let is_event = probe_type.metrics.iter().any(|metric| metric.behavior == Some(Behavior::Event));
-        if !has_texts && (!is_event || words.iter().any(|word| word.named.is_empty())) {
+        let is_hopeless = !has_texts(probe_type) && words.iter().any(|word| word.named.is_empty());
+        if is_hopeless || !has_records(probe_type) {
             return None;
         }
         Some(Self { probe_type: probe_type.clone(), level, words, fields: wanted.fields.clone() })
@@ -57,6 +56,11 @@ impl Matcher {
             _ => false,
         })
     }
+}
+
+/// Whether samples of a type are records: they have a text, or report an event.
+pub fn has_records(probe_type: &ProbeType) -> bool {
+    has_texts(probe_type) || probe_type.metrics.iter().any(|metric| metric.behavior == Some(Behavior::Event))
 }
 
 /// The least level.
@@ -126,6 +130,10 @@ impl Wording {
             _ => false,
         }
     }
+}
+
+fn has_texts(probe_type: &ProbeType) -> bool {
+    probe_type.metrics.iter().any(|metric| has_text(&metric.kind))
 }
 
 fn has_text(kind: &MetricType) -> bool {

@@ -9,6 +9,7 @@ mod shares;
 mod wanted;
 
 pub use cursor::{Cursor, CursorError};
+pub use matcher::has_records;
 pub use wanted::{Order, SearchError, Wanted};
 
 use cursor::Key;

@@ -53,7 +53,7 @@ beforeAll(async () => {
   flush(0, RECORDS);
   visit = await rig.visit();
   await visit.page.keyboard.press('a');
-  await part('kind-logs').check({ force: true });
+  await part('kind-logs').locator('..').click();
   await part('add-panel').click();
 });
 

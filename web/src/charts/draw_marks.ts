@@ -7,6 +7,8 @@ import type { Palette } from './palette.ts';
 export interface Limit {
   readonly value: number;
   readonly severity: 'warn' | 'alarm';
+  /** The side that is colored. */
+  readonly zone?: 'above' | 'below';
 }
 
 const MIN_GAP_WIDTH = 3;
@@ -59,10 +61,18 @@ export function drawLimits(
   limits: readonly Limit[],
   palette: Palette,
 ): void {
-  for (const { value, severity } of limits) {
+  const bottom = plot.top + plot.height;
+  for (const { value, severity, zone } of limits) {
     const y = plot.y(value);
-    if (y < plot.top || y > plot.top + plot.height) continue;
-    ctx.strokeStyle = severity === 'alarm' ? palette.bad : palette.warn;
+    ctx.strokeStyle = ctx.fillStyle = severity === 'alarm' ? palette.bad : palette.warn;
+    if (zone) {
+      const edge = Math.min(bottom, Math.max(plot.top, y));
+      ctx.globalAlpha = 0.08;
+      if (zone === 'above') ctx.fillRect(plot.left, plot.top, plot.width, edge - plot.top);
+      else ctx.fillRect(plot.left, edge, plot.width, bottom - edge);
+      ctx.globalAlpha = 1;
+    }
+    if (y < plot.top || y > bottom) continue;
     ctx.setLineDash([6, 4]);
     ctx.lineWidth = devicePixelRatio;
     ctx.beginPath();

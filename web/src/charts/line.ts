@@ -1,11 +1,15 @@
+import { type Conversion, convert } from '../expressions/convert.ts';
+import type { FigureLook } from '../format/axis.ts';
 import { Columns } from '../series/columns.ts';
 import { counterRates } from '../series/rates.ts';
 import type { GapMark, ViewResult } from '../stream/query.ts';
 
 /** Properties of a line apart from its numbers. */
-export interface LineStyle {
+export interface LineStyle extends FigureLook {
   readonly label: string;
-  readonly unit: string | undefined;
+  /** Unit of the samples, if it is not the shown one, and how they are converted. */
+  readonly nativeUnit?: string | undefined;
+  readonly conversion?: Conversion;
   /** Whether the line shows the rate of a counter. */
   readonly isCounter: boolean;
   /** Whether a value stays until the next one, as for probes that report changes. */
@@ -34,9 +38,10 @@ export function linesOf(result: ViewResult, styles: readonly LineStyle[]): Line[
       const style = styles[lines.length];
       // New elements have no style yet; the chart is about to be rebuilt with them.
       if (!style) return lines;
-      lines.push(
-        style.isCounter ? counting(columns, series, span, block.gaps) : measured(columns, series, block.gaps),
-      );
+      const line = style.isCounter
+        ? counting(columns, series, span, block.gaps)
+        : measured(columns, series, block.gaps);
+      lines.push(style.conversion ? converted(line, style.conversion) : line);
     }
   }
   return lines;
@@ -49,6 +54,17 @@ function measured(columns: Columns, series: number, gaps: readonly GapMark[]): L
     low: (column) => columns.min(column, series),
     high: (column) => columns.max(column, series),
     last: (column) => columns.last(column, series),
+  };
+}
+
+/** Sizes of units are positive, so that a minimum stays one. */
+function converted({ columns, gaps, low, high, last }: Line, by: Conversion): Line {
+  return {
+    columns,
+    gaps,
+    low: (column) => convert(low(column), by),
+    high: (column) => convert(high(column), by),
+    last: (column) => convert(last(column), by),
   };
 }
 

@@ -25,6 +25,14 @@ export class ScaleRange {
   }
 }
 
+/** The whole decades around values that are above 0: calm, and with labels at both ends. */
+export function decades(min: number, max: number): [number, number] {
+  if (!(min > 0) || !Number.isFinite(max)) return [1, 10];
+  const low = Math.floor(Math.log10(min) + 1e-9);
+  const high = Math.max(low + 1, Math.ceil(Math.log10(max) - 1e-9));
+  return [10 ** low, 10 ** high];
+}
+
 function padded(min: number, max: number): [number, number] {
   // Values near zero, compared to their size, are shown with zero.
   const low = min >= 0 && min < 0.6 * max ? 0 : min;

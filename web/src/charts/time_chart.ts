@@ -1,7 +1,8 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { AlarmSpan } from '../alarms/spans.ts';
-import { formatQuantity } from '../format/axis.ts';
+import { convert } from '../expressions/convert.ts';
+import { formatFigure } from '../format/axis.ts';
 import type { Annotation } from '../state/annotations.ts';
 import type { GapMark, ViewResult } from '../stream/query.ts';
 import { CHARACTER, valueSteps } from './axes.ts';
@@ -12,14 +13,23 @@ import { drawAnnotations } from './draw_notes.ts';
 import { type Line, type LineStyle, linesOf, stacked } from './line.ts';
 import type { Palette } from './palette.ts';
 import { axisLook, type ChartEvents, plotOptions } from './plot_options.ts';
-import { ScaleRange } from './scale_range.ts';
+import { decades, ScaleRange } from './scale_range.ts';
 import { recordSvg } from './svg_recorder.ts';
 
 export interface ChartContent {
   readonly styles: readonly LineStyle[];
   readonly isStacked: boolean;
   readonly limits: readonly Limit[];
+  readonly axis?: AxisChoice;
   isShown(line: number): boolean;
+}
+
+/** What somebody has chosen for the first axis; it grows with the values where nothing is chosen. */
+export interface AxisChoice {
+  readonly min?: number;
+  readonly max?: number;
+  /** Of all axes. */
+  readonly isLogarithmic?: boolean;
 }
 
 const PERCENT = '%';
@@ -144,7 +154,7 @@ export class TimeChart {
   }
 
   private refresh(): void {
-    for (const unit of this.units) this.limitsOf.set(unit, this.extremes(unit));
+    for (const unit of this.units) this.limitsOf.set(unit, this.rangeOf(unit));
     this.plot.batch(() => {
       this.plot.setData([[this.from, this.to], ...this.units.map(() => [null, null])], false);
       this.plot.setScale('x', { min: this.from, max: this.to });
@@ -155,27 +165,52 @@ export class TimeChart {
     });
   }
 
-  private extremes(unit: string): [number, number] {
+  private get isLogarithmic(): boolean {
+    return this.content.axis?.isLogarithmic === true && !this.content.isStacked;
+  }
+
+  /** Returns the range of an axis: as chosen, and otherwise by the values. */
+  private rangeOf(unit: string): [number, number] {
+    const { isLogarithmic } = this;
+    const values = this.extremes(unit);
+    const found = isLogarithmic ? decades(...values) : (this.ranges.get(unit)?.fit(...values) ?? [0, 1]);
     if (this.content.isStacked) return [0, 100];
+    const { min, max } = (unit === this.units[0] && this.content.axis) || {};
+    const low = min === undefined || (isLogarithmic && min <= 0) ? found[0] : min;
+    const high = max ?? found[1];
+    if (high > low) return [low, high];
+    // The values are all beyond the only end that is chosen.
+    return min === undefined
+      ? [isLogarithmic ? high / 10 : high - 1, high]
+      : [low, isLogarithmic ? low * 10 : low + 1];
+  }
+
+  private extremes(unit: string): [number, number] {
+    const { isLogarithmic } = this;
     let min = Number.POSITIVE_INFINITY;
     let max = Number.NEGATIVE_INFINITY;
     for (const lines of [this.lines, this.ghosts]) {
       lines.forEach((line, index) => {
         if (scaleOf(this.content.styles[index]) !== unit || !this.content.isShown(index)) return;
         for (let column = 0; column < line.columns.count; column++) {
-          const low = line.low(column);
           const high = line.high(column);
-          if (low < min) min = low;
+          const low = line.low(column);
           if (high > max) max = high;
+          if (low < min && (low > 0 || !isLogarithmic)) min = low;
+          else if (isLogarithmic && high > 0 && high < min) min = high;
         }
       });
     }
-    return this.ranges.get(unit)?.fit(min, max) ?? [0, 1];
+    return [min, max];
   }
 
   private options(element: HTMLElement): uPlot.Options {
     const base = plotOptions(element, this.palette, this.events, () => this.paint());
-    const scale: uPlot.Scale = { auto: false, range: (_, min, max) => [min ?? 0, max ?? 1] };
+    const scale: uPlot.Scale = {
+      auto: false,
+      distr: this.isLogarithmic ? 3 : 1,
+      range: (_, min, max) => [min ?? 0, max ?? 1],
+    };
     return {
       ...base,
       padding: [8, this.units.length > 1 ? 0 : 14, 0, 0],
@@ -203,20 +238,21 @@ export class TimeChart {
         Math.max(44, 14 + CHARACTER * size * Math.max(0, ...(values ?? []).map((text) => text.length))),
       gap: 6,
       space: 3.2 * size,
-      ...steps(this.styleOf(unit)?.unit),
+      ...(this.isLogarithmic ? {} : steps(this.styleOf(unit)?.unit)),
       grid: isFirst ? look.grid : { show: false },
       values: (_, splits) => this.ticks(unit, splits),
     };
   }
 
-  private ticks(scale: string, splits: readonly number[]): string[] {
-    const step = splits.length > 1 ? splits[1] - splits[0] : undefined;
-    const style = this.styleOf(scale);
-    return splits.map((value) =>
-      this.content.isStacked
-        ? `${value} %`
-        : formatQuantity(value, style?.unit, style?.isCounter ?? false, step),
-    );
+  private ticks(scale: string, splits: readonly (number | null)[]): string[] {
+    const [first, second] = splits;
+    // Ticks of decades have no common distance, and those between them no label.
+    const step = this.isLogarithmic || first == null || second == null ? undefined : Math.abs(second - first);
+    const style = this.styleOf(scale) ?? { unit: undefined, isCounter: false };
+    return splits.map((value) => {
+      if (value === null) return '';
+      return this.content.isStacked ? `${value} %` : formatFigure(value, style, step);
+    });
   }
 
   private styleOf(scale: string): LineStyle | undefined {
@@ -237,11 +273,18 @@ export class TimeChart {
     this.paintLines(this.lines, 0, false);
     drawLimits(ctx, base, this.content.limits, this.palette);
     for (const unit of this.units) {
-      const limits = this.ruleLimits.filter((limit) => limit.unit === this.styleOf(unit)?.unit);
+      const limits = this.limitsOn(unit);
       if (limits.length > 0) drawRuleLimits(ctx, this.plotFor(unit), limits, this.palette);
     }
     drawAnnotations(ctx, base, this.annotations, this.palette);
     ctx.restore();
+  }
+
+  /** The limits of rules on an axis, in its unit. */
+  private limitsOn(scale: string): RuleLimit[] {
+    const { unit, nativeUnit = unit, conversion } = this.styleOf(scale) ?? { unit: undefined };
+    const found = this.ruleLimits.filter((limit) => limit.unit === nativeUnit);
+    return conversion ? found.map((limit) => ({ ...limit, value: convert(limit.value, conversion) })) : found;
   }
 
   private paintLines(lines: readonly Line[], shift: number, isGhost: boolean): void {
@@ -277,13 +320,17 @@ export class TimeChart {
     const [low, high] = this.limitsOf.get(scale) ?? [0, 1];
     const perMs = width / (to - from || 1);
     const perUnit = height / (high - low || 1);
+    const perDecade = height / Math.log10(high / low || 10);
     return {
       left,
       top,
       width,
       height,
       x: (time) => left + (time + shift - from) * perMs,
-      y: (value) => top + height - (value - low) * perUnit,
+      y: this.isLogarithmic
+        ? // What is not above 0 is below each axis.
+          (value) => (value > 0 ? top + height - Math.log10(value / low) * perDecade : 2 * (top + height))
+        : (value) => top + height - (value - low) * perUnit,
     };
   }
 }

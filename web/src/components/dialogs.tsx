@@ -13,6 +13,7 @@ const PasswordDialog = lazy(async () => (await import('./password_dialog.tsx')).
 const AccountsDialog = lazy(async () => (await import('./accounts_dialog.tsx')).AccountsDialog);
 const AuditDialog = lazy(async () => (await import('./audit_dialog.tsx')).AuditDialog);
 const WhyDialog = lazy(async () => (await import('./why_dialog.tsx')).WhyDialog);
+const SettingsDialog = lazy(async () => (await import('./settings_dialog.tsx')).SettingsDialog);
 
 export function Dialogs() {
   switch (openDialog.value) {
@@ -38,6 +39,8 @@ export function Dialogs() {
       return <DacsDialog />;
     case 'why':
       return <WhyDialog />;
+    case 'settings':
+      return <SettingsDialog />;
     default:
       return null;
   }

@@ -27,6 +27,7 @@ const PATHS = {
   pencil: 'M5 19l1-4L16 5l3 3L9 18zM14 7l3 3',
   formula: 'M13 5c-3 0-3 3-3.5 7S9 19 6 19M7 11h6M14 13l5 6M19 13l-5 6',
   dacs: 'M4 5h16v5.5H4zM4 13.5h16V19H4zM7.5 7.75h2M7.5 16.25h2',
+  wrench: 'M14.5 6.5a4 4 0 0 0-5.2 5.2L4 17l3 3 5.3-5.3a4 4 0 0 0 5.2-5.2L15 12l-3-3z',
   ledger: 'M6 4h12v16H6zM9 8h6M9 12h6M9 16h3',
 } as const;
 

@@ -1,4 +1,4 @@
-import { formatInteger } from './number.ts';
+import { formatInteger, GROUP } from './number.ts';
 import { formatAge } from './time.ts';
 import { byteSize, durationSize, formatUnit } from './unit.ts';
 
@@ -11,6 +11,37 @@ const DURATIONS = [
   ['ns', 1e-9],
 ] as const;
 const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P'];
+
+/** How numbers of a panel are written, where somebody has chosen it. */
+export interface FigureLook {
+  readonly unit: string | undefined;
+  /** Whether the number is a rate of a counter. */
+  readonly isCounter: boolean;
+  /** Digits after the point; as many as are needed without. */
+  readonly decimals?: number;
+  /** Whether the number stays in this unit, however large it is. */
+  readonly isUnitFixed?: boolean;
+}
+
+/** Formats a value as {@link formatQuantity} does, unless somebody has chosen unit or decimals. */
+export function formatFigure(value: number, look: FigureLook, step?: number): string {
+  const { unit, isCounter, decimals, isUnitFixed } = look;
+  if (!isUnitFixed && decimals === undefined) return formatQuantity(value, unit, isCounter, step);
+  if (!Number.isFinite(value)) return '\u2013';
+  const isScaled = byteSize(unit) !== undefined || durationSize(unit) !== undefined;
+  // A tick needs the digits that tell it from the next one.
+  if (!isUnitFixed && (isScaled || step !== undefined)) return formatQuantity(value, unit, isCounter, step);
+  const name = formatUnit(unit) + (isCounter ? '/s' : '');
+  const isExact = decimals === undefined || step !== undefined;
+  const text = grouped(isExact ? digits(value, step) : value.toFixed(decimals));
+  return name === '' ? text : `${text}${name.startsWith('%') ? '' : GROUP}${name}`;
+}
+
+function grouped(text: string): string {
+  const [whole, fraction] = text.replace('-', MINUS).split('.');
+  const digits = whole.replace(/\B(?=(\d{3})+$)/g, GROUP);
+  return fraction === undefined ? digits : `${digits}.${fraction}`;
+}
 
 /** A value in few digits, with its unit: for axes and legends. `step` is the distance of two ticks, or undefined. */
 export function formatQuantity(

@@ -53,3 +53,28 @@ it('bounds the expressions of a panel and the length of a text', () => {
   expect(panel.kind === 'statistics' && panel.expressions.length).toBe(10);
   expect(text.kind === 'text' && text.text.length).toBe(10_000);
 });
+
+it('reads panels with settings, without the settings that are none', () => {
+  const panels = [
+    {
+      id: 'p0',
+      kind: 'series',
+      sources: [],
+      mode: 'lines',
+      expressions: [A],
+      settings: { unit: 'N.m', min: 0 },
+    },
+    {
+      id: 'p1',
+      kind: 'gauge',
+      target: { node: 'plant-7', instance: 'engine' },
+      metric: 'torque',
+      settings: { decimals: 1 },
+    },
+    { id: 'p2', kind: 'number', expressions: [A], settings: { title: 'Torque' } },
+  ];
+  expect(parsed(...panels)).toEqual(panels);
+  expect(
+    parsed({ kind: 'number', expressions: [A], settings: { decimals: 'many', shape: 'round' } }),
+  ).toEqual([{ id: 'p0', kind: 'number', expressions: [A] }]);
+});

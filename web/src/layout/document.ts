@@ -14,6 +14,7 @@ import type { Range, Source } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
 import { MAX_MARKDOWN } from '../text/markdown.ts';
 import type { Geometry } from './geometry.ts';
+import { parseSettings } from './panel_settings.ts';
 
 /** A layout as saved, shared and exported. */
 export interface LayoutDocument {
@@ -67,7 +68,9 @@ function parseContent(json: Fields): PanelContent | undefined {
       return withSources(json, (sources) => ({ kind: 'states', sources }));
     case 'gauge': {
       const metric = text(json.metric);
-      return target && metric !== undefined ? { kind: 'gauge', target, metric } : undefined;
+      return target && metric !== undefined
+        ? { kind: 'gauge', target, metric, ...settingsIn(json) }
+        : undefined;
     }
     case 'histogram':
       return target && { kind: 'histogram', target, metric: text(json.metric) ?? null };
@@ -104,7 +107,9 @@ function parseContent(json: Fields): PanelContent | undefined {
     case 'statistics':
     case 'number': {
       const expressions = parseExpressions(json.expressions);
-      return expressions.length > 0 ? { kind: json.kind, expressions } : undefined;
+      if (expressions.length === 0) return undefined;
+      const { kind } = json;
+      return kind === 'number' ? { kind, expressions, ...settingsIn(json) } : { kind, expressions };
     }
     case 'text':
       return typeof json.text === 'string'
@@ -132,6 +137,7 @@ function parseSeries(json: Fields): PanelContent | undefined {
     mode,
     ...(expressions.length > 0 && { expressions }),
     ...present('title', text(json.title)),
+    ...settingsIn(json),
   };
 }
 
@@ -153,6 +159,10 @@ function parseExpressions(json: unknown): string[] {
   return list(json)
     .slice(0, MAX_EXPRESSIONS)
     .flatMap((entry) => (typeof entry === 'string' && parseKnown(entry) ? entry : []));
+}
+
+function settingsIn({ settings }: Fields) {
+  return present('settings', parseSettings(settings));
 }
 
 function withSources(

@@ -1,3 +1,5 @@
+import type { DescribedLine } from './lines.ts';
+
 /** What a color of a drawing stands for. */
 export interface LegendEntry {
   readonly name: string;
@@ -10,6 +12,10 @@ export interface Picture {
   /** A drawing that needs no style sheet. */
   vector?(): SVGSVGElement;
   legend?(): readonly LegendEntry[];
+  /** The lines as they are drawn. */
+  lines?(): readonly DescribedLine[];
+  /** Units of the samples. */
+  units?(): readonly (string | undefined)[];
   /** What the rows of the table are, if they are not samples. */
   about?(): string;
   /** Rows of cells, the first with names. */

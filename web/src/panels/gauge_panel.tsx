@@ -1,10 +1,12 @@
 import { judge, type Meaning, type Metric } from '@oasis/wire';
 import { useEffect, useRef } from 'preact/hooks';
-import { formatQuantity } from '../format/axis.ts';
+import { type Conversion, conversion, convert } from '../expressions/convert.ts';
+import { type FigureLook, formatFigure, formatQuantity } from '../format/axis.ts';
 import { cellsOf } from '../state/store.ts';
 import { registerPicture } from './exports.ts';
 import { MomentNote } from './moment_note.tsx';
 import { PanelFooter } from './panel_footer.tsx';
+import { judgeBy, type PanelSettings, type Threshold } from './settings.ts';
 import type { PanelSpec } from './spec.ts';
 import { useShown } from './use_shown.ts';
 import { Waiting } from './waiting.tsx';
@@ -19,18 +21,24 @@ const RADIUS = 80;
 /** A value on a dial, with its limits. */
 export function GaugePanel({ spec }: { spec: Spec }) {
   const drawing = useRef<SVGSVGElement>(null);
-  useEffect(() => registerPicture(spec.id, { svg: () => drawing.current }), [spec.id]);
+  useEffect(
+    () => registerPicture(spec.id, { svg: () => drawing.current, units: () => [unitOf(spec)] }),
+    [spec],
+  );
   const cells = cellsOf(spec.target);
   const metrics = cells.status.value?.schema?.metrics ?? [];
   const index = metrics.findIndex(({ name }) => name === spec.metric);
   const metric = metrics[index];
   const shown = useShown(spec.target, cells).value;
-  const value = Number(shown.sample?.values[index] ?? Number.NaN);
+  const raw = Number(shown.sample?.values[index] ?? Number.NaN);
   if (!metric) return <Waiting target={spec.target} />;
-  const [min, max] = dialRange(metric, value);
-  const severity = judge(metric, value)?.severity;
+  const look = lookOf(metric, spec.settings);
+  const value = look.conversion ? convert(raw, look.conversion) : raw;
+  const { thresholds } = spec.settings ?? {};
+  const [min, max] = rangeOf(metric, raw, look, spec.settings);
+  const severity = thresholds ? judgeBy(thresholds, value) : judge(metric, raw)?.severity;
   const share = Math.min(1, Math.max(0, (value - min) / (max - min)));
-  const text = formatQuantity(value, metric.unit, false);
+  const text = formatFigure(value, look);
   return (
     <section class="panel" data-testid="gauge" data-panel={spec.id} data-severity={severity}>
       <svg
@@ -42,7 +50,7 @@ export function GaugePanel({ spec }: { spec: Spec }) {
       >
         <title>{metric.doc ?? metric.name}</title>
         <path class="dial-track" d={arc(0, 1, RADIUS)} />
-        {zones(metric, min, max).map(({ from, to, tone }) => (
+        {zones(limitsOf(metric, look, thresholds), min, max).map(({ from, to, tone }) => (
           <path key={`${tone}${from}`} class={`dial-zone is-${tone}`} d={arc(from, to, RADIUS + 13)} />
         ))}
         {Number.isFinite(share) && (
@@ -82,23 +90,76 @@ export function dialRange(metric: Metric, value: number): [number, number] {
   return max > min ? [min, max] : [min, min + 1];
 }
 
+/** The unit of the samples. */
+function unitOf({ target, metric }: Spec): string | undefined {
+  return cellsOf(target)
+    .status.peek()
+    ?.schema?.metrics.find(({ name }) => name === metric)?.unit;
+}
+
+interface DialLook extends FigureLook {
+  readonly conversion?: Conversion;
+}
+
+/** Unit and decimals of a metric, as the settings want them. */
+function lookOf({ unit }: Metric, settings: PanelSettings | undefined): DialLook {
+  const { unit: wanted, decimals } = settings ?? {};
+  const found = wanted === undefined ? undefined : conversion(unit, wanted);
+  return {
+    unit: found ? wanted : unit,
+    isCounter: false,
+    ...(decimals !== undefined && { decimals }),
+    ...(found && { isUnitFixed: true, conversion: found }),
+  };
+}
+
+/** The ends of the dial in the shown unit. */
+function rangeOf(
+  metric: Metric,
+  raw: number,
+  { conversion: by }: DialLook,
+  settings: PanelSettings | undefined,
+): [number, number] {
+  const [low, high] = dialRange(metric, raw).map((end) => (by ? convert(end, by) : end));
+  const [min, max] = [settings?.min ?? low, settings?.max ?? high];
+  return max > min ? [min, max] : [min, min + 1];
+}
+
+type Limits = readonly Pick<Threshold, 'value' | 'severity' | 'side'>[];
+
+/** The limits of a metric in the shown unit, unless the panel has its own. */
+function limitsOf(
+  { warn, alarm }: Meaning,
+  { conversion: by }: DialLook,
+  thresholds: readonly Threshold[] | undefined,
+): Limits {
+  if (thresholds) return thresholds;
+  const found = [
+    { value: warn?.below, severity: 'warn', side: 'below' },
+    { value: warn?.above, severity: 'warn', side: 'above' },
+    { value: alarm?.below, severity: 'alarm', side: 'below' },
+    { value: alarm?.above, severity: 'alarm', side: 'above' },
+  ] as const;
+  return found.flatMap(({ value, ...limit }) =>
+    value === undefined ? [] : { ...limit, value: by ? convert(value, by) : value },
+  );
+}
+
 interface Zone {
   readonly from: number;
   readonly to: number;
-  readonly tone: 'warn' | 'alarm';
+  readonly tone: Threshold['severity'];
 }
 
-function zones({ warn, alarm }: Meaning, min: number, max: number): Zone[] {
+function zones(limits: Limits, min: number, max: number): Zone[] {
   const share = (value: number) => Math.min(1, Math.max(0, (value - min) / (max - min)));
-  const found: Zone[] = [];
-  for (const [limits, tone] of [
-    [warn, 'warn'],
-    [alarm, 'alarm'],
-  ] as const) {
-    if (limits?.below !== undefined) found.push({ from: 0, to: share(limits.below), tone });
-    if (limits?.above !== undefined) found.push({ from: share(limits.above), to: 1, tone });
-  }
-  return found.filter(({ from, to }) => to > from);
+  return limits
+    .map(({ value, severity, side }) =>
+      side === 'below'
+        ? { from: 0, to: share(value), tone: severity }
+        : { from: share(value), to: 1, tone: severity },
+    )
+    .filter(({ from, to }) => to > from);
 }
 
 function arc(from: number, to: number, radius: number): string {

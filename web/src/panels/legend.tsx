@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import type { TimeChart } from '../charts/time_chart.ts';
 import { IconButton } from '../components/icon.tsx';
-import { formatQuantity } from '../format/axis.ts';
+import { formatFigure, formatQuantity } from '../format/axis.ts';
 import { copyText } from '../state/copy.ts';
 import { cursorTime } from '../state/time.ts';
 import { strings } from '../strings.ts';
@@ -29,9 +29,7 @@ export function Legend(props: {
     <ul class="legend" data-testid="legend">
       {lines.map((line, index) => {
         const value = chart.current?.valueAt(index, time) ?? Number.NaN;
-        const text = isStacked
-          ? formatQuantity(value, '%', false)
-          : formatQuantity(value, line.unit, line.isCounter);
+        const text = isStacked ? formatQuantity(value, '%', false) : formatFigure(value, line);
         const isShown = choice.isShown(index);
         return (
           <li key={`${index} ${line.label}`} class="legend-item">

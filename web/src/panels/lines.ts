@@ -11,6 +11,8 @@ import { keyOf } from '../stream/view.ts';
 import type { PanelSpec } from './spec.ts';
 
 export interface DescribedLine extends LineStyle {
+  /** Tells the lines of a panel apart, also after other ones were added. */
+  readonly id: string;
   readonly metric: string;
   readonly doc: string;
   readonly limits: readonly Limit[];
@@ -49,6 +51,7 @@ export function describeLines(spec: PanelSpec & { kind: 'series' }, parts: Parts
       const elements = parts[partKey(keyOf(target), name)];
       const labels = elements?.map((element) => element || (metric.label ?? name)) ?? [metric.label ?? name];
       return labels.map((label) => ({
+        id: [keyOf(target), name, ...(elements ? [label] : [])].join(' '),
         metric: name,
         label: isMixed ? `${nameOf(target)} ${label}` : label,
         unit: metric.unit,
@@ -68,6 +71,7 @@ export function describeExpressions(texts: readonly string[], first: number): De
     const found = judgeKnown(text);
     if (found.state !== 'ready') return [];
     return {
+      id: text,
       metric: text,
       label: shortText(text),
       unit: found.unit,

@@ -1,8 +1,9 @@
 import { judge } from '@oasis/wire';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { convert } from '../expressions/convert.ts';
 import { parseKnown } from '../expressions/resolve.ts';
-import { formatQuantity } from '../format/axis.ts';
+import { formatFigure } from '../format/axis.ts';
 import { formatAge, formatInstant } from '../format/time.ts';
 import { Columns } from '../series/columns.ts';
 import { metricAt } from '../series/parts.ts';
@@ -14,9 +15,11 @@ import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { ExpressionLines } from './expression_lines.tsx';
 import { ExpressionNames } from './expression_names.tsx';
+import { withSettings } from './line_look.ts';
 import type { DescribedLine } from './lines.ts';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote } from './past_note.tsx';
+import { judgeBy, type Threshold } from './settings.ts';
 import type { PanelSpec } from './spec.ts';
 import { parsePlans, useExpressions } from './use_expressions.ts';
 import { useView } from './use_view.ts';
@@ -33,8 +36,16 @@ export function NumberPanel({ spec }: { spec: Spec }) {
   const drawing = useRef<SVGSVGElement>(null);
   const latest = useSignal<AnswerOf<'latest'> | undefined>(undefined);
   const course = useSignal<ViewResult | undefined>(undefined);
-  const { plans, lines } = useExpressions(spec.expressions);
-  useEffect(() => registerPicture(spec.id, { svg: () => drawing.current }), [spec.id]);
+  const { plans, lines: described } = useExpressions(spec.expressions);
+  const lines = withSettings(described, spec.settings);
+  useEffect(
+    () =>
+      registerPicture(spec.id, {
+        svg: () => drawing.current,
+        units: () => described.map(({ unit }) => unit),
+      }),
+    [spec.id, described],
+  );
   useView(
     () => ({ kind: 'latest', range: range.value, expressions: parsePlans(plans) }),
     ({ answer }) => {
@@ -58,7 +69,14 @@ export function NumberPanel({ spec }: { spec: Spec }) {
   return (
     <section class="panel" data-testid="number" data-panel={spec.id}>
       <div class="number-body">
-        {line && <Value line={line} found={found} expression={spec.expressions[0]} />}
+        {line && (
+          <Value
+            line={line}
+            found={found}
+            expression={spec.expressions[0]}
+            thresholds={spec.settings?.thresholds}
+          />
+        )}
         {line && course.value && <Course line={line} result={course.value} drawing={drawing} />}
       </div>
       <ExpressionNames spec={spec} lines={lines} canAdd={false} />
@@ -74,10 +92,12 @@ function Value(props: {
   line: DescribedLine;
   found: { readonly time: number; readonly value: number } | undefined;
   expression: string;
+  thresholds: readonly Threshold[] | undefined;
 }) {
-  const { line, found } = props;
-  const value = found?.value ?? Number.NaN;
-  const severity = severityOf(props.expression, value);
+  const { line, found, thresholds } = props;
+  const raw = found?.value ?? Number.NaN;
+  const value = shownValue(raw, line);
+  const severity = thresholds ? judgeBy(thresholds, value) : severityOf(props.expression, raw);
   return (
     <>
       <p
@@ -85,13 +105,17 @@ function Value(props: {
         data-testid="number-value"
         data-severity={severity}
       >
-        {formatQuantity(value, line.unit, false)}
+        {formatFigure(value, line)}
       </p>
       <p class="number-note" data-testid="number-note">
         {noteOf(found)}
       </p>
     </>
   );
+}
+
+function shownValue(value: number, { conversion }: DescribedLine): number {
+  return conversion ? convert(value, conversion) : value;
 }
 
 /** How old the value is, or that there is none. */
@@ -150,8 +174,8 @@ function Course(props: {
         <path class="number-line" d={pathOf(columns, place, height)} />
       </svg>
       <p class="number-ends" aria-hidden="true">
-        <span>{words.least(formatQuantity(low, line.unit, false))}</span>
-        <span>{words.greatest(formatQuantity(high, line.unit, false))}</span>
+        <span>{words.least(formatFigure(shownValue(low, line), line))}</span>
+        <span>{words.greatest(formatFigure(shownValue(high, line), line))}</span>
       </p>
     </>
   );

@@ -1,14 +1,16 @@
 import type { ComponentChildren } from 'preact';
+import { IconButton } from '../components/icon.tsx';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge, formatInstant } from '../format/time.ts';
 import { ageOf } from '../state/freshness.ts';
 import { nameOf } from '../state/names.ts';
+import { openSettings } from '../state/panels.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import { type HopTimes, keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { OfflineNote } from './offline_note.tsx';
-import { type PanelContent, targetsOf } from './spec.ts';
+import { isSettable, type PanelContent, targetsOf } from './spec.ts';
 
 const words = strings.card;
 const { unknown } = strings.connection;
@@ -27,6 +29,16 @@ export function PanelFooter({ spec, children }: { spec: PanelContent; children?:
           <Trust key={keyOf(target)} target={target} isNamed={targets.length > 1} />
         ))}
         {children}
+        {isSettable(spec) && (
+          <span class="panel-settings">
+            <IconButton
+              icon="wrench"
+              label={strings.panels.settings}
+              testId="panel-settings"
+              onClick={() => openSettings(spec.id)}
+            />
+          </span>
+        )}
       </div>
     </>
   );

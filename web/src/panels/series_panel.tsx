@@ -14,6 +14,7 @@ import { ExpressionLines, editExpression } from './expression_lines.tsx';
 import { GapNote } from './gap_note.tsx';
 import { Legend } from './legend.tsx';
 import { LineChoice } from './line_choice.ts';
+import { limitsFor, withSettings } from './line_look.ts';
 import { type DescribedLine, describeExpressions, describeLines, type Parts, partsIn } from './lines.ts';
 import { NotesNote } from './notes_note.tsx';
 import { PanelFooter } from './panel_footer.tsx';
@@ -45,7 +46,8 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
   // As text, so that an equal specification makes no new chart.
   const described = useComputed(() => {
     const measured = describeLines(spec, parts.value);
-    return JSON.stringify([...measured, ...describeExpressions(spec.expressions ?? [], measured.length)]);
+    const all = [...measured, ...describeExpressions(spec.expressions ?? [], measured.length)];
+    return JSON.stringify(withSettings(all, spec.settings));
   }).value;
   const plans = useComputed(() => JSON.stringify(plansOf(spec.expressions ?? [])));
   const lines = useMemo(() => JSON.parse(described) as DescribedLine[], [described]);
@@ -73,7 +75,8 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
     const content: ChartContent = {
       styles: lines,
       isStacked: spec.mode === 'shares',
-      limits: lines.length <= 3 ? lines.flatMap(({ limits }) => limits) : [],
+      limits: limitsFor(lines, spec.settings),
+      ...(spec.settings && { axis: spec.settings }),
       isShown: (line) => choice.isShown(line),
     };
     const made = new TimeChart(element, content, palette, {
@@ -95,6 +98,8 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
             name: nameWithUnit(line, spec.mode === 'shares'),
             color: palette.series[line.color % palette.series.length],
           })),
+      lines: () => lines,
+      units: () => lines.map(({ unit, nativeUnit = unit }) => nativeUnit),
       table: () => tableOf(made, lines, spec.mode === 'shares'),
       about: () => {
         const [from, to] = ends();
@@ -103,8 +108,10 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
     });
     const stop = allAnnotations.subscribe((notes) => made.annotate(annotationsOn(notes, targets.current)));
     const metrics = lines.map(({ metric }) => metric);
+    const declared =
+      spec.settings?.thresholds || lines.length > 3 ? [] : lines.flatMap(({ limits }) => limits);
     const stopAlarms = alarms.subscribe(({ spans, limits }) =>
-      made.showAlarms(spans, spec.mode === 'shares' ? [] : besides(limits, content.limits, metrics)),
+      made.showAlarms(spans, spec.mode === 'shares' ? [] : besides(limits, declared, metrics)),
     );
     return () => {
       stop();
@@ -113,7 +120,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       made.destroy();
       chart.current = undefined;
     };
-  }, [spec.id, spec.mode, lines, choice, columns, palette, alarms]);
+  }, [spec.id, spec.mode, spec.settings, lines, choice, columns, palette, alarms]);
 
   useView(
     () => ({

@@ -3,6 +3,7 @@ import type { WindowName } from '../series/transform.ts';
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { valuesIn } from '../text/markdown.ts';
+import type { PanelSettings } from './settings.ts';
 
 /** The content of a panel, as plain data: it is saved, shared and exported. */
 
@@ -11,6 +12,10 @@ export type PanelSpec = { readonly id: string } & PanelContent;
 /** The title of a chart beside the name of its instance, if it is shorter than the names of its metrics. */
 interface Titled {
   readonly title?: string;
+}
+
+interface Settable {
+  readonly settings?: PanelSettings;
 }
 
 export type PanelContent =
@@ -24,9 +29,10 @@ export type PanelContent =
       readonly mode: SeriesMode;
       /** Computed lines, after those of the sources; each names the nodes of its instances. */
       readonly expressions?: readonly string[];
-    } & Titled)
+    } & Titled &
+      Settable)
   | { readonly kind: 'states'; readonly sources: readonly Source[] }
-  | { readonly kind: 'gauge'; readonly target: Target; readonly metric: string }
+  | ({ readonly kind: 'gauge'; readonly target: Target; readonly metric: string } & Settable)
   | { readonly kind: 'histogram'; readonly target: Target; readonly metric: string | null }
   | { readonly kind: 'events'; readonly targets: readonly Target[] }
   /** Records of all time; of all instances if none is named. */
@@ -52,7 +58,7 @@ export type PanelContent =
       readonly isOverTime?: boolean;
     }
   | { readonly kind: 'statistics'; readonly expressions: readonly string[] }
-  | { readonly kind: 'number'; readonly expressions: readonly string[] }
+  | ({ readonly kind: 'number'; readonly expressions: readonly string[] } & Settable)
   /** Markdown with values in it. */
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'ledger' }
@@ -60,6 +66,13 @@ export type PanelContent =
   | { readonly kind: 'alarm-history' }
   | { readonly kind: 'rules' }
   | { readonly kind: 'test-runs' };
+
+/** A panel that has settings of its own. */
+export type SettablePanel = Extract<PanelSpec, Settable>;
+
+export function isSettable(spec: PanelContent): spec is SettablePanel {
+  return 'id' in spec && (spec.kind === 'series' || spec.kind === 'gauge' || spec.kind === 'number');
+}
 
 /** Most expressions in a panel. */
 export const MAX_EXPRESSIONS = 10;

@@ -13,6 +13,11 @@ export function titleOf(spec: PanelSpec): string {
 }
 
 function rawTitle(spec: PanelSpec): string {
+  return ('settings' in spec ? spec.settings?.title : undefined) ?? defaultTitle(spec);
+}
+
+/** Returns the title of a panel that nobody has given one. */
+export function defaultTitle(spec: PanelSpec): string {
   const instances = [...new Set(targetsOf(spec).map(nameOf))].join(', ');
   switch (spec.kind) {
     case 'instance':

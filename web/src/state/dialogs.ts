@@ -11,7 +11,8 @@ export type DialogName =
   | 'password'
   | 'audit-log'
   | 'dacs'
-  | 'why';
+  | 'why'
+  | 'settings';
 
 /** The dialog that is open. */
 export const openDialog = signal<DialogName | undefined>(undefined);

@@ -1,9 +1,11 @@
 import { activeDock } from '../layout/active_dock.ts';
+import { isSettable } from '../panels/spec.ts';
 import { strings } from '../strings.ts';
 import { openDialog } from './dialogs.ts';
 import { exportCsv, exportPicture } from './export.ts';
 import { edited } from './expressions.ts';
-import { openSingle, panels, wantedKind, wantsFocus } from './panels.ts';
+import { notify } from './notice.ts';
+import { openSettings, openSingle, panels, wantedKind, wantsFocus } from './panels.ts';
 import { copyLink } from './share.ts';
 import { toggleTheme } from './theme.ts';
 import { goLive, pan, togglePause, zoomStep } from './time.ts';
@@ -32,6 +34,7 @@ export const bindings: readonly KeyBinding[] = [
   { keys: [']'], what: words.nextPanel, act: () => activeDock()?.step(1) },
   { keys: ['['], what: words.previousPanel, act: () => activeDock()?.step(-1) },
   { keys: ['m'], what: words.maximize, act: () => activeDock()?.toggleMaximized() },
+  { keys: ['i'], what: words.settings, act: settingsOfActive },
   { keys: ['x'], what: words.close, act: () => activeDock()?.closeActive() },
   { keys: ['d'], what: words.dacs, act: () => show('dacs') },
   { keys: ['r'], what: words.control, act: () => show('control') },
@@ -110,6 +113,15 @@ function editExpression(): void {
     wantedKind.value = 'expression';
     show('add');
   }
+}
+
+/** Opens the settings of the active panel, or of the only one that has some. */
+function settingsOfActive(): void {
+  const id = activeDock()?.activeId;
+  const found = panels.peek().filter(isSettable);
+  const spec = found.find((candidate) => candidate.id === id) ?? (found.length === 1 ? found[0] : undefined);
+  if (spec) openSettings(spec.id);
+  else notify(strings.panels.noSettings);
 }
 
 function focusAlarms(): void {

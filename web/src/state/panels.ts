@@ -3,6 +3,7 @@ import { activeDock } from '../layout/active_dock.ts';
 import type { WantedKind } from '../panels/build.ts';
 import { type PanelContent, type PanelSpec, type SingleKind, targetsOf, without } from '../panels/spec.ts';
 import { keyOf, type Target } from '../stream/view.ts';
+import { openDialog } from './dialogs.ts';
 
 /** The open panels in the order of opening. The layout decides where they are. */
 export const panels = signal<readonly PanelSpec[]>([]);
@@ -39,6 +40,9 @@ export function borrow(reader: string, targets: readonly Target[]): () => void {
 /** The kind of panel that the dialog adds. */
 export const wantedKind = signal<WantedKind>('chart');
 
+/** The panel whose settings are open. */
+export const settled = signal<string | undefined>(undefined);
+
 let lastId = 0;
 
 export function openPanel(content: PanelContent): PanelSpec {
@@ -62,6 +66,11 @@ export function openSingle(kind: SingleKind): void {
   const found = panels.peek().find((spec) => spec.kind === kind) ?? openPanel({ kind });
   activeDock()?.focus(found.id);
   revealed.value = { id: found.id };
+}
+
+export function openSettings(id: string): void {
+  settled.value = id;
+  openDialog.value = 'settings';
 }
 
 export function closePanel(id: string): void {

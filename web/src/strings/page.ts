@@ -33,6 +33,7 @@ export const pageStrings = {
     nextPanel: 'Next panel',
     previousPanel: 'Previous panel',
     maximize: 'Maximize or restore the panel',
+    settings: 'Settings of the panel',
     close: 'Close the panel',
     note: 'Write a note at this moment',
     alarms: 'Alarms',

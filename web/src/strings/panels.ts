@@ -31,6 +31,8 @@ export const panelsStrings = {
     loading: 'Loading\u2026',
     notLoaded: 'The DAC did not send the code of this panel.',
     loadAgain: 'Load again',
+    settings: 'Panel settings (i)',
+    noSettings: 'The active panel has no settings: charts, gauges and numbers do.',
     close: (title: string) => `Close ${title}`,
     chart: (lines: string) => `Chart over time of ${lines}; the values are listed below it`,
     waiting: (instance: string) => `Waiting for ${instance}\u2026`,

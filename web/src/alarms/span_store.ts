@@ -1,5 +1,6 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal, untracked } from '@preact/signals';
 import type { RuleLimit } from '../charts/draw_alarms.ts';
+import { rangeToRead } from '../state/playback.ts';
 import { Soon } from '../state/soon.ts';
 import { isConnected } from '../state/store.ts';
 import { ends, range } from '../state/time.ts';
@@ -91,7 +92,7 @@ function follow(target: Target, shown: Signal<InstanceAlarms>): () => void {
   let covered: Covered | undefined;
   const draw = (entries: readonly Entry[]) => {
     const { live } = range.peek();
-    const to = live ? Number.POSITIVE_INFINITY : byNode(node, ends()[1]);
+    const to = live ? Number.POSITIVE_INFINITY : byNode(node, ends(rangeToRead.peek())[1]);
     const now = alarms.peek() ?? [];
     const moved = spansOf(entries, now, to).map((span) => ({
       ...span,
@@ -102,7 +103,7 @@ function follow(target: Target, shown: Signal<InstanceAlarms>): () => void {
   };
   const soon = new Soon(
     async (signal) => {
-      const [from, to] = ends().map((time) => byNode(node, time));
+      const [from, to] = ends(rangeToRead.peek()).map((time) => byNode(node, time));
       const asked = { from, to, revision: revision.peek(), isLive: range.peek().live };
       if (!covered || !covers(covered, asked)) {
         // The banner reports the lost connection.
@@ -117,7 +118,7 @@ function follow(target: Target, shown: Signal<InstanceAlarms>): () => void {
   );
   const stop = effect(() => {
     const isThere = revision.value > 0;
-    void range.value;
+    void rangeToRead.value;
     if (!isThere) shown.value = NO_ALARMS;
     else if (isConnected.value) {
       untracked(() => covered && draw(covered.entries));

@@ -1,6 +1,7 @@
 /** Line drawings of 24 by 24, one stroke wide. */
 const PATHS = {
   play: 'M7 4.5v15l12-7.5z',
+  playback: 'M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM10 8.5v7l5.5-3.5z',
   pause: 'M8 5v14M16 5v14',
   back: 'M15 5l-7 7 7 7',
   forward: 'M9 5l7 7-7 7',

@@ -2,6 +2,7 @@ import { useComputed } from '@preact/signals';
 import { formatMoment, formatSpan } from '../format/time.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { now } from '../state/now.ts';
+import { isPlaying, SPEEDS, speed, togglePlayback } from '../state/playback.ts';
 import { oldestTime } from '../state/store.ts';
 import {
   COMPARISONS,
@@ -40,6 +41,7 @@ export function TimeBar() {
         <span class="live-text">{isLive ? words.pause : words.resume}</span>
       </button>
       <SpanChoice />
+      <Playback />
       <IconButton icon="back" label={words.earlier} testId="earlier" onClick={() => pan(-0.5)} />
       <Slider />
       <IconButton icon="forward" label={words.later} testId="later" onClick={() => pan(0.5)} />
@@ -57,6 +59,38 @@ export function TimeBar() {
       </span>
       <CompareChoice />
     </div>
+  );
+}
+
+/** Plays the past. The sign differs from the one that returns to now. */
+function Playback() {
+  const isOn = isPlaying.value;
+  return (
+    <span class="playback">
+      <IconButton
+        icon={isOn ? 'pause' : 'playback'}
+        label={isOn ? words.stopPlaying : words.play}
+        testId="playback"
+        isPressed={isOn}
+        onClick={togglePlayback}
+      />
+      <select
+        class="input playback-speed"
+        aria-label={words.speed}
+        title={words.speed}
+        data-testid="playback-speed"
+        value={String(speed.value)}
+        onChange={(event) => {
+          speed.value = Number(event.currentTarget.value);
+        }}
+      >
+        {SPEEDS.map((known) => (
+          <option key={known} value={String(known)}>
+            {words.times(known)}
+          </option>
+        ))}
+      </select>
+    </span>
   );
 }
 

@@ -1,4 +1,5 @@
 import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { AHEAD_MS, isPlaying, speed } from '../state/playback.ts';
 import type { InstanceCells } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import type { PastState } from '../stream/query.ts';
@@ -26,18 +27,25 @@ interface Found {
 export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<Shown> {
   const found = useSignal<Found | undefined>(undefined);
   const isOnline = useComputed(() => (cells.entry.value?.state ?? 'online') === 'online');
+  const isLive = useComputed(() => range.value.live);
   useView(
     () => {
       const isKnown = range.value.live && (isOnline.value || cells.sample.value !== undefined);
-      return isKnown ? undefined : { kind: 'moment', range: range.value, target };
+      if (isKnown) return undefined;
+      return {
+        kind: 'moment',
+        range: range.value,
+        target,
+        ...(isPlaying.value && { ahead: AHEAD_MS * speed.value }),
+      };
     },
     ({ to, answer }) => {
       if (answer.kind === 'moment') found.value = { to, ...answer };
     },
   );
   useSignalEffect(() => {
-    // The earlier result is of another time.
-    void range.value.live;
+    // The earlier result is of another time. Playing, it is one step old.
+    void (isPlaying.value ? isLive.value : range.value);
     found.value = undefined;
   });
   return useComputed(() => {
@@ -47,6 +55,8 @@ export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<S
     const known = found.value;
     // The last values stay until the answer arrives.
     if (!known) return { sample: cells.sample.peek(), at, state: 'reading' };
+    // Every step of a playback is answered before the next one: what is shown is of one moment.
+    if (isPlaying.value) return { ...known, at: known.to };
     return { ...known, at, state: known.to === at ? known.state : 'reading' };
   });
 }

@@ -305,6 +305,29 @@ it('reads the newest samples before a time, with or without an archive', () => {
   expect(newest(1200).found?.samples.length).toBe(1);
 });
 
+it('reads samples ahead of a moment that moves on, and asks for them only once', () => {
+  const request = (before: number) =>
+    reader.readNewest(0, TARGET, 'moment', { before, samples: 2, ahead: { time: 1000, samples: 4 } }, now);
+  request(2000);
+  expect(sent[0].path).toContain('last=6&integers=string&to=3000000000ns');
+  answer(samplesAt([1000, 1500, 2000, 2500, 2600, 2700]));
+  for (const before of [2000, 2400, 2999]) expect(request(before).state).toBe('ready');
+  // What is older than the samples, or newer, has to be read.
+  for (const before of [1400, 3001]) expect(request(before).state).toBe('reading');
+});
+
+it('reads nothing ahead if that were so many samples that the moment would be missed', () => {
+  const request = { before: 2000, samples: 2, ahead: { time: 1000, samples: 1 } };
+  const read = () => reader.readNewest(0, TARGET, 'moment', request, now);
+  read();
+  answer(samplesAt([2500, 2600, 2700]));
+  now += 200;
+  expect(read().state).toBe('reading');
+  expect(sent[1].path).toContain('to=2000000000ns');
+  answer(samplesAt([1500]));
+  expect(read()).toMatchObject({ state: 'ready', found: { samples: [{ sequence: '1500' }] } });
+});
+
 it('requests fewer samples after a truncated answer', () => {
   newest(2000, 2);
   answer(samplesAt([1000], true));

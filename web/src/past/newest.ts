@@ -11,6 +11,8 @@ export interface NewestRequest {
   readonly before: number;
   /** Number of samples. */
   readonly samples: number;
+  /** Later samples to read with them, because they are asked for next: for so many milliseconds, so many at most. */
+  readonly ahead?: { readonly time: number; readonly samples: number };
 }
 
 /** Samples in the format of the text doors, oldest first. */
@@ -18,27 +20,59 @@ export interface NewestSamples {
   readonly samples: readonly JsonSample[];
   /** Whether there may be older samples. */
   readonly isCut: boolean;
+  /** They are all that are older than this, the oldest ones apart. */
+  readonly before: number;
 }
 
 const MICROSECOND = 1000n;
 
 export const newestKind: RequestKind<NewestRequest, NewestSamples> = {
   widen: (request) => request,
-  path({ node, instance }, { before, samples }, halvings) {
-    const last = String(most(samples, halvings));
-    const query = new URLSearchParams({ node, instance, last, integers: 'string' });
+  path({ node, instance }, request, halvings) {
+    const { before, samples } = reachOf(request, halvings);
+    const query = new URLSearchParams({ node, instance, last: String(samples), integers: 'string' });
     if (Number.isFinite(before)) query.set('to', `${nanos(before)}ns`);
     return `api/v1/samples?${query}`;
   },
-  parse(answer, _, { before, samples: wanted }, halvings) {
+  parse(answer, _, request, halvings) {
     if (!isFields(answer) || !Array.isArray(answer.messages)) return undefined;
+    const { before, samples: wanted } = reachOf(request, halvings);
     // The oldest samples come first, so a truncated answer lacks the newest. Without an end there are always more.
     if (answer.more === true && Number.isFinite(before)) return 'too-much';
-    const found = listOf(answer.messages).flatMap(({ samples }) => listOf(samples));
-    return { samples: found.filter(isSample), isCut: found.length >= most(wanted, halvings) };
+    const samples = listOf(answer.messages)
+      .flatMap(({ samples }) => listOf(samples))
+      .filter(isSample);
+    const found = { samples, isCut: samples.length >= wanted, before };
+    // There were more later samples than room for them.
+    return before > request.before && !contains(found, request) ? 'too-much' : found;
   },
   covers: (answered, request) => answered.before === request.before && answered.samples >= request.samples,
+  // Lists want to know whether there are older samples than theirs, so they ask for exactly these.
+  contains: (found, request) => request.ahead !== undefined && contains(found, request),
 };
+
+/** Returns what is asked of the DAC: later samples only until they were too many. */
+function reachOf({ before, samples, ahead }: NewestRequest, halvings: number) {
+  if (!ahead || halvings > 0) return { before, samples: most(samples, halvings) };
+  return { before: before + ahead.time, samples: samples + ahead.samples };
+}
+
+/** Whether there are all samples that the request wants. */
+function contains(found: NewestSamples, request: NewestRequest): boolean {
+  if (request.before > found.before) return false;
+  return !found.isCut || countBefore(found.samples, request.before) >= request.samples;
+}
+
+/** Returns how many samples, which are in the order of time, are older than a time. */
+export function countBefore(samples: readonly JsonSample[], before: number): number {
+  let [low, high] = [0, samples.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (timeOf(samples[middle]) < before) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
 
 /** Converts samples to list rows, oldest first. A metric that the sample's type did not have is empty. */
 export function rowsOf(samples: readonly JsonSample[], metrics: readonly Metric[]): RecordRow[] {

@@ -30,6 +30,8 @@ export interface RequestKind<Q, T> {
   /** Parses an answer: undefined if it is invalid, `too-much` if the request must be halved. */
   parse(answer: unknown, target: Target, request: Q, halvings: number): T | 'too-much' | undefined;
   covers(answered: Q, request: Q): boolean;
+  /** Whether a result of another request has everything that this one asks for. */
+  contains?(result: T, request: Q): boolean;
 }
 
 interface Entry<Q, T> {
@@ -91,7 +93,7 @@ export class Reads<Q, T> {
     entry.idleSince = undefined;
     entry.request = request;
     this.send(entry, now);
-    const isReady = entry.answered !== undefined && this.kind.covers(entry.answered, request);
+    const isReady = this.isAnswered(entry);
     const state = isReady ? 'ready' : now < entry.retryAt ? 'failed' : 'reading';
     return { result: entry.result, state };
   }
@@ -139,9 +141,15 @@ export class Reads<Q, T> {
   }
 
   /** Whether neither the present answer nor the pending request covers the needed one. */
-  private isNeeded({ request, answered, pending }: Entry<Q, T>): boolean {
-    const { covers } = this.kind;
-    return !(answered && covers(answered, request)) && !(pending && covers(pending.request, request));
+  private isNeeded(entry: Entry<Q, T>): boolean {
+    const { request, pending } = entry;
+    return !this.isAnswered(entry) && !(pending && this.kind.covers(pending.request, request));
+  }
+
+  private isAnswered({ request, answered, result }: Entry<Q, T>): boolean {
+    const { kind } = this;
+    if (answered !== undefined && kind.covers(answered, request)) return true;
+    return result !== undefined && kind.contains?.(result, request) === true;
   }
 
   private send(entry: Entry<Q, T>, now: number): void {

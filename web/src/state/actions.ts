@@ -9,6 +9,7 @@ import { keyOf, type Target } from '../stream/view.ts';
 import { followAnnotations } from './annotations.ts';
 import { followArchiveCondition } from './archive_condition.ts';
 import { takeLeftOff } from './arrival.ts';
+import { awaitView, forgetView, viewAnswered } from './awaited_views.ts';
 import { awaited, newestOfAllAway } from './away.ts';
 import { defaultChoice } from './choice.ts';
 import { followHealth } from './dac_health.ts';
@@ -106,13 +107,18 @@ export function command(target: Target, request: CommandRequest): void {
 /** Subscribes to the answers of a query. Returns the number for `hide`. */
 export function showView(query: Query, draw: (result: ViewResult) => void): number {
   lastView++;
-  onView(lastView, draw);
+  awaitView(lastView);
+  onView(lastView, (result) => {
+    viewAnswered(result);
+    draw(result);
+  });
   client?.show(lastView, query);
   return lastView;
 }
 
 export function hideView(id: number): void {
   offView(id);
+  forgetView(id);
   client?.hide(id);
 }
 

@@ -3,9 +3,10 @@ import { listOf } from '../fields.ts';
 import type { Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { ask } from './api.ts';
+import { rangeToRead } from './playback.ts';
 import { reread } from './reread.ts';
 import { hasArchive, isConnected } from './store.ts';
-import { ends, range } from './time.ts';
+import { ends } from './time.ts';
 
 /** A note at a moment, or of a span. */
 export interface Annotation {
@@ -61,7 +62,7 @@ export async function removeAnnotation(annotation: Annotation): Promise<void> {
 export function followAnnotations(): void {
   const canAsk = computed(() => hasArchive.value && isConnected.value);
   effect(() => {
-    void range.value;
+    void rangeToRead.value;
     if (!canAsk.value) return;
     // The notes stay as they were; the banner reports the lost connection.
     return reread((signal) => readKept(signal).catch(() => {}), REREAD_MS, PAUSE_MS);
@@ -69,7 +70,7 @@ export function followAnnotations(): void {
 }
 
 async function readKept(signal?: AbortSignal): Promise<void> {
-  const [from, to] = ends();
+  const [from, to] = ends(rangeToRead.peek());
   const path = `annotations?from=${nanos(from)}&to=${nanos(to)}&limit=${MAX_KEPT}`;
   const { annotations: found, next } = (await ask('GET', path, { signal })) as {
     annotations: Record<string, unknown>[];

@@ -6,6 +6,7 @@ import { exportCsv, exportPicture } from './export.ts';
 import { edited } from './expressions.ts';
 import { notify } from './notice.ts';
 import { openSettings, openSingle, panels, wantedKind, wantsFocus } from './panels.ts';
+import { changeSpeed, isPlaying, step, stopPlayback, togglePlayback } from './playback.ts';
 import { copyLink } from './share.ts';
 import { toggleTheme } from './theme.ts';
 import { goLive, pan, togglePause, zoomStep } from './time.ts';
@@ -21,12 +22,17 @@ export interface KeyBinding {
 const words = strings.keys;
 
 export const bindings: readonly KeyBinding[] = [
-  { keys: [' '], what: words.pause, act: togglePause },
+  { keys: [' '], what: words.pause, act: pauseOrResume },
   { keys: ['l'], what: words.live, act: goLive },
   { keys: ['ArrowLeft'], what: words.earlier, act: () => pan(-0.25) },
   { keys: ['ArrowRight'], what: words.later, act: () => pan(0.25) },
   { keys: ['+', '='], what: words.zoomIn, act: () => zoomStep(-1) },
   { keys: ['-'], what: words.zoomOut, act: () => zoomStep(1) },
+  { keys: ['k'], what: words.play, act: togglePlayback },
+  { keys: [','], what: words.stepBack, act: () => step(-1) },
+  { keys: ['.'], what: words.stepOn, act: () => step(1) },
+  { keys: ['<'], what: words.slower, act: () => changeSpeed(-1) },
+  { keys: ['>'], what: words.faster, act: () => changeSpeed(1) },
   { keys: ['j'], what: words.moment, act: () => show('moment') },
   { keys: ['/'], what: words.filter, act: focusFilter },
   { keys: ['a'], what: words.add, act: () => show('add') },
@@ -113,6 +119,12 @@ function editExpression(): void {
     wantedKind.value = 'expression';
     show('add');
   }
+}
+
+/** What plays stops first. */
+function pauseOrResume(): void {
+  if (isPlaying.peek()) stopPlayback();
+  else togglePause();
 }
 
 /** Opens the settings of the active panel, or of the only one that has some. */

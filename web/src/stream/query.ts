@@ -61,7 +61,12 @@ export type Query = {
   /** The last value of each expression. */
   | { readonly kind: 'latest'; readonly expressions: readonly Plan[] }
   /** The last sample at or before the end of the range. */
-  | { readonly kind: 'moment'; readonly target: Target }
+  | {
+      readonly kind: 'moment';
+      readonly target: Target;
+      /** The time moves on: so many milliseconds are asked for next. */
+      readonly ahead?: number;
+    }
 );
 
 /** Metrics of an instance by name, or patterns for numbers within them (`axes[].position`). */

@@ -33,6 +33,7 @@ function newest({ before, samples }: NewestRequest) {
       metrics: { count: `${n}` },
     })),
     isCut: numbers.length === samples,
+    before,
   };
 }
 

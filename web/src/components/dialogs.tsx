@@ -14,6 +14,7 @@ const AccountsDialog = lazy(async () => (await import('./accounts_dialog.tsx')).
 const AuditDialog = lazy(async () => (await import('./audit_dialog.tsx')).AuditDialog);
 const WhyDialog = lazy(async () => (await import('./why_dialog.tsx')).WhyDialog);
 const SettingsDialog = lazy(async () => (await import('./settings_dialog.tsx')).SettingsDialog);
+const SampleExportDialog = lazy(async () => (await import('./sample_export_dialog.tsx')).SampleExportDialog);
 
 export function Dialogs() {
   switch (openDialog.value) {
@@ -39,6 +40,8 @@ export function Dialogs() {
       return <DacsDialog />;
     case 'why':
       return <WhyDialog />;
+    case 'sample-export':
+      return <SampleExportDialog />;
     case 'settings':
       return <SettingsDialog />;
     default:

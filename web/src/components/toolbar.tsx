@@ -46,6 +46,12 @@ export function Toolbar() {
         onClick={() => void exportPicture()}
       />
       <IconButton icon="table" label={words.csv} testId="export-csv" onClick={exportCsv} />
+      <IconButton
+        icon="download"
+        label={words.samples}
+        testId="open-sample-export"
+        onClick={() => open('sample-export')}
+      />
       <IconButton icon="layout" label={words.layout} testId="open-layout" onClick={() => open('layout')} />
       {mayAdminister.value && (
         <IconButton

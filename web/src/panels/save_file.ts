@@ -20,8 +20,11 @@ export function fileName(title: string, ending: string): string {
 
 /** Formats rows as CSV (RFC 4180). A cell that a spreadsheet would evaluate as a formula is marked as text. */
 export function csv(rows: readonly (readonly string[])[]): Blob {
-  const lines = rows.map((row) => row.map(cell).join(','));
-  return new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' });
+  return new Blob([rows.map(csvLine).join('')], { type: 'text/csv' });
+}
+
+export function csvLine(row: readonly string[]): string {
+  return `${row.map(cell).join(',')}\r\n`;
 }
 
 function cell(text: string): string {

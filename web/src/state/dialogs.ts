@@ -12,7 +12,8 @@ export type DialogName =
   | 'audit-log'
   | 'dacs'
   | 'why'
-  | 'settings';
+  | 'settings'
+  | 'sample-export';
 
 /** The dialog that is open. */
 export const openDialog = signal<DialogName | undefined>(undefined);

@@ -42,6 +42,7 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['m'], what: words.maximize, act: () => activeDock()?.toggleMaximized() },
   { keys: ['i'], what: words.settings, act: settingsOfActive },
   { keys: ['x'], what: words.close, act: () => activeDock()?.closeActive() },
+  { keys: ['w'], what: words.samples, act: () => show('sample-export') },
   { keys: ['d'], what: words.dacs, act: () => show('dacs') },
   { keys: ['r'], what: words.control, act: () => show('control') },
   { keys: ['n'], what: words.note, act: () => show('note') },

@@ -65,7 +65,7 @@ export const panelsStrings = {
     columnEnd: 'time',
     figures: ['min', 'max', 'last'],
     rows: (step: string) =>
-      `Saved: minimum, maximum and last value of each column of pixels (${step}). oasis export writes every sample.`,
+      `Saved: minimum, maximum and last value of each column of pixels (${step}). The key w saves every sample.`,
   },
 
   states: { mixed: (last: string) => `several, last ${last}` },

@@ -102,6 +102,51 @@ it('shows the time of a test run, and compares two', async () => {
   expect(await compared.locator('[data-of=samples]').textContent()).toMatch(/\d.*%$/);
   // It is below a list, and the page scrolls to it.
   expect(await part('comparison').evaluate((table) => table === document.activeElement)).toBe(true);
+});
+
+it('compares the earlier test run with the later one, the other way round, and per minute', async () => {
+  const names = () => part('comparison').locator('thead th bdi').allTextContents();
+  // The later one stands above in the list.
+  expect((await names())[0]).toBe('soak');
+  const samples = part('compared').first().locator('[data-of=samples]');
+  const numbers = async () => (await samples.locator('td').allTextContents()).slice(0, 2);
+  const before = await numbers();
+  await part('comparison-swap').click();
+  await expect.poll(async () => (await names())[1]).toBe('soak');
+  expect(await numbers()).toEqual([...before].reverse());
+  await part('comparison-per-minute').check();
+  await expect.poll(() => samples.textContent()).toContain('/min');
+  // Both are shorter than a minute.
+  const counts = (texts: readonly string[]) => texts.map((text) => Number(text.replace(/[^\d.]/g, '')));
+  const [first, second] = counts(before);
+  const [secondPerMinute, firstPerMinute] = counts(await numbers());
+  expect(firstPerMinute).toBeGreaterThan(first);
+  expect(secondPerMinute).toBeGreaterThan(second);
+});
+
+it('draws a metric of both from their beginnings, with the difference', async () => {
+  await part('compared-curves').first().click();
+  await part('overlay').waitFor();
+  await expect
+    .poll(() => part('overlay-readout').textContent())
+    .toMatch(/^At \d.* m?s: .*[KMG]iB.*, difference/);
+  expect(await part('overlay').textContent()).toContain(shown(HOSTILE));
+  await part('overlay-scaled').check();
+  await part('overlay-curves').hover({ position: { x: 200, y: 30 } });
+  await expect.poll(() => part('overlay-readout').textContent()).toMatch(/^At \d+\.\d %/);
+  const isDrawn = (testId: string) =>
+    part(testId)
+      .locator('canvas')
+      .evaluate((canvas) => {
+        const { width, height } = canvas as HTMLCanvasElement;
+        const data = (canvas as HTMLCanvasElement).getContext('2d')?.getImageData(0, 0, width, height).data;
+        return data?.some((byte) => byte > 0) ?? false;
+      });
+  for (const testId of ['overlay-curves', 'overlay-difference'])
+    await expect.poll(() => isDrawn(testId)).toBe(true);
+  await visit.screenshot('overlay');
+  await visit.page.keyboard.press('x');
+  await expect.poll(() => part('overlay').count()).toBe(0);
   await row(HOSTILE).getByTestId('test-run-delete').click();
   await expect.poll(() => part('test-run').count()).toBe(1);
 });

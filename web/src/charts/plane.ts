@@ -2,6 +2,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { formatQuantity } from '../format/axis.ts';
 import { CHARACTER } from './axes.ts';
+import type { Plot } from './draw_lines.ts';
 import type { Palette } from './palette.ts';
 import { axisLook } from './plot_options.ts';
 import { recordSvg } from './svg_recorder.ts';
@@ -86,6 +87,12 @@ export class Plane {
     const { top, height } = this.plot.bbox;
     const { min = 0, max = 1 } = this.plot.scales.y;
     return top + height - ((value - (min ?? 0)) / ((max ?? 1) - (min ?? 0))) * height;
+  }
+
+  /** Returns the pixels of the canvas between the axes, and where values are in them. */
+  area(): Plot {
+    const { left, top, width, height } = this.plot.bbox;
+    return { left, top, width, height, x: (value) => this.placeX(value), y: (value) => this.placeY(value) };
   }
 
   get columns(): number {

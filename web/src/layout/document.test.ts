@@ -78,3 +78,21 @@ it('reads panels with settings, without the settings that are none', () => {
     parsed({ kind: 'number', expressions: [A], settings: { decimals: 'many', shape: 'round' } }),
   ).toEqual([{ id: 'p0', kind: 'number', expressions: [A] }]);
 });
+
+it('reads curves of two spans of time, and none of others', () => {
+  const target = { node: 'plant-7', instance: 'engine' };
+  const runs = [
+    { name: 'cold', from: 1000, to: 2000 },
+    { name: 'hot', from: 5000, to: 7000 },
+  ];
+  const panels = [{ id: 'p0', kind: 'overlay', target, metric: 'torque', runs, isScaled: true }];
+  expect(parsed(...panels)).toEqual(panels);
+  const [first, second] = runs;
+  expect(
+    parsed(
+      { kind: 'overlay', target, metric: 'torque', runs: [first] },
+      { kind: 'overlay', target, metric: 'torque', runs: [first, { ...second, to: 5000 }] },
+      { kind: 'overlay', metric: 'torque', runs },
+    ),
+  ).toEqual([]);
+});

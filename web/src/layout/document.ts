@@ -2,6 +2,7 @@ import { parseKnown } from '../expressions/resolve.ts';
 import { type Fields, isFields } from '../fields.ts';
 import {
   MAX_EXPRESSIONS,
+  type OverlaidRun,
   type PanelContent,
   type PanelSpec,
   type SeriesMode,
@@ -115,6 +116,8 @@ function parseContent(json: Fields): PanelContent | undefined {
       return typeof json.text === 'string'
         ? { kind: 'text', text: json.text.slice(0, MAX_MARKDOWN) }
         : undefined;
+    case 'overlay':
+      return parseOverlay(json, target);
     case 'ledger':
     case 'alarms':
     case 'alarm-history':
@@ -139,6 +142,19 @@ function parseSeries(json: Fields): PanelContent | undefined {
     ...present('title', text(json.title)),
     ...settingsIn(json),
   };
+}
+
+function parseOverlay(json: Fields, target: Target | undefined): PanelContent | undefined {
+  const metric = text(json.metric);
+  const runs = list(json.runs)
+    .slice(0, 2)
+    .flatMap((run): OverlaidRun[] => {
+      if (!isFields(run)) return [];
+      const [name, { from, to }] = [text(run.name), run];
+      return name !== undefined && isTime(from) && isTime(to) && from < to ? [{ name, from, to }] : [];
+    });
+  if (!target || metric === undefined || runs.length !== 2) return undefined;
+  return { kind: 'overlay', target, metric, runs, ...flag('isScaled', json.isScaled) };
 }
 
 function parseSpectrum(json: Fields): PanelContent | undefined {

@@ -1,26 +1,57 @@
+import { useSignal } from '@preact/signals';
 import { Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { IconButton } from '../components/icon.tsx';
 import { formatChange, formatInteger, formatReal } from '../format/number.ts';
+import { formatSpan } from '../format/time.ts';
 import { formatUnit } from '../format/unit.ts';
-import type { ComparedInstance, ComparedRow, Comparison, Figures } from '../state/comparison.ts';
+import { activeDock } from '../layout/active_dock.ts';
+import {
+  type ComparedInstance,
+  type ComparedRow,
+  type Comparison,
+  type Figures,
+  perMinute,
+} from '../state/comparison.ts';
+import { clock } from '../state/now.ts';
+import { openPanel, revealed } from '../state/panels.ts';
+import type { TestRun } from '../state/test_runs.ts';
+import type { Target } from '../stream/view.ts';
 import { testRunStrings } from '../strings/test_runs.ts';
 import { strings } from '../strings.ts';
+import { Toggle } from './toggle.tsx';
 
 const words = testRunStrings.testRuns;
 const { unknown } = strings.connection;
 
 /** Two test runs, instance by instance, metric by metric. */
-export function ComparisonTable({ comparison }: { comparison: Comparison }) {
-  const { runs, instances, hasMore } = comparison;
+export function ComparisonTable(props: { comparison: Comparison; onSwap: () => void }) {
+  const { comparison, onSwap } = props;
+  const isPerMinute = useSignal(false);
+  const { runs, instances, hasMore } = isPerMinute.value ? perMinute(comparison, clock()) : comparison;
   const table = useRef<HTMLTableElement>(null);
+  const options = useRef<HTMLDivElement>(null);
   // The list above it may be long.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another comparison is gone to as well
   useEffect(() => {
     table.current?.focus({ preventScroll: true });
-    table.current?.scrollIntoView({ block: 'start' });
+    options.current?.scrollIntoView({ block: 'start' });
   }, [comparison]);
   return (
     <>
+      <div class="panel-options" ref={options}>
+        <button type="button" class="button" data-testid="comparison-swap" onClick={onSwap}>
+          {words.swap}
+        </button>
+        <Toggle
+          label={words.perMinute}
+          isOn={isPerMinute.value}
+          testId="comparison-per-minute"
+          onChange={(isOn) => {
+            isPerMinute.value = isOn;
+          }}
+        />
+      </div>
       <table class="ledger comparison" data-testid="comparison" ref={table} tabIndex={-1}>
         <thead>
           <tr>
@@ -30,6 +61,7 @@ export function ComparisonTable({ comparison }: { comparison: Comparison }) {
             {runs.map((run) => (
               <th key={run.id} scope="col" title={words.figuresTip}>
                 <bdi>{run.name}</bdi>
+                <span class="ledger-node">{formatSpan(lengthOf(run))}</span>
               </th>
             ))}
             <th scope="col" title={words.changeTip}>
@@ -38,7 +70,11 @@ export function ComparisonTable({ comparison }: { comparison: Comparison }) {
           </tr>
         </thead>
         {instances.map((instance) => (
-          <Instance key={JSON.stringify([instance.node, instance.instance])} compared={instance} />
+          <Instance
+            key={JSON.stringify([instance.node, instance.instance])}
+            compared={instance}
+            runs={runs}
+          />
         ))}
       </table>
       {instances.length === 0 && <p class="hint">{words.nothingStored}</p>}
@@ -47,7 +83,14 @@ export function ComparisonTable({ comparison }: { comparison: Comparison }) {
   );
 }
 
-function Instance({ compared }: { compared: ComparedInstance }) {
+/** In whole seconds; one that goes on ends now. */
+function lengthOf({ started, stopped = clock() }: TestRun): number {
+  return Math.max(1000, Math.round((stopped - started) / 1000) * 1000);
+}
+
+type Runs = Comparison['runs'];
+
+function Instance({ compared, runs }: { compared: ComparedInstance; runs: Runs }) {
   const { node, instance, rows, constants } = compared;
   return (
     <tbody data-testid="compared" data-node={node} data-instance={instance}>
@@ -57,7 +100,7 @@ function Instance({ compared }: { compared: ComparedInstance }) {
         </th>
       </tr>
       {rows.map((row) => (
-        <Row key={`${row.of} ${row.name}`} row={row} />
+        <Row key={`${row.of} ${row.name}`} row={row} target={{ node, instance }} runs={runs} />
       ))}
       {constants.length > 0 && (
         <tr>
@@ -75,13 +118,21 @@ function Instance({ compared }: { compared: ComparedInstance }) {
   );
 }
 
-function Row({ row }: { row: ComparedRow }) {
+function Row({ row, target, runs }: { row: ComparedRow; target: Target; runs: Runs }) {
   const { of, name, unit, sides, change } = row;
   return (
     <tr data-testid="compared-row" data-of={of} data-name={name}>
       <th scope="row">
         {of === 'metric' ? <Breakable name={name} /> : words.compared[of](name)}
         <span class="ledger-node">{formatUnit(unit)}</span>
+        {of === 'metric' && (
+          <IconButton
+            icon="curve"
+            label={words.curves(name)}
+            testId="compared-curves"
+            onClick={() => openCurves(target, name, runs)}
+          />
+        )}
       </th>
       {sides.map((side, index) => (
         <td key={index === 0 ? 'first' : 'second'}>{side ? figures(side) : unknown}</td>
@@ -89,6 +140,18 @@ function Row({ row }: { row: ComparedRow }) {
       <td>{change === undefined ? '' : formatChange(change)}</td>
     </tr>
   );
+}
+
+/** Opens a panel with the curves of both test runs, from their beginnings. */
+function openCurves(target: Target, metric: string, runs: Runs): void {
+  const spec = openPanel({
+    kind: 'overlay',
+    target,
+    metric,
+    runs: runs.map(({ name, started, stopped }) => ({ name, from: started, to: stopped ?? clock() })),
+  });
+  activeDock()?.focus(spec.id);
+  revealed.value = { id: spec.id };
 }
 
 /** Breaks a name after an underscore if it does not fit into one line. */

@@ -15,6 +15,7 @@ import { Visible } from './visible.ts';
 const XyPanel = lazy(async () => (await import('./xy_panel.tsx')).XyPanel);
 const SpectrumPanel = lazy(async () => (await import('./spectrum_panel.tsx')).SpectrumPanel);
 const StatisticsPanel = lazy(async () => (await import('./statistics_panel.tsx')).StatisticsPanel);
+const OverlayPanel = lazy(async () => (await import('./overlay_panel.tsx')).OverlayPanel);
 const NumberPanel = lazy(async () => (await import('./number_panel.tsx')).NumberPanel);
 const HistogramPanel = lazy(async () => (await import('./histogram_panel.tsx')).HistogramPanel);
 const RosePanel = lazy(async () => (await import('./rose_panel.tsx')).RosePanel);
@@ -66,6 +67,8 @@ function Body({ spec }: { spec: PanelSpec }) {
       return <NumberPanel spec={spec} />;
     case 'text':
       return <TextPanel spec={spec} />;
+    case 'overlay':
+      return <OverlayPanel spec={spec} />;
     case 'ledger':
       return <LedgerPanel />;
     case 'alarms':

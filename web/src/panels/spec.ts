@@ -61,11 +61,27 @@ export type PanelContent =
   | ({ readonly kind: 'number'; readonly expressions: readonly string[] } & Settable)
   /** Markdown with values in it. */
   | { readonly kind: 'text'; readonly text: string }
+  /** A metric in spans of time that begin at the same place. Milliseconds by the clock of the DAC. */
+  | {
+      readonly kind: 'overlay';
+      readonly target: Target;
+      readonly metric: string;
+      readonly runs: readonly OverlaidRun[];
+      /** Whether all are as wide as the first. */
+      readonly isScaled?: boolean;
+    }
   | { readonly kind: 'ledger' }
   | { readonly kind: 'alarms' }
   | { readonly kind: 'alarm-history' }
   | { readonly kind: 'rules' }
   | { readonly kind: 'test-runs' };
+
+/** A test run, or another span of time. */
+export interface OverlaidRun {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+}
 
 /** A panel that has settings of its own. */
 export type SettablePanel = Extract<PanelSpec, Settable>;

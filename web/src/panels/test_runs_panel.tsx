@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Switch } from '../components/switch.tsx';
 import { useAttempt } from '../components/use_attempt.ts';
 import { formatDay, formatSpan } from '../format/time.ts';
-import { type Comparison, compareTestRuns } from '../state/comparison.ts';
+import { type Comparison, compareTestRuns, swapped } from '../state/comparison.ts';
 import { now } from '../state/now.ts';
 import {
   changeTestRun,
@@ -80,7 +80,14 @@ export function TestRunsPanel() {
           ))}
         </ul>
         {page && <TestRunPages {...page} />}
-        {comparison.value && <ComparisonTable comparison={comparison.value} />}
+        {comparison.value && (
+          <ComparisonTable
+            comparison={comparison.value}
+            onSwap={() => {
+              comparison.value = comparison.value && swapped(comparison.value);
+            }}
+          />
+        )}
       </div>
       <div class="panel-bar test-run-compare">
         <button
@@ -93,7 +100,9 @@ export function TestRunsPanel() {
             one &&
             other &&
             attempt(async () => {
-              comparison.value = await compareTestRuns(one, other);
+              // What came first is what the other one is compared with.
+              const [first, second] = one.started <= other.started ? [one, other] : [other, one];
+              comparison.value = await compareTestRuns(first, second);
             })
           }
         >

@@ -50,6 +50,8 @@ export function defaultTitle(spec: PanelSpec): string {
       return instances === '' ? words.kind.logs : `${instances} \u00b7 ${words.kind.logs}`;
     case 'text':
       return headingOf(spec.text) ?? words.kind.text;
+    case 'overlay':
+      return `${instances} \u00b7 ${words.beside(spec.metric, spec.runs.map(({ name }) => name).join(', '))}`;
     case 'ledger':
     case 'alarms':
     case 'alarm-history':

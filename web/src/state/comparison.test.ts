@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { formatChange } from '../format/number.ts';
-import { type ComparedRow, compareTestRuns } from './comparison.ts';
+import { type ComparedRow, compareTestRuns, perMinute, swapped } from './comparison.ts';
 import type { TestRun } from './test_runs.ts';
 
 afterEach(() => vi.unstubAllGlobals());
@@ -57,4 +57,29 @@ it('takes counters by how far they have counted, and apart what never changed', 
     sides: [{ value: 2.5 }, undefined],
     change: undefined,
   });
+});
+
+it('can be read the other way round, and per minute of each test run', async () => {
+  vi.stubGlobal('document', { baseURI: 'http://dac/' });
+  const summary = { samples: 120, rate: 10, lost: { ring_full: 4 }, metrics: [] };
+  const instances = [
+    { node: 'arm-2', instance: 'motor', summary, with: { ...summary, samples: 60, lost: {} } },
+  ];
+  vi.stubGlobal('fetch', async () => Response.json({ instances, more: false }));
+  const long = { id: 1, name: 'long', started: 0, stopped: 120_000 } as TestRun;
+  const goingOn = { id: 2, name: 'going on', started: 60_000 } as TestRun;
+  const comparison = await compareTestRuns(long, goingOn);
+  const other = swapped(comparison);
+  expect(other.runs).toEqual([goingOn, long]);
+  expect(changes(other.instances[0].rows)[0]).toEqual(['samples', '+100.0 %']);
+  expect(swapped(other)).toEqual(comparison);
+  const { rows } = perMinute(comparison, 120_000).instances[0];
+  expect(rows.map(({ sides }) => sides)).toEqual([
+    [{ value: 60 }, { value: 60 }],
+    [{ value: 10 }, { value: 10 }],
+    [{ value: 2 }, undefined],
+  ]);
+  expect(rows[0]).toMatchObject({ unit: '/min', change: 0 });
+  // A test run without length has no count per minute.
+  expect(perMinute(comparison, 60_000).instances[0].rows[0].sides[1]).toBeUndefined();
 });

@@ -49,6 +49,37 @@ export async function compareTestRuns(one: TestRun, other: TestRun): Promise<Com
   return { runs: [one, other], instances: listOf(instances).map(comparedOf), hasMore: more === true };
 }
 
+/** The same with the other test run first. */
+export function swapped({ runs: [one, two], instances, ...rest }: Comparison): Comparison {
+  const rows = (of: ComparedInstance) =>
+    of.rows.map(({ of: kind, name, unit, sides: [first, second] }) =>
+      rowOf(kind, name, unit, [second, first]),
+    );
+  return {
+    ...rest,
+    runs: [two, one],
+    instances: instances.map((instance) => ({ ...instance, rows: rows(instance) })),
+  };
+}
+
+const MINUTE_MS = 60_000;
+
+/** Counts per minute of their test run, so that test runs of different lengths can be compared; `now` ends those that go on. */
+export function perMinute({ runs, instances, ...rest }: Comparison, now: number): Comparison {
+  const minutes = runs.map(({ started, stopped = now }) => (stopped - started) / MINUTE_MS);
+  const rows = ({ rows }: ComparedInstance) =>
+    rows.map((row) => {
+      if (row.of !== 'samples' && row.of !== 'lost') return row;
+      const sides = row.sides.map((side, index) => side && plain(side.value / minutes[index]));
+      return rowOf(row.of, row.name, '/min', sides);
+    });
+  return {
+    ...rest,
+    runs,
+    instances: instances.map((instance) => ({ ...instance, rows: rows(instance) })),
+  };
+}
+
 function comparedOf({ node, instance, summary, with: other }: Fields): ComparedInstance {
   const sides = [summary, other].map((side) => (isFields(side) ? side : {}));
   const rows: ComparedRow[] = [
@@ -117,5 +148,5 @@ function figuresOf(metric: Fields | undefined): Figures | undefined {
 }
 
 function plain(value: unknown): Figures | undefined {
-  return typeof value === 'number' ? { value } : undefined;
+  return typeof value === 'number' && Number.isFinite(value) ? { value } : undefined;
 }

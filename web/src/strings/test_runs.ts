@@ -16,6 +16,9 @@ export const testRunStrings = {
     pick: (name: string) => `Compare ${name}`,
     compare: 'Compare selected',
     compareTip: 'Select two test runs to compare their metrics',
+    swap: 'Swap',
+    perMinute: 'Counts per minute',
+    curves: (metric: string) => `Curves of ${metric}, from the beginning of each test run`,
     closeComparison: 'Close the comparison',
     empty: 'No test runs yet. Start one to name the time until you stop it.',
     newestOnly: (most: string) => `Showing the newest ${most}; there are older test runs.`,
@@ -37,5 +40,19 @@ export const testRunStrings = {
     constant: 'Constant:',
     nothingStored: 'The archive has no samples of these test runs.',
     more: 'Not all instances are listed.',
+  },
+
+  overlay: {
+    about: (metric: string) => `${metric} in both test runs, from the beginning of each`,
+    aboutDifference: (metric: string) => `Difference of ${metric} between both test runs`,
+    difference: 'Difference: second less first',
+    scaled: 'Same length',
+    at: (place: string, one: string, two: string, difference: string) =>
+      `At ${place}: ${one}, ${two}, difference ${difference}`,
+    columns: (isScaled: boolean, names: readonly string[]) => [
+      isScaled ? 'place [%]' : 'time [s]',
+      ...names,
+      'difference',
+    ],
   },
 };

@@ -4,10 +4,12 @@ import type { AlarmSpan } from '../alarms/spans.ts';
 import { convert } from '../expressions/convert.ts';
 import { formatFigure } from '../format/axis.ts';
 import type { Annotation } from '../state/annotations.ts';
+import type { Marker } from '../state/markers.ts';
 import type { GapMark, ViewResult } from '../stream/query.ts';
 import { CHARACTER, valueSteps } from './axes.ts';
 import { drawAlarms, drawRuleLimits, type RuleLimit } from './draw_alarms.ts';
 import { drawLine, fillArea, type Plot } from './draw_lines.ts';
+import { drawMarkers } from './draw_markers.ts';
 import { drawGaps, drawLimits, type Limit } from './draw_marks.ts';
 import { drawAnnotations } from './draw_notes.ts';
 import { type Line, type LineStyle, linesOf, stacked } from './line.ts';
@@ -49,6 +51,7 @@ export class TimeChart {
   private annotations: readonly Annotation[] = [];
   private alarms: readonly AlarmSpan[] = [];
   private ruleLimits: readonly RuleLimit[] = [];
+  private markers: readonly Marker[] = [];
   private from = 0;
   private to = 1;
 
@@ -99,6 +102,24 @@ export class TimeChart {
     this.alarms = spans;
     this.ruleLimits = limits;
     this.refresh();
+  }
+
+  /** Marks log records. */
+  mark(markers: readonly Marker[]): void {
+    if (this.markers.length + markers.length === 0) return;
+    this.markers = markers;
+    this.refresh();
+  }
+
+  /** Returns the log records close to a time, and the alarms that were active then. */
+  eventsAt(time: number): { readonly markers: readonly Marker[]; readonly alarms: readonly AlarmSpan[] } {
+    const slack = (this.to - this.from) / 150;
+    return {
+      markers: this.markers.filter((marker) => Math.abs(marker.time - time) <= slack),
+      alarms: this.alarms.filter(
+        ({ from, to, isActive, isAside }) => isActive && !isAside && time >= from - slack && time <= to,
+      ),
+    };
   }
 
   /** Returns the value of a line at a time, or at the end of the shown time; a later column only helps to draw the line. */
@@ -277,6 +298,7 @@ export class TimeChart {
       if (limits.length > 0) drawRuleLimits(ctx, this.plotFor(unit), limits, this.palette);
     }
     drawAnnotations(ctx, base, this.annotations, this.palette);
+    drawMarkers(ctx, base, this.markers, this.alarms, this.palette);
     ctx.restore();
   }
 

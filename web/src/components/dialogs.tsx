@@ -1,13 +1,13 @@
 import { openDialog } from '../state/dialogs.ts';
-import { AddDialog } from './add_dialog.tsx';
 import { DacsDialog } from './dacs_dialog.tsx';
 import { HelpDialog } from './help_dialog.tsx';
-import { LayoutDialog } from './layout_dialog.tsx';
 import { lazy } from './lazy.tsx';
 import { MomentDialog } from './moment_dialog.tsx';
-import { NoteDialog } from './note_dialog.tsx';
 
-/** Each of them needs the DAC, and few visits need them. */
+/** Few visits need them. */
+const AddDialog = lazy(async () => (await import('./add_dialog.tsx')).AddDialog);
+const LayoutDialog = lazy(async () => (await import('./layout_dialog.tsx')).LayoutDialog);
+const NoteDialog = lazy(async () => (await import('./note_dialog.tsx')).NoteDialog);
 const ControlDialog = lazy(async () => (await import('./control_dialog.tsx')).ControlDialog);
 const PasswordDialog = lazy(async () => (await import('./password_dialog.tsx')).PasswordDialog);
 const AccountsDialog = lazy(async () => (await import('./accounts_dialog.tsx')).AccountsDialog);

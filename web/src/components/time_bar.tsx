@@ -1,6 +1,8 @@
 import { useComputed } from '@preact/signals';
 import { formatMoment, formatSpan } from '../format/time.ts';
+import { MARKER_LEVELS, type MarkerLevel } from '../series/log_levels.ts';
 import { openDialog } from '../state/dialogs.ts';
+import { chooseMarkers, markerLevel } from '../state/markers.ts';
 import { now } from '../state/now.ts';
 import { isPlaying, SPEEDS, speed, togglePlayback } from '../state/playback.ts';
 import { oldestTime } from '../state/store.ts';
@@ -57,6 +59,7 @@ export function TimeBar() {
       <span class="time-zone" title={words.zoneTip} data-testid="time-zone">
         {ZONE}
       </span>
+      <MarkerChoice />
       <CompareChoice />
     </div>
   );
@@ -110,6 +113,26 @@ function SpanChoice() {
       {SPANS.map((known) => (
         <option key={known} value={String(known)}>
           {formatSpan(known)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function MarkerChoice() {
+  const level = markerLevel.value;
+  return (
+    <select
+      class="input time-markers"
+      aria-label={strings.markers.choose}
+      title={strings.markers.choose}
+      data-testid="markers"
+      value={level}
+      onChange={(event) => chooseMarkers(event.currentTarget.value as MarkerLevel)}
+    >
+      {(Object.keys(MARKER_LEVELS) as MarkerLevel[]).map((name) => (
+        <option key={name} value={name}>
+          {strings.markers.levels[name]}
         </option>
       ))}
     </select>

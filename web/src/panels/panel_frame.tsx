@@ -3,9 +3,7 @@ import { lazy } from '../components/lazy.tsx';
 import { findPanel } from '../state/panels.ts';
 import { AutoPanel } from './auto_panel.tsx';
 import { EventsPanel } from './events_panel.tsx';
-import { GaugePanel } from './gauge_panel.tsx';
 import { InstancePanel } from './instance_panel.tsx';
-import { LedgerPanel } from './ledger_panel.tsx';
 import { SeriesPanel } from './series_panel.tsx';
 import type { PanelSpec } from './spec.ts';
 import { StatesPanel } from './states_panel.tsx';
@@ -17,6 +15,8 @@ const SpectrumPanel = lazy(async () => (await import('./spectrum_panel.tsx')).Sp
 const StatisticsPanel = lazy(async () => (await import('./statistics_panel.tsx')).StatisticsPanel);
 const OverlayPanel = lazy(async () => (await import('./overlay_panel.tsx')).OverlayPanel);
 const NumberPanel = lazy(async () => (await import('./number_panel.tsx')).NumberPanel);
+const GaugePanel = lazy(async () => (await import('./gauge_panel.tsx')).GaugePanel);
+const LedgerPanel = lazy(async () => (await import('./ledger_panel.tsx')).LedgerPanel);
 const HistogramPanel = lazy(async () => (await import('./histogram_panel.tsx')).HistogramPanel);
 const RosePanel = lazy(async () => (await import('./rose_panel.tsx')).RosePanel);
 const AlarmsPanel = lazy(async () => (await import('./alarms_panel.tsx')).AlarmsPanel);

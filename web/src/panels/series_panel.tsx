@@ -6,6 +6,7 @@ import { formatSpan } from '../format/time.ts';
 import { formatUnit } from '../format/unit.ts';
 import { allAnnotations, annotationsOn } from '../state/annotations.ts';
 import { plansOf } from '../state/expressions.ts';
+import { markers, markersOn } from '../state/markers.ts';
 import { compareAgo, cursorTime, ends, range, show } from '../state/time.ts';
 import type { PastPart, Query, ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
@@ -16,6 +17,7 @@ import { Legend } from './legend.tsx';
 import { LineChoice } from './line_choice.ts';
 import { limitsFor, withSettings } from './line_look.ts';
 import { type DescribedLine, describeExpressions, describeLines, type Parts, partsIn } from './lines.ts';
+import { MarkerNote, MarkersCut } from './marker_note.tsx';
 import { NotesNote } from './notes_note.tsx';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote, pastOf } from './past_note.tsx';
@@ -107,6 +109,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       },
     });
     const stop = allAnnotations.subscribe((notes) => made.annotate(annotationsOn(notes, targets.current)));
+    const stopMarkers = markers.subscribe((all) => made.mark(markersOn(all, targets.current)));
     const metrics = lines.map(({ metric }) => metric);
     const declared =
       spec.settings?.thresholds || lines.length > 3 ? [] : lines.flatMap(({ limits }) => limits);
@@ -116,6 +119,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
     return () => {
       stop();
       stopAlarms();
+      stopMarkers();
       forget();
       made.destroy();
       chart.current = undefined;
@@ -189,6 +193,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
         data-testid="chart"
       />
       <GapNote chart={chart} drawn={drawn} />
+      <MarkerNote chart={chart} drawn={drawn} />
       <Legend
         lines={lines}
         chart={chart}
@@ -205,6 +210,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       <PanelFooter spec={spec}>
         <PastNote past={past.value} />
         <NotesNote isShort />
+        <MarkersCut />
       </PanelFooter>
     </section>
   );

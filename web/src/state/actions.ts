@@ -17,6 +17,7 @@ import { followDacs } from './dacs.ts';
 import { chosenDoor, storeDoor } from './door_choice.ts';
 import { goOnWhenLost } from './going_on.ts';
 import { startKeys } from './keys.ts';
+import { followMarkers } from './markers.ts';
 import { startTicking } from './now.ts';
 import { followOtherPages } from './other_pages.ts';
 import { closeTarget, openPanels, panels, readTargets, shownTargets } from './panels.ts';
@@ -45,6 +46,7 @@ export async function start(): Promise<void> {
   startTicking();
   followAlarms();
   followAnnotations();
+  followMarkers(showView, hideView);
   followArchiveCondition();
   followHealth();
   followDacs();

@@ -84,8 +84,8 @@ function shifted(run: StateRun, lag: number): StateRun {
 
 /** Returns the newest samples of a time span one by one. */
 export function recordsAnswer(scene: Scene, query: Query & { kind: 'records' }): Answer {
-  const { targets, limit, words = [] } = query;
-  const found = targets.map((target) => recordsOf(scene, target, limit, words));
+  const { targets, limit } = query;
+  const found = targets.map((target) => recordsOf(scene, target, query));
   const lines = found.flatMap(({ lines }) => lines);
   lines.sort((a, b) => b.time - a.time);
   const part = worst(found.flatMap(({ past }) => past ?? []));
@@ -99,11 +99,12 @@ export function recordsAnswer(scene: Scene, query: Query & { kind: 'records' }):
   };
 }
 
+type RecordsQuery = Query & { kind: 'records' };
+
 function recordsOf(
   scene: Scene,
   target: Target,
-  shown: number,
-  words: readonly string[],
+  { limit: shown, words = [], atLeast }: RecordsQuery,
 ): { lines: RecordLine[]; searched: number; past?: PastPart; isCut?: boolean } {
   const watch = scene.watch(target);
   const lag = scene.lag(target.node);
@@ -112,8 +113,8 @@ function recordsOf(
   const line = (row: RecordRow): RecordLine => ({ ...row, key, time: row.time + lag });
   const records = watch?.memory?.records;
   // A search reads everything in memory, not only what the list has room for.
-  const limit = words.length > 0 ? SEARCHED : shown;
-  const matches = matcher(watch?.schema?.metrics ?? [], words);
+  const limit = words.length > 0 || atLeast ? SEARCHED : shown;
+  const matches = matcher(watch?.schema?.metrics ?? [], words, atLeast);
   const inMemory = records?.between(from, to, limit) ?? [];
   const remembered = inMemory.filter(matches).map(line);
   const oldest = records?.oldest ?? Number.POSITIVE_INFINITY;
@@ -142,9 +143,15 @@ function recordsOf(
   };
 }
 
-/** Returns whether the values of a sample, as the page shows them, contain all words. */
-function matcher(metrics: readonly Metric[], words: readonly string[]): (row: RecordRow) => boolean {
+/** Returns whether a sample has at least a value, and its values, as the page shows them, contain all words. */
+function matcher(
+  metrics: readonly Metric[],
+  words: readonly string[],
+  atLeast: RecordsQuery['atLeast'],
+): (row: RecordRow) => boolean {
+  const place = metrics.findIndex(({ name }) => name === atLeast?.metric);
   return ({ values }) => {
+    if (atLeast && !(Number(values[place]) >= atLeast.value)) return false;
     if (words.length === 0) return true;
     const shown = values.map(
       (value, index) => enumeratorOf(metrics[index]?.enum, value)?.name ?? String(value),

@@ -44,6 +44,8 @@ export type Query = {
       readonly limit: number;
       /** Only samples whose values contain all these words, in lower case. */
       readonly words?: readonly string[];
+      /** Only samples with at least this value of a metric. */
+      readonly atLeast?: { readonly metric: string; readonly value: number };
     }
   | { readonly kind: 'extent'; readonly target: Target }
   /** The second expression over the first. */

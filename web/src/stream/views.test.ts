@@ -131,6 +131,25 @@ it('lists samples in memory and older ones of the DAC, none twice', () => {
   expect(lines(until(10_100), 3)).toEqual({ numbers: [10, 9, 8], past: { state: 'ready', newest: 3 } });
 });
 
+it('lists only samples with a value from a limit on, of all that a search reads', () => {
+  remember([8000, 9000, 10_000]);
+  const range = until(10_100);
+  const atLeast = { metric: 'count', value: 7 };
+  const answer = ask({ kind: 'records', targets: [TARGET], range, limit: 300, atLeast });
+  if (answer.kind !== 'records') throw new Error(answer.kind);
+  expect(answer.lines.map(({ sequence }) => sequence)).toEqual([10, 9, 8, 7]);
+  expect(answer.searched).toBe(6);
+  expect(requests[0].request).toEqual({ before: 8000, samples: 4000 });
+  const other = ask({
+    kind: 'records',
+    targets: [TARGET],
+    range,
+    limit: 300,
+    atLeast: { metric: 'x', value: 0 },
+  });
+  expect(other).toMatchObject({ lines: [] });
+});
+
 it('draws no state across a gap between archive and memory', () => {
   const modes = new StateRuns();
   modes.add(Float64Array.of(8000, 9000), [1, 1], false);

@@ -1,3 +1,4 @@
+import type { MarkerLevel } from '../series/log_levels.ts';
 import type { PastState } from '../stream/query.ts';
 
 const levels = new Map([
@@ -66,6 +67,25 @@ export const timeStrings = {
     compare: 'Overlay an earlier time',
     compareNone: 'No overlay',
     compareWith: (ago: string) => `Overlay ${ago} earlier`,
+  },
+
+  markers: {
+    choose: 'Log records that are marked on charts',
+    levels: {
+      off: 'No log marks',
+      error: 'Mark errors',
+      warn: 'Mark warnings',
+      info: 'Mark infos',
+    } satisfies Record<MarkerLevel, string>,
+    levelOf: (level: number) =>
+      ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'][
+        Math.min(5, Math.max(0, Math.floor((level - 1) / 4)))
+      ],
+    record: (time: string, level: string, instance: string, text: string) =>
+      `${time} ${level} ${instance}: ${text}`,
+    alarm: (time: string, severity: string, rule: string) => `${time} alarm, ${severity}: ${rule}`,
+    more: (count: number) => `${count} more`,
+    since: (time: string) => `Log records marked only since ${time}`,
   },
 
   notes: {

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { formatClock } from '../format/time.ts';
-import { type JournalEntry, journal, readJournal } from '../state/journal.ts';
+import { Toggle } from '../panels/toggle.tsx';
+import { isDemandListed, type JournalEntry, listedCommands, readJournal } from '../state/journal.ts';
 import { shownTargets } from '../state/panels.ts';
 import { cellsOf } from '../state/store.ts';
 import { keyOf, type Target } from '../stream/view.ts';
@@ -41,10 +42,21 @@ export function ControlDialog() {
         ))}
       </ul>
       <ControlForms chosen={chosen} />
-      <h3 class="control-journal-title">{words.journal}</h3>
+      <h3 class="control-journal-title" title={words.journalTip}>
+        {words.journal}
+      </h3>
+      <Toggle
+        label={words.withDemand}
+        isOn={isDemandListed.value}
+        testId="journal-demand"
+        onChange={(isOn) => {
+          isDemandListed.value = isOn;
+        }}
+      />
+      {listedCommands.value.length === 0 && <p class="hint">{words.journalEmpty}</p>}
       <ol class="control-journal" data-testid="journal">
-        {journal.value.map((entry, index) => (
-          <Past key={`${journal.value.length - index}`} entry={entry} />
+        {listedCommands.value.map((entry, index) => (
+          <Past key={`${listedCommands.value.length - index}`} entry={entry} />
         ))}
       </ol>
     </Dialog>

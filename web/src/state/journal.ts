@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { strings } from '../strings.ts';
 import { ask } from './api.ts';
 
@@ -13,14 +13,25 @@ export interface JournalEntry {
 }
 
 const SHOWN = 50;
+/** Who gives the commands that follow from rates on demand, in place of a name. */
+const DEMAND = 'demand';
 
-/** Newest first. */
-export const journal = signal<readonly JournalEntry[]>([]);
+/** All that the DAC remembers, newest first. */
+const journal = signal<readonly JournalEntry[]>([]);
+/** Whether commands that follow from rates on demand are listed, too. */
+export const isDemandListed = signal(false);
+/** The newest commands that are listed, newest first. */
+export const listedCommands = computed(() => listed(journal.value, isDemandListed.value));
+
+/** Returns the newest commands; those that nobody has given only if they are wanted. */
+export function listed(entries: readonly JournalEntry[], isWithDemand: boolean): JournalEntry[] {
+  return entries.filter(({ who }) => isWithDemand || who !== DEMAND).slice(0, SHOWN);
+}
 
 export async function readJournal(): Promise<void> {
   try {
     const { commands } = (await ask('GET', 'commands')) as { commands: Record<string, unknown>[] };
-    journal.value = commands.slice(-SHOWN).reverse().map(entryOf);
+    journal.value = commands.reverse().map(entryOf);
   } catch {
     // The journal stays as it was; the banner reports the lost connection.
   }

@@ -78,6 +78,9 @@ export const commandStrings = {
     sureToDisable: (count: number) => `Disable ${count} instances now`,
     counted: (what: string, count: number) => `${what} (${count})`,
     journal: 'Command history',
+    journalTip: 'Since the DAC started. The audit log keeps commands longer.',
+    journalEmpty: 'Nobody has given a command since the DAC started. The audit log keeps older ones.',
+    withDemand: 'With rates that follow demand',
     entry: (command: string, numbers: string, instance: string, node: string) =>
       `${command}${numbers === '' ? '' : ` ${numbers} Hz`}: ${instance} on ${node}`,
   },

@@ -284,6 +284,8 @@ impl Api {
 
     /// The API, the doors and the page.
     pub fn router(self) -> Router {
+        let (own, relayed) = (self.alarms.clone(), self.relayed_alarms.clone());
+        self.doors.show_alarms(Arc::new(alarms::standing::AllStanding { own, relayed }));
         Router::new().merge(self.routes().into_router()).fallback(page::asset).with_state(self)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     config::DoorsConfig,
+    fleet::{Fleets, StandingAlarms},
     host,
     origin::{self, RefusalLog},
     past::ArchiveAccess,
@@ -37,6 +38,7 @@ pub struct Doors {
     pub(crate) tls: Option<Arc<ServerTls>>,
     pub(crate) ending: Arc<watch::Sender<bool>>,
     pub(crate) places: Arc<Places>,
+    fleets: Arc<Fleets>,
     pub(crate) shards: Arc<Shards>,
     pub(crate) writers: Arc<Writers>,
     /// The archive, if there is one, and permits to read it.
@@ -73,11 +75,13 @@ impl Doors {
         let limits = Arc::new(RateLimits::new(&config));
         let config = Arc::new(config);
         let archived = ArchiveAccess::new(archive);
+        let fleets = Arc::new(Fleets::new(dac.clone()));
         let shards = Shards::start(&Surroundings {
             dac: dac.clone(),
             config: config.clone(),
             admission: admission.clone(),
             archived: archived.clone(),
+            fleets: fleets.clone(),
             permissions: permissions.clone(),
             runtime: Handle::current(),
         })?;
@@ -90,6 +94,7 @@ impl Doors {
             tls: None,
             ending: Arc::default(),
             places,
+            fleets,
             shards: Arc::new(shards),
             writers: Arc::new(Writers::start()?),
             archived,
@@ -116,6 +121,11 @@ impl Doors {
     /// Readers at each text door now.
     pub fn readers(&self) -> BTreeMap<&'static str, usize> {
         self.places.open()
+    }
+
+    /// Lets fleets show standing alarms.
+    pub fn show_alarms(&self, source: Arc<dyn StandingAlarms>) {
+        self.fleets.show_alarms(source);
     }
 
     /// What the threads that write to WebSockets do.

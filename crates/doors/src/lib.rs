@@ -84,6 +84,7 @@ mod body;
 mod config;
 pub mod delta;
 mod doors;
+mod fleet;
 mod headers;
 mod host;
 mod origin;
@@ -107,6 +108,7 @@ mod websocket;
 
 pub use config::DoorsConfig;
 pub use doors::Doors;
+pub use fleet::{AlarmsByInstance, StandingAlarms};
 pub use headers::Origin;
 pub use page_origin::{MAX_ORIGINS, NoPageOrigin, PageOrigin, connecting_policy};
 pub use past::{ArchiveAccess, times::in_order};

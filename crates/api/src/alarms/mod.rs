@@ -7,6 +7,7 @@ mod forward;
 pub mod journal;
 pub mod list;
 mod merge;
+pub mod standing;
 pub mod statistics;
 pub mod tables;
 mod view;

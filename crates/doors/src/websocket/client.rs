@@ -1,6 +1,6 @@
 //! State of a client besides its connection, for each protocol.
 
-use super::statistics::StatisticsReader;
+use super::{fleets::FleetSubscription, statistics::StatisticsReader};
 use crate::permissions::CommandFailure;
 use oasis_channel::InstanceState;
 use oasis_dac::{Admission, PeerLine, RegistryCursor, SchemaHash};
@@ -22,6 +22,8 @@ pub struct NativeClient {
     pub deltas: Option<Box<DeltaReader>>,
     /// Where it is in the statistics, if it asked for them.
     pub statistics: Option<Box<StatisticsReader>>,
+    /// The fleets that it reads.
+    pub fleets: Vec<FleetSubscription>,
     /// Schemas that it has received in messages of their own, if it asked for that.
     pub schemas: Option<Box<KnownSchemas>>,
     /// Requests that could not be understood.

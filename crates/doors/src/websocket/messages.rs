@@ -3,6 +3,7 @@
 use super::statistics_rows::StatisticsView;
 use crate::{
     delta::{RegistryDeltaView, RegistryPosition},
+    fleet::Wanted,
     past::times::{NotAllowed, Times},
     resume::ResumeAt,
     view,
@@ -46,6 +47,10 @@ pub enum What {
         instance: String,
         #[serde(flatten)]
         wish: NamedRequest,
+    },
+    Fleet(Wanted),
+    EndFleet {
+        fleet: u64,
     },
     Ping {
         client_time: f64,
@@ -181,6 +186,14 @@ pub enum Answer {
     Rate {
         id: i64,
         topic: TopicId,
+    },
+    Fleet {
+        id: i64,
+        fleet: u64,
+    },
+    FleetEnded {
+        id: i64,
+        fleet: u64,
     },
     Result {
         id: i64,

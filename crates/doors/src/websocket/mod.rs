@@ -13,6 +13,7 @@ mod connection;
 mod deltas;
 mod eisa;
 mod end;
+mod fleets;
 mod handshake;
 mod home;
 mod inbox;
@@ -39,6 +40,8 @@ mod transport;
 mod watching;
 
 pub use handshake::{REQUIREMENT, upgrade};
+#[cfg(test)]
+pub use picture::tests::registry_of;
 pub use rates::Rates;
 pub use shard::Surroundings;
 pub use shards::Shards;

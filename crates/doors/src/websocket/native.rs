@@ -114,6 +114,8 @@ impl Shard {
             }
             What::Unsubscribe { topic } => self.unsubscribe_native(key, id, topic),
             What::Rate { topic, hertz } => self.ask_for_rate(key, id, topic, hertz),
+            What::Fleet(wanted) => self.subscribe_fleet(key, id, &wanted),
+            What::EndFleet { fleet } => self.end_fleet(key, id, fleet),
             What::Command { node, instance, wish } => self.command(key, id, (node, instance), wish),
             What::Ping { client_time } => {
                 self.answer(key, &Answer::Pong { id, client_time, dac_time: now().0 })
@@ -292,7 +294,7 @@ impl Shard {
         self.answer(key, &Answer::Unsubscribed { id: None, topic, cause: Some(cause) })
     }
 
-    fn bad_request(&mut self, key: usize, id: Option<i64>, message: String) -> Result<(), End> {
+    pub(super) fn bad_request(&mut self, key: usize, id: Option<i64>, message: String) -> Result<(), End> {
         if let Some(client) = self.connections.get_mut(key).and_then(client) {
             client.nonsense += 1;
             if client.nonsense > PATIENCE {

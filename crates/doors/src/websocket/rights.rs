@@ -4,6 +4,7 @@ use super::{
     client::DeltaReader,
     connection::{Connection, Protocol, Subscription},
     end::End,
+    fleets::FleetSubscription,
     handshake::may_speak,
     messages::Answer,
     shard::Shard,
@@ -74,6 +75,7 @@ impl Shard {
             client.statistics = Some(Default::default());
             (self.statistics.is_due, self.statistics.is_busy) = (true, true);
         }
+        client.fleets.iter_mut().for_each(FleetSubscription::begin_again);
         if client.watches && !sees_everything {
             (client.watches, client.is_behind) = (false, false);
             let said = self.answer(key, &whole_picture_refused(None));

@@ -7,6 +7,7 @@ use super::{
     connection::{Connection, ConnectionId, GOODBYE, Protocol},
     deltas::Deltas,
     end::End,
+    fleets::FleetClock,
     home::Home,
     inbox::{Event, Inbox, Newcomer, Passenger},
     pace::Pace,
@@ -18,6 +19,7 @@ use super::{
 };
 use crate::{
     config::DoorsConfig,
+    fleet::Fleets,
     past::{ArchiveAccess, times::has_passed},
     permissions::Permissions,
 };
@@ -66,6 +68,8 @@ pub struct Surroundings {
     pub admission: Arc<Admission>,
     /// Samples that the logs have evicted.
     pub archived: ArchiveAccess,
+    /// Summaries of many instances.
+    pub fleets: Arc<Fleets>,
     /// Who may do what.
     pub permissions: Arc<Permissions>,
     /// For what takes time: commands, reading the past.
@@ -112,6 +116,7 @@ pub struct Shard {
     /// The same as changes.
     pub(super) deltas: Deltas,
     pub(super) statistics: Statistics,
+    pub(super) fleet_clock: FleetClock,
     last_cpu: Instant,
     /// Idle connections that should move to other shards.
     pub(super) to_shed: usize,
@@ -153,6 +158,7 @@ impl Shard {
             picture: Picture::default(),
             deltas: Deltas::default(),
             statistics: Statistics::default(),
+            fleet_clock: FleetClock::default(),
             last_cpu: now,
             to_shed: 0,
             is_leaving: false,
@@ -226,10 +232,11 @@ impl Shard {
         }
         let goodbye = self.leaving.front().map(|(due, _)| *due);
         let next_check = self.last_check + CHECK_INTERVAL;
-        let due = [goodbye, self.throttle_ends, self.picture.due(), self.deltas.due(), self.statistics.due()];
+        let watching = [self.picture.due(), self.deltas.due(), self.statistics.due(), self.fleet_clock.due()];
+        let due = [goodbye, self.throttle_ends].into_iter().chain(watching);
         // After the question for what is due at once: it must not seem to lie ahead.
         let now = Instant::now();
-        let next = due.into_iter().flatten().fold(next_check, Instant::min);
+        let next = due.flatten().fold(next_check, Instant::min);
         let next = next.saturating_duration_since(now);
         if self.raised.is_empty() && self.queue.is_empty() { next } else { self.pace.wait(now).min(next) }
     }
@@ -545,12 +552,14 @@ mod tests {
     const PING: [u8; 6] = [0x89, 0x80, 1, 2, 3, 4];
 
     fn shard() -> Shard {
+        let dac = Dac::new(Config::default());
         let around = Surroundings {
-            dac: Dac::new(Config::default()),
+            dac: dac.clone(),
             config: Arc::default(),
             admission: Arc::new(Admission::new(2)),
             archived: ArchiveAccess::new(None),
             permissions: Arc::new(Permissions::in_memory()),
+            fleets: Arc::new(crate::fleet::Fleets::new(dac.clone())),
             runtime: Handle::current(),
         };
         let poll = Poll::new().unwrap();

@@ -87,6 +87,9 @@ impl Shard {
         if is_time(self.statistics.due()) {
             self.send_statistics();
         }
+        if is_time(self.fleet_clock.due()) {
+            self.send_fleets();
+        }
     }
 
     /// Lets a client that came from another shard watch on here.
@@ -100,6 +103,9 @@ impl Shard {
         self.picture.is_due |= client.is_behind;
         self.deltas.is_due |= client.deltas.is_some();
         self.statistics.is_due |= client.statistics.is_some();
+        if !client.fleets.is_empty() {
+            self.fleet_clock.wake();
+        }
         self.statistics.is_busy |= client.statistics.is_some();
     }
 }

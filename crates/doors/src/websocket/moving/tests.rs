@@ -106,11 +106,12 @@ impl World {
         // Rounds without a rest between them.
         let config = DoorsConfig { flush_ms: 0, ..DoorsConfig::default() };
         let around = Surroundings {
-            dac,
+            dac: dac.clone(),
             config: Arc::new(config),
             admission: Arc::new(Admission::new(CLIENTS)),
             archived: ArchiveAccess::new(None),
             permissions: Arc::new(crate::permissions::Permissions::in_memory()),
+            fleets: Arc::new(crate::fleet::Fleets::new(dac.clone())),
             runtime: Handle::current(),
         };
         let shards = (0..SHARDS).map(|number| shard(&around, number)).collect();

@@ -79,7 +79,7 @@ export function AddDialog() {
         </fieldset>
         <p class="add-about">{words.about[kind.value]}</p>
         {isTyped(kind.value) && <TypedFields kind={kind.value} text={text} upward={upward} />}
-        {!isTyped(kind.value) && kind.value !== 'text' && (
+        {!isTyped(kind.value) && kind.value !== 'text' && kind.value !== 'fleet' && (
           <>
             <input
               class="input"

@@ -1,16 +1,20 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
+import { openFleet } from '../state/fleet.ts';
 import { readSchemas } from '../state/schemas.ts';
 import { chosenKeys, connection, filter, registry } from '../state/store.ts';
 import { treeRows } from '../state/tree.ts';
 import { strings } from '../strings.ts';
 import { TreeList } from './tree_list.tsx';
 
+/** From so many nodes on, the list offers to show them as a fleet. */
+const MANY_NODES = 5;
+
 /** Nodes and their instances, to choose from. */
 export function Tree() {
   // On a narrow screen the list is collapsed at first.
   const isOpen = useSignal(false);
   const words = strings.tree;
-  const instances = registry.value?.instances ?? [];
+  const { nodes = [], instances = [] } = registry.value ?? {};
   return (
     <nav class={isOpen.value ? 'tree is-open' : 'tree'} aria-label={words.title}>
       <div class="tree-head">
@@ -18,6 +22,17 @@ export function Tree() {
         <span class="tree-count" data-testid="tree-count">
           {words.watched(chosenKeys.value.size, instances.length)}
         </span>
+        {nodes.length >= MANY_NODES && (
+          <button
+            type="button"
+            class="button tree-fleet"
+            title={words.fleetTip(nodes.length)}
+            data-testid="open-fleet"
+            onClick={openFleet}
+          >
+            {words.fleet}
+          </button>
+        )}
         <button
           type="button"
           class="button tree-toggle"

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { defaultFleet } from '../fleet/settings.ts';
 import { parseLayout } from './document.ts';
 
 const parsed = (...panels: object[]) =>
@@ -43,6 +44,33 @@ it('leaves out what is no expression, and panels that then have none', () => {
   ).toEqual([
     { id: 'p0', kind: 'statistics', expressions: [A] },
     { id: 'p3', kind: 'spectrum', expressions: [A], size: 4096, window: 'hann' },
+  ]);
+});
+
+it('reads fleets, and what is wrong in one is as in a new one', () => {
+  const fleet = {
+    kind: 'fleet',
+    nodes: 'plant-*',
+    instances: '*',
+    types: '*',
+    metrics: ['load'],
+    period: 0.5,
+    shape: 'tiles',
+    order: { by: 'metric-0', isDown: true },
+    group: { by: 'pattern', text: 'plant-*' },
+  };
+  const wrong = {
+    kind: 'fleet',
+    nodes: 7,
+    metrics: [1, '', 'a', 'b', 'c', 'd'],
+    period: 3,
+    shape: 'x',
+    order: 7,
+    group: [],
+  };
+  expect(parsed(fleet, wrong)).toEqual([
+    { id: 'p0', ...fleet },
+    { id: 'p1', kind: 'fleet', ...defaultFleet, metrics: ['a', 'b', 'c'] },
   ]);
 });
 

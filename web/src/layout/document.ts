@@ -1,5 +1,6 @@
 import { parseKnown } from '../expressions/resolve.ts';
 import { type Fields, isFields } from '../fields.ts';
+import { parseFleet } from '../fleet/settings.ts';
 import {
   MAX_EXPRESSIONS,
   type OverlaidRun,
@@ -118,6 +119,8 @@ function parseContent(json: Fields): PanelContent | undefined {
         : undefined;
     case 'overlay':
       return parseOverlay(json, target);
+    case 'fleet':
+      return { kind: 'fleet', ...parseFleet(json) };
     case 'ledger':
     case 'alarms':
     case 'alarm-history':

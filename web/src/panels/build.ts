@@ -1,5 +1,6 @@
 import { isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
 import { formatReference } from '../expressions/syntax.ts';
+import { defaultFleet } from '../fleet/settings.ts';
 import { DEFAULT_SIZE } from '../series/spectrum.ts';
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
@@ -15,6 +16,7 @@ export const wantedKinds = [
   'statistics',
   'number',
   'text',
+  'fleet',
   'shares',
   'states',
   'gauge',
@@ -47,6 +49,7 @@ export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
     isWhole ||
     isTyped(kind) ||
     kind === 'text' ||
+    kind === 'fleet' ||
     kind === 'ledger' ||
     kind === 'alarms' ||
     kind === 'alarm-history' ||
@@ -87,6 +90,8 @@ export function buildPanels(
       return [];
     case 'text':
       return [{ kind: 'text', text: '' }];
+    case 'fleet':
+      return [{ kind: 'fleet', ...defaultFleet }];
     case 'number':
       return metrics.map((pick) => ({ kind: 'number', expressions: [expressionOf(pick)] }));
     case 'statistics':

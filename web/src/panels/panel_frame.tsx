@@ -24,6 +24,7 @@ const TestRunsPanel = lazy(async () => (await import('./test_runs_panel.tsx')).T
 const AlarmHistoryPanel = lazy(async () => (await import('./alarm_history_panel.tsx')).AlarmHistoryPanel);
 const RulesPanel = lazy(async () => (await import('./rules_panel.tsx')).RulesPanel);
 const LogsPanel = lazy(async () => (await import('./logs_panel.tsx')).LogsPanel);
+const FleetPanel = lazy(async () => (await import('./fleet_panel.tsx')).FleetPanel);
 const TextPanel = lazy(async () => (await import('./text_panel.tsx')).TextPanel);
 
 /** A panel's content, chosen by what it shows. */
@@ -32,9 +33,14 @@ export function PanelFrame({ id, isVisible }: { id: string; isVisible: Signal<bo
   if (!spec) return null;
   return (
     <Visible.Provider value={isVisible}>
-      <Body key={JSON.stringify(spec)} spec={spec} />
+      <Body key={keyOf(spec)} spec={spec} />
     </Visible.Provider>
   );
+}
+
+/** A panel begins anew with other content, but for one that keeps its place in a long list. */
+function keyOf(spec: PanelSpec): string {
+  return spec.kind === 'fleet' ? spec.id : JSON.stringify(spec);
 }
 
 function Body({ spec }: { spec: PanelSpec }) {
@@ -69,6 +75,8 @@ function Body({ spec }: { spec: PanelSpec }) {
       return <TextPanel spec={spec} />;
     case 'overlay':
       return <OverlayPanel spec={spec} />;
+    case 'fleet':
+      return <FleetPanel spec={spec} />;
     case 'ledger':
       return <LedgerPanel />;
     case 'alarms':

@@ -1,4 +1,5 @@
 import { targetsIn } from '../expressions/resolve.ts';
+import type { FleetSettings } from '../fleet/settings.ts';
 import type { WindowName } from '../series/transform.ts';
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
@@ -70,6 +71,8 @@ export type PanelContent =
       /** Whether all are as wide as the first. */
       readonly isScaled?: boolean;
     }
+  /** Many nodes or instances at a glance. */
+  | ({ readonly kind: 'fleet' } & FleetSettings)
   | { readonly kind: 'ledger' }
   | { readonly kind: 'alarms' }
   | { readonly kind: 'alarm-history' }
@@ -127,6 +130,7 @@ export function targetsOf(content: PanelContent): readonly Target[] {
       return content.expressions.flatMap((text) => targetsIn(text));
     case 'text':
       return valuesIn(content.text).flatMap((text) => targetsIn(text));
+    case 'fleet':
     case 'ledger':
     case 'alarms':
     case 'alarm-history':

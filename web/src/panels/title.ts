@@ -6,6 +6,8 @@ import type { PanelSpec } from './spec.ts';
 import { targetsOf } from './spec.ts';
 
 const words = strings.panels;
+/** A chart of more instances says how many. */
+const MOST_NAMES = 4;
 
 /** Returns the title on a panel's tab. */
 export function titleOf(spec: PanelSpec): string {
@@ -18,7 +20,8 @@ function rawTitle(spec: PanelSpec): string {
 
 /** Returns the title of a panel that nobody has given one. */
 export function defaultTitle(spec: PanelSpec): string {
-  const instances = [...new Set(targetsOf(spec).map(nameOf))].join(', ');
+  const names = [...new Set(targetsOf(spec).map(nameOf))];
+  const instances = names.length > MOST_NAMES ? words.instances(names.length) : names.join(', ');
   switch (spec.kind) {
     case 'instance':
       return instances;
@@ -52,6 +55,8 @@ export function defaultTitle(spec: PanelSpec): string {
       return headingOf(spec.text) ?? words.kind.text;
     case 'overlay':
       return `${instances} \u00b7 ${words.beside(spec.metric, spec.runs.map(({ name }) => name).join(', '))}`;
+    case 'fleet':
+      return spec.nodes === '*' ? words.kind.fleet : `${words.kind.fleet} \u00b7 ${spec.nodes}`;
     case 'ledger':
     case 'alarms':
     case 'alarm-history':

@@ -29,6 +29,6 @@ function isReading(answer: Answer): boolean {
     case 'extent':
       return false;
     default:
-      return answer.past?.state === 'reading';
+      return ('past' in answer ? answer.past : undefined)?.state === 'reading';
   }
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Plan } from '../expressions/plan.ts';
+import { Fleets } from '../fleet/fleets.ts';
 import { SeriesStore } from '../series/store.ts';
 import { latestAnswer, spectrumAnswer, statisticsAnswer, xyAnswer } from './computed_answer.ts';
 import type { Query } from './query.ts';
@@ -37,6 +38,7 @@ function scene(to = 10_000): Scene {
   return {
     watch: () => watch,
     lag: () => 0,
+    fleets: new Fleets(() => 0),
     archive: {
       version: 0,
       closeView: () => {},

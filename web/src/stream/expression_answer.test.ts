@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Plan } from '../expressions/plan.ts';
+import { Fleets } from '../fleet/fleets.ts';
 import { parsePoints } from '../past/points.ts';
 import { SeriesStore } from '../series/store.ts';
 import { computedRows } from './expression_answer.ts';
@@ -34,6 +35,7 @@ function scene(instances: Record<string, Faked>, from = 0, to = 10_000): Scene {
   return {
     watch: ({ instance }) => watches.get(instance),
     lag: () => LAG,
+    fleets: new Fleets(() => 0),
     archive: {
       version: 0,
       closeView: () => {},

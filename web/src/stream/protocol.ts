@@ -2,6 +2,7 @@
 
 import { type DemandRange, parseDemandRange } from '@oasis/wire';
 import { type Fields, isFields, listOf, valuesOf } from '../fields.ts';
+import type { FleetRequest } from '../fleet/query.ts';
 
 export const SUBPROTOCOL = 'oasis.v1';
 
@@ -146,6 +147,7 @@ export type ClientMessage =
     }
   | { op: 'unsubscribe'; id: number; topic: number }
   | ({ op: 'command'; id: number; node: string; instance: string } & CommandRequest)
+  | ({ id: number } & FleetRequest)
   | { op: 'ping'; id: number; client_time: number };
 
 export type ServerMessage =
@@ -171,6 +173,8 @@ export type ServerMessage =
   | { op: 'unsubscribed'; id: number | undefined; topic: number }
   | { op: 'result'; id: number; hertz: number | undefined; enabled: boolean | undefined }
   | { op: 'pong'; id: number; dacTime: number }
+  | { op: 'fleet'; id: number; fleet: number }
+  | { op: 'fleet_rows'; fleet: number; fields: Fields }
   | { op: 'error'; id: number | undefined; code: string; message: string };
 
 /** Parses a message from the DAC; undefined for unknown messages, which a newer DAC may send. */
@@ -223,6 +227,10 @@ export function parseServerMessage(data: string): ServerMessage | undefined {
       };
     case 'pong':
       return { op: 'pong', id: number(fields.id), dacTime: number(fields.dac_time) };
+    case 'fleet':
+      return { op: 'fleet', id: number(fields.id), fleet: number(fields.fleet) };
+    case 'fleet_rows':
+      return { op: 'fleet_rows', fleet: number(fields.fleet), fields };
     case 'error':
       return {
         op: 'error',

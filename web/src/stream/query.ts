@@ -1,4 +1,5 @@
 import type { Plan } from '../expressions/plan.ts';
+import type { FleetAnswer, FleetLook, FleetSelection } from '../fleet/query.ts';
 import type { ColumnBlock } from '../series/columns.ts';
 import type { Histogram } from '../series/histogram.ts';
 import type { RecordRow } from '../series/records.ts';
@@ -69,6 +70,8 @@ export type Query = {
       /** The time moves on: so many milliseconds are asked for next. */
       readonly ahead?: number;
     }
+  /** Many instances at a glance, as they are now. */
+  | { readonly kind: 'fleet'; readonly selection: FleetSelection; readonly look: FleetLook }
 );
 
 /** Metrics of an instance by name, or patterns for numbers within them (`axes[].position`). */
@@ -157,6 +160,7 @@ export type Answer =
       readonly kind: 'latest';
       readonly values: readonly ({ readonly time: number; readonly value: number } | undefined)[];
     } & FromPast)
+  | FleetAnswer
   | {
       readonly kind: 'moment';
       readonly sample: SampleView | undefined;

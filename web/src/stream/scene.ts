@@ -1,3 +1,4 @@
+import type { Fleets } from '../fleet/fleets.ts';
 import type { ArchiveReader } from '../past/archive_reader.ts';
 import type { Target } from './view.ts';
 import type { Watch } from './watch.ts';
@@ -7,6 +8,7 @@ export interface DataSource {
   watch(target: Target): Watch | undefined;
   /** Browser clock minus node clock, milliseconds. */
   lag(node: string): number;
+  readonly fleets: Pick<Fleets, 'answer' | 'versionOf'>;
   readonly archive: Pick<ArchiveReader, 'read' | 'readNewest' | 'closeView' | 'version'>;
 }
 

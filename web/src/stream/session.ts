@@ -1,4 +1,5 @@
 import { type Batch, DecodeError, decodeHeader } from '@oasis/wire';
+import { Fleets } from '../fleet/fleets.ts';
 import { ArchiveReader } from '../past/archive_reader.ts';
 import type { StoredTimes } from '../past/stored.ts';
 import { Commands } from './commands.ts';
@@ -44,11 +45,13 @@ export class Session {
     },
     (target) => this.subscriptions.of(target)?.pace ?? null,
   );
+  private readonly fleets = new Fleets((message) => this.send(message));
   /** Answers for the panels. */
   readonly views = new Views({
     watch: (target) => this.subscriptions.of(target),
     lag: (node) => this.lagOf(node),
     archive: this.archive,
+    fleets: this.fleets,
   });
   private readonly link: Link;
   private readonly commands = new Commands();
@@ -148,6 +151,7 @@ export class Session {
     this.link.lost(reason, code, now);
     this.commands.disconnected(now);
     this.subscriptions.disconnected();
+    this.fleets.disconnected();
   }
 
   tick(now: number): void {
@@ -164,6 +168,7 @@ export class Session {
     this.commands.tick(now);
     if (this.link.phase === 'connected') this.archive.tick(now);
     this.subscriptions.tick(now);
+    this.fleets.tick(now);
     if (now >= this.reviewAt) {
       this.reviewAt = now + REVIEW_MS;
       for (const watch of this.subscriptions.watches()) watch.review(now);
@@ -181,7 +186,7 @@ export class Session {
   nextDuty(): number {
     const review = this.subscriptions.isEmpty ? Number.POSITIVE_INFINITY : this.reviewAt;
     const reading = this.link.phase === 'connected' ? this.archive.nextDue() : Number.POSITIVE_INFINITY;
-    return Math.min(this.link.nextDue(), this.subscriptions.retryAt, review, reading);
+    return Math.min(this.link.nextDue(), this.subscriptions.retryAt, this.fleets.nextDue(), review, reading);
   }
 
   drainActions(): Action[] {
@@ -251,6 +256,12 @@ export class Session {
       case 'pong':
         this.link.ponged(message.id, message.dacTime / 1e6, now);
         break;
+      case 'fleet':
+        this.fleets.accepted(message.id, message.fleet);
+        break;
+      case 'fleet_rows':
+        this.fleets.rows(message.fleet, message.fields, now);
+        break;
       case 'error':
         this.failed(message, now);
         break;
@@ -279,6 +290,8 @@ export class Session {
     this.isRegistryKnown = false;
     const resume = this.registry.position === undefined ? {} : { resume: this.registry.position };
     this.send({ op: 'watch', deltas: true, statistics: true, schemas: 'once', ...resume });
+    // The other doors carry samples only.
+    this.fleets.opened(this.door === 'websocket');
   }
 
   private registered(): void {
@@ -294,6 +307,7 @@ export class Session {
   private failed(message: ServerMessage & { op: 'error' }, now: number): void {
     if (message.id === undefined || this.commands.failed(message.id, message.code, message.message, now))
       return;
+    if (this.fleets.failed(message.id, message.message, now)) return;
     this.subscriptions.failed(message.id, message.code, message.message, now);
   }
 

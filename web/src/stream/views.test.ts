@@ -1,5 +1,6 @@
 import type { Metric } from '@oasis/wire';
 import { beforeEach, expect, it } from 'vitest';
+import { Fleets } from '../fleet/fleets.ts';
 import type { NewestRequest } from '../past/newest.ts';
 import { type Points, parsePoints } from '../past/points.ts';
 import { Records } from '../series/records.ts';
@@ -44,6 +45,7 @@ beforeEach(() => {
   views = new Views({
     watch: () => watch as Watch,
     lag: () => LAG,
+    fleets: new Fleets(() => 0),
     archive: {
       version: 0,
       closeView: () => {},

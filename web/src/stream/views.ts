@@ -59,10 +59,10 @@ export class Views {
     const results: ViewResult[] = [];
     for (const [id, view] of this.views) {
       if (now - view.at < pause(view.query)) continue;
-      const version = this.versionOf(view.query);
+      const version = this.versionOf(view.query, now);
       view.at = now;
       const isLive = view.query.range.live;
-      if (!isLive && version === view.version) continue;
+      if ((!isLive || view.query.kind === 'fleet') && version === view.version) continue;
       view.version = version;
       const [from, to] = bounds(view.query, now);
       const scene = { ...this.source, view: id, from, to, isLive, now };
@@ -71,7 +71,8 @@ export class Views {
     return results;
   }
 
-  private versionOf(query: Query): number {
+  private versionOf(query: Query, now: number): number {
+    if (query.kind === 'fleet') return this.source.fleets.versionOf(query.selection, now);
     return targetsOf(query).reduce(
       (sum, target) => sum + (this.source.watch(target)?.memory?.version ?? 0),
       this.source.archive.version,
@@ -102,6 +103,8 @@ export class Views {
         return statisticsAnswer(scene, query);
       case 'latest':
         return latestAnswer(scene, query);
+      case 'fleet':
+        return scene.fleets.answer(query.selection, query.look, scene.now);
     }
   }
 
@@ -133,6 +136,8 @@ function targetsOf(query: Query): readonly Target[] {
       return [query.source.target];
     case 'records':
       return query.targets;
+    case 'fleet':
+      return [];
     default:
       return [query.target];
   }

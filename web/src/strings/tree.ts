@@ -5,6 +5,8 @@ export const treeStrings = {
     filter: 'Filter by name, type or metric',
     filterShort: 'Filter',
     clear: 'Clear the filter',
+    fleet: 'Fleet',
+    fleetTip: (nodes: number) => `Show all ${nodes} nodes at a glance: state, age, loss, alarms, metrics`,
     watched: (watched: number, all: number) => `${watched} of ${all} watched`,
     nothing: 'No node has registered yet.',
     nothingHint: 'Start a node on any machine that can reach this DAC:',

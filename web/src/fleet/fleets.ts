@@ -1,0 +1,197 @@
+import type { Fields } from '../fields.ts';
+import { FleetBook } from './book.ts';
+import { type Listing, listingOf } from './listing.ts';
+import {
+  type FleetAnswer,
+  type FleetLine,
+  type FleetLook,
+  type FleetRequest,
+  type FleetSelection,
+  type FleetStatus,
+  POINTS,
+} from './query.ts';
+
+/** A fleet that no panel asks for any more is read on so long: a scrolled list asks anew each time. */
+const LINGER_MS = 2000;
+/** Fleets of a connection, as many as the DAC permits. */
+export const MOST_FLEETS = 4;
+/** Milliseconds before a refused fleet is asked for again. */
+const RETRY_MS = 5000;
+
+interface Fleet {
+  readonly selection: FleetSelection;
+  readonly book: FleetBook;
+  status: FleetStatus;
+  /** Number of the request that is under way. */
+  request: number | undefined;
+  /** Number at the DAC. */
+  number: number | undefined;
+  usedAt: number;
+  retryAt: number;
+  /** The last lists of panels, until the fleet changes. */
+  readonly kept: Map<string, Kept>;
+}
+
+/** A list, and what it was made of. */
+interface Kept {
+  readonly version: number;
+  readonly listing: Listing;
+}
+
+/** Lists of one fleet that are kept: panels may show it in different orders. */
+const KEPT = 4;
+
+/** The fleets that panels read: one subscription for all panels with the same selection. */
+export class Fleets {
+  private readonly fleets = new Map<string, Fleet>();
+  private isOpen = false;
+
+  constructor(private readonly send: (message: FleetRequest) => number) {}
+
+  /** The DAC can be asked for fleets; `false`: not through this door. */
+  opened(hasFleets: boolean): void {
+    this.isOpen = hasFleets;
+    for (const fleet of this.fleets.values()) {
+      fleet.retryAt = 0;
+      fleet.status = { state: hasFleets ? 'waiting' : 'unsupported' };
+    }
+  }
+
+  disconnected(): void {
+    this.isOpen = false;
+    for (const fleet of this.fleets.values()) {
+      [fleet.request, fleet.number] = [undefined, undefined];
+      fleet.status = { state: 'waiting' };
+      fleet.book.disconnected();
+    }
+  }
+
+  /** Subscribes to the fleets that panels ask for, and ends the others. */
+  tick(now: number): void {
+    for (const [key, fleet] of this.fleets) {
+      fleet.book.tick(now);
+      if (now - fleet.usedAt > LINGER_MS && fleet.request === undefined) {
+        if (this.isOpen && fleet.number !== undefined) this.send({ op: 'end-fleet', fleet: fleet.number });
+        this.fleets.delete(key);
+      } else if (
+        this.isOpen &&
+        fleet.request === undefined &&
+        fleet.number === undefined &&
+        now >= fleet.retryAt
+      )
+        fleet.request = this.send({ op: 'fleet', ...fleet.selection });
+    }
+  }
+
+  /** Returns when {@link tick} has something to do. */
+  nextDue(): number {
+    let due = Number.POSITIVE_INFINITY;
+    for (const fleet of this.fleets.values()) {
+      due = Math.min(due, fleet.usedAt + LINGER_MS + 1);
+      if (this.isOpen && fleet.request === undefined && fleet.number === undefined)
+        due = Math.min(due, fleet.retryAt);
+    }
+    return due;
+  }
+
+  /** The DAC has accepted a request. */
+  accepted(request: number, number: number): void {
+    for (const fleet of this.fleets.values()) {
+      if (fleet.request !== request) continue;
+      [fleet.request, fleet.number] = [undefined, number];
+      fleet.status = { state: 'ready' };
+    }
+  }
+
+  /** Returns whether the request was one for a fleet. */
+  failed(request: number, problem: string, now: number): boolean {
+    for (const fleet of this.fleets.values()) {
+      if (fleet.request !== request) continue;
+      fleet.request = undefined;
+      fleet.retryAt = now + RETRY_MS;
+      fleet.status = { state: 'refused', problem };
+      fleet.book.version++;
+      return true;
+    }
+    return false;
+  }
+
+  rows(number: number, message: Fields, now: number): void {
+    for (const fleet of this.fleets.values()) if (fleet.number === number) fleet.book.apply(message, now);
+  }
+
+  /** Returns a number that changes with what a panel shows of a fleet. */
+  versionOf(selection: FleetSelection, now: number): number {
+    return this.of(selection, now).book.version;
+  }
+
+  answer(selection: FleetSelection, look: FleetLook, now: number): FleetAnswer {
+    const fleet = this.of(selection, now);
+    const { book, status } = fleet;
+    const metrics = selection.metrics.length;
+    const { lines, matched, healths, nodes, types } = list(fleet, look, now);
+    const first = Math.max(0, Math.min(look.first, lines.length - look.count));
+    const shown = lines.slice(first, first + look.count);
+    const sparks = new Float32Array(shown.length * metrics * POINTS).fill(Number.NaN);
+    for (const [index, line] of shown.entries()) {
+      if (!('row' in line)) continue;
+      for (const [metric, member] of line.members.entries()) {
+        if (member)
+          book.points(member, metric, selection.period, sparks, (index * metrics + metric) * POINTS);
+      }
+    }
+    return {
+      kind: 'fleet',
+      status: status.state === 'ready' && !book.isComplete ? { state: 'waiting' } : status,
+      members: book.members.size,
+      nodes,
+      matched,
+      healths,
+      length: lines.length,
+      first,
+      lines: shown.map((line): FleetLine => ('row' in line ? line.row : line.group)),
+      sparks,
+      types,
+      combined: book.combined,
+    };
+  }
+
+  private of(selection: FleetSelection, now: number): Fleet {
+    const key = JSON.stringify(selection);
+    let found = this.fleets.get(key);
+    if (!found) {
+      const book = new FleetBook(selection.metrics.length);
+      const status: FleetStatus = { state: 'waiting' };
+      found = {
+        selection,
+        book,
+        status,
+        request: undefined,
+        number: undefined,
+        usedAt: now,
+        retryAt: 0,
+        kept: new Map(),
+      };
+      this.fleets.set(key, found);
+    }
+    found.usedAt = now;
+    return found;
+  }
+}
+
+/** A list that is only scrolled is not made again. */
+function list({ book, selection, kept }: Fleet, look: FleetLook, now: number): Listing {
+  const { first, count, ...rest } = look;
+  const key = JSON.stringify(rest);
+  const { version } = book;
+  const known = kept.get(key);
+  if (known?.version === version) return known.listing;
+  const listing = listingOf(book, selection.metrics.length, look, now);
+  kept.delete(key);
+  kept.set(key, { version, listing });
+  for (const oldest of kept.keys()) {
+    if (kept.size <= KEPT) break;
+    kept.delete(oldest);
+  }
+  return listing;
+}

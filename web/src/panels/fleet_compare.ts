@@ -1,0 +1,27 @@
+import type { FleetRow } from '../fleet/query.ts';
+import { formatInteger } from '../format/number.ts';
+import { activeDock } from '../layout/active_dock.ts';
+import { notify } from '../state/notice.ts';
+import { openPanel } from '../state/panels.ts';
+import type { Source } from '../stream/query.ts';
+import { fleetStrings as words } from '../strings/fleet.ts';
+import type { ShownMetric } from './fleet_rows.tsx';
+
+/** Most lines of a comparison. The colors of a chart repeat after ten. */
+export const MAX_COMPARED = 20;
+
+/** Opens one chart with a metric of many rows. */
+export function compare(rows: readonly FleetRow[], place: number, metric: ShownMetric): void {
+  const all = rows.flatMap((row): Source[] => {
+    const instance = row.sources[place];
+    return instance === undefined ? [] : [{ target: { node: row.node, instance }, metrics: [metric.path] }];
+  });
+  const sources = all.slice(0, MAX_COMPARED);
+  if (sources.length === 0) {
+    notify(words.nothingToCompare);
+    return;
+  }
+  if (all.length > sources.length) notify(words.compared(sources.length, formatInteger(all.length)));
+  const panel = openPanel({ kind: 'series', sources, mode: 'lines', title: metric.label });
+  activeDock()?.focus(panel.id);
+}

@@ -1,0 +1,238 @@
+import type { Metric } from '@oasis/wire';
+import { SEVERITIES } from '../alarms/alarm.ts';
+import { Dot, type Tone } from '../components/dot.tsx';
+import { type FleetGroup, type FleetRow, type Health, healths } from '../fleet/query.ts';
+import { formatValue, NOTHING, severityOf } from '../fleet/text.ts';
+import { formatHertz } from '../format/name.ts';
+import { formatInteger } from '../format/number.ts';
+import { formatAge } from '../format/time.ts';
+import { fleetStrings as words } from '../strings/fleet.ts';
+import { visible } from '../text/visible.ts';
+
+/** What is known of a metric column. */
+export interface ShownMetric {
+  readonly path: string;
+  readonly label: string;
+  readonly metric: Metric | undefined;
+}
+
+export interface RowProps {
+  readonly row: FleetRow;
+  readonly metrics: readonly ShownMetric[];
+  readonly id: string;
+  readonly top: number;
+  readonly left: number;
+  /** Of a tile, in CSS pixels. */
+  readonly width: number;
+  readonly index: number;
+  readonly isCurrent: boolean;
+  readonly isChosen: boolean;
+}
+
+const TONES: Record<Health, Tone> = {
+  offline: 'bad',
+  stopped: 'warn',
+  empty: 'idle',
+  disabled: 'idle',
+  live: 'good',
+};
+
+/** The name of a row as people read it. */
+export function nameOfRow({ node, instance }: FleetRow): string {
+  return visible(instance === undefined ? node : `${instance} on ${node}`);
+}
+
+/** One row of the table. Clicks and keys are handled by the list. */
+export function Row({ row, metrics, id, top, index, isCurrent, isChosen }: RowProps) {
+  return (
+    <div
+      role="option"
+      tabIndex={-1}
+      aria-label={labelOf(row, metrics)}
+      id={id}
+      class={`fleet-row ${isCurrent ? 'is-current' : ''} ${isChosen ? 'is-chosen' : ''}`}
+      style={{ transform: `translateY(${top}px)` }}
+      aria-posinset={index + 1}
+      aria-selected={isChosen}
+      data-testid="fleet-row"
+      data-index={index}
+      data-node={row.node}
+      data-instance={row.instance}
+      data-health={row.health}
+    >
+      <span class="fleet-check" data-part="check" title={words.select(nameOfRow(row))}>
+        <span class={`fleet-box ${isChosen ? 'is-on' : ''}`} aria-hidden="true" />
+      </span>
+      <span class="fleet-name" title={nameOfRow(row)}>
+        {visible(row.instance ?? row.node)}
+        {row.instance === undefined && row.count > 1 && (
+          <small>{words.instancesOf(formatInteger(row.count))}</small>
+        )}
+        {row.instance !== undefined && <small>{visible(row.node)}</small>}
+      </span>
+      <HealthCell health={row.health} />
+      <span class="fleet-number fleet-age">{row.age === undefined ? NOTHING : formatAge(row.age)}</span>
+      <span class="fleet-number fleet-rate">{row.hertz === null ? NOTHING : formatHertz(row.hertz)}</span>
+      <Missing explained={row.explained} unexplained={row.unexplained} />
+      <Alarms counts={row.alarms} />
+      {metrics.map(({ path, metric }, place) => (
+        <span
+          key={path}
+          class={`fleet-metric is-${severityOf(row.values[place] ?? null, metric) ?? 'plain'}`}
+          style={{ '--place': place }}
+          title={sourceTip(row, place)}
+          data-testid={`fleet-metric-${place}`}
+        >
+          <span class="fleet-value">{formatValue(row.values[place] ?? null, metric)}</span>
+          <span class="fleet-spark" data-place={place} />
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** A row in words, for screen readers. */
+function labelOf(row: FleetRow, metrics: readonly ShownMetric[]): string {
+  return [
+    nameOfRow(row),
+    words.health[row.health],
+    ...metrics.map(
+      ({ label, metric }, place) => `${label} ${formatValue(row.values[place] ?? null, metric)}`,
+    ),
+    words.missing(formatInteger(row.explained), formatInteger(row.unexplained)),
+    words.alarms(alarmWords(row.alarms)),
+  ].join(', ');
+}
+
+/** One tile: name, state, the first metric. */
+export function Tile({ row, metrics, id, top, left, width, index, isCurrent, isChosen }: RowProps) {
+  const [shown] = metrics;
+  const worst = row.alarms.findLastIndex((count) => count > 0);
+  const label = labelOf(row, metrics);
+  return (
+    <div
+      role="option"
+      tabIndex={-1}
+      id={id}
+      class={`fleet-tile is-${row.health} ${isCurrent ? 'is-current' : ''} ${isChosen ? 'is-chosen' : ''}`}
+      style={{ transform: `translate(${left}px, ${top}px)`, width: `${width}px` }}
+      aria-selected={isChosen}
+      aria-label={label}
+      title={label}
+      data-testid="fleet-tile"
+      data-index={index}
+      data-node={row.node}
+      data-instance={row.instance}
+      data-health={row.health}
+    >
+      <span class="fleet-tile-head">
+        <Dot tone={TONES[row.health]} />
+        <span class="fleet-tile-name">{visible(row.instance ?? row.node)}</span>
+        {worst >= 0 && <span class={`fleet-bell is-${SEVERITIES[worst]}`}>{row.alarms[worst]}</span>}
+      </span>
+      <span class="fleet-tile-node">{visible(row.node)}</span>
+      <span class="fleet-tile-body">
+        <span class={`fleet-value is-${severityOf(row.values[0] ?? null, shown?.metric) ?? 'plain'}`}>
+          {row.health === 'live' && shown
+            ? formatValue(row.values[0] ?? null, shown.metric)
+            : words.health[row.health]}
+        </span>
+        <span class="fleet-spark" data-place={0} />
+      </span>
+    </div>
+  );
+}
+
+export function Group(props: {
+  group: FleetGroup;
+  isTile: boolean;
+  left: number;
+  top: number;
+  width: number;
+  index: number;
+  isCurrent: boolean;
+  id: string;
+}) {
+  const { group, isTile, left, top, width, index, isCurrent, id } = props;
+  const name = group.name === '' ? words.noGroup : visible(group.name);
+  const counts = healths.flatMap((health, place) =>
+    group.healths[place] > 0 && health !== 'live'
+      ? [`${formatInteger(group.healths[place])} ${words.health[health].toLowerCase()}`]
+      : [],
+  );
+  return (
+    <div
+      role="option"
+      tabIndex={-1}
+      aria-selected={false}
+      id={id}
+      class={`fleet-group ${isTile ? 'fleet-tile' : ''} ${isCurrent ? 'is-current' : ''}`}
+      style={{ transform: `translate(${left}px, ${top}px)`, ...(isTile && { width: `${width}px` }) }}
+      aria-posinset={index + 1}
+      aria-label={words.groupLabel(name, formatInteger(group.count), group.isOpen)}
+      data-open={group.isOpen}
+      data-testid="fleet-group"
+      data-index={index}
+      data-group={group.name}
+    >
+      <span class="fleet-group-head">
+        <span class={`fleet-fold ${group.isOpen ? 'is-open' : ''}`} aria-hidden="true" />
+        <strong>{name}</strong>
+        <small>{[formatInteger(group.count), ...counts].join(' \u00b7 ')}</small>
+      </span>
+    </div>
+  );
+}
+
+function HealthCell({ health }: { health: Health }) {
+  const tone = TONES[health];
+  return (
+    <span class={`fleet-health is-${tone}`} title={words.healthTips[health]}>
+      <Dot tone={tone} />
+      {words.health[health]}
+    </span>
+  );
+}
+
+function Missing({ explained, unexplained }: { explained: number; unexplained: number }) {
+  const tone = unexplained > 0 ? 'bad' : explained > 0 ? 'warn' : 'none';
+  const tip =
+    tone === 'none' ? words.noneMissing : words.missing(formatInteger(explained), formatInteger(unexplained));
+  return (
+    <span class={`fleet-number fleet-missing is-${tone}`} title={tip}>
+      {formatInteger(explained + unexplained)}
+      {unexplained > 0 && <span aria-hidden="true"> !</span>}
+    </span>
+  );
+}
+
+function Alarms({ counts }: { counts: readonly number[] }) {
+  return (
+    <span class="fleet-alarms" title={words.alarms(alarmWords(counts))}>
+      {counts.map((count, severity) =>
+        count > 0 ? (
+          <span key={SEVERITIES[severity]} class={`fleet-bell is-${SEVERITIES[severity]}`}>
+            {count}
+            <span class="visually-hidden"> {SEVERITIES[severity]}</span>
+          </span>
+        ) : null,
+      )}
+    </span>
+  );
+}
+
+/** The numbers of alarms in words, the worst first. */
+function alarmWords(counts: readonly number[]): string[] {
+  return counts
+    .map((count, severity) => (count > 0 ? words.alarmCount(count, SEVERITIES[severity]) : ''))
+    .filter(Boolean)
+    .reverse();
+}
+
+/** Of a node with several instances, the instance that a value is of. */
+function sourceTip(row: FleetRow, place: number): string | undefined {
+  const source = row.sources[place];
+  return row.instance === undefined && row.count > 1 && source !== undefined
+    ? words.greatest(visible(source))
+    : undefined;
+}

@@ -129,7 +129,7 @@ fn is_match(pattern: &str, text: &str) -> bool {
 }
 
 impl Person {
-    fn permits(&self, verb: &str, on: On<'_>) -> bool {
+    pub fn permits(&self, verb: &str, on: On<'_>) -> bool {
         self.rules.iter().any(|rule| {
             let (verbs, target) = rule.split_once(' ').unwrap();
             let (node, instance) = target.split_once('/').unwrap();

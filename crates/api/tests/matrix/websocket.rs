@@ -177,6 +177,19 @@ async fn a_watching_client_learns_of_what_it_may_see() {
         assert_eq!(names, seen, "{}", person.name);
         assert_eq!(statistics["instances"].as_array().unwrap().len(), seen.len(), "{}", person.name);
 
+        let fleet = request(&mut socket, 3, json!({"op": "fleet"})).await;
+        let live = |(node, name): &(&'static str, &'static str)| person.permits("read-live", On::Instance(node, name));
+        let live: BTreeSet<_> = INSTANCES.into_iter().filter(live).collect();
+        if live.is_empty() {
+            assert_eq!(fleet["op"], "error", "{}: {fleet}", person.name);
+        } else {
+            let rows = next(&mut socket, |message| message["op"] == "fleet_rows").await;
+            let members = rows["members"].as_array().unwrap().iter();
+            let names: BTreeSet<_> =
+                members.map(|member| (member[1].as_str().unwrap(), member[2].as_str().unwrap())).collect();
+            assert_eq!(names, live, "{}", person.name);
+        }
+
         let mut socket = connect(&world, address, person, "/ws", Some("oasis.v1")).await.unwrap();
         socket.send(Message::text(json!({"op": "watch", "id": 2}).to_string())).await.unwrap();
         let picture = next(&mut socket, |message| message["op"] == "registry" || message["id"] == 2).await;

@@ -5,7 +5,10 @@ import { PlainNode } from './harness/plain_node.ts';
 import { Rig } from './harness/rig.ts';
 import { SimulatedFleet } from './harness/simulated_fleet.ts';
 
-const NODES = Array.from({ length: 60 }, (_, index) => `line-${1 + (index % 3)}-press-${String(index).padStart(2, '0')}`);
+const NODES = Array.from(
+  { length: 60 },
+  (_, index) => `line-${1 + (index % 3)}-press-${String(index).padStart(2, '0')}`,
+);
 const EACH = 2;
 /** A name that tries to look like something else. */
 const HOSTILE = 'line-1-<img src=x onerror=alert(1)>\u202e';
@@ -86,14 +89,15 @@ it('can be used with keys alone: selects rows, and compares them in one chart', 
   await part('fleet-sort-name').click();
   await expect.poll(first('data-node')).toBe('line-1-press-00');
   await part('fleet-list').focus();
-  for (const key of ['Home', ' ', 'ArrowDown', ' ', 'ArrowDown', 'ArrowDown', ' ']) await visit.page.keyboard.press(key);
+  for (const key of ['Home', ' ', 'ArrowDown', ' ', 'ArrowDown', 'ArrowDown', ' '])
+    await visit.page.keyboard.press(key);
   await expect.poll(() => part('fleet-chosen').textContent()).toContain('3 selected');
   await visit.page.keyboard.press('c');
   await expect.poll(() => part('series').count()).toBe(1);
   await expect.poll(() => part('legend-value').count()).toBe(3);
-  await expect.poll(() => part('legend-value').allTextContents()).toEqual(
-    expect.arrayContaining([expect.stringMatching(/\d/)]),
-  );
+  await expect
+    .poll(() => part('legend-value').allTextContents())
+    .toEqual(expect.arrayContaining([expect.stringMatching(/\d/)]));
   await visit.screenshot('fleet-compare');
   await visit.page.locator('.dv-tab', { hasText: 'Fleet' }).click();
   await part('fleet-list').focus();
@@ -122,6 +126,7 @@ it('opens an instance with a click, and keeps its settings over a reload', async
   await rows().first().locator('.fleet-name').click();
   await expect.poll(() => visit.card('motor-01').count()).toBe(1);
   await visit.page.reload();
+  await visit.page.locator('.dv-tab', { hasText: 'Fleet' }).click();
   await expect.poll(() => part('fleet-instances').getAttribute('aria-pressed')).toBe('true');
   await expect.poll(() => part('fleet-count').textContent()).toBe('120 of 120 instances');
 });

@@ -19,7 +19,10 @@ const SECONDS = 10;
 
 const folder = mkdtempSync(join(tmpdir(), 'oasis-bench-fleet-'));
 const config = join(folder, 'oasis.toml');
-writeFileSync(config, `[channel]\nmax_connections = ${NODES + 100}\nmax_connections_per_address = ${NODES + 100}\n`);
+writeFileSync(
+  config,
+  `[channel]\nmax_connections = ${NODES + 100}\nmax_connections_per_address = ${NODES + 100}\n`,
+);
 const rig = new Rig(() => Oasis.dac({}, '--config', config));
 let fleet: SimulatedFleet;
 
@@ -51,7 +54,10 @@ it(`${NODES * EACH} instances at 1 Hz`, async () => {
   await opened(visit);
   for (const shape of ['nodes', 'instances', 'tiles']) {
     await visit.page.getByTestId(`fleet-${shape}`).click();
-    await visit.page.getByTestId(shape === 'tiles' ? 'fleet-tile' : 'fleet-row').first().waitFor();
+    await visit.page
+      .getByTestId(shape === 'tiles' ? 'fleet-tile' : 'fleet-row')
+      .first()
+      .waitFor();
     const gauge = await Gauge.of(rig.browser, visit);
     const still = await gauge.frames(SECONDS);
     const scrolling = scroll(visit);

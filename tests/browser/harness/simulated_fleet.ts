@@ -38,7 +38,9 @@ export class SimulatedFleet {
     const started: PlainNode[] = [];
     for (let first = 0; first < nodes.length; first += AT_ONCE) {
       const some = nodes.slice(first, first + AT_ONCE);
-      started.push(...(await Promise.all(some.map((name) => PlainNode.start(channel, name, instances, PING_MS)))));
+      started.push(
+        ...(await Promise.all(some.map((name) => PlainNode.start(channel, name, instances, PING_MS)))),
+      );
     }
     return new SimulatedFleet(started, names);
   }
@@ -48,7 +50,9 @@ export class SimulatedFleet {
     const node = this.nodes[index];
     for (const [place, name] of this.names.entries()) {
       const wave = Math.sin((this.tick + 7 * index + place) / 10);
-      const columns = [index % 100, 40 + 10 * wave + (index % 7), 50 + wave].map((value) => Float64Array.of(value));
+      const columns = [index % 100, 40 + 10 * wave + (index % 7), 50 + wave].map((value) =>
+        Float64Array.of(value),
+      );
       node?.flush(name, [time], columns);
     }
   }

@@ -22,17 +22,6 @@ export function Tree() {
         <span class="tree-count" data-testid="tree-count">
           {words.watched(chosenKeys.value.size, instances.length)}
         </span>
-        {nodes.length >= MANY_NODES && (
-          <button
-            type="button"
-            class="button tree-fleet"
-            title={words.fleetTip(nodes.length)}
-            data-testid="open-fleet"
-            onClick={openFleet}
-          >
-            {words.fleet}
-          </button>
-        )}
         <button
           type="button"
           class="button tree-toggle"
@@ -47,12 +36,11 @@ export function Tree() {
         </button>
       </div>
       <div class="tree-body" id="tree-body">
-        <FilterBox />
-        {treeRows.value.length > 0 ? (
-          <TreeList />
-        ) : (
-          <Empty hasNodes={(registry.value?.nodes ?? []).length > 0} />
-        )}
+        <div class="tree-tools">
+          <FilterBox />
+          {nodes.length >= MANY_NODES && <FleetButton nodes={nodes.length} />}
+        </div>
+        {treeRows.value.length > 0 ? <TreeList /> : <Empty hasNodes={nodes.length > 0} />}
       </div>
     </nav>
   );
@@ -75,6 +63,21 @@ function FilterBox() {
         filter.value = event.currentTarget.value;
       }}
     />
+  );
+}
+
+function FleetButton({ nodes }: { nodes: number }) {
+  const words = strings.tree;
+  return (
+    <button
+      type="button"
+      class="button"
+      title={words.fleetTip(nodes)}
+      data-testid="open-fleet"
+      onClick={openFleet}
+    >
+      {words.fleet}
+    </button>
   );
 }
 

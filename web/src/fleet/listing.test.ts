@@ -20,7 +20,7 @@ function fleet(): FleetBook {
   const members = names.flatMap((node, index) =>
     ['motor', 'pump'].map((instance, place) => [2 * index + place + 1, node, instance, 0]),
   );
-  const rows = members.map(([id]) => [id, 'online', 1, 10, 1, 0, 0, 0, id]);
+  const rows: unknown[] = members.map(([id]) => [id, 'online', 1, 10, 1, 0, 0, 0, id]);
   // One is offline, one has lost samples, one has an alarm, one has no value.
   rows[1] = [2, 'offline', 1, 90_000, 1, 0, 0, 0, 2];
   rows[3] = [4, 'online', 1, 10, 1, 7, 1, 0, 4];

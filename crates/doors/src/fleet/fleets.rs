@@ -20,6 +20,8 @@ use std::{
 
 /// Different fleets at the same time.
 pub const MOST: usize = 32;
+/// Instances that are measured at a time.
+const PAGE: usize = 200;
 /// Rest after a round, for each unit of its work: the thread takes a fifth of a core for one fleet at most.
 const REST: u32 = 4;
 /// How often the thread looks for fleets without readers.
@@ -74,6 +76,11 @@ pub enum FleetError {
 }
 
 impl Fleet {
+    /// A fleet before its first round.
+    pub(super) fn new(number: u64, selection: Selection) -> Self {
+        Self { number, selection, summary: Mutex::new(Summary::new(number)) }
+    }
+
     /// Number of the last complete round.
     pub fn round(&self) -> u64 {
         self.summary().round()
@@ -88,19 +95,29 @@ impl Fleet {
         }
     }
 
-    fn summary(&self) -> MutexGuard<'_, Summary> {
+    pub(super) fn summary(&self) -> MutexGuard<'_, Summary> {
         self.summary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Computes a round. The lock is released between pages, so that readers never wait for all of it.
-    fn run_round(&self, dac: &Dac, measure: &mut Measure, alarms: &AlarmsByInstance) {
+    /// Computes a round, a page of instances at a time. Nothing is measured under the lock, so readers never wait for a long batch.
+    pub(super) fn run_round(&self, dac: &Dac, measure: &mut Measure, alarms: &AlarmsByInstance) {
         measure.begin();
         let mut after = None;
         loop {
-            after = self.summary().look_at(dac, after, measure, (&self.selection, alarms));
-            if after.is_none() {
+            let page = dac.registry.instances_after(after, PAGE);
+            let last = page.last().map(|instance| instance.topic).filter(|_| page.len() == PAGE);
+            let page: Vec<_> = page.into_iter().filter(|instance| self.selection.contains(instance)).collect();
+            let known = self.summary().known(&page);
+            let measured = page.into_iter().zip(known).map(|(instance, known)| {
+                let row = measure.row(dac, &instance, &self.selection, alarms, known.as_ref());
+                (instance, row)
+            });
+            let found = measured.collect();
+            self.summary().take(found, (after, last));
+            if last.is_none() {
                 break;
             }
+            after = last;
         }
         self.summary().end_round();
     }
@@ -135,9 +152,7 @@ impl Fleets {
             None if book.known.len() >= MOST => return Err(FleetError::TooMany),
             None => {
                 book.last_number += 1;
-                let number = book.last_number;
-                let summary = Mutex::new(Summary::new(number));
-                let fleet = Arc::new(Fleet { number, selection: selection.clone(), summary });
+                let fleet = Arc::new(Fleet::new(book.last_number, selection.clone()));
                 book.known.insert(selection, fleet.clone());
                 fleet
             }

@@ -4,13 +4,11 @@
 //! takes them slowly misses no change: its next message combines the rounds between.
 
 use super::{
-    measure::{AlarmsByInstance, Measure},
     message::{FleetMember, FleetType, FleetView},
     row::{Row, WrittenRow},
-    selection::Selection,
 };
 use bytes::Bytes;
-use oasis_dac::{Dac, Instance, SchemaHash, now};
+use oasis_dac::{Instance, SchemaHash, now};
 use oasis_websocket::{Opcode, frame};
 use oasis_wire::quantity::TopicId;
 use std::{
@@ -19,8 +17,6 @@ use std::{
     sync::Arc,
 };
 
-/// Instances that are looked at in one piece of a round.
-pub const PAGE: usize = 200;
 /// Rows in one message.
 const ROWS: usize = 1_000;
 /// Members that are looked at for one message: most may be unchanged.
@@ -108,20 +104,21 @@ impl Summary {
         self.round
     }
 
-    /// Looks at a page of instances after a topic, and returns the last one; none if these were the last instances of the DAC.
-    pub fn look_at(
+    /// Returns the figures that are known of these instances.
+    pub fn known(&self, page: &[Arc<Instance>]) -> Vec<Option<Row>> {
+        let row = |instance: &Arc<Instance>| self.members.get(&instance.topic).map(|member| member.row.clone());
+        page.iter().map(row).collect()
+    }
+
+    /// Takes the figures of all instances of the fleet after a topic, up to another one; up to the end without it.
+    pub fn take(
         &mut self,
-        dac: &Dac,
-        after: Option<TopicId>,
-        measure: &mut Measure,
-        (selection, alarms): (&Selection, &AlarmsByInstance),
-    ) -> Option<TopicId> {
-        let page = dac.registry.instances_after(after, PAGE);
+        found: Vec<(Arc<Instance>, Row)>,
+        (after, last): (Option<TopicId>, Option<TopicId>),
+    ) {
         let round = self.round + 1;
-        for instance in page.iter().filter(|instance| selection.contains(instance)) {
-            let known = self.members.get_mut(&instance.topic);
-            let row = measure.row(dac, instance, selection, alarms, known.as_ref().map(|known| &known.row));
-            match known {
+        for (instance, row) in found {
+            match self.members.get_mut(&instance.topic) {
                 Some(known) => {
                     known.seen = round;
                     if known.row != row {
@@ -130,14 +127,12 @@ impl Summary {
                 }
                 None => {
                     let (joined, changed, seen) = (round, round, round);
-                    let member = Member { instance: instance.clone(), row, joined, changed, seen };
-                    self.members.insert(instance.topic, member);
+                    let topic = instance.topic;
+                    self.members.insert(topic, Member { instance, row, joined, changed, seen });
                 }
             }
         }
-        let last = page.last().map(|instance| instance.topic).filter(|_| page.len() == PAGE);
         self.remove_unseen(after, last, round);
-        last
     }
 
     /// Removes members of a range that are not there any more.

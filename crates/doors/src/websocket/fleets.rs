@@ -141,8 +141,15 @@ impl Shard {
             let said = self.send_fleet(key, now, &mut written);
             self.settle(key, said);
         }
-        // A turn that wrote all it may has more to do, after the others.
-        self.fleet_clock.next = Some(if written >= WRITTEN { now } else { now + LOOK });
+        let soon = readers.iter().filter_map(|key| self.next_message(*key)).min();
+        self.fleet_clock.next = Some(soon.map_or(now + LOOK, |soon| soon.min(now + LOOK)));
+    }
+
+    /// Returns when a client may have the next message that it lacks; none while it has not taken the one before.
+    fn next_message(&mut self, key: usize) -> Option<Instant> {
+        let connection = self.connections.get_mut(key).filter(|connection| connection.is_open())?;
+        let lacks = |known: &&FleetSubscription| known.reader.lags(known.fleet.round());
+        native(connection)?.fleets.iter().filter(lacks).map(|known| known.due).min()
     }
 
     /// Writes the next message of one fleet of a client that has taken everything before.

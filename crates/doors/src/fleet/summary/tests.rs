@@ -1,6 +1,10 @@
 use super::*;
-use crate::{fleet::Wanted, test_plant::Plant, websocket::registry_of};
-use oasis_dac::Config;
+use crate::{
+    fleet::{Fleet, Wanted, measure::{AlarmsByInstance, Measure}},
+    test_plant::Plant,
+    websocket::registry_of,
+};
+use oasis_dac::{Config, Dac};
 use serde_json::{Value, json};
 
 /// A fleet as its reader knows it.
@@ -47,33 +51,23 @@ impl Copy {
 
 /// A fleet of a DAC, with its rounds.
 struct Rounds {
-    summary: Summary,
+    fleet: Fleet,
     measure: Measure,
-    selection: Selection,
     alarms: AlarmsByInstance,
 }
 
 impl Rounds {
     fn of(wanted: Value) -> Self {
         let selection = serde_json::from_value::<Wanted>(wanted).unwrap().check().unwrap();
-        let (summary, measure) = (Summary::new(5), Measure::default());
-        Self { summary, measure, selection, alarms: AlarmsByInstance::default() }
+        Self { fleet: Fleet::new(5, selection), measure: Measure::default(), alarms: Default::default() }
     }
 
-    /// Computes a round, and returns in how many pieces.
-    fn run(&mut self, dac: &Dac) -> usize {
-        self.measure.begin();
-        let (mut after, mut pages) = (None, 0);
-        loop {
-            pages += 1;
-            let given = (&self.selection, &self.alarms);
-            after = self.summary.look_at(dac, after, &mut self.measure, given);
-            if after.is_none() {
-                break;
-            }
-        }
-        self.summary.end_round();
-        pages
+    fn run(&mut self, dac: &Dac) {
+        self.fleet.run_round(dac, &mut self.measure, &self.alarms);
+    }
+
+    fn read(&self, copy: &mut Copy) {
+        copy.read(&mut self.fleet.summary());
     }
 }
 
@@ -81,9 +75,9 @@ impl Rounds {
 fn a_reader_gets_a_picture_in_bounded_messages_and_then_what_changed() {
     let dac = registry_of(300, 10);
     let (mut rounds, mut copy) = (Rounds::of(json!({})), Copy::default());
-    assert!(rounds.summary.next(copy.reader).is_none(), "nothing is known yet");
-    assert!(rounds.run(&dac) >= 3_000 / PAGE);
-    copy.read(&mut rounds.summary);
+    assert!(rounds.fleet.summary().next(copy.reader).is_none(), "nothing is known yet");
+    rounds.run(&dac);
+    rounds.read(&mut copy);
     assert_eq!((copy.rows.len(), copy.names.len()), (3_000, 3_000));
     assert!(copy.messages.iter().all(|message| message["rows"].as_array().unwrap().len() <= ROWS));
     let [first, .., last] = &copy.messages[..] else { panic!("{} messages", copy.messages.len()) };
@@ -93,10 +87,10 @@ fn a_reader_gets_a_picture_in_bounded_messages_and_then_what_changed() {
     // A round in which nothing changed has no message, but a new reader gets everything.
     rounds.run(&dac);
     let before = copy.messages.len();
-    copy.read(&mut rounds.summary);
+    rounds.read(&mut copy);
     assert_eq!(copy.messages.len(), before);
     let mut another = Copy::default();
-    another.read(&mut rounds.summary);
+    rounds.read(&mut another);
     assert_eq!(another.rows.len(), 3_000);
 }
 
@@ -105,7 +99,7 @@ fn readers_at_one_place_share_the_bytes() {
     let dac = registry_of(3, 2);
     let mut rounds = Rounds::of(json!({}));
     rounds.run(&dac);
-    let mut message = || rounds.summary.next(FleetReader::default()).unwrap().frame.unwrap();
+    let mut message = || rounds.fleet.summary().next(FleetReader::default()).unwrap().frame.unwrap();
     assert_eq!(message().as_ptr(), message().as_ptr());
 }
 
@@ -115,11 +109,11 @@ fn a_fleet_has_the_instances_that_match_and_a_reader_those_that_it_may_see() {
     let mut rounds = Rounds::of(json!({"nodes": "node-1*", "instances": "*-2"}));
     rounds.run(&dac);
     let mut copy = Copy::default();
-    copy.read(&mut rounds.summary);
+    rounds.read(&mut copy);
     assert_eq!(copy.names.len(), 11, "{:?}", copy.names);
     assert!(copy.names.values().all(|name| name.starts_with("node-1") && name.ends_with("-2")));
     let mut partial = Copy::default();
-    while let Some(piece) = rounds.summary.next_visible(partial.reader, |node, _| node == "node-12") {
+    while let Some(piece) = rounds.fleet.summary().next_visible(partial.reader, |node, _| node == "node-12") {
         partial.take(&piece);
     }
     assert_eq!(partial.names.into_values().collect::<Vec<_>>(), ["node-12/instance-2"]);
@@ -130,15 +124,15 @@ fn members_that_are_gone_are_removed_and_a_reader_that_missed_it_begins_anew() {
     let (many, few) = (registry_of(250, 2), registry_of(3, 2));
     let (mut rounds, mut copy) = (Rounds::of(json!({})), Copy::default());
     rounds.run(&many);
-    copy.read(&mut rounds.summary);
+    rounds.read(&mut copy);
     assert_eq!(copy.rows.len(), 500);
     rounds.run(&few);
-    copy.read(&mut rounds.summary);
+    rounds.read(&mut copy);
     assert_eq!((copy.rows.len(), copy.names.len()), (6, 6));
     // As if more had been removed than are remembered.
     rounds.run(&many);
-    rounds.summary.forgotten = 3;
-    copy.read(&mut rounds.summary);
+    rounds.fleet.summary().forgotten = 3;
+    rounds.read(&mut copy);
     assert_eq!(copy.messages.last().unwrap()["from"], 0);
     assert_eq!(copy.rows.len(), 500);
 }
@@ -151,7 +145,7 @@ async fn a_row_has_the_newest_value_and_says_what_is_missing() {
     let mut rounds = Rounds::of(json!({"metrics": ["count", "speed"]}));
     let mut copy = Copy::default();
     rounds.run(&dac);
-    copy.read(&mut rounds.summary);
+    rounds.read(&mut copy);
     let id = u64::from(topic.0);
     assert_eq!(copy.rows[&id], json!([id, "online", null, null, 0, 0, 0, 0, null, null]));
     plant.send(topic.0, 10);
@@ -159,7 +153,7 @@ async fn a_row_has_the_newest_value_and_says_what_is_missing() {
     plant.send(topic.0, 3);
     rounds.alarms = [("plant".into(), [("counter".into(), [0, 1, 0, 2])].into())].into();
     rounds.run(&dac);
-    copy.read(&mut rounds.summary);
+    rounds.read(&mut copy);
     let row = copy.rows[&id].as_array().unwrap();
     assert!(row[3].as_u64().unwrap() < 60_000, "an age in milliseconds: {row:?}");
     assert_eq!(row[4..], [json!(13), json!(0), json!(5), json!([0, 1, 0, 2]), json!(17), Value::Null]);
@@ -167,7 +161,7 @@ async fn a_row_has_the_newest_value_and_says_what_is_missing() {
     // Nothing new: no message.
     rounds.run(&dac);
     let before = copy.messages.len();
-    copy.read(&mut rounds.summary);
+    rounds.read(&mut copy);
     assert_eq!(copy.messages.len(), before);
 }
 
@@ -179,13 +173,13 @@ async fn a_slow_reader_gets_rounds_combined() {
     let mut rounds = Rounds::of(json!({"metrics": ["count"]}));
     let mut copy = Copy::default();
     rounds.run(&dac);
-    copy.read(&mut rounds.summary);
+    rounds.read(&mut copy);
     for _ in 0..3 {
         plant.send(topic, 1);
         rounds.run(&dac);
     }
     let before = copy.messages.len();
-    copy.read(&mut rounds.summary);
+    rounds.read(&mut copy);
     assert_eq!(copy.messages.len(), before + 1);
     let last = copy.messages.last().unwrap();
     assert_eq!((&last["from"], &last["round"], &last["rows"][0][8]), (&json!(1), &json!(4), &json!(2)));

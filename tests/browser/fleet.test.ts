@@ -99,7 +99,7 @@ it('can be used with keys alone: selects rows, and compares them in one chart', 
     .poll(() => part('legend-value').allTextContents())
     .toEqual(expect.arrayContaining([expect.stringMatching(/\d/)]));
   await visit.screenshot('fleet-compare');
-  await visit.page.locator('.dv-tab', { hasText: 'Fleet' }).click();
+  await part('open-fleet').click();
   await part('fleet-list').focus();
   await visit.page.keyboard.press('Escape');
   await expect.poll(() => part('fleet-chosen').count()).toBe(0);
@@ -126,7 +126,7 @@ it('opens an instance with a click, and keeps its settings over a reload', async
   await rows().first().locator('.fleet-name').click();
   await expect.poll(() => visit.card('motor-01').count()).toBe(1);
   await visit.page.reload();
-  await visit.page.locator('.dv-tab', { hasText: 'Fleet' }).click();
+  await part('open-fleet').click();
   await expect.poll(() => part('fleet-instances').getAttribute('aria-pressed')).toBe('true');
   await expect.poll(() => part('fleet-count').textContent()).toBe('120 of 120 instances');
 });

@@ -27,8 +27,9 @@ function isReading(answer: Answer): boolean {
     case 'moment':
       return answer.state === 'reading';
     case 'extent':
+    case 'fleet':
       return false;
     default:
-      return ('past' in answer ? answer.past : undefined)?.state === 'reading';
+      return answer.past?.state === 'reading';
   }
 }

@@ -58,10 +58,10 @@ function merged(signals: readonly Signal[]): Float64Array {
 }
 
 /** Returns the values of a signal at other times, and marks the first time after each of its gaps. */
-function held(
+export function held(
   { times, values, breaks, maxAge, until }: Signal,
   at: Float64Array,
-  broken: Uint8Array,
+  broken = new Uint8Array(at.length),
 ): Float64Array {
   const found = new Float64Array(at.length).fill(Number.NaN);
   let next = 0;

@@ -1,6 +1,9 @@
 import { parseKnown } from '../expressions/resolve.ts';
 import { type Fields, isFields } from '../fields.ts';
 import { parseFleet } from '../fleet/settings.ts';
+import { parseShapes } from '../map/shapes.ts';
+import { isTileAddress } from '../map/tiles.ts';
+import { MAX_TRACKS, type MapTrack } from '../map/tracks.ts';
 import {
   MAX_EXPRESSIONS,
   type OverlaidRun,
@@ -97,10 +100,7 @@ function parseContent(json: Fields): PanelContent | undefined {
       const flags = {
         ...flag('isEqual', json.isEqual),
         ...flag('isDots', json.isDots),
-        ...present(
-          'trail',
-          TRAILS.find((seconds) => seconds > 0 && seconds === json.trail),
-        ),
+        ...present('trail', parseTrail(json.trail)),
       };
       return expressions.length === 2 ? { kind: 'xy', expressions, ...flags } : undefined;
     }
@@ -113,6 +113,8 @@ function parseContent(json: Fields): PanelContent | undefined {
       const { kind } = json;
       return kind === 'number' ? { kind, expressions, ...settingsIn(json) } : { kind, expressions };
     }
+    case 'map':
+      return parseMap(json);
     case 'text':
       return typeof json.text === 'string'
         ? { kind: 'text', text: json.text.slice(0, MAX_MARKDOWN) }
@@ -172,6 +174,38 @@ function parseSpectrum(json: Fields): PanelContent | undefined {
     ...flag('isLogarithmic', json.isLogarithmic),
     ...flag('isOverTime', json.isOverTime),
   };
+}
+
+function parseMap(json: Fields): PanelContent | undefined {
+  const tracks = list(json.tracks)
+    .slice(0, MAX_TRACKS)
+    .flatMap((entry) => parseTrack(entry) ?? []);
+  const [color] = parseExpressions([json.color]);
+  if (tracks.length === 0) return undefined;
+  return {
+    kind: 'map',
+    tracks,
+    ...present('color', color),
+    ...present('trail', parseTrail(json.trail)),
+    ...present(
+      'follow',
+      [...tracks.keys()].find((index) => index === json.follow),
+    ),
+    ...present('shapes', parseShapes(json.shapes)),
+    ...present('tiles', isTileAddress(json.tiles) ? json.tiles : undefined),
+  };
+}
+
+function parseTrack(json: unknown): MapTrack | undefined {
+  if (!isFields(json)) return undefined;
+  const target = parseTarget(json.target);
+  const [latitude, longitude] = [text(json.latitude), text(json.longitude)];
+  if (!target || latitude === undefined || longitude === undefined) return undefined;
+  return { target, latitude, longitude, ...present('heading', text(json.heading)) };
+}
+
+function parseTrail(json: unknown): number | undefined {
+  return TRAILS.find((seconds) => seconds > 0 && seconds === json);
 }
 
 function parseExpressions(json: unknown): string[] {

@@ -1,6 +1,8 @@
 import { isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
 import { formatReference } from '../expressions/syntax.ts';
 import { defaultFleet } from '../fleet/settings.ts';
+import { findPosition } from '../map/positions.ts';
+import { MAX_TRACKS } from '../map/tracks.ts';
 import { DEFAULT_SIZE } from '../series/spectrum.ts';
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
@@ -20,6 +22,7 @@ export const wantedKinds = [
   'shares',
   'states',
   'gauge',
+  'map',
   'wind',
   'histogram',
   'intervals',
@@ -40,10 +43,12 @@ export interface Pick {
   readonly metric: string | undefined;
 }
 
+/** Kinds that show instances, not some of their metrics. */
+const WHOLE: ReadonlySet<WantedKind> = new Set(['map', 'wind', 'intervals', 'events', 'logs', 'values']);
+
 /** Whether a panel of a kind can show a metric; without one, whether it shows whole instances. */
 export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
-  const isWhole =
-    kind === 'wind' || kind === 'intervals' || kind === 'events' || kind === 'logs' || kind === 'values';
+  const isWhole = WHOLE.has(kind);
   if (!metric) return isWhole;
   if (
     isWhole ||
@@ -66,6 +71,7 @@ export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
 
 /** Returns whether a panel of a kind can show instances of a type. */
 export function suits(kind: WantedKind, schema: Schema | undefined): boolean {
+  if (kind === 'map') return findPosition(schema?.metrics ?? []) !== undefined;
   if (kind === 'wind') return findWind(schema?.metrics ?? []) !== undefined;
   return fits(kind, undefined) || (schema?.metrics.some((metric) => fits(kind, metric)) ?? false);
 }
@@ -104,6 +110,13 @@ export function buildPanels(
     }
     case 'values':
       return picks.map(({ target }) => ({ kind: 'instance', target }));
+    case 'map': {
+      const tracks = picks.flatMap(({ target }) => {
+        const position = findPosition(schemaOf(target)?.metrics ?? []);
+        return position ? { target, ...position } : [];
+      });
+      return tracks.length === 0 ? [] : [{ kind, tracks: tracks.slice(0, MAX_TRACKS) }];
+    }
     case 'wind':
       return picks.flatMap(({ target }) => {
         const wind = findWind(schemaOf(target)?.metrics ?? []);

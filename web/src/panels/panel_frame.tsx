@@ -25,6 +25,7 @@ const AlarmHistoryPanel = lazy(async () => (await import('./alarm_history_panel.
 const RulesPanel = lazy(async () => (await import('./rules_panel.tsx')).RulesPanel);
 const LogsPanel = lazy(async () => (await import('./logs_panel.tsx')).LogsPanel);
 const FleetPanel = lazy(async () => (await import('./fleet_panel.tsx')).FleetPanel);
+const MapPanel = lazy(async () => (await import('./map_panel.tsx')).MapPanel);
 const TextPanel = lazy(async () => (await import('./text_panel.tsx')).TextPanel);
 
 /** A panel's content, chosen by what it shows. */
@@ -71,6 +72,8 @@ function Body({ spec }: { spec: PanelSpec }) {
       return <StatisticsPanel spec={spec} />;
     case 'number':
       return <NumberPanel spec={spec} />;
+    case 'map':
+      return <MapPanel spec={spec} />;
     case 'text':
       return <TextPanel spec={spec} />;
     case 'overlay':

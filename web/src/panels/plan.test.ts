@@ -2,7 +2,7 @@ import { type Metric, parseSchema } from '@oasis/wire';
 import { expect, it } from 'vitest';
 import { parseLayout } from '../layout/document.ts';
 import { planPanels } from './plan.ts';
-import { type PanelSpec, without } from './spec.ts';
+import { type PanelSpec, targetsOf, without } from './spec.ts';
 
 const target = { node: 'plant-7', instance: 'x' };
 
@@ -121,4 +121,44 @@ it('puts latitude, longitude and other angles on charts of their own', () => {
     ['yaw', 'pitch', 'lateral_slip'],
     ['gps_lon'],
   ]);
+});
+
+it('opens a map for latitude and longitude, and takes the heading of a vehicle for no wind', () => {
+  const angle = (name: string) => ({ name, type: 'real64', unit: 'deg' }) as const;
+  const found = plan(angle('latitude'), angle('longitude'), angle('heading'), {
+    name: 'speed',
+    type: 'real64',
+    unit: 'm/s',
+  });
+  const track = { target, latitude: 'latitude', longitude: 'longitude', heading: 'heading' };
+  expect(found[0]).toEqual({ kind: 'map', tracks: [track] });
+  expect(found.map(({ kind }) => kind)).not.toContain('rose');
+});
+
+it('takes an instance off a map, and with it the color of another', () => {
+  const other = { node: 'n', instance: 'y' };
+  const tracks = [target, other].map((each) => ({ target: each, latitude: 'lat', longitude: 'lon' }));
+  const color = '"plant-7"/x.speed';
+  const spec: PanelSpec = { id: 'p1', kind: 'map', tracks, color, follow: 1, trail: 5 };
+  expect(targetsOf(spec)).toEqual(expect.arrayContaining([target, other]));
+  expect(without(spec, target)).toEqual({ id: 'p1', kind: 'map', tracks: [tracks[1]], trail: 5 });
+  expect(without(spec, other)).toEqual({ id: 'p1', kind: 'map', tracks: [tracks[0]], trail: 5, color });
+});
+
+it('reads back a map without what is invalid', () => {
+  const track = { target, latitude: 'lat', longitude: 'lon' };
+  const read = (panel: object) =>
+    parseLayout({ oasis: 'layout', version: 1, panels: [{ id: 'p1', kind: 'map', ...panel }] })?.panels;
+  const good = {
+    tracks: [track],
+    color: '"plant-7"/x.speed',
+    trail: 5,
+    follow: 0,
+    shapes: [{ kind: 'point', lines: [[1, 2]] }],
+    tiles: '/t/{z}/{x}/{y}',
+  };
+  expect(read(good)).toEqual([{ id: 'p1', kind: 'map', ...good }]);
+  const bad = { color: '(', trail: 7, follow: 3, shapes: [7], tiles: '//evil/{z}/{x}/{y}' };
+  expect(read({ tracks: [track, { target }], ...bad })).toEqual([{ id: 'p1', kind: 'map', tracks: [track] }]);
+  expect(read({ tracks: [] })).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
 import { formatUnit } from '../format/unit.ts';
+import { findPosition, sideOf } from '../map/positions.ts';
 import { partsOf } from '../series/parts.ts';
 import type { Target } from '../stream/view.ts';
 import type { PanelContent } from './spec.ts';
@@ -16,7 +17,10 @@ const SPANS = 'OASIS::Program::SpanProbe';
 export function planPanels(target: Target, schema: Schema): PanelContent[] {
   const { metrics } = schema;
   const panels: PanelContent[] = [];
-  const wind = findWind(metrics);
+  const position = findPosition(metrics);
+  if (position) panels.push({ kind: 'map', tracks: [{ target, ...position }] });
+  // The heading and the speed of a vehicle are no wind.
+  const wind = position ? undefined : findWind(metrics);
   if (wind) panels.push({ kind: 'rose', target, ...wind });
   const measured = metrics.filter((metric) => isLine(metric) && isMeasure(metric, schema));
   const charts = groups(measured).map((group) => chart(target, group));
@@ -83,9 +87,8 @@ function groups(metrics: readonly Metric[]): Metric[][] {
 }
 
 /** Latitude and longitude have the unit of angles, and other values: each needs an axis of its own. */
-function placeOf({ name, unit }: Metric): string {
-  if (unit !== 'deg') return '';
-  return /(?:^|_)(lat|lon)(?:gitude|itude|g)?(?:_|$)/i.exec(name)?.[1]?.toLowerCase() ?? '';
+function placeOf(metric: Metric): string {
+  return metric.unit === undefined ? '' : (sideOf(metric) ?? '');
 }
 
 export function isLine(metric: Metric): boolean {

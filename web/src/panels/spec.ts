@@ -1,5 +1,7 @@
 import { targetsIn } from '../expressions/resolve.ts';
 import type { FleetSettings } from '../fleet/settings.ts';
+import type { Shape } from '../map/shapes.ts';
+import { colorOf, type MapTrack } from '../map/tracks.ts';
 import type { WindowName } from '../series/transform.ts';
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
@@ -60,6 +62,20 @@ export type PanelContent =
     }
   | { readonly kind: 'statistics'; readonly expressions: readonly string[] }
   | ({ readonly kind: 'number'; readonly expressions: readonly string[] } & Settable)
+  /** Where instances were in the time shown. */
+  | {
+      readonly kind: 'map';
+      readonly tracks: readonly MapTrack[];
+      /** An expression of the first track, which colors all. */
+      readonly color?: string;
+      /** Seconds before the end of the time shown that are drawn; all of it without. */
+      readonly trail?: number;
+      /** Number of the track that stays in the middle. */
+      readonly follow?: number;
+      readonly shapes?: readonly Shape[];
+      /** Address of pictures of the ground. */
+      readonly tiles?: string;
+    }
   /** Markdown with values in it. */
   | { readonly kind: 'text'; readonly text: string }
   /** A metric in spans of time that begin at the same place. Milliseconds by the clock of the DAC. */
@@ -128,6 +144,8 @@ export function targetsOf(content: PanelContent): readonly Target[] {
     case 'statistics':
     case 'number':
       return content.expressions.flatMap((text) => targetsIn(text));
+    case 'map':
+      return [...content.tracks.map(({ target }) => target), ...colorsOf(content).flatMap(targetsIn)];
     case 'text':
       return valuesIn(content.text).flatMap((text) => targetsIn(text));
     case 'fleet':
@@ -157,6 +175,14 @@ export function without(spec: PanelSpec, target: Target): PanelSpec | undefined 
       const sources = spec.sources.filter((source) => keyOf(source.target) !== key);
       return sources.length === 0 ? undefined : { ...spec, sources };
     }
+    case 'map': {
+      const tracks = spec.tracks.filter((track) => keyOf(track.target) !== key);
+      const { color, follow: _, ...rest } = spec;
+      if (tracks.length === 0) return undefined;
+      // The color is one of the first track.
+      const isKept = color !== undefined && !uses(color, key);
+      return { ...rest, tracks, ...(isKept && { color }) };
+    }
     case 'xy':
       return undefined;
     case 'spectrum':
@@ -180,4 +206,9 @@ export function without(spec: PanelSpec, target: Target): PanelSpec | undefined 
 
 function uses(text: string, key: string): boolean {
   return targetsIn(text).some((target) => keyOf(target) === key);
+}
+
+/** The expressions that color the tracks of a map, in their order; empty without. */
+export function colorsOf({ tracks, color }: Extract<PanelContent, { kind: 'map' }>): string[] {
+  return color === undefined ? [] : tracks.map((track) => colorOf(color, tracks, track));
 }

@@ -47,6 +47,8 @@ export function defaultTitle(spec: PanelSpec): string {
     case 'spectrum':
     case 'statistics':
       return `${spec.expressions.map(shortText).join(', ')} \u00b7 ${words.kind[spec.kind]}`;
+    case 'map':
+      return `${spec.tracks.map(({ target }) => nameOf(target)).join(', ')} \u00b7 ${words.kind.map}`;
     case 'number':
       return spec.expressions.map(shortText).join(', ');
     case 'logs':

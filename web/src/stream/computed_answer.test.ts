@@ -5,6 +5,7 @@ import { SeriesStore } from '../series/store.ts';
 import { latestAnswer, spectrumAnswer, statisticsAnswer, xyAnswer } from './computed_answer.ts';
 import type { Query } from './query.ts';
 import type { Scene } from './scene.ts';
+import { tracksAnswer } from './tracks_answer.ts';
 import type { Watch } from './watch.ts';
 
 const RANGE = { live: false, from: 0, to: 10_000 } as const;
@@ -110,4 +111,23 @@ it('transforms between gaps', () => {
   expect([found.size, found.averaged, found.leftOut]).toEqual([512, 1, 1]);
   const peak = found.amplitudes.indexOf(Math.max(...found.amplitudes));
   expect(peak * found.step).toBeCloseTo(10, 0);
+});
+
+it('follows a track between gaps, with a color', () => {
+  // x goes from 0 to 10 degrees, y is a sine: both are places.
+  const answer = tracksAnswer(scene(), {
+    kind: 'tracks',
+    range: RANGE,
+    tracks: [{ longitude: planOf('x'), latitude: planOf('y'), color: planOf('x') }],
+  });
+  const [track] = answer.tracks;
+  expect(track.times.length).toBeGreaterThan(900);
+  expect(track.times.at(-1)).toBe(10_000);
+  expect(track.longitudes.at(-1)).toBe(10);
+  expect(track.colors.at(-1)).toBe(10);
+  expect([...track.headings].every(Number.isNaN)).toBe(true);
+  const after = track.times.indexOf(3500);
+  expect(track.breaks[after]).toBe(1);
+  expect([...track.breaks].reduce((sum, each) => sum + each, 0)).toBe(2);
+  expect(answer.gaps.map(({ count }) => count)).toContain(50);
 });

@@ -90,7 +90,7 @@ function computed(scene: Scene, plan: Plan): Computed {
 }
 
 /** The values of the time shown: rows have one beyond each end. */
-function within({ from, to }: Scene, { signal }: Computed): Computed['signal'] {
+export function within({ from, to }: Scene, { signal }: Computed): Computed['signal'] {
   const { times } = signal;
   let [first, last] = [0, times.length];
   while (first < last && times[first] < from) first++;
@@ -107,7 +107,8 @@ function spanOf(times: Float64Array): number {
   return times.length < 2 ? 0 : times[times.length - 1] - times[0];
 }
 
-function worst(all: readonly Computed[]): { past?: PastPart } {
+/** The least complete part from the archive. */
+export function worst(all: readonly Computed[]): { past?: PastPart } {
   const parts = all.flatMap(({ past }) => past ?? []);
   const states = ['failed', 'reading', 'ready'];
   const [past] = parts.toSorted((one, other) => states.indexOf(one.state) - states.indexOf(other.state));

@@ -9,6 +9,7 @@ import type { Spectrum } from '../series/spectrum.ts';
 import type { StateRun } from '../series/states.ts';
 import type { Figures } from '../series/statistics.ts';
 import type { Trace } from '../series/trace.ts';
+import type { Track } from '../series/track.ts';
 import type { WindowName } from '../series/transform.ts';
 import type { GapCause } from './causes.ts';
 import type { SampleView, Target } from './view.ts';
@@ -61,6 +62,8 @@ export type Query = {
       readonly isOverTime?: boolean;
     }
   | { readonly kind: 'statistics'; readonly expressions: readonly Plan[] }
+  /** Places of instances over time. */
+  | { readonly kind: 'tracks'; readonly tracks: readonly TrackPlans[] }
   /** The last value of each expression. */
   | { readonly kind: 'latest'; readonly expressions: readonly Plan[] }
   /** The last sample at or before the end of the range. */
@@ -73,6 +76,14 @@ export type Query = {
   /** Many instances at a glance, as they are now. */
   | { readonly kind: 'fleet'; readonly selection: FleetSelection; readonly look: FleetLook }
 );
+
+/** What a track on a map is computed from, in degrees. */
+export interface TrackPlans {
+  readonly longitude: Plan;
+  readonly latitude: Plan;
+  readonly heading?: Plan;
+  readonly color?: Plan;
+}
 
 /** Metrics of an instance by name, or patterns for numbers within them (`axes[].position`). */
 export interface Source {
@@ -156,6 +167,11 @@ export type Answer =
       readonly gaps: readonly GapMark[];
     } & FromPast)
   | ({ readonly kind: 'statistics'; readonly rows: readonly StatisticsRow[] } & FromPast)
+  | ({
+      readonly kind: 'tracks';
+      readonly tracks: readonly Track[];
+      readonly gaps: readonly GapMark[];
+    } & FromPast)
   | ({
       readonly kind: 'latest';
       readonly values: readonly ({ readonly time: number; readonly value: number } | undefined)[];

@@ -6,6 +6,7 @@ import { recordsAnswer, statesAnswer } from './history_answer.ts';
 import { momentAnswer } from './moment_answer.ts';
 import type { Answer, Query, ViewResult } from './query.ts';
 import type { DataSource, Scene } from './scene.ts';
+import { tracksAnswer } from './tracks_answer.ts';
 import type { Target } from './view.ts';
 
 /** Minimum interval between two frames of a chart: smooth for the eye, with time left for the rest of the page. */
@@ -105,6 +106,8 @@ export class Views {
         return latestAnswer(scene, query);
       case 'fleet':
         return scene.fleets.answer(query.selection, query.look, scene.now);
+      case 'tracks':
+        return tracksAnswer(scene, query);
     }
   }
 
@@ -118,7 +121,7 @@ export class Views {
 function pause(query: Query): number {
   if (query.kind === 'columns') return CHART_MS;
   if (query.kind === 'spectrum' && query.isOverTime) return SPECTROGRAM_MS;
-  return query.kind === 'xy' || query.kind === 'spectrum' ? DRAWING_MS : LIST_MS;
+  return ['xy', 'spectrum', 'tracks'].includes(query.kind) ? DRAWING_MS : LIST_MS;
 }
 
 function targetsOf(query: Query): readonly Target[] {
@@ -130,6 +133,8 @@ function targetsOf(query: Query): readonly Target[] {
     case 'statistics':
     case 'latest':
       return inputsOf(query.expressions);
+    case 'tracks':
+      return query.tracks.flatMap((plans) => inputsOf(Object.values(plans)));
     case 'states':
       return query.sources.map(({ target }) => target);
     case 'histogram':

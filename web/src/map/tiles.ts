@@ -1,0 +1,58 @@
+import type { MapView } from './projection.ts';
+
+/** Pictures of the ground below the tracks, in the usual scheme: squares of Mercator's map. */
+
+export interface Tile {
+  readonly address: string;
+  /** The same tile has the same key; of several turns of the earth each has its own. */
+  readonly key: string;
+  /** Pixels from the upper left. */
+  readonly x: number;
+  readonly y: number;
+  readonly size: number;
+}
+
+const PIXELS = 256;
+const DEEPEST = 22;
+/** Tiles of a drawing at most. */
+const MOST = 96;
+const LONGEST = 500;
+
+/**
+ * Returns whether an address can be used: a path of this server, or an address of a server that the DAC permits, with
+ * `{z}`, `{x}` and `{y}`.
+ */
+export function isTileAddress(text: unknown): text is string {
+  if (typeof text !== 'string' || text.length > LONGEST) return false;
+  if (!['{z}', '{x}', '{y}'].every((part) => text.includes(part))) return false;
+  return /^(?:\/(?![/\\])|https?:\/\/[a-z\d])[^\s\\]*$/i.test(text);
+}
+
+/** The tiles of a drawing. `deepest`: the last level that the server has. */
+export function tilesOf(template: string, view: MapView, width: number, height: number): Tile[] {
+  if (view.kind !== 'mercator') return [];
+  const world = 2 * Math.PI * view.scale;
+  const level = Math.min(DEEPEST, Math.max(0, Math.round(Math.log2(world / PIXELS))));
+  const count = 2 ** level;
+  const size = world / count;
+  const left = world / 2 + view.x * view.scale - width / 2;
+  const top = world / 2 - view.y * view.scale - height / 2;
+  const tiles: Tile[] = [];
+  for (let row = Math.max(0, Math.floor(top / size)); row < count && row * size < top + height; row++) {
+    for (let column = Math.floor(left / size); column * size < left + width; column++) {
+      if (tiles.length >= MOST) return tiles;
+      const within = ((column % count) + count) % count;
+      tiles.push({
+        address: template
+          .replaceAll('{z}', String(level))
+          .replaceAll('{x}', String(within))
+          .replaceAll('{y}', String(row)),
+        key: `${level} ${column} ${row}`,
+        x: column * size - left,
+        y: row * size - top,
+        size,
+      });
+    }
+  }
+  return tiles;
+}

@@ -17,8 +17,24 @@ export interface PlainInstance {
   readonly kind?: 'pushed' | 'periodic' | 'on-change' | 'event';
 }
 
-/** One column of a batch: bytes as they are in memory, or texts. */
-export type PlainColumn = Float64Array | Float32Array | Uint8Array | BigUint64Array | readonly string[];
+/** One column of a batch: bytes as they are in memory, texts, or values that are packed one by one. */
+export type PlainColumn =
+  | Float64Array
+  | Float32Array
+  | Uint8Array
+  | Uint32Array
+  | BigUint64Array
+  | readonly string[]
+  | { readonly rows: readonly Buffer[] };
+
+/** A column of vectors of real64. */
+export function vectors(rows: readonly (readonly number[])[]): PlainColumn {
+  return {
+    rows: rows.map((values) =>
+      Buffer.concat([length(values.length), Buffer.from(Float64Array.from(values).buffer)]),
+    ),
+  };
+}
 
 export class PlainNode {
   /** The commands that it has received. */
@@ -162,16 +178,21 @@ export class PlainNode {
 
 /** Encodes directory and columns after the header, each column aligned to its width. */
 function encodeColumns(times: readonly number[], columns: readonly PlainColumn[]): Buffer {
-  const directory = Buffer.from([0, ...columns.map((column) => (isTexts(column) ? 4 : 0))]);
+  const directory = Buffer.from([
+    0,
+    ...columns.map((column) => (isTexts(column) || isPacked(column) ? 4 : 0)),
+  ]);
   const nanoseconds = BigUint64Array.from(times, (time) => BigInt(Math.round(time * 1000)) * 1000n);
   const parts: Buffer[] = [directory];
   let at = HEADER + directory.length;
   for (const column of [nanoseconds, ...columns]) {
-    const width = isTexts(column) ? 1 : column.BYTES_PER_ELEMENT;
+    const width = isTexts(column) || isPacked(column) ? 1 : column.BYTES_PER_ELEMENT;
     const padding = Buffer.alloc((width - (at % width)) % width);
     const bytes = isTexts(column)
       ? Buffer.concat(column.map(text))
-      : Buffer.from(column.buffer, column.byteOffset, column.byteLength);
+      : isPacked(column)
+        ? Buffer.concat(column.rows)
+        : Buffer.from(column.buffer, column.byteOffset, column.byteLength);
     parts.push(padding, bytes);
     at += padding.length + bytes.length;
   }
@@ -182,9 +203,17 @@ function isTexts(column: PlainColumn): column is readonly string[] {
   return Array.isArray(column);
 }
 
+function isPacked(column: PlainColumn): column is { readonly rows: readonly Buffer[] } {
+  return 'rows' in column;
+}
+
 /** Encodes texts of up to 16,383 bytes. */
 function text(value: string): Buffer {
   const bytes = Buffer.from(value);
-  const length = bytes.length < 0x80 ? [bytes.length] : [(bytes.length & 0x7f) | 0x80, bytes.length >> 7];
-  return Buffer.concat([Buffer.from(length), bytes]);
+  return Buffer.concat([length(bytes.length), bytes]);
+}
+
+/** Encodes a length of up to 16,383. */
+function length(count: number): Buffer {
+  return Buffer.from(count < 0x80 ? [count] : [(count & 0x7f) | 0x80, count >> 7]);
 }

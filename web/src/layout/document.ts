@@ -5,6 +5,7 @@ import { parseShapes } from '../map/shapes.ts';
 import { isTileAddress } from '../map/tiles.ts';
 import { MAX_TRACKS, type MapTrack } from '../map/tracks.ts';
 import {
+  HEAT_FIGURES,
   MAX_EXPRESSIONS,
   type OverlaidRun,
   type PanelContent,
@@ -112,6 +113,13 @@ function parseContent(json: Fields): PanelContent | undefined {
       if (expressions.length === 0) return undefined;
       const { kind } = json;
       return kind === 'number' ? { kind, expressions, ...settingsIn(json) } : { kind, expressions };
+    }
+    case 'heat': {
+      const metric = text(json.metric);
+      const figure = HEAT_FIGURES.find((name) => name === json.figure);
+      return target && metric !== undefined
+        ? { kind: 'heat', target, metric, ...present('figure', figure) }
+        : undefined;
     }
     case 'map':
       return parseMap(json);

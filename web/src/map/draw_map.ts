@@ -109,6 +109,8 @@ class Pen {
       const half = ctx.measureText(label).width / 2;
       // In the lower right corner is the bar.
       if (isMeridian && !isPolar && x > width - BAR_PIXELS - 40) continue;
+      // In the lower left corner meridians have theirs.
+      if (!isMeridian && !isPolar && y > height - 2 * palette.size) continue;
       const across = isMeridian || isPolar ? Math.min(width - half - 4, Math.max(half + 4, x)) : half + 6;
       const down = isMeridian && !isPolar ? height - palette.size : Math.min(height - 8, Math.max(8, y));
       this.text(label, across, down, palette.muted);

@@ -35,3 +35,36 @@ it('offers a kind of panel only for types with a metric that it can show', () =>
   expect(suits('values', undefined)).toBe(true);
   expect(suits('chart', undefined)).toBe(false);
 });
+
+it('offers a heat map for vectors of numbers, and one for each number in their structs', () => {
+  const number = { type: 'real64' };
+  const cells = parseSchema({
+    name: 'Cells',
+    uuid: 'w',
+    version: '1.0',
+    metrics: [
+      { name: 'voltage', type: { vector: 'real64' } },
+      { name: 'names', type: { vector: 'string' } },
+      {
+        name: 'axes',
+        type: {
+          vector: {
+            struct: {
+              name: 'S',
+              members: [
+                { name: 'x', ...number },
+                { name: 'y', ...number },
+              ],
+            },
+          },
+        },
+      },
+    ],
+  });
+  expect(suits('heat', cells)).toBe(true);
+  expect(suits('heat', oven)).toBe(false);
+  const picks = ['voltage', 'axes'].map((metric) => ({ target, metric }));
+  expect(buildPanels('heat', picks, () => cells)).toEqual(
+    ['voltage[]', 'axes[].x', 'axes[].y'].map((metric) => ({ kind: 'heat', target, metric })),
+  );
+});

@@ -3,6 +3,7 @@ import { formatReference } from '../expressions/syntax.ts';
 import { defaultFleet } from '../fleet/settings.ts';
 import { findPosition } from '../map/positions.ts';
 import { MAX_TRACKS } from '../map/tracks.ts';
+import { partsOf } from '../series/parts.ts';
 import { DEFAULT_SIZE } from '../series/spectrum.ts';
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
@@ -23,6 +24,7 @@ export const wantedKinds = [
   'states',
   'gauge',
   'map',
+  'heat',
   'wind',
   'histogram',
   'intervals',
@@ -63,6 +65,7 @@ export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
   )
     return false;
   const { type } = metric;
+  if (kind === 'heat') return isVector(type) && partsOf(metric).length > 0;
   if (isVector(type) || isStruct(type)) return false;
   if (kind === 'states') return true;
   if (type === 'string' || type === 'boolean') return false;
@@ -128,6 +131,11 @@ export function buildPanels(
       return [{ kind: 'logs', targets: picks.map(({ target }) => target) }];
     case 'events':
       return picks.length === 0 ? [] : [{ kind: 'events', targets: picks.map(({ target }) => target) }];
+    case 'heat':
+      return metrics.flatMap(({ target, metric }) => {
+        const found = schemaOf(target)?.metrics.find(({ name }) => name === metric);
+        return (found ? partsOf(found) : []).map(({ pattern }) => ({ kind, target, metric: pattern }));
+      });
     case 'gauge':
       return metrics.map((pick) => ({ kind: 'gauge', ...pick }));
     case 'histogram':

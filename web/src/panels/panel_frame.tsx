@@ -26,6 +26,7 @@ const RulesPanel = lazy(async () => (await import('./rules_panel.tsx')).RulesPan
 const LogsPanel = lazy(async () => (await import('./logs_panel.tsx')).LogsPanel);
 const FleetPanel = lazy(async () => (await import('./fleet_panel.tsx')).FleetPanel);
 const MapPanel = lazy(async () => (await import('./map_panel.tsx')).MapPanel);
+const HeatPanel = lazy(async () => (await import('./heat_panel.tsx')).HeatPanel);
 const TextPanel = lazy(async () => (await import('./text_panel.tsx')).TextPanel);
 
 /** A panel's content, chosen by what it shows. */
@@ -74,6 +75,8 @@ function Body({ spec }: { spec: PanelSpec }) {
       return <NumberPanel spec={spec} />;
     case 'map':
       return <MapPanel spec={spec} />;
+    case 'heat':
+      return <HeatPanel spec={spec} />;
     case 'text':
       return <TextPanel spec={spec} />;
     case 'overlay':

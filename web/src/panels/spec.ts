@@ -76,6 +76,14 @@ export type PanelContent =
       /** Address of pictures of the ground. */
       readonly tiles?: string;
     }
+  /** The elements of a vector over time, with colors for their values. */
+  | {
+      readonly kind: 'heat';
+      readonly target: Target;
+      /** A pattern for the numbers within a vector. */
+      readonly metric: string;
+      readonly figure?: HeatFigure;
+    }
   /** Markdown with values in it. */
   | { readonly kind: 'text'; readonly text: string }
   /** A metric in spans of time that begin at the same place. Milliseconds by the clock of the DAC. */
@@ -108,6 +116,9 @@ export type SettablePanel = Extract<PanelSpec, Settable>;
 export function isSettable(spec: PanelContent): spec is SettablePanel {
   return 'id' in spec && (spec.kind === 'series' || spec.kind === 'gauge' || spec.kind === 'number');
 }
+/** Which value of each column of pixels is the color. */
+export const HEAT_FIGURES = ['max', 'min', 'last'] as const;
+export type HeatFigure = (typeof HEAT_FIGURES)[number];
 
 /** Most expressions in a panel. */
 export const MAX_EXPRESSIONS = 10;

@@ -29,6 +29,8 @@ export function defaultTitle(spec: PanelSpec): string {
       return `${instances} \u00b7 ${words.kind.series}`;
     case 'gauge':
       return `${instances} \u00b7 ${spec.metric} ${words.kind.gauge}`;
+    case 'heat':
+      return `${instances} \u00b7 ${spec.metric} ${words.kind.heat}`;
     case 'histogram':
       return `${instances} \u00b7 ${spec.metric === null ? words.intervals : `${spec.metric} ${words.kind.histogram}`}`;
     case 'series': {

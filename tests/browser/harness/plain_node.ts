@@ -36,6 +36,11 @@ export function vectors(rows: readonly (readonly number[])[]): PlainColumn {
   };
 }
 
+/** A column of lists of named texts. */
+export function fields(rows: readonly (readonly (readonly [name: string, value: string])[])[]): PlainColumn {
+  return { rows: rows.map((list) => Buffer.concat([length(list.length), ...list.flat().map(text)])) };
+}
+
 export class PlainNode {
   /** The commands that it has received. */
   readonly commands: Record<string, unknown>[] = [];

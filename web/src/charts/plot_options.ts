@@ -8,6 +8,8 @@ export interface ChartEvents {
   pointed(time: number | undefined): void;
   /** Reports a time span that was drawn with the pointer. */
   selected(from: number, to: number): void;
+  /** Reports a click without a drawn time span. */
+  clicked?(time: number): void;
 }
 
 const SYNC = 'oasis';
@@ -45,7 +47,7 @@ export function plotOptions(
     ],
     hooks: {
       drawAxes: [paint],
-      init: [addCursorTime],
+      init: [addCursorTime, (plot) => reportClicks(plot, events)],
       setCursor: [(plot) => pointed(plot, events), showCursorTime],
       setSelect: [(plot) => select(plot, events)],
     },
@@ -72,6 +74,21 @@ function pointed(plot: uPlot, events: ChartEvents): void {
   // Only the chart under the pointer reports it; the others follow.
   if (event === undefined || event === null) return;
   events.pointed(left === undefined || left < 0 ? undefined : plot.posToVal(left, 'x'));
+}
+
+/** Movement of the pointer, in pixels, that is still a click. */
+const STILL = 3;
+
+function reportClicks(plot: uPlot, { clicked }: ChartEvents): void {
+  if (!clicked) return;
+  let start = Number.NaN;
+  plot.over.addEventListener('pointerdown', ({ clientX }) => {
+    start = clientX;
+  });
+  plot.over.addEventListener('click', ({ clientX }) => {
+    const left = clientX - plot.over.getBoundingClientRect().left;
+    if (Math.abs(clientX - start) <= STILL) clicked(plot.posToVal(left, 'x'));
+  });
 }
 
 /** The time under the pointer stands at the crosshair of each chart. */

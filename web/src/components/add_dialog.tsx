@@ -79,7 +79,7 @@ export function AddDialog() {
         </fieldset>
         <p class="add-about">{words.about[kind.value]}</p>
         {isTyped(kind.value) && <TypedFields kind={kind.value} text={text} upward={upward} />}
-        {!isTyped(kind.value) && kind.value !== 'text' && kind.value !== 'fleet' && (
+        {!isTyped(kind.value) && !['text', 'sql', 'fleet'].includes(kind.value) && (
           <>
             <input
               class="input"

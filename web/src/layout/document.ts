@@ -2,15 +2,18 @@ import { parseKnown } from '../expressions/resolve.ts';
 import { type Fields, isFields } from '../fields.ts';
 import { parseFleet } from '../fleet/settings.ts';
 import { parseShapes } from '../map/shapes.ts';
-import { isTileAddress } from '../map/tiles.ts';
+import { isTileAddress } from '../map/tile_address.ts';
 import { MAX_TRACKS, type MapTrack } from '../map/tracks.ts';
 import {
   HEAT_FIGURES,
   MAX_EXPRESSIONS,
+  MAX_SQL,
   type OverlaidRun,
   type PanelContent,
   type PanelSpec,
   type SeriesMode,
+  SQL_PERIODS,
+  TRACE_COLORS,
   TRAILS,
 } from '../panels/spec.ts';
 import { DEFAULT_SIZE, SIZES } from '../series/spectrum.ts';
@@ -113,6 +116,17 @@ function parseContent(json: Fields): PanelContent | undefined {
       if (expressions.length === 0) return undefined;
       const { kind } = json;
       return kind === 'number' ? { kind, expressions, ...settingsIn(json) } : { kind, expressions };
+    }
+    case 'sql': {
+      if (typeof json.query !== 'string') return undefined;
+      const every = SQL_PERIODS.find((seconds) => seconds > 0 && seconds === json.every);
+      const query = json.query.slice(0, MAX_SQL);
+      return { kind: 'sql', query, ...flag('isDrawn', json.isDrawn), ...present('every', every) };
+    }
+    case 'traces': {
+      const targets = list(json.targets).flatMap((entry) => parseTarget(entry) ?? []);
+      const color = TRACE_COLORS.find((name) => name === json.color);
+      return targets.length > 0 ? { kind: 'traces', targets, ...present('color', color) } : undefined;
     }
     case 'heat': {
       const metric = text(json.metric);

@@ -1,6 +1,7 @@
 import { type Metric, parseSchema } from '@oasis/wire';
 import { expect, it } from 'vitest';
-import { angleOf, findPosition } from './positions.ts';
+import { angleOf } from './angle.ts';
+import { findPosition } from './positions.ts';
 
 const number = (name: string, unit?: string) => ({ name, type: 'real64', ...(unit && { unit }) });
 function schema(...metrics: object[]) {

@@ -1,7 +1,5 @@
-import { isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
-import { formatReference } from '../expressions/syntax.ts';
-import { metricAt, partsOf } from '../series/parts.ts';
-import type { Target } from '../stream/view.ts';
+import { isStruct, isVector, type Metric } from '@oasis/wire';
+import { partsOf } from '../series/parts.ts';
 
 /** The metrics of an instance that say where it is. */
 export interface PositionMetrics {
@@ -38,12 +36,6 @@ export function findPosition(metrics: readonly Metric[]): PositionMetrics | unde
     return { latitude, longitude, ...(heading && { heading: heading.name }) };
   }
   return undefined;
-}
-
-/** An angle of an instance in degrees, as an expression. */
-export function angleOf(target: Target, metric: string, schema: Schema | undefined): string {
-  const reference = formatReference({ node: target.node, instance: target.instance, metric });
-  return metricAt(schema, metric)?.unit === 'rad' ? `${reference} in [deg]` : reference;
 }
 
 /** A number or those of a struct, named as expressions name them. Elements of vectors are not positions of the instance. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { MAX_FILE, parseShapes, readGeoJson, type Shape } from './shapes.ts';
+import { MAX_FILE, readGeoJson } from './geojson.ts';
+import { parseShapes, type Shape } from './shapes.ts';
 
 const read = (json: unknown) => readGeoJson(JSON.stringify(json));
 const line = (...coordinates: number[][]) => ({ type: 'LineString', coordinates });

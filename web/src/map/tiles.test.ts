@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { fitted, unproject } from './projection.ts';
-import { isTileAddress, tilesOf } from './tiles.ts';
+import { isTileAddress } from './tile_address.ts';
+import { tilesOf } from './tiles.ts';
 
 it('takes paths and addresses with all three numbers', () => {
   expect(isTileAddress('/tiles/{z}/{x}/{y}.png')).toBe(true);

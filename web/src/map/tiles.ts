@@ -16,19 +16,8 @@ const PIXELS = 256;
 const DEEPEST = 22;
 /** Tiles of a drawing at most. */
 const MOST = 96;
-const LONGEST = 500;
 
-/**
- * Returns whether an address can be used: a path of this server, or an address of a server that the DAC permits, with
- * `{z}`, `{x}` and `{y}`.
- */
-export function isTileAddress(text: unknown): text is string {
-  if (typeof text !== 'string' || text.length > LONGEST) return false;
-  if (!['{z}', '{x}', '{y}'].every((part) => text.includes(part))) return false;
-  return /^(?:\/(?![/\\])|https?:\/\/[a-z\d])[^\s\\]*$/i.test(text);
-}
-
-/** The tiles of a drawing. `deepest`: the last level that the server has. */
+/** The tiles of a drawing. */
 export function tilesOf(template: string, view: MapView, width: number, height: number): Tile[] {
   if (view.kind !== 'mercator') return [];
   const world = 2 * Math.PI * view.scale;

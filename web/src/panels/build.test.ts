@@ -68,3 +68,19 @@ it('offers a heat map for vectors of numbers, and one for each number in their s
     ['voltage[]', 'axes[].x', 'axes[].y'].map((metric) => ({ kind: 'heat', target, metric })),
   );
 });
+
+it('needs no metrics for a query, and takes traces of instances with spans', () => {
+  expect(buildPanels('sql', [], () => undefined)).toEqual([{ kind: 'sql', query: '' }]);
+  expect(suits('traces', oven)).toBe(false);
+  const names = ['name', 'duration', 'id', 'parent'];
+  const spans = parseSchema({
+    name: 'Spans',
+    uuid: 'x',
+    version: '1.0',
+    metrics: names.map((name) => ({ name, type: 'uint64' })),
+  });
+  expect(suits('traces', spans)).toBe(true);
+  expect(buildPanels('traces', [{ target, metric: undefined }], () => spans)).toEqual([
+    { kind: 'traces', targets: [target] },
+  ]);
+});

@@ -7,6 +7,7 @@ import { partsOf } from '../series/parts.ts';
 import { DEFAULT_SIZE } from '../series/spectrum.ts';
 import type { Source } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
+import { areSpans } from '../traces/are_spans.ts';
 import { findWind } from './plan.ts';
 import { MAX_EXPRESSIONS, type PanelContent } from './spec.ts';
 
@@ -20,6 +21,7 @@ export const wantedKinds = [
   'number',
   'text',
   'fleet',
+  'sql',
   'shares',
   'states',
   'gauge',
@@ -30,6 +32,7 @@ export const wantedKinds = [
   'intervals',
   'events',
   'logs',
+  'traces',
   'values',
   'ledger',
   'alarms',
@@ -46,7 +49,15 @@ export interface Pick {
 }
 
 /** Kinds that show instances, not some of their metrics. */
-const WHOLE: ReadonlySet<WantedKind> = new Set(['map', 'wind', 'intervals', 'events', 'logs', 'values']);
+const WHOLE: ReadonlySet<WantedKind> = new Set([
+  'map',
+  'wind',
+  'intervals',
+  'events',
+  'logs',
+  'traces',
+  'values',
+]);
 
 /** Whether a panel of a kind can show a metric; without one, whether it shows whole instances. */
 export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
@@ -57,6 +68,7 @@ export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
     isTyped(kind) ||
     kind === 'text' ||
     kind === 'fleet' ||
+    kind === 'sql' ||
     kind === 'ledger' ||
     kind === 'alarms' ||
     kind === 'alarm-history' ||
@@ -75,6 +87,7 @@ export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
 /** Returns whether a panel of a kind can show instances of a type. */
 export function suits(kind: WantedKind, schema: Schema | undefined): boolean {
   if (kind === 'map') return findPosition(schema?.metrics ?? []) !== undefined;
+  if (kind === 'traces') return areSpans(schema?.metrics ?? []);
   if (kind === 'wind') return findWind(schema?.metrics ?? []) !== undefined;
   return fits(kind, undefined) || (schema?.metrics.some((metric) => fits(kind, metric)) ?? false);
 }
@@ -101,6 +114,8 @@ export function buildPanels(
       return [{ kind: 'text', text: '' }];
     case 'fleet':
       return [{ kind: 'fleet', ...defaultFleet }];
+    case 'sql':
+      return [{ kind: 'sql', query: '' }];
     case 'number':
       return metrics.map((pick) => ({ kind: 'number', expressions: [expressionOf(pick)] }));
     case 'statistics':
@@ -129,6 +144,8 @@ export function buildPanels(
       return picks.map(({ target }) => ({ kind: 'histogram', target, metric: null }));
     case 'logs':
       return [{ kind: 'logs', targets: picks.map(({ target }) => target) }];
+    case 'traces':
+      return picks.length === 0 ? [] : [{ kind, targets: picks.map(({ target }) => target) }];
     case 'events':
       return picks.length === 0 ? [] : [{ kind: 'events', targets: picks.map(({ target }) => target) }];
     case 'heat':

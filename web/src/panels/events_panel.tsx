@@ -9,10 +9,12 @@ import { nameOf } from '../state/names.ts';
 import { openPanels } from '../state/panels.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
+import { openTrace, spansOfNode } from '../state/traces.ts';
 import { wordsOf } from '../state/tree.ts';
 import type { PastPart, RecordLine } from '../stream/query.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
+import { areSpans } from '../traces/are_spans.ts';
 import { registerPicture } from './exports.ts';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote } from './past_note.tsx';
@@ -123,6 +125,7 @@ function Line({
     <li class={`event is-${severity}`} data-testid="event">
       <time dateTime={new Date(line.time).toISOString()}>{formatEvent(line.time)}</time>
       {isNamed && <span class="event-source">{instanceOf(line.key)}</span>}
+      <TraceButton line={line} metrics={metrics} />
       {metrics.map((metric, index) =>
         isDetail(metric, metrics) ? null : (
           <span
@@ -143,6 +146,29 @@ function Line({
         ) : null,
       )}
     </li>
+  );
+}
+
+/** Leads from a span, or from a log record within one, to its trace. */
+function TraceButton({ line, metrics }: { line: RecordLine; metrics: readonly Metric[] }) {
+  const [node, instance] = JSON.parse(line.key) as [string, string];
+  const isSpan = areSpans(metrics);
+  const path = line.values[metrics.findIndex(({ name, type }) => name === 'span' && type === 'string')];
+  const spans = isSpan ? { node, instance } : path ? spansOfNode(node) : undefined;
+  if (!spans) return null;
+  // The path begins with the outermost span.
+  const name = isSpan ? '' : String(path).split(':')[0];
+  const wanted = isSpan ? { time: line.time, sequence: line.sequence } : { time: line.time, name };
+  return (
+    <button
+      type="button"
+      class="event-trace"
+      title={words.traceTip}
+      data-testid="event-trace"
+      onClick={() => openTrace(spans, wanted)}
+    >
+      {words.trace}
+    </button>
   );
 }
 

@@ -27,6 +27,8 @@ const LogsPanel = lazy(async () => (await import('./logs_panel.tsx')).LogsPanel)
 const FleetPanel = lazy(async () => (await import('./fleet_panel.tsx')).FleetPanel);
 const MapPanel = lazy(async () => (await import('./map_panel.tsx')).MapPanel);
 const HeatPanel = lazy(async () => (await import('./heat_panel.tsx')).HeatPanel);
+const TracesPanel = lazy(async () => (await import('./traces_panel.tsx')).TracesPanel);
+const SqlPanel = lazy(async () => (await import('./sql_panel.tsx')).SqlPanel);
 const TextPanel = lazy(async () => (await import('./text_panel.tsx')).TextPanel);
 
 /** A panel's content, chosen by what it shows. */
@@ -77,6 +79,10 @@ function Body({ spec }: { spec: PanelSpec }) {
       return <MapPanel spec={spec} />;
     case 'heat':
       return <HeatPanel spec={spec} />;
+    case 'traces':
+      return <TracesPanel spec={spec} />;
+    case 'sql':
+      return <SqlPanel spec={spec} />;
     case 'text':
       return <TextPanel spec={spec} />;
     case 'overlay':

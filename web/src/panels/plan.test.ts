@@ -100,6 +100,7 @@ it('charts no line numbers and no identifiers of records, and opens no gauge for
     cut,
   ];
   expect(planOf('OASIS::Program::SpanProbe', span)).toEqual([
+    { kind: 'traces', targets: [target] },
     { kind: 'events', targets: [target] },
     { kind: 'series', sources: [{ target, metrics: ['duration'] }], mode: 'lines', title: 'duration' },
   ]);
@@ -161,4 +162,32 @@ it('reads back a map without what is invalid', () => {
   const bad = { color: '(', trail: 7, follow: 3, shapes: [7], tiles: '//evil/{z}/{x}/{y}' };
   expect(read({ tracks: [track, { target }], ...bad })).toEqual([{ id: 'p1', kind: 'map', tracks: [track] }]);
   expect(read({ tracks: [] })).toEqual([]);
+});
+
+it('reads back heat maps, traces and queries without what is invalid', () => {
+  const read = (panel: object) =>
+    parseLayout({ oasis: 'layout', version: 1, panels: [{ id: 'p1', ...panel }] })?.panels[0];
+  for (const good of [
+    { kind: 'heat', target, metric: 'cells[]', figure: 'min' },
+    { kind: 'traces', targets: [target], color: 'node' },
+    { kind: 'sql', query: 'SELECT 1', isDrawn: true, every: 5 },
+    { kind: 'sql', query: '' },
+  ])
+    expect(read(good)).toEqual({ id: 'p1', ...good });
+  expect(read({ kind: 'heat', target, metric: 'x', figure: 'mean' })).toEqual({
+    id: 'p1',
+    kind: 'heat',
+    target,
+    metric: 'x',
+  });
+  expect(read({ kind: 'heat', target })).toBeUndefined();
+  expect(read({ kind: 'traces', targets: [7], color: 'node' })).toBeUndefined();
+  expect(read({ kind: 'traces', targets: [target], color: 'red' })).not.toHaveProperty('color');
+  expect(read({ kind: 'sql', query: 7 })).toBeUndefined();
+  // A period that nobody can choose would be one for the DAC to suffer.
+  expect(read({ kind: 'sql', query: 'x'.repeat(20_000), every: 0.01 })).toEqual({
+    id: 'p1',
+    kind: 'sql',
+    query: 'x'.repeat(10_000),
+  });
 });

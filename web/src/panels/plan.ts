@@ -3,6 +3,7 @@ import { formatUnit } from '../format/unit.ts';
 import { findPosition, sideOf } from '../map/positions.ts';
 import { partsOf } from '../series/parts.ts';
 import type { Target } from '../stream/view.ts';
+import { areSpans } from '../traces/are_spans.ts';
 import type { PanelContent } from './spec.ts';
 
 /** Most lines in one chart: more cannot be distinguished. */
@@ -33,6 +34,7 @@ export function planPanels(target: Target, schema: Schema): PanelContent[] {
     .map(({ name }) => name);
   if (states.length > 0) panels.push({ kind: 'states', sources: [{ target, metrics: states }] });
   if (isList) panels.unshift({ kind: 'events', targets: [target] });
+  if (areSpans(metrics)) panels.unshift({ kind: 'traces', targets: [target] });
   const limited = measured.find((metric) => hasLimits(metric) && metric.kind !== 'counter');
   if (limited && !wind) panels.push({ kind: 'gauge', target, metric: limited.name });
   // A heartbeat has no value: its regularity is shown.

@@ -8,6 +8,7 @@ import { allAnnotations, annotationsOn } from '../state/annotations.ts';
 import { plansOf } from '../state/expressions.ts';
 import { markers, markersOn } from '../state/markers.ts';
 import { compareAgo, cursorTime, ends, range, show } from '../state/time.ts';
+import { showTraceAt } from '../state/traces.ts';
 import type { PastPart, Query, ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
@@ -86,6 +87,8 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
         cursorTime.value = time;
       },
       selected: show,
+      // Panels of traces show the one at this time.
+      clicked: showTraceAt,
     });
     chart.current = made;
     columns.value = made.columns;

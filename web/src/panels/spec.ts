@@ -84,6 +84,16 @@ export type PanelContent =
       readonly metric: string;
       readonly figure?: HeatFigure;
     }
+  /** Spans of programs as trees. */
+  | { readonly kind: 'traces'; readonly targets: readonly Target[]; readonly color?: TraceColor }
+  /** The answer of a query over the archive, as a table or a drawing. */
+  | {
+      readonly kind: 'sql';
+      readonly query: string;
+      readonly isDrawn?: boolean;
+      /** Seconds between two runs; by hand without. */
+      readonly every?: number;
+    }
   /** Markdown with values in it. */
   | { readonly kind: 'text'; readonly text: string }
   /** A metric in spans of time that begin at the same place. Milliseconds by the clock of the DAC. */
@@ -116,6 +126,15 @@ export type SettablePanel = Extract<PanelSpec, Settable>;
 export function isSettable(spec: PanelContent): spec is SettablePanel {
   return 'id' in spec && (spec.kind === 'series' || spec.kind === 'gauge' || spec.kind === 'number');
 }
+/** Seconds between two runs of a query; 0 is by hand. */
+export const SQL_PERIODS: readonly number[] = [0, 5, 15, 60, 300];
+/** Most characters of a query in a layout. */
+export const MAX_SQL = 10_000;
+
+/** What the colors of spans stand for. */
+export const TRACE_COLORS = ['target', 'node', 'thread'] as const;
+export type TraceColor = (typeof TRACE_COLORS)[number];
+
 /** Which value of each column of pixels is the color. */
 export const HEAT_FIGURES = ['max', 'min', 'last'] as const;
 export type HeatFigure = (typeof HEAT_FIGURES)[number];
@@ -149,6 +168,7 @@ export function targetsOf(content: PanelContent): readonly Target[] {
       return content.sources.map(({ target }) => target);
     case 'events':
     case 'logs':
+    case 'traces':
       return content.targets;
     case 'xy':
     case 'spectrum':
@@ -165,6 +185,7 @@ export function targetsOf(content: PanelContent): readonly Target[] {
     case 'alarm-history':
     case 'rules':
     case 'test-runs':
+    case 'sql':
       return [];
     default:
       return [content.target];
@@ -206,7 +227,8 @@ export function without(spec: PanelSpec, target: Target): PanelSpec | undefined 
     case 'text':
       return spec;
     case 'logs':
-    case 'events': {
+    case 'events':
+    case 'traces': {
       const targets = spec.targets.filter((other) => keyOf(other) !== key);
       return targets.length === 0 ? undefined : { ...spec, targets };
     }

@@ -55,6 +55,8 @@ export function defaultTitle(spec: PanelSpec): string {
       return spec.expressions.map(shortText).join(', ');
     case 'logs':
       return instances === '' ? words.kind.logs : `${instances} \u00b7 ${words.kind.logs}`;
+    case 'sql':
+      return commentOf(spec.query) ?? words.kind.sql;
     case 'text':
       return headingOf(spec.text) ?? words.kind.text;
     case 'overlay':
@@ -79,4 +81,10 @@ function headingOf(text: string): string | undefined {
     .replace(/[*`]|\{\{.*?\}\}/g, '')
     .trim();
   return heading === '' ? undefined : heading;
+}
+
+/** The comment that a query begins with; undefined without one. */
+function commentOf(query: string): string | undefined {
+  const comment = /^\s*--\s*(.{1,40})/.exec(query)?.[1].trim();
+  return comment === '' ? undefined : comment;
 }

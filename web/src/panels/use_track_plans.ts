@@ -1,5 +1,5 @@
 import { type ReadonlySignal, useComputed } from '@preact/signals';
-import { angleOf } from '../map/positions.ts';
+import { angleOf } from '../map/angle.ts';
 import { judgeKnown } from '../state/expressions.ts';
 import { nameOf } from '../state/names.ts';
 import { schemaOfTarget } from '../state/target_schema.ts';

@@ -35,6 +35,9 @@ export const mayAdminister = computed(() => who.value?.verbs.includes('administr
 /** Whether rules may be changed. */
 export const mayWriteRules = computed(() => who.value?.verbs.includes('rules') ?? false);
 
+/** Whether the archive may be queried with SQL; undefined until the DAC has answered. */
+export const mayQuery = computed(() => who.value?.verbs.includes('sql'));
+
 const REREAD_MS = 5000;
 
 /** Keeps {@link who} up to date: at first, after each connection, and while there is none. */

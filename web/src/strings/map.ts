@@ -1,4 +1,4 @@
-import type { ShapesRead } from '../map/shapes.ts';
+import type { ShapesRead } from '../map/geojson.ts';
 
 type Problem = Extract<ShapesRead, { problem: string }>['problem'];
 

@@ -22,6 +22,8 @@ export const panelsStrings = {
       overlay: 'curves',
       fleet: 'Fleet',
       map: 'map',
+      sql: 'SQL',
+      traces: 'traces',
       heat: 'heat map',
       ledger: 'Ledger',
       alarms: 'Alarms',
@@ -82,6 +84,8 @@ export const panelsStrings = {
     searched: (found: string, isCut: boolean, searched: string) =>
       `${isCut ? `The newest ${found}` : found} found in the newest ${searched} of the time shown`,
     empty: 'No events in the time shown.',
+    trace: 'Trace',
+    traceTip: 'Show the trace of this record',
   },
 
   legend: {
@@ -101,6 +105,7 @@ export const panelsStrings = {
       number: 'Number',
       text: 'Text',
       fleet: 'Fleet',
+      sql: 'SQL',
       shares: 'Shares',
       states: 'States',
       gauge: 'Gauge',
@@ -111,6 +116,7 @@ export const panelsStrings = {
       intervals: 'Intervals',
       events: 'Events',
       logs: 'Log search',
+      traces: 'Traces',
       values: 'Values',
       ledger: 'Ledger',
       alarms: 'Alarms',
@@ -128,6 +134,7 @@ export const panelsStrings = {
       text: 'Notes in Markdown, with values in them.',
       fleet:
         'Thousands of nodes and instances: state, age, loss, alarms, and three metrics with their course.',
+      sql: 'The answer of a query over the archive, as a table or a chart.',
       shares: 'Counters as shares of their sum.',
       states: 'States over time.',
       gauge: 'The newest value between its limits, one dial for each metric.',
@@ -138,6 +145,7 @@ export const panelsStrings = {
       intervals: 'The distribution of the time between samples.',
       events: 'A list of samples.',
       logs: 'Log records and events of all time, by level, text and field. Without a choice, of all instances.',
+      traces: 'Spans of programs as a waterfall: what was part of what, and how long it took.',
       values: 'The newest sample of an instance, with commands.',
       ledger: 'Received and missing samples, causes, and the time of each hop.',
       alarms: 'Warnings and alarms.',

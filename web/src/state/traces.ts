@@ -1,0 +1,54 @@
+import { signal } from '@preact/signals';
+import { activeDock } from '../layout/active_dock.ts';
+import { keyOf, type Target } from '../stream/view.ts';
+import type { Span } from '../traces/spans.ts';
+import { nameOf } from './names.ts';
+import { openPanel, panels, revealed } from './panels.ts';
+import { registry } from './store.ts';
+
+/** The type that every SDK shares. */
+const SPANS = 'OASIS::Program::SpanProbe';
+
+/** A trace that somebody wants to see. */
+export interface WantedTrace {
+  /** Key of an instance whose spans it has; undefined for any. */
+  readonly key?: string;
+  readonly time: number;
+  /** Number of one of its spans. */
+  readonly sequence?: number;
+  /** Name of its root. */
+  readonly name?: string;
+}
+
+/** What panels of traces show next; each takes what it has. */
+export const wantedTrace = signal<WantedTrace | undefined>(undefined);
+
+/** Shows a trace in the panel that has its instance; opens one if none has. */
+export function openTrace(target: Target, wanted: Omit<WantedTrace, 'key'>): void {
+  const key = keyOf(target);
+  const has = panels
+    .peek()
+    .find((spec) => spec.kind === 'traces' && spec.targets.some((each) => keyOf(each) === key));
+  const found = has ?? openPanel({ kind: 'traces', targets: [target] });
+  wantedTrace.value = { ...wanted, key };
+  activeDock()?.focus(found.id);
+  revealed.value = { id: found.id };
+}
+
+/** The instance of a node that reports spans; undefined without one. Reads signals. */
+export function spansOfNode(node: string): Target | undefined {
+  const found = registry.value?.instances.find((entry) => entry.node === node && entry.type === SPANS);
+  return found && { node, instance: found.instance };
+}
+
+/** Shows the trace at a time in each panel that has one; no panel does so later. */
+export function showTraceAt(time: number): void {
+  wantedTrace.value = { time };
+  wantedTrace.value = undefined;
+}
+
+/** The name of the instance that reported a span. Reads signals. */
+export function sourceOf({ key }: Span): string {
+  const [node, instance] = JSON.parse(key) as [string, string];
+  return nameOf({ node, instance });
+}

@@ -3,12 +3,13 @@ import { fitted, unproject } from './projection.ts';
 import { isTileAddress } from './tile_address.ts';
 import { tilesOf } from './tiles.ts';
 
-it('takes paths and addresses with all three numbers', () => {
+it('takes paths of this server with all three numbers', () => {
   expect(isTileAddress('/tiles/{z}/{x}/{y}.png')).toBe(true);
-  expect(isTileAddress('https://tiles.example.org/{z}/{x}/{y}.png?key=1')).toBe(true);
+  expect(isTileAddress('/osm/{z}/{x}/{y}.png?style=1')).toBe(true);
   for (const text of [
     '/tiles/{z}/{x}.png',
     '//evil.example/{z}/{x}/{y}',
+    'https://tiles.example.org/{z}/{x}/{y}.png',
     '/\\evil.example/{z}/{x}/{y}',
     'javascript:alert({z}{x}{y})',
     'data:image/png,{z}{x}{y}',

@@ -39,11 +39,9 @@ export const mapStrings = {
   notAdded: (name: string, problem: string) => `${name} was not added: ${problem}`,
   tiles: 'Address of tiles',
   tilesExample: '/tiles/{z}/{x}/{y}.png',
-  tilesTip:
-    'A path of this server with {z}, {x} and {y}. Another server has to be named in doors.tile_origins of the DAC.',
+  tilesTip: 'A path of this server with {z}, {x} and {y}: a reverse proxy in front of the DAC can serve it.',
   badTiles: 'Write a path such as /tiles/{z}/{x}/{y}.png, with {z}, {x} and {y}.',
   tilesFailed: (address: string) =>
-    `No tile from ${address}: does the server have it, and is it this one or in doors.tile_origins of the DAC?`,
-  noTilesAtPoles: 'Tiles end at 85\u00b0: near the poles there are none.',
+    `No tile from ${address}: does this server, or the reverse proxy in front of it, have it?`,
   table: { time: 'time', instance: 'instance', latitude: 'latitude', longitude: 'longitude', value: 'value' },
 };

@@ -7,6 +7,8 @@ use std::{
 
 /// Number of exchanges that the estimate uses: the best of a quarter of a minute.
 const EXCHANGES: usize = 16;
+/// What two clocks drift apart in a quarter of a minute at most, in nanoseconds: 100 ppm.
+const DRIFT: u64 = 1_500_000;
 
 /// Returns nanoseconds since 1970-01-01 UTC. A vDSO call on Linux, not a system call.
 #[inline]
@@ -29,10 +31,14 @@ impl ClockOffset {
     pub fn exchange(&mut self, sent: u64, dac: u64, received: u64) {
         let Some(round_trip) = received.checked_sub(sent) else { return }; // the node's clock was set back meanwhile
         let middle = sent + round_trip / 2;
+        let offset = dac.wrapping_sub(middle) as i64;
+        // Both cannot be right: one of the clocks was set meanwhile.
+        self.exchanges
+            .retain(|(known, of)| of.abs_diff(offset) <= (known / 2 + round_trip / 2).saturating_add(DRIFT));
         if self.exchanges.len() == EXCHANGES {
             self.exchanges.pop_front();
         }
-        self.exchanges.push_back((round_trip, dac.wrapping_sub(middle) as i64));
+        self.exchanges.push_back((round_trip, offset));
     }
 
     /// Returns DAC clock minus node clock, and the round trip of that measurement, in nanoseconds.
@@ -53,6 +59,17 @@ mod tests {
         clock.exchange(10_000, 14_050, 10_100);
         clock.exchange(20_000, 29_000, 30_000);
         assert_eq!(clock.estimate(), Some((4_000, 100)));
+    }
+
+    #[test]
+    fn exchanges_before_a_step_of_a_clock_do_not_count() {
+        let mut clock = ClockOffset::default();
+        clock.exchange(1_000_000, 9_000_050, 1_000_100);
+        assert_eq!(clock.estimate(), Some((8_000_000, 100)));
+        clock.exchange(2_000_000, 10_000_400, 2_000_800);
+        assert_eq!(clock.estimate(), Some((8_000_000, 100)), "no step, and less accurate");
+        clock.exchange(3_000_000, 21_000_400, 3_000_800);
+        assert_eq!(clock.estimate(), Some((18_000_000, 800)));
     }
 
     #[test]

@@ -184,7 +184,7 @@ impl TopicLog {
         self.append_covering(batch, count, count.into(), stamp);
     }
 
-    /// Appends like [`TopicLog::append`], unless the log is closed. Returns false then: nobody would read it.
+    /// Appends like [`TopicLog::append_without_wake`], unless the log is closed. Returns false then: nobody would read it.
     pub(crate) fn append_if_open(
         &self,
         batch: Vec<u8>,
@@ -196,8 +196,6 @@ impl TopicLog {
             return false;
         }
         self.push_to(&mut inner, batch, count, count.into(), stamp);
-        drop(inner);
-        self.wake_readers();
         true
     }
 

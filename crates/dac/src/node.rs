@@ -37,6 +37,8 @@ pub struct Node {
     pub clock_offset_ns: Option<i64>,
     /// Round trip of that measurement, in nanoseconds.
     pub round_trip_ns: Option<u64>,
+    /// The newest measurement, also if it hardly differs from the one that watchers know.
+    pub(crate) clock: Option<MeasuredClock>,
     /// Cost of the instrumentation on its host; none before the first report.
     pub overhead: Option<Arc<Overhead>>,
     /// Whether it replays a recording.
@@ -133,6 +135,7 @@ impl Node {
             heard: now.steady,
             clock_offset_ns: None,
             round_trip_ns: None,
+            clock: None,
             overhead: None,
             is_replay: false,
             is_remembered: false,
@@ -164,6 +167,7 @@ impl Node {
             heard: Nanos(0),
             clock_offset_ns: None,
             round_trip_ns: None,
+            clock: None,
             overhead: None,
             is_replay,
             is_remembered: false,
@@ -182,6 +186,7 @@ impl Node {
     pub(crate) fn keep_statistics_of(&mut self, known: &Self) {
         if self.identity.run == known.identity.run {
             (self.clock_offset_ns, self.round_trip_ns) = (known.clock_offset_ns, known.round_trip_ns);
+            self.clock = known.clock;
             self.overhead.clone_from(&known.overhead);
         }
     }
@@ -205,6 +210,7 @@ impl Node {
             heard: Nanos(0),
             clock_offset_ns: None,
             round_trip_ns: None,
+            clock: None,
             overhead: None,
             is_replay: stored.node.starts_with(REPLAY_PREFIX),
             is_remembered: true,
@@ -368,6 +374,7 @@ impl Node {
     /// Records the node's estimate of its clock relative to the DAC's. Returns whether watchers should be notified:
     /// only if the change matters for a displayed age, not for each microsecond of drift.
     pub(crate) fn note_clock(&mut self, offset_ns: Option<i64>, round_trip_ns: Option<u64>) -> bool {
+        self.clock = offset_ns.map(|offset_ns| MeasuredClock { offset_ns, round_trip_ns });
         let first = self.clock_offset_ns.is_none() && offset_ns.is_some();
         let moved =
             self.clock_offset_ns.zip(offset_ns).is_some_and(|(old, new)| old.abs_diff(new) > 1_000_000);
@@ -385,6 +392,15 @@ impl Node {
         }
         is_news
     }
+}
+
+/// What a node has measured of its clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MeasuredClock {
+    /// DAC clock minus node clock, in nanoseconds.
+    pub offset_ns: i64,
+    /// Round trip of the measurement, in nanoseconds: the offset can be wrong by half of it.
+    pub round_trip_ns: Option<u64>,
 }
 
 /// The link to a connected node.

@@ -25,7 +25,7 @@ use crate::{
     log::{LogBudget, TopicLog},
     memory::MemoryAccount,
     moment::Moment,
-    node::{Claim, Former, Link, Node, Rival, check_derived},
+    node::{Claim, Former, Link, MeasuredClock, Node, Rival, check_derived},
     schema_hash::SchemaHashes,
     stored::StoredRun,
 };
@@ -139,6 +139,18 @@ impl Registry {
     /// Returns a node by name.
     pub fn node(&self, name: &str) -> Option<Node> {
         self.lock().nodes.get(name).cloned()
+    }
+
+    /// Returns the measured clocks of connected nodes, in the order of their names.
+    pub fn clocks(&self) -> Vec<(String, MeasuredClock)> {
+        let inner = self.lock();
+        let online = inner.nodes.iter().filter(|(_, node)| node.is_online());
+        online.filter_map(|(name, node)| Some((name.clone(), node.clock?))).collect()
+    }
+
+    /// Returns the measured clock of a node, if it is connected.
+    pub fn clock(&self, node: &str) -> Option<MeasuredClock> {
+        self.lock().nodes.get(node).filter(|node| node.is_online())?.clock
     }
 
     /// Returns all instances by topic.

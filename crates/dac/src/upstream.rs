@@ -189,7 +189,8 @@ impl Instance {
     }
 
     /// Appends a batch of an upstream, and wakes the readers. `clock_offset_ns` is this DAC's clock minus the upstream's. Returns false if
-    /// the instance is retired: another topic, or a later one, must have the batch.
+    /// the instance is retired: another topic, or a later one, must have the batch. Its DAC time is when it came to the upstream, but after what is
+    /// [complete](crate::Ledger::complete) here.
     ///
     /// # Errors
     /// If the bytes are no batch of this instance's type.
@@ -197,12 +198,17 @@ impl Instance {
         let header = batch::check(&bytes, &self.probe_type)?;
         batch::stamp_topic(&mut bytes, self.topic.0);
         let arrived = header.dac_time.saturating_add_signed(clock_offset_ns);
-        let stamp = |batch: &mut [u8], Offset(offset)| batch::stamp(batch, offset, arrived);
+        // Kept until the samples are appended: a time can become complete meanwhile.
+        let mut ledger = self.ledger();
+        let Nanos(dac_time) = ledger.stamp(Nanos(arrived));
+        let stamp = |batch: &mut [u8], Offset(offset)| batch::stamp(batch, offset, dac_time);
         if !self.log.append_if_open(bytes, header.count, stamp) {
             return Ok(false);
         }
         let last = header.first_sequence.saturating_add(header.count.into()).saturating_sub(1);
-        self.ledger().note_relayed(header.first_sequence, last);
+        ledger.note_relayed(header.first_sequence, last);
+        drop(ledger);
+        self.log.wake_readers();
         Ok(true)
     }
 

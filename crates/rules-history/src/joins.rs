@@ -4,9 +4,9 @@ use crate::{
     occurrence::{LastSample, Occurrence},
     past::Match,
 };
-use oasis_rules::{Evaluated, Group, GroupFigures, InstanceId, Program, Rows};
+use oasis_rules::{ClockOffset, Evaluated, Group, GroupFigures, InstanceId, Program, Rows};
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 use uuid::Uuid;
@@ -19,6 +19,8 @@ pub struct Joins {
     members: HashMap<InstanceId, Vec<(usize, Member)>>,
     /// Groups by the DAC time at which what waits is evaluated.
     deadlines: BTreeSet<(u64, usize)>,
+    /// The nodes whose clocks matter, and the groups that they matter to, with the number that they have there.
+    clocks: BTreeMap<String, Vec<(usize, usize)>>,
     /// The instances that lack one to join with, and a note about it.
     pub alone: Vec<(InstanceId, String)>,
 }
@@ -58,8 +60,11 @@ impl Joins {
             let Some(found) = program.rules.get(rule) else { continue };
             for (driver, (_, (node, instance))) in instances.iter().filter(|(_, (at, _))| *at == found.input)
             {
-                let Some(group) = Group::new(program, rule) else { continue };
+                let Some(group) = Group::for_instance(program, rule, (node, instance)) else { continue };
                 let at = joins.groups.len();
+                for (number, node) in program.clocks(rule, (node, instance)).into_iter().enumerate() {
+                    joins.clocks.entry(node).or_default().push((at, number));
+                }
                 joins.members.entry(*driver).or_default().push((at, Member::Driver));
                 for other in found.others() {
                     let partner = program.partner(found.input, other, (node, instance));
@@ -82,6 +87,50 @@ impl Joins {
             }
         }
         joins
+    }
+
+    /// The nodes whose clocks matter.
+    pub fn clocks(&self) -> impl Iterator<Item = &str> {
+        self.clocks.keys().map(String::as_str)
+    }
+
+    /// Takes the clocks of all nodes as they are.
+    pub fn trust_clocks(&mut self) {
+        self.groups.iter_mut().for_each(|joined| joined.group.trust_clocks());
+    }
+
+    /// Notes that nobody has measured the clock of a node.
+    pub fn lacks_clock(&mut self, node: &str, drivers: &[(InstanceId, Match)]) {
+        let groups = self.clocks.get(node).cloned().unwrap_or_default();
+        for (group, _) in groups {
+            let Some(Joined { node: of, instance, .. }) = self.groups.get(group) else { continue };
+            let is_driver =
+                |(_, (_, names)): &&(InstanceId, Match)| *names.0 == **of && *names.1 == **instance;
+            let Some((driver, _)) = drivers.iter().find(is_driver) else { continue };
+            let note = format!(
+                "nobody has recorded how the clock of {node} differs: values of other nodes are unknown"
+            );
+            if !self.alone.contains(&(*driver, note.clone())) {
+                self.alone.push((*driver, note));
+            }
+        }
+    }
+
+    /// Takes a measurement of the clock of a node.
+    pub fn measure(
+        &mut self,
+        program: &Program,
+        node: &str,
+        measured: (u64, ClockOffset),
+        found: &mut Vec<Occurrence>,
+    ) {
+        for at in 0..self.clocks.get(node).map_or(0, Vec::len) {
+            let of_node = self.clocks.get(node).and_then(|groups| groups.get(at));
+            let Some(&(group, clock)) = of_node else { continue };
+            self.with_group(group, found, |joined, evaluated| {
+                joined.group.measure(program, clock, measured, evaluated);
+            });
+        }
     }
 
     fn lacks(&mut self, driver: InstanceId, partner: String) {
@@ -123,6 +172,7 @@ impl Joins {
             GroupFigures {
                 late: sum.late.saturating_add(figures.late),
                 overflowed: sum.overflowed.saturating_add(figures.overflowed),
+                unaligned: sum.unaligned.saturating_add(figures.unaligned),
             }
         })
     }

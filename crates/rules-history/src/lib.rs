@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod clocks;
 mod epoch;
 mod frontier;
 mod joins;
@@ -34,8 +35,9 @@ mod past;
 mod replay;
 mod stream;
 
+pub use clocks::{CLOCK_TYPE, clock_input, clock_name, newest_offset};
 pub use epoch::{restarted_at, started_at};
 pub use frontier::newest_dac_time_of;
 pub use occurrence::{LastSample, Occurrence};
-pub use past::{Admits, KnownLog, Match, Past, Span};
+pub use past::{Admits, Clocks, KnownLog, Match, Past, Span};
 pub use replay::{Figures, OpenError, RESULTS_TYPE, Replay};

@@ -1,5 +1,6 @@
 //! What can be read.
 
+use crate::clocks::{CLOCK_TYPE, clock_name};
 use oasis_history::{Log, Reader, Start};
 use oasis_rules::Program;
 use oasis_store::{History, Newest, ReadError};
@@ -19,6 +20,20 @@ pub struct Past {
     pub flush: Option<Arc<dyn Fn() + Send + Sync>>,
     /// Whether an instance may be read, by node and name; all of them without it.
     pub admits: Option<Admits>,
+    /// The clocks of its nodes.
+    pub clocks: Clocks,
+}
+
+/// How the clocks of several nodes are compared.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Clocks {
+    /// By what the only DAC has measured that is found.
+    #[default]
+    Measured,
+    /// By what the DAC has measured whose node of results has this name.
+    MeasuredBy(String),
+    /// They are taken as they are: nobody has measured them.
+    AsTheyAre,
 }
 
 /// Whether an instance may be read, by node and name.
@@ -116,6 +131,22 @@ impl Past {
         let live = self.admitted_logs().filter(|known| known.log.probe_type().name == type_name);
         found.extend(live.map(|known| (known.node.to_string(), known.instance.to_string())));
         Ok(in_order(found))
+    }
+
+    /// The instance with the measurements of a node's clock, if exactly one DAC counts.
+    pub(crate) fn clock_of(&self, node: &str) -> Result<Option<(String, String)>, ReadError> {
+        let name = clock_name(node);
+        let by = match &self.clocks {
+            Clocks::AsTheyAre => return Ok(None),
+            Clocks::Measured => None,
+            Clocks::MeasuredBy(by) => Some(by),
+        };
+        let stored = self.archive.as_ref().map(History::instances).transpose()?.unwrap_or_default();
+        let live = self.logs.iter().filter(|known| known.log.probe_type().name == CLOCK_TYPE);
+        let live = live.map(|known| (known.node.to_string(), known.instance.to_string()));
+        let all = in_order(stored.into_iter().chain(live));
+        let mut found = all.into_iter().filter(|(of, known)| *known == name && by.is_none_or(|by| by == of));
+        Ok(found.next().filter(|_| found.next().is_none()))
     }
 
     /// Reads an instance from a time on.

@@ -1,11 +1,12 @@
 //! Evaluates the past, batch by batch.
 
 use crate::{
+    clocks::{clock_input, newest_offset},
     epoch::restarted_at,
     frontier::newest_dac_time,
     joins::{Came, Joins},
     occurrence::{LastSample, Occurrence},
-    past::{Past, Span},
+    past::{Clocks, Match, Past, Span},
     stream::{Arrival, Stream},
 };
 use oasis_rules::{Engine, Event, GroupFigures, InstanceId, Program, RESTART, program::Input};
@@ -46,6 +47,8 @@ pub struct Replay {
     joins: Joins,
     /// Results that a DAC has recorded: it had come so far when it sent them.
     clocks: Vec<Stream>,
+    /// What was measured of the clocks of nodes whose instances are joined.
+    offsets: Vec<(String, Stream)>,
     /// The next batch of each instance, in the order in which the DAC received them.
     next: BTreeMap<Place, Arrival>,
     /// Inputs without an instance.
@@ -77,6 +80,31 @@ fn clocks(past: &Past, span: Span) -> Result<Vec<Stream>, ReadError> {
     Ok(instances.iter().map(stream).collect())
 }
 
+/// The measured clocks of the nodes whose instances are joined: from the beginning, because nobody knows how far a clock is off.
+fn offsets(
+    past: &Past,
+    joins: &mut Joins,
+    instances: &[(InstanceId, Match)],
+) -> Result<Vec<(String, Stream)>, ReadError> {
+    if past.clocks == Clocks::AsTheyAre {
+        joins.trust_clocks();
+        return Ok(Vec::new());
+    }
+    let input = clock_input();
+    let nodes: Vec<String> = joins.clocks().map(str::to_owned).collect();
+    let mut streams = Vec::new();
+    for node in nodes {
+        match past.clock_of(&node)? {
+            Some((of, name)) => {
+                let stream = Stream::new(past, (&of, &name), &input, Span::default(), LEAST_READ);
+                streams.push((node, stream));
+            }
+            None => joins.lacks_clock(&node, instances),
+        }
+    }
+    Ok(streams)
+}
+
 /// What was read so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
@@ -90,6 +118,8 @@ pub struct Figures {
     pub late: u64,
     /// Samples that did not fit into the memory of such rules.
     pub overflowed: u64,
+    /// Samples of such rules whose time on the clock of the DAC is not known.
+    pub unaligned: u64,
 }
 
 #[derive(Debug)]
@@ -110,6 +140,8 @@ enum Who {
     Source(InstanceId),
     /// One of the clocks.
     Clock(usize),
+    /// One of the measured clocks of nodes.
+    Offset(usize),
 }
 
 impl Replay {
@@ -141,7 +173,8 @@ impl Replay {
                 },
             );
         }
-        let joins = Joins::new(engine.program(), &instances);
+        let mut joins = Joins::new(engine.program(), &instances);
+        let offsets = offsets(past, &mut joins, &instances)?;
         let asks_for_silence = engine.program().asks_for_silence();
         let end = if asks_for_silence { newest_dac_time(past, span.until)? } else { 0 };
         let clocks = if asks_for_silence { clocks(past, span)? } else { Vec::new() };
@@ -152,6 +185,7 @@ impl Replay {
             sources,
             joins,
             clocks,
+            offsets,
             next: BTreeMap::new(),
             unmatched,
             epochs: HashSet::new(),
@@ -161,7 +195,9 @@ impl Replay {
             is_over: false,
         };
         let sources = replay.sources.keys().copied().map(Who::Source);
-        let all: Vec<Who> = sources.chain((0..replay.clocks.len()).map(Who::Clock)).collect();
+        let clocks = (0..replay.clocks.len()).map(Who::Clock);
+        let offsets = (0..replay.offsets.len()).map(Who::Offset);
+        let all: Vec<Who> = sources.chain(clocks).chain(offsets).collect();
         for who in all {
             replay.advance(who)?;
         }
@@ -180,8 +216,8 @@ impl Replay {
 
     /// What was read so far.
     pub fn figures(&self) -> Figures {
-        let GroupFigures { late, overflowed } = self.joins.figures();
-        Figures { late, overflowed, ..self.figures }
+        let GroupFigures { late, overflowed, unaligned } = self.joins.figures();
+        Figures { late, overflowed, unaligned, ..self.figures }
     }
 
     /// The time of the newest sample that was read, as DAC time.
@@ -215,11 +251,19 @@ impl Replay {
             }
             return Ok(false);
         };
-        let Who::Source(id) = who else {
-            self.enter(arrival.epoch, dac_time, found);
-            self.frontier = self.frontier.max(dac_time);
-            self.advance(who)?;
-            return Ok(true);
+        let id = match who {
+            Who::Source(id) => id,
+            Who::Clock(_) => {
+                self.enter(arrival.epoch, dac_time, found);
+                self.frontier = self.frontier.max(dac_time);
+                self.advance(who)?;
+                return Ok(true);
+            }
+            Who::Offset(at) => {
+                self.measure(at, arrival, found);
+                self.advance(who)?;
+                return Ok(true);
+            }
         };
         let Some(source) = self.sources.get_mut(&id) else { return Ok(true) };
         let (epoch, run) = (arrival.epoch, arrival.run);
@@ -245,11 +289,21 @@ impl Replay {
         Ok(true)
     }
 
+    /// Takes a measurement of a node's clock.
+    fn measure(&mut self, at: usize, arrival: Arrival, found: &mut Vec<Occurrence>) {
+        let Some((node, stream)) = self.offsets.get_mut(at) else { return };
+        let dac_time = arrival.dac_time;
+        if let Some(offset) = newest_offset(&stream.rows(arrival)) {
+            self.joins.measure(self.engine.program(), node, (dac_time, offset), found);
+        }
+    }
+
     /// Reads the next batch of an instance.
     fn advance(&mut self, who: Who) -> Result<(), ReadError> {
         let stream = match who {
             Who::Source(id) => self.sources.get_mut(&id).map(|source| &mut source.stream),
             Who::Clock(at) => self.clocks.get_mut(at),
+            Who::Offset(at) => self.offsets.get_mut(at).map(|(_, stream)| stream),
         };
         if let Some(stream) = stream
             && let Some(arrival) = stream.next(&self.past)?

@@ -1,7 +1,7 @@
 //! The most memory that a rule takes for each instance, beside the batch at hand.
 
 use crate::{
-    evaluate::{Entry, FeedState, Obligation, QUEUE_BYTES, State, Totals},
+    evaluate::{Clock, Entry, FeedState, Obligation, QUEUE_BYTES, State, Totals},
     program::{Body, Feed, MAX_PENDING, Rule, Slot},
 };
 
@@ -22,7 +22,8 @@ impl Rule {
             let slots: usize = feed.slots.iter().map(|slot| slot.memory_bytes()).sum();
             slots + size_of::<(usize, FeedState)>()
         };
-        let slots = slots + queues + self.feeds.iter().map(feed).sum::<usize>();
+        let clocks = if self.feeds.is_empty() { 0 } else { (1 + self.others().len()) * size_of::<Clock>() };
+        let slots = slots + queues + clocks + self.feeds.iter().map(feed).sum::<usize>();
         // An instance keeps the state beside the number of its rule.
         size_of::<(usize, State)>() + slots + body
     }

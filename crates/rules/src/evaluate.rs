@@ -24,7 +24,7 @@ mod window;
 pub use binding::Binding;
 pub use engine::{Engine, InstanceId};
 pub use event::{Event, EventKind, Standing};
-pub use group::{Evaluated, FeedState, Group, GroupFigures, QUEUE_BYTES, WAIT};
+pub use group::{Clock, ClockOffset, Evaluated, FeedState, Group, GroupFigures, QUEUE_BYTES, VALID, WAIT};
 pub use instance::{Derived, Instance, SavedState, State};
 pub use obligation::Obligation;
 pub use rows::{RESTART, Rows};

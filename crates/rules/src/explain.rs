@@ -49,14 +49,25 @@ impl Report {
                 let name = |input: usize| self.program.inputs[input].name.clone();
                 let others: Vec<_> = rule.others().into_iter().map(name).collect();
                 let (first, others) = (name(input), others.join(" and "));
-                format!(
-                    "each sample of input {first} with the values of {others} at its time, on the same node"
-                )
+                let clock = match self.has_one_clock(rule) {
+                    true => "on the same node",
+                    false => "on the clock of the DAC",
+                };
+                format!("each sample of input {first} with the values of {others} at its time, {clock}")
             }
             Source::Derived(derived) => format!("derived instance {}", self.program.rules[derived].name),
         };
         let bytes = rule.memory_bytes();
         format!("Reads {reads}. Takes at most {bytes} bytes of memory for each instance.")
+    }
+
+    /// Whether joined instances are always of one node.
+    fn has_one_clock(&self, rule: &Rule) -> bool {
+        let node = |input: usize| {
+            let pattern = self.program.inputs.get(input).map_or("", |input| &*input.pattern);
+            pattern.split_once('/').map_or(pattern, |(node, _)| node)
+        };
+        rule.others().into_iter().all(|other| node(other) == node(rule.input))
     }
 
     fn alarm(&self, alarm: &Alarm) -> String {

@@ -1,8 +1,8 @@
 //! What a rule computes, as a short name: a state of it can be restored only into the same rule.
 
 use crate::program::{
-    Alarm, Body, Check, Column, Condition, Count, Derive, Event, Feed, Number, Program, Purpose, Raise, Slot,
-    Source, Value,
+    Alarm, Alignment, Body, Check, Column, Condition, Count, Derive, Event, Feed, Number, Program, Purpose,
+    Raise, Slot, Source, Value,
 };
 use sha2::{Digest, Sha256};
 
@@ -41,7 +41,15 @@ impl Program {
         let columns: Vec<Option<&Column>> = used.iter().map(|column| input.columns.get(*column)).collect();
         let patterns = [&driver.pattern, &input.pattern];
         let (slots, max_age) = (memories(&feed.slots), feed.max_age);
-        Some(format!(" {patterns:?} {} {columns:?} {value:?} [{slots}] {max_age}", input.probe_type))
+        let alignment = match feed.alignment {
+            // As in states of before there were others.
+            Alignment::Hold => String::new(),
+            other => format!(" {other:?}"),
+        };
+        Some(format!(
+            " {patterns:?} {} {columns:?} {value:?} [{slots}] {max_age}{alignment}",
+            input.probe_type
+        ))
     }
 }
 

@@ -58,8 +58,8 @@ pub use editor::{
     outline,
 };
 pub use evaluate::{
-    Binding, Derived, Engine, Evaluated, Event, EventKind, Group, GroupFigures, Instance, InstanceId,
-    RESTART, Rows, SavedState, Standing, WAIT,
+    Binding, ClockOffset, Derived, Engine, Evaluated, Event, EventKind, Group, GroupFigures, Instance,
+    InstanceId, RESTART, Rows, SavedState, Standing, VALID, WAIT,
 };
 pub use format::format;
 pub use limits::{Limits, limits};

@@ -49,8 +49,19 @@ impl Program {
         let name = format!("{node}/{instance}");
         let partner = crate::partner::replaced(&driver.pattern, &other.pattern, &name)?;
         let (of, named) = partner.split_once('/')?;
-        // Instances of other nodes have another clock.
-        (of == node).then(|| (of.to_owned(), named.to_owned()))
+        Some((of.to_owned(), named.to_owned()))
+    }
+
+    /// The nodes whose clocks decide how the samples of a rule of several inputs are aligned, for this instance of its first one: the node of that instance, and then the
+    /// others, each once. None if all instances are of one node: they share its clock.
+    pub fn clocks(&self, rule: usize, (node, instance): (&str, &str)) -> Vec<String> {
+        let Some(found) = self.rules.get(rule) else { return Vec::new() };
+        let mut nodes = vec![node.to_owned()];
+        for other in found.others() {
+            let partner = self.partner(found.input, other, (node, instance));
+            nodes.extend(partner.map(|(node, _)| node).filter(|node| !nodes.contains(node)));
+        }
+        if nodes.len() > 1 { nodes } else { Vec::new() }
     }
 
     /// Whether a rule asks for silence, so that it matters how far the frontier is.
@@ -140,16 +151,30 @@ impl Rule {
     }
 }
 
-/// A value of another input: of its newest sample at a moment, or of a window that ends there.
+/// How a value of another input is found at a moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Alignment {
+    /// That of the newest sample that is not newer, or of a window that ends there.
+    #[default]
+    Hold,
+    /// On the straight line between the samples before and after it.
+    Linear,
+    /// That of the sample before or after it which is nearer.
+    Nearest,
+}
+
+/// A value of another input at a moment.
 #[derive(Debug, Clone)]
 pub struct Feed {
     /// The input.
     pub input: usize,
+    /// How it is found.
+    pub alignment: Alignment,
     /// The value; its columns are those of the input.
     pub value: Value,
     /// What it keeps in memory from sample to sample of the input.
     pub slots: Vec<Slot>,
-    /// It is unknown once the newest sample is older, in nanoseconds.
+    /// It is unknown if a sample that it needs is farther away in time, in nanoseconds.
     pub max_age: u64,
 }
 

@@ -7,7 +7,7 @@ mod common;
 use common::{compiled, rendered};
 use oasis_rules::{
     EventKind, Placeholder,
-    program::{ActionSpec, Body, Command, Target},
+    program::{ActionSpec, Alignment, Body, Command, Target},
 };
 use oasis_wire::{quantity::Hertz, schema::ProbeType};
 use std::sync::Arc;
@@ -53,6 +53,33 @@ fn refused(rule: &str) -> (String, String, String) {
     assert!(!rendered(&report).is_empty());
     let code = oasis_pdl::ErrorCode::name(wrong.code);
     (code, wrong.message.clone(), wrong.help.clone().unwrap_or_default())
+}
+
+#[test]
+fn instances_of_other_nodes_are_joined() {
+    let feed = "input feed = \"hall-b/pump *\" : Plant::Pump; input one = \"site/pump\" : Plant::Pump;";
+    let report = compiled(&format!(
+        "{feed} alarm A {{ raise feed.temperature > linear(one.temperature, 2s) + 3 K; clear nearest(one.state) == OPEN; }}"
+    ));
+    assert!(report.is_ok(), "{}", rendered(&report));
+    let feeds = &report.program.rules[0].feeds;
+    let alignments: Vec<_> = feeds.iter().map(|feed| (feed.alignment, feed.max_age)).collect();
+    let s = 1_000_000_000;
+    assert_eq!(alignments, [(Alignment::Linear, 2 * s), (Alignment::Nearest, 10 * s)]);
+    assert!(report.explain().contains("on the clock of the DAC"), "{}", report.explain());
+    for (value, code, message) in [
+        ("linear(one.pressed)", "R0012", "`linear` takes a number"),
+        ("linear(mean(one.temperature, 1s), 2s) > 3", "R0015", "`linear` takes a value without memory"),
+        ("nearest(rising(one.pressed))", "R0015", "`nearest` takes a value without memory"),
+        ("nearest(one.temperature, last 3) > 3", "R0015", "`nearest` takes a duration"),
+        ("linear(one.temperature) > 3 l/min", "R0013", "cannot compare"),
+    ] {
+        let (found, says, _) = refused(&format!("{feed} alarm A {{ raise feed.pressed and {value}; }}"));
+        assert!(found == code && says.contains(message), "{value}: {found} {says}");
+    }
+    let many = "input feed = \"site/pump\" : Plant::Pump; input all = \"hall-b/pump *\" : Plant::Pump;";
+    let (code, message, _) = refused(&format!("{many} alarm A {{ raise feed.pressed and all.pressed; }}"));
+    assert_eq!((&*code, &*message), ("R0017", "`feed` is one instance, and `all` many"));
 }
 
 #[test]
@@ -115,6 +142,7 @@ fn each_error_says_what_is_wrong_and_the_remedy() {
             "",
         ),
         ("alarm A { raise hold(pump.flow) > 3; }", "R0012", "a value of one other input", ""),
+        ("alarm A { raise linear(pump.flow, 2s) > 3; }", "R0012", "`linear` takes a value of one other", ""),
         ("alarm A { raise 3 > 2; }", "R0018", "`A` reads no samples", "pump.temperature"),
         ("derive D every 1s { x = D.x; }", "R0019", "`D` is computed from itself", ""),
         ("alarm A { severity high; }", "R0020", "alarm without `raise`", "raise CONDITION"),

@@ -235,14 +235,15 @@ fn joined_instances_have_the_same_text_for_their_stars() {
 const FIELDS: &str = "derive D every 1ms {
     newest = q.x; young = hold(q.x, 300ms); mean = mean(q.x, 500ms at most 1000 samples);
     pressed = count(q.flag, 400ms at most 1000 samples); rate = rate(q.x, 400ms at most 1000 samples);
-    last = sum(q.x, last 2); both = p.x + q.x; }";
+    last = sum(q.x, last 2); both = p.x + q.x;
+    line = linear(2 * q.x, 300ms); near = nearest(q.x, 300ms); pressed_near = nearest(q.flag); }";
 
 /// The values of a sample, from all samples of the other input that have come.
 fn naive(asked: Sample, come: &[Sample]) -> Vec<f64> {
     let time = asked.time;
     let older: Vec<&Sample> = come.iter().filter(|sample| sample.time <= time).collect();
     let is_whole = come.iter().find(|sample| sample.time > time).is_none_or(|next| next.missing == 0);
-    let Some(newest) = older.last().filter(|_| is_whole) else { return vec![f64::NAN; 7] };
+    let Some(newest) = older.last().filter(|_| is_whole) else { return vec![f64::NAN; 10] };
     let window = |extent: u64| older.iter().filter(move |sample| sample.time + extent > time);
     let is_complete = |extent: u64| window(extent).all(|sample| sample.missing == 0 && !sample.x.is_nan());
     let unless = |is_known: bool, value: f64| if is_known { value } else { f64::NAN };
@@ -263,6 +264,23 @@ fn naive(asked: Sample, come: &[Sample]) -> Vec<f64> {
         .checked_sub(2)
         .map_or(f64::NAN, |at| unless(older[at + 1].missing == 0, older[at].x + older[at + 1].x));
     let is_young = time - newest.time <= 10_000;
+    let next =
+        |most: u64| come.iter().find(|sample| sample.time > time).filter(|next| next.time - time <= most);
+    let age = time - newest.time;
+    let line = match next(300) {
+        _ if age == 0 => 2.0 * newest.x,
+        Some(next) => {
+            let share = age as f64 / (next.time - newest.time) as f64;
+            2.0 * (newest.x + (next.x - newest.x) * share)
+        }
+        None => f64::NAN,
+    };
+    let nearest = |most: u64| match next(most) {
+        Some(next) if next.time - time < age => Some(*next),
+        _ => (age <= most).then_some(**newest),
+    };
+    let near = nearest(300).map_or(f64::NAN, |sample| sample.x);
+    let pressed_near = nearest(10_000).map_or(f64::NAN, |sample| sample.flag);
     let values = [
         newest.x,
         unless(time - newest.time <= 300, newest.x),
@@ -272,7 +290,8 @@ fn naive(asked: Sample, come: &[Sample]) -> Vec<f64> {
         pair,
         asked.x + newest.x,
     ];
-    values.map(|value| unless(is_young, value)).to_vec()
+    let values = values.map(|value| unless(is_young, value));
+    [&values[..], &[unless(age <= 300, line), near, pressed_near]].concat()
 }
 
 /// Decides for each sample of the first input when it is evaluated, and with what.

@@ -20,6 +20,7 @@ const KEYWORDS = new Set([
 ]);
 const FUNCTIONS = new Set([
   ...['abs', 'sqrt', 'mean', 'min', 'max', 'sum', 'count', 'rate', 'rising', 'falling', 'silent', 'hold'],
+  ...['linear', 'nearest'],
 ]);
 
 const TOKEN =

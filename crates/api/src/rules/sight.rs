@@ -6,7 +6,7 @@ use oasis_dac::Instance;
 use oasis_doors::{Doors, permissions::Caller};
 use oasis_handler::InstanceLog;
 use oasis_rules::{KnownInstance, Program};
-use oasis_rules_history::{KnownLog, Past};
+use oasis_rules_history::{Admits, CLOCK_TYPE, Clocks, KnownLog, Past};
 use oasis_store::ReadError;
 use oasis_wire::schema::ProbeType;
 use std::sync::Arc;
@@ -54,7 +54,9 @@ impl Sight {
             Arc::new(move || drop(handle.block_on(archive.flush())))
         });
         let archive = archive.map(|archive| archive.history());
-        Self { live, past: Past { archive, logs, frontier: None, flush, admits: Some(Arc::new(admits)) } }
+        let clocks = clocks(doors);
+        let admits: Option<Admits> = Some(Arc::new(admits));
+        Self { live, past: Past { archive, logs, frontier: None, flush, admits, clocks } }
     }
 
     pub fn past(&self) -> &Past {
@@ -86,4 +88,11 @@ impl Sight {
         };
         self.live.iter().filter(reads).count()
     }
+}
+
+/// The clocks that this DAC has measured, and not those of DACs that it relays.
+fn clocks(doors: &Doors) -> Clocks {
+    let instances = doors.dac.registry.home_instances();
+    let own = instances.into_iter().find(|known| known.probe_type.name == CLOCK_TYPE);
+    own.map_or(Clocks::Measured, |own| Clocks::MeasuredBy(own.node.to_string()))
 }

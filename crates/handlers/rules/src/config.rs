@@ -22,6 +22,8 @@ pub struct RulesConfig {
     pub relayed: bool,
     /// The name of the node of derived instances and results.
     pub node: String,
+    /// Whether the measured clocks of all nodes are published, and not only of those whose instances rules join.
+    pub all_clocks: bool,
     /// Whether the limits of PDL files are alarms.
     pub pdl_limits: bool,
     /// How many threads evaluate rules. 0: one for each processor, 4 at most.
@@ -38,6 +40,7 @@ impl Default for RulesConfig {
             editable: true,
             relayed: false,
             node: "rules".into(),
+            all_clocks: false,
             pdl_limits: true,
             threads: 0,
             commands_per_minute: 10,

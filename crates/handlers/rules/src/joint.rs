@@ -1,11 +1,11 @@
-//! A rule that reads several inputs, for instances of one node that belong together.
+//! A rule that reads several inputs, for instances that belong together.
 //!
-//! It takes the batches of all its instances in the order of DAC time, topic and sequence number, up to a DAC time that their ledgers have declared complete: in the
+//! It takes the batches of all its instances, and the measurements of the clocks of their nodes, in the order of DAC time, topic and sequence number, up to a DAC time that their ledgers have declared complete: in the
 //! same order as a replay, so that it finds the same.
 
 use crate::{
     cause,
-    member::{Damaged, Member},
+    member::{Came, Damaged, Member, Role},
     result,
     ruleset::{LoadedProgram, RuleSet},
     source::{Begin, Found, StandingAlarms, Surroundings},
@@ -13,8 +13,11 @@ use crate::{
 use oasis_alarms::{Checkpoint, CheckpointKey, Position};
 use oasis_dac::Instance;
 use oasis_handler::StoredSamples;
-use oasis_rules::{Evaluated, Group, GroupFigures, Program, SavedState, program::Body};
-use oasis_rules_history::LastSample;
+use oasis_rules::{
+    Evaluated, Group, GroupFigures, Program, SavedState,
+    program::{Body, Input},
+};
+use oasis_rules_history::{LastSample, clock_input, clock_name, newest_offset};
 use oasis_store::ReadError;
 use oasis_wire::quantity as wire;
 use serde::{Deserialize, Serialize};
@@ -22,7 +25,7 @@ use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
 
 /// The version of the form in which its state is kept.
-const FORM: &str = "group 1";
+const FORM: &str = "group 2";
 
 /// A rule and its instances.
 pub struct Joint {
@@ -31,8 +34,12 @@ pub struct Joint {
     pub driver: Arc<Instance>,
     rule: String,
     group: Group,
-    /// The first one is that of the driver.
+    /// The first one is that of the driver; the last ones are the clocks.
     members: Vec<Member>,
+    /// The nodes whose clocks matter.
+    clocks: Vec<String>,
+    /// What is read of a clock.
+    clock_input: Input,
     /// The last sample that was evaluated.
     last: LastSample,
     /// Whether its state has changed since the last checkpoint.
@@ -65,6 +72,8 @@ pub struct Beginning<'a> {
     pub set: &'a RuleSet,
     pub standing: &'a StandingAlarms,
     pub archive: Option<&'a Arc<dyn StoredSamples>>,
+    /// The node of the instances of measured clocks.
+    pub clocks: &'a str,
 }
 
 impl Joint {
@@ -76,14 +85,20 @@ impl Joint {
         with: Beginning<'_>,
     ) -> Option<Self> {
         let of = &with.set.programs.get(program)?.program;
-        let (mut group, found) = (Group::new(of, rule)?, of.rules.get(rule)?);
+        let found = of.rules.get(rule)?;
+        let mut group = Group::for_instance(of, rule, (&driver.node, &driver.name))?;
         let kept = checkpoint.filter(|checkpoint| checkpoint.rule_hash == FORM);
         let kept: Option<Kept> = kept.and_then(|checkpoint| postcard::from_bytes(&checkpoint.state).ok());
         let names = (driver.node.to_string(), driver.name.to_string());
         let others = found.others().into_iter();
-        let others =
-            others.filter_map(|input| Some((input, of.partner(found.input, input, (&names.0, &names.1))?)));
-        let member = |(input, names): (usize, (String, String))| {
+        let others = others.filter_map(|input| {
+            Some((Role::Input(input), of.partner(found.input, input, (&names.0, &names.1))?))
+        });
+        let clocks = of.clocks(rule, (&names.0, &names.1));
+        let clock =
+            |(at, node): (usize, &String)| (Role::Clock(at), (with.clocks.to_owned(), clock_name(node)));
+        let of_clocks = clocks.iter().enumerate().map(clock);
+        let member = |(role, names): (Role, (String, String))| {
             let known = kept.iter().flat_map(|kept| &kept.members);
             let known = known.into_iter().find(|known| known.node == names.0 && known.name == names.1);
             let at = known.and_then(|known| {
@@ -91,9 +106,10 @@ impl Joint {
                 let at = wire::Position { epoch: wire::Epoch(epoch), offset: wire::Offset(offset) };
                 Some((at, LastSample(known.last)))
             });
-            Member::new(input, names, at, with.archive)
+            Member::new(role, names, at, with.archive)
         };
-        let members = std::iter::once((found.input, names.clone())).chain(others).map(member).collect();
+        let first = std::iter::once((Role::Input(found.input), names.clone()));
+        let members = first.chain(others).chain(of_clocks).map(member).collect();
         let restored = kept.as_ref().and_then(|kept| group.restore(of, &kept.group));
         let all = || (0..of.rules.len()).filter(|at| of.joined(*at) == Some(rule)).collect();
         for anew in restored.unwrap_or_else(all) {
@@ -106,7 +122,20 @@ impl Joint {
         let is_new = kept.is_none();
         let last = LastSample(kept.and_then(|kept| kept.last));
         let (rule, counted) = (found.name.clone(), GroupFigures::default());
-        Some(Self { program, driver, rule, group, members, last, is_dirty: false, is_new, counted })
+        let clock_input = clock_input();
+        Some(Self {
+            program,
+            driver,
+            rule,
+            group,
+            members,
+            clocks,
+            clock_input,
+            last,
+            is_dirty: false,
+            is_new,
+            counted,
+        })
     }
 
     /// Follows the topics of its instances.
@@ -114,7 +143,9 @@ impl Joint {
         for member in &mut self.members {
             let names = (member.node.clone(), member.name.clone());
             for instance in topics.get(&(&*names.0, &*names.1)).into_iter().flatten() {
-                member.offer(instance, begin == Begin::Next);
+                // What was measured before is still so.
+                let is_input = matches!(member.role, Role::Input(_));
+                member.offer(instance, begin == Begin::Next && is_input);
             }
         }
     }
@@ -124,9 +155,15 @@ impl Joint {
         self.members.iter().any(Member::has_news)
     }
 
+    /// The nodes whose clocks it needs.
+    pub fn clocks(&self) -> impl Iterator<Item = &str> {
+        self.clocks.iter().map(String::as_str)
+    }
+
     /// Whether its rule reads several inputs and begins with this one.
     pub fn is_read_by(&self, program: usize, input: usize) -> bool {
-        self.program == program && self.members.first().is_some_and(|member| member.input == input)
+        self.program == program
+            && self.members.first().is_some_and(|member| member.role == Role::Input(input))
     }
 
     /// The rules that compute derived instances: numbers of program and rule.
@@ -145,9 +182,13 @@ impl Joint {
 
     /// What its group has counted since this was asked last.
     pub fn take_figures(&mut self) -> GroupFigures {
-        let GroupFigures { late, overflowed } = self.group.figures();
+        let GroupFigures { late, overflowed, unaligned } = self.group.figures();
         let before = std::mem::replace(&mut self.counted, self.group.figures());
-        GroupFigures { late: late - before.late, overflowed: overflowed - before.overflowed }
+        GroupFigures {
+            late: late - before.late,
+            overflowed: overflowed - before.overflowed,
+            unaligned: unaligned - before.unaligned,
+        }
     }
 
     /// Evaluates what has come up to a DAC time, about `most` samples. Returns whether there may be more.
@@ -195,7 +236,12 @@ impl Joint {
     fn take(&mut self, program: &Program, at: usize, evaluated: &mut Vec<Evaluated>, found: &mut Found) {
         self.is_dirty = true;
         let Some(member) = self.members.get_mut(at) else { return };
-        let came = match member.take(program) {
+        let input = match member.role {
+            Role::Input(input) => program.inputs.get(input),
+            Role::Clock(_) => Some(&self.clock_input),
+        };
+        let Some(input) = input else { return };
+        let Came { dac_time, run, rows } = match member.take(input) {
             Ok(Some(came)) => came,
             Ok(None) => return,
             Err(Damaged) => {
@@ -203,16 +249,23 @@ impl Joint {
                 return;
             }
         };
-        found.samples += came.rows.len() as u64;
-        let (input, dac_time) = (member.input, came.dac_time);
-        match at {
-            0 => {
+        match member.role {
+            Role::Clock(clock) => {
+                if let Some(offset) = newest_offset(&rows) {
+                    self.group.measure(program, clock, (dac_time, offset), evaluated);
+                }
+            }
+            Role::Input(_) if at == 0 => {
+                found.samples += rows.len() as u64;
                 if let Some(instance) = member.instance() {
                     self.driver = instance.clone();
                 }
-                self.group.ask(program, (came.run.as_u128(), dac_time), came.rows, evaluated);
+                self.group.ask(program, (run.as_u128(), dac_time), rows, evaluated);
             }
-            _ => self.group.answer(program, input, dac_time, &came.rows, evaluated),
+            Role::Input(input) => {
+                found.samples += rows.len() as u64;
+                self.group.answer(program, input, dac_time, &rows, evaluated);
+            }
         }
     }
 

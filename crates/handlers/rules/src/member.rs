@@ -1,9 +1,9 @@
 //! The samples of one instance for a rule that reads several.
 
-use oasis_dac::Instance;
+use oasis_dac::{Delivery, DemandGuard, Instance};
 use oasis_handler::{InstanceLog, StoredSamples};
 use oasis_history::{Batch, NextStep, Piece, Reader, Start};
-use oasis_rules::{Binding, Program, Rows};
+use oasis_rules::{Binding, Rows, program::Input};
 use oasis_rules_history::LastSample;
 use oasis_store::ReadError;
 use oasis_wire::{
@@ -22,10 +22,18 @@ const MAX_COMING: usize = 64;
 /// The place of a batch in the order: DAC time, topic, sequence number.
 pub type Place = (u64, u32, u64);
 
+/// What an instance is for a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// One of the input of this number.
+    Input(usize),
+    /// The measurements of the clock of this number.
+    Clock(usize),
+}
+
 /// An instance, also before it is there.
 pub struct Member {
-    /// The number of its input.
-    pub input: usize,
+    pub role: Role,
     pub node: String,
     pub name: String,
     following: Option<Following>,
@@ -45,6 +53,8 @@ pub struct Member {
 struct Following {
     instance: Arc<Instance>,
     reader: Reader,
+    /// What another DAC has comes only while somebody reads it.
+    _demand: Option<DemandGuard>,
     /// Up to where it was read.
     read: Position,
 }
@@ -63,7 +73,7 @@ pub struct Damaged;
 impl Member {
     /// From a position on, if it is known.
     pub fn new(
-        input: usize,
+        role: Role,
         (node, name): (String, String),
         kept: Option<(Position, LastSample)>,
         archive: Option<&Arc<dyn StoredSamples>>,
@@ -73,7 +83,7 @@ impl Member {
             .filter(|_| history.is_some())
             .map(|(at, _)| Reader::new(&node, &name, Start::Position(at)).with_archive(history));
         Self {
-            input,
+            role,
             node,
             name,
             following: None,
@@ -111,7 +121,8 @@ impl Member {
         let reader = Reader::new(&self.node, &self.name, Start::Position(at))
             .with_archive(self.archive.as_ref().map(|archive| archive.history()))
             .with_log(Arc::new(InstanceLog(instance.clone())));
-        self.following = Some(Following { instance, reader, read: at });
+        let demand = instance.is_relayed().then(|| instance.register_demand(Delivery::Every));
+        self.following = Some(Following { instance, reader, _demand: demand, read: at });
     }
 
     /// The topic that is read now.
@@ -186,12 +197,13 @@ impl Member {
     }
 
     /// Takes the batch that [`next`](Self::next) has found: its samples, unless they are of another type.
-    pub fn take(&mut self, program: &Program) -> Result<Option<Came>, Damaged> {
+    pub fn take(&mut self, input: &Input) -> Result<Option<Came>, Damaged> {
         let Some((piece, after)) = self.pieces.pop_front() else { return Ok(None) };
         self.at = Some(after);
         let Piece::Samples(Batch { series, bytes, offsets, wanted }) = piece else { return Ok(None) };
-        let input = program.inputs.get(self.input).filter(|input| input.reads(&series.probe_type));
-        let Some(input) = input else { return Ok(None) };
+        if !input.reads(&series.probe_type) {
+            return Ok(None);
+        }
         let decoded = batch::Batch::parse(&bytes, &series.probe_type).map_err(|_| Damaged)?;
         let index = |offset: Offset| offset.0.saturating_sub(offsets.start.0) as usize;
         let header = decoded.header();

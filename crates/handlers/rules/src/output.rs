@@ -11,10 +11,10 @@ use oasis_channel::{
 };
 use oasis_dac::{Dac, Instance, now, session::NodeSession};
 use oasis_rules::{
-    Rows, Standing,
+    ClockOffset, Rows, Standing,
     program::{Body, Derive, Value},
 };
-use oasis_rules_history::RESULTS_TYPE;
+use oasis_rules_history::{CLOCK_TYPE, RESULTS_TYPE, clock_name};
 use oasis_wire::{
     batch::{Encoder, Fields},
     quantity::TopicId,
@@ -22,7 +22,7 @@ use oasis_wire::{
     value::RowWriter,
 };
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 use tokio::sync::mpsc;
@@ -36,6 +36,8 @@ const MAX_BATCH: usize = 4_096;
 const COMMANDS: usize = 8;
 /// The namespace of the types of derived instances (RFC 9562, version 5).
 const NAMESPACE: Uuid = Uuid::from_u128(0x2b8e_7f14_90c3_4d5a_b6d1_3e7c_55f2_0a68);
+/// The type of measured clocks.
+const CLOCK: Uuid = Uuid::from_u128(0x3fd0_92c8_51a7_4e0d_9a36_70b4_d8e1_26cf);
 /// The type of results.
 const RESULTS: Uuid = Uuid::from_u128(0x9d1f_6a40_3c7e_4e2b_8f35_61b0_ca94_7d12);
 
@@ -45,6 +47,8 @@ pub struct Output {
     session: NodeSession,
     commands: mpsc::Receiver<DacMessage>,
     instances: HashMap<String, Registered>,
+    /// Nodes, and their measured clocks.
+    clocks: BTreeMap<String, Registered>,
     /// Whether an archive keeps what nobody reads.
     is_archived: bool,
     pub left_out: usize,
@@ -74,8 +78,8 @@ impl Output {
             software: "oasis rules".into(),
             pid: std::process::id(),
         };
-        let instances = HashMap::new();
-        let mut output = Self { dac, session, commands, instances, is_archived, left_out: 0 };
+        let (instances, clocks) = (HashMap::new(), BTreeMap::new());
+        let mut output = Self { dac, session, commands, instances, clocks, is_archived, left_out: 0 };
         let hello =
             NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false };
         output.say(&hello)?;
@@ -117,19 +121,37 @@ impl Output {
         self.left_out = new.len().saturating_sub(room);
         new.truncate(room);
         for (name, probe_type) in new {
-            self.add(name, probe_type, &newest)?;
+            if let Some(instance) = self.announce(&name, probe_type)? {
+                let before = self.instances.get(&name).map_or(0, |known| known.newest);
+                let newest = before.max(newest(&name));
+                let next = instance.ledger().last_sequence + 1;
+                self.instances.insert(name, Registered { instance, newest, next });
+            }
         }
         Ok(())
     }
 
-    fn add(
-        &mut self,
-        name: String,
-        probe_type: ProbeType,
-        newest: &impl Fn(&str) -> u64,
-    ) -> Result<(), Failure> {
+    /// Makes instances known for the measured clocks of these nodes.
+    ///
+    /// # Errors
+    /// If the DAC takes no more instances.
+    pub fn register_clocks(&mut self, nodes: BTreeSet<String>) -> Result<(), Failure> {
+        for node in nodes {
+            if self.clocks.contains_key(&node) {
+                continue;
+            }
+            if let Some(instance) = self.announce(&clock_name(&node), clock())? {
+                let next = instance.ledger().last_sequence + 1;
+                self.clocks.insert(node, Registered { instance, newest: 0, next });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes an instance known.
+    fn announce(&mut self, name: &str, probe_type: ProbeType) -> Result<Option<Arc<Instance>>, Failure> {
         let announced = RegisteredInstance {
-            name: name.clone(),
+            name: name.to_owned(),
             probe_type: probe_type.uuid,
             kind: ProbeKind::Pushed,
             demand: None,
@@ -141,13 +163,7 @@ impl Output {
             DacMessage::Registered { topics } => topics.first().map(|assigned| assigned.topic),
             _ => None,
         });
-        if let Some(instance) = topic.and_then(|topic: TopicId| self.dac.registry.instance(topic)) {
-            let before = self.instances.get(&name).map_or(0, |known| known.newest);
-            let newest = before.max(newest(&name));
-            let next = instance.ledger().last_sequence + 1;
-            self.instances.insert(name, Registered { instance, newest, next });
-        }
-        Ok(())
+        Ok(topic.and_then(|topic: TopicId| self.dac.registry.instance(topic)))
     }
 
     /// Sends samples of a derived instance, unless nobody would have them.
@@ -194,6 +210,23 @@ impl Output {
         let (instance, first) = (known.instance.clone(), known.next);
         known.next += 1;
         self.send(&instance, first, &[(event.time, row)]);
+    }
+
+    /// The nodes whose clocks have instances.
+    pub fn clocks(&self) -> Vec<String> {
+        self.clocks.keys().cloned().collect()
+    }
+
+    /// Sends a measurement of a node's clock. Rules read it, also if nobody else does.
+    pub fn clock(&mut self, node: &str, ClockOffset { offset, uncertainty }: ClockOffset) {
+        let Some(known) = self.clocks.get_mut(node) else { return };
+        let mut row = Vec::with_capacity(16);
+        let mut writer = RowWriter::new(&mut row);
+        writer.i64(offset);
+        writer.u64(uncertainty);
+        let (instance, first) = (known.instance.clone(), known.next);
+        known.next += 1;
+        self.send(&instance, first, &[(now().0, row)]);
     }
 
     /// Wakes the readers of what was sent, and refuses commands.
@@ -270,6 +303,26 @@ fn derived(rule: &str, derive: &Derive) -> ProbeType {
         doc: Some(format!("Computed by the rule {rule}, every {} ms at most.", derive.every / 1_000_000)),
         rate: None,
         metrics,
+    }
+}
+
+/// The type of measured clocks.
+fn clock() -> ProbeType {
+    let metric = |name: &str, kind: MetricType, doc: &str| Metric {
+        unit: Some("ns".into()),
+        doc: Some(doc.into()),
+        ..Metric::new(name, kind)
+    };
+    ProbeType {
+        name: CLOCK_TYPE.into(),
+        uuid: CLOCK,
+        version: "1.0".into(),
+        doc: Some("How the clock of a node differs from that of the DAC. Rules align instances of several nodes by it.".into()),
+        rate: None,
+        metrics: vec![
+            metric("offset", MetricType::Int64, "The clock of the DAC minus that of the node."),
+            metric("uncertainty", MetricType::Uint64, "By how much the offset can be wrong: half a round trip."),
+        ],
     }
 }
 

@@ -63,6 +63,10 @@ pub struct State {
     pub no_output: Option<String>,
     /// Derived instances and results that are not there, because there are too many.
     pub outputs_left_out: usize,
+    /// Nodes whose clocks are not published, because there are too many.
+    pub clocks_left_out: usize,
+    /// Samples of rules over several nodes whose time on the clock of the DAC is not known.
+    pub unaligned: u64,
     /// Commands to probes.
     pub commands: Counts,
 }

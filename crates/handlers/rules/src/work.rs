@@ -1,5 +1,6 @@
 //! The coordinator: follows instances and files (`follow`), evaluates what comes (`round`), commits it (`commits`), and gives it to readers (`outputs`).
 
+mod clocks;
 mod commits;
 mod follow;
 mod homes;
@@ -7,6 +8,7 @@ mod joints;
 mod outputs;
 mod round;
 
+use clocks::Clocks;
 use commits::Pending;
 use homes::Homes;
 use joints::Joints;
@@ -76,6 +78,7 @@ pub fn run(
         types: Vec::new(),
         sources: BTreeMap::new(),
         joints: Joints::default(),
+        clocks: Clocks::default(),
         ready: Arc::default(),
         waiting: BTreeSet::new(),
         next_topic: None,
@@ -128,6 +131,7 @@ struct Work<'a> {
     types: Vec<Arc<ProbeType>>,
     sources: BTreeMap<TopicId, Source>,
     joints: Joints,
+    clocks: Clocks,
     ready: Arc<Ready>,
     /// Topics with samples that were not evaluated yet.
     waiting: BTreeSet<TopicId>,
@@ -172,6 +176,7 @@ impl Work<'_> {
                 // Also if it has looked just before.
                 self.seen = None;
             }
+            self.publish_clocks();
             self.follow_instances();
             if is_last {
                 self.drain();

@@ -4,15 +4,16 @@
 
 mod common;
 
-use common::{Plant, Pumps, pump, wait};
-use oasis_alarms::{Checkpoint, CheckpointKey, Limits, Position, Round};
+use common::{MS, Plant, Pumps, pump, wait};
+use oasis_alarms::{Checkpoint, CheckpointKey, Limits, Position as AlarmPosition, Round};
 use oasis_dac::{Delivery, Instance, now};
-use oasis_handler::Handler;
+use oasis_handler::{Handler, InstanceLog};
+use oasis_history::{Piece, Reader, Start};
 use oasis_rules::{FileState, Standing};
 use oasis_rules_handler::{RoundBounds, RulesConfig};
 use oasis_wire::{
     batch::Batch,
-    quantity::{Epoch, Offset},
+    quantity::{Epoch, Offset, Position},
     value::Value,
 };
 use std::sync::Arc;
@@ -287,7 +288,7 @@ fn checkpoints_of_instances_that_are_gone_make_room() {
         node: "north".into(),
         instance: instance.into(),
     };
-    let position = Position { run: None, sequence: 1, epoch: Epoch(1), offset: Offset(1), dac_time: 1 };
+    let position = AlarmPosition { run: None, sequence: 1, epoch: Epoch(1), offset: Offset(1), dac_time: 1 };
     let kept = Checkpoint { rule_hash: "instance 1".into(), position, state: vec![0; 999] };
     let round = Round { now: now(), events: Vec::new(), checkpoints: vec![(key("gone"), kept)] };
     plant.alarms.commit(round).unwrap();
@@ -326,6 +327,69 @@ fn a_rule_joins_instances_of_one_node() {
     let above = rules.iter().find(|rule| rule.name == "Above").unwrap();
     assert_eq!((&above.inputs[..], above.instances), (&["*/pump".to_owned(), "*/feed".to_owned()][..], 2));
     assert_eq!(plant.rules.state()["joins"], 4, "two rules of two nodes");
+}
+
+/// The published measurements of the clock of a node: its offset in nanoseconds.
+fn offsets(plant: &Plant, node: &str) -> Vec<i64> {
+    let Some(instance) = plant.dac.registry.find("rules", &format!("clock {node}")) else {
+        return Vec::new();
+    };
+    let log = Arc::new(InstanceLog(instance.clone()));
+    let start = Position { epoch: instance.log.epoch(), offset: instance.log.start() };
+    let mut reader = Reader::new(&instance.node, &instance.name, Start::Position(start)).with_log(log);
+    let mut offsets = Vec::new();
+    for (piece, _) in reader.read(1 << 20).unwrap().pieces {
+        let Piece::Samples(batch) = piece else { continue };
+        let batch = Batch::parse(&batch.bytes, &instance.probe_type).unwrap();
+        offsets.extend(batch.samples().map(|sample| match sample.values[..] {
+            [Value::Int(offset), Value::Uint(_)] => offset,
+            ref other => panic!("{other:?}"),
+        }));
+    }
+    offsets
+}
+
+const NODES: &str = "input p = \"north/pump\" : Pump;\ninput f = \"south/feed\" : Pump;\nalarm Above { raise p.temperature > f.temperature; }\n";
+
+#[test]
+fn a_rule_joins_instances_of_nodes_whose_clocks_differ() {
+    let plant = Plant::new(NODES);
+    let mut north = Pumps::new(&plant.dac, "north", 1, &["pump"]);
+    let mut south = Pumps::new(&plant.dac, "south", 2, &["feed"]);
+    let hour = 3_600_000 * MS;
+    north.measure_clock(hour as i64, 100_000);
+    south.measure_clock(-(hour as i64), 100_000);
+    wait("both clocks", || (!offsets(&plant, "north").is_empty()).then_some(()));
+    wait("both clocks", || (!offsets(&plant, "south").is_empty()).then_some(()));
+    assert_eq!(offsets(&plant, "south"), [-(hour as i64)]);
+    let now = now().0;
+    north.set_clock(now - hour - 450 * MS);
+    south.set_clock(now + hour - 500 * MS);
+    south.send("feed", &[5.0, 9.0, 5.0]);
+    north.send("pump", &[7.0, 7.0]);
+    let entries = wait("both events", || Some(plant.entries()).filter(|entries| entries.len() == 2));
+    let [cleared, raised] = &entries[..] else { panic!("{entries:?}") };
+    assert_eq!((&*raised.node, raised.value, raised.limit), ("north", Some(7.0), Some(5.0)));
+    assert_eq!((cleared.value, cleared.limit), (Some(7.0), Some(9.0)));
+    // On the clock of its node.
+    assert_eq!((raised.time, cleared.time), (now - hour - 350 * MS, now - hour - 250 * MS));
+    assert_eq!(plant.rules.state()["unaligned"], 0);
+}
+
+#[test]
+fn clocks_are_published_when_they_change() {
+    let config = RulesConfig { all_clocks: true, ..RulesConfig::default() };
+    let plant = Plant::configured(HOT, config);
+    let mut north = Pumps::new(&plant.dac, "north", 1, &["other"]);
+    north.measure_clock(5_000_000, 100_000);
+    wait("the clock", || (offsets(&plant, "north") == [5_000_000]).then_some(()));
+    north.measure_clock(5_050_000, 100_000);
+    // Less than half a round trip.
+    north.measure_clock(7_000_000, 9_000_000);
+    north.measure_clock(9_000_000, 100_000);
+    wait("the clock", || (offsets(&plant, "north").last() == Some(&9_000_000)).then_some(()));
+    assert!(offsets(&plant, "north").len() <= 3);
+    assert_eq!(plant.rules.state()["clocks_left_out"], 0);
 }
 
 #[test]

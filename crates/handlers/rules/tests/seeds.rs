@@ -6,11 +6,11 @@
 
 mod common;
 
-use common::{MS, Plant, Pumps, Random};
-use oasis_dac::now;
+use common::{MS, Plant, Pumps, Random, wait};
+use oasis_dac::{Instance, now};
 use oasis_handler::InstanceLog;
 use oasis_rules::{Standing, compile};
-use oasis_rules_history::{KnownLog, Past, Replay, Span};
+use oasis_rules_history::{CLOCK_TYPE, KnownLog, Past, Replay, Span};
 use oasis_wire::quantity::Nanos;
 use std::{
     collections::BTreeMap,
@@ -34,6 +34,13 @@ alarm JoinOften { raise p.temperature > 4 and count(f.temperature > 4, last 5) >
 event JoinJumped { when hold(f.temperature, 30s) > 6 and p.temperature > 5 then hold(f.temperature, 30s) < 4 within 5s; }
 derive JoinMean every 500ms { above = p.temperature - hold(mean(f.temperature, 20s at most 300 samples), 20s); }
 alarm JoinDerived { raise JoinMean.above > 1 for 1s; }
+input s = \"south/pump *\" : Pump;
+input n = \"north/feed *\" : Pump;
+alarm JoinNodes { raise s.temperature > hold(n.temperature, 60s); on_unknown raise; }
+alarm JoinLine { raise s.temperature > linear(n.temperature, 60s) for 200ms; clear s.temperature < 3; }
+event JoinNear { when nearest(n.temperature, 60s) > s.temperature then hold(n.temperature, 60s) < 4 within 5s; }
+derive JoinWindow every 500ms { above = s.temperature - hold(mean(n.temperature, 20s at most 300 samples), 60s); }
+alarm JoinWindows { raise JoinWindow.above > 1 for 1s; }
 ";
 /// Another rule of the file: its states begin when it is added, so only the others are compared.
 const EXTRA: &str = "alarm Extra { raise p.temperature > 1; }\n";
@@ -48,7 +55,8 @@ type Line =
 /// The events that the samples in the logs give, up to a DAC time.
 fn expected(plant: &Plant, frontier: Option<u64>) -> BTreeMap<Line, u64> {
     let instances = plant.dac.registry.home_instances().into_iter();
-    let pumps = instances.filter(|instance| *instance.node != *"rules");
+    let pumps =
+        instances.filter(|instance| *instance.node != *"rules" || instance.probe_type.name == CLOCK_TYPE);
     let logs = pumps.map(|instance| KnownLog {
         node: instance.node.clone(),
         instance: instance.name.clone(),
@@ -93,7 +101,8 @@ fn count(lines: impl Iterator<Item = Line>) -> BTreeMap<Line, u64> {
 /// The numbers of threads that evaluate, one after the other.
 const THREADS: [usize; 3] = [1, 2, 4];
 
-fn run(seed: u64) {
+/// Returns the known events of rules over several nodes.
+fn run(seed: u64) -> usize {
     let mut random = Random(seed);
     let threads = THREADS[seed as usize % THREADS.len()];
     let mut plant = Plant::on_threads(RULES, threads);
@@ -103,7 +112,16 @@ fn run(seed: u64) {
         runs += 1;
         nodes.push(Pumps::new(&plant.dac, name, runs, &INSTANCES));
     }
-    let mut step_of_clock = 0_i64;
+    // The clocks of nodes are off, drift and step.
+    let offset = |random: &mut Random| random.next(6_000) as i64 * MS as i64 - 3_000 * MS as i64;
+    let mut offsets = [offset(&mut random), offset(&mut random)];
+    nodes.iter_mut().zip(offsets).for_each(|(node, offset)| node.measure_clock(offset, 1_000_000));
+    wait("the clocks", || {
+        let is_published = |instance: Arc<Instance>| instance.log.next().0 > 0;
+        let clock = |name: &str| plant.dac.registry.find("rules", name).is_some_and(is_published);
+        (clock("clock north") && clock("clock south")).then_some(())
+    });
+    let (mut step_of_clock, mut newest) = (0_i64, 0);
     let mut has_extra = false;
     for _ in 0..STEPS {
         match random.next(40) {
@@ -124,6 +142,15 @@ fn run(seed: u64) {
                 nodes.push(Pumps::new(&plant.dac, &name, runs, &INSTANCES));
             }
             7 => plant.snapshot(),
+            9..=11 => {
+                let at = random.next(2) as usize;
+                match random.next(4) {
+                    0 => offsets[at] = offset(&mut random),
+                    _ => offsets[at] += random.next(20) as i64 * MS as i64 - 10 * MS as i64,
+                }
+                let (node, round_trip) = (&mut nodes[at], random.next(5_000_000));
+                node.measure_clock(offsets[at], round_trip);
+            }
             8 => std::thread::sleep(std::time::Duration::from_millis(random.next(300))),
             _ => {
                 let (node, instance) = (random.next(2) as usize, INSTANCES[random.next(5) as usize]);
@@ -137,11 +164,13 @@ fn run(seed: u64) {
                     .map(|_| if random.next(15) == 0 { f64::NAN } else { random.next(90) as f64 / 10.0 })
                     .collect();
                 let time = Nanos(now().0.saturating_add_signed(step_of_clock));
+                newest = newest.max(time.0);
                 nodes[node].send_at(instance, &temperatures, time);
             }
         }
     }
-    let end = now().0;
+    // A clock that is published now must not come before samples that were evaluated.
+    let end = wait("the time of the last sample", || Some(now().0).filter(|now| *now > newest));
     let wanted = expected(&plant, Some(end));
     let begin = Instant::now();
     let last = loop {
@@ -166,13 +195,20 @@ fn run(seed: u64) {
     let joined = wanted.keys().filter(|line| line.0.starts_with("Join")).count();
     assert!(joined > 3, "seed {seed}: {joined} events of joined rules");
     assert!(wanted.len() > 20, "seed {seed}: {} events", wanted.len());
+    let of_nodes = ["JoinNodes", "JoinLine", "JoinNear", "JoinWindows"];
+    let is_of_nodes = |line: &Line| line.6 && of_nodes.iter().any(|rule| line.0.starts_with(rule));
+    wanted.keys().filter(|line| is_of_nodes(line)).count()
 }
 
 #[test]
 fn the_journal_has_each_event_of_the_samples_once() {
     let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     if let Some(seed) = number("OASIS_RULES_SEED") {
-        return run(seed);
+        println!("{} known events of several nodes", run(seed));
+        return;
     }
-    (0..number("OASIS_RULES_SEEDS").unwrap_or(9)).for_each(run);
+    let seeds = number("OASIS_RULES_SEEDS").unwrap_or(9);
+    let of_nodes: usize = (0..seeds).map(run).sum();
+    assert!(of_nodes as u64 > seeds, "{of_nodes} known events of several nodes");
+    println!("{seeds} seeds, {of_nodes} known events of several nodes");
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 use anyhow::bail;
 use oasis_rules::{Event, EventKind, Program, readable};
-use oasis_rules_history::{Occurrence, Past, Replay, Span};
+use oasis_rules_history::{Clocks, Occurrence, Past, Replay, Span};
 use oasis_store::History;
 use oasis_wire::{schema::ProbeType, time};
 use std::{
@@ -29,7 +29,8 @@ pub fn run(arguments: &Run) -> anyhow::Result<ExitCode> {
         Some(recording) => recording.history.clone(),
         None => History::open(&arguments.archive.find()?)?,
     };
-    let past = Past::of_archive(history);
+    let clocks = if recording.is_some() { Clocks::AsTheyAre } else { Clocks::Measured };
+    let past = Past { clocks, ..Past::of_archive(history) };
     let Some(program) = program(arguments.file.as_deref(), &past.types()?) else {
         return Ok(ExitCode::FAILURE);
     };
@@ -107,6 +108,12 @@ fn summarize(replay: &Replay, events: usize) {
     eprintln!("{} from {samples} of {instances}{missing}", counted(events, "event"));
     if figures.late > 0 {
         eprintln!("{} came too late for rules of several inputs", counted(figures.late as usize, "sample"));
+    }
+    if figures.unaligned > 0 {
+        let unaligned = counted(figures.unaligned as usize, "sample");
+        eprintln!(
+            "{unaligned} of nodes whose clocks were not measured then: values of other nodes are unknown there"
+        );
     }
     if figures.overflowed > 0 {
         let overflowed = counted(figures.overflowed as usize, "sample");

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     ast::{Comparison, Expression, ExpressionKind, Kind, Name, Window, WindowSize},
     code::{Code, Diagnostic},
-    program::{Condition, Feed, Number, Source, Value},
+    program::{Alignment, Condition, Feed, Number, Source, Value},
 };
 use oasis_pdl::Span;
 use std::collections::BTreeMap;
@@ -67,19 +67,14 @@ impl<'a> Compiler<'a> {
         Err(self.report(Diagnostic::new(Code::TooLarge, rule.span, message, "too many inputs")))
     }
 
-    /// Each instance of the first input must have at most one instance of the other one beside it, of the same node.
+    /// Each instance of the first input must have at most one instance of the other one beside it.
     fn check_join(&mut self, driver: usize, other: usize, span: Span) -> Compiled<()> {
         let (Some(first), Some(second)) = (self.input_of(driver), self.input_of(other)) else {
             return Err(AlreadyReported);
         };
         let [(first, pattern, place), (second, with, _)] = [first, second];
-        let node = |pattern: &'a str| pattern.split_once('/').map(|(node, _)| node);
         let stars = |pattern: &str| pattern.matches('*').count();
-        let (message, label, help) = if node(pattern) != node(with) {
-            let message = format!("`{first}` and `{second}` are of different nodes");
-            let help = "write the same node in both patterns: joined instances share the clock of their node";
-            (message, "a node with another clock", help)
-        } else if stars(with) != 0 && stars(pattern) == 0 {
+        let (message, label, help) = if stars(with) != 0 && stars(pattern) == 0 {
             let message = format!("`{first}` is one instance, and `{second}` many");
             (message, "many instances", "declare the input with the `*` first")
         } else if stars(with) != 0 && stars(pattern) != stars(with) {
@@ -141,7 +136,7 @@ impl Typing<'_, '_> {
     pub(super) fn feed(
         &mut self,
         other: usize,
-        max_age: u64,
+        (alignment, max_age): (Alignment, u64),
         compile: impl FnOnce(&mut Self) -> Compiled<Typed>,
     ) -> Compiled<Typed> {
         let (input, _) = self.compiler.inputs.get(&other).cloned().ok_or(AlreadyReported)?;
@@ -162,40 +157,64 @@ impl Typing<'_, '_> {
                 (Value::Number(of), Typed::Enumeration(Number::Joined(feed), names))
             }
         };
-        self.feeds.push(Feed { input, value, slots, max_age });
+        self.feeds.push(Feed { input, alignment, value, slots, max_age });
         Ok(joined)
     }
 
-    /// `hold(feed.flow, 2s)`
-    pub(super) fn hold(
+    /// `hold(feed.flow, 2s)`, `linear(feed.flow, 2s)`, `nearest(feed.flow, 2s)`
+    pub(super) fn aligned(
         &mut self,
+        alignment: Alignment,
         name: &Name,
         arguments: &[Expression],
         window: Option<&Window>,
     ) -> Compiled<Typed> {
+        let function = &name.text;
         let max_age = match window {
             None => DEFAULT_AGE,
             Some(Window { size: WindowSize::Time(age, None), .. }) => *age,
             Some(Window { span, .. }) => {
-                let message = "`hold` takes a duration";
+                let message = format!("`{function}` takes a duration");
                 let wrong = Diagnostic::new(Code::BadWindow, *span, message, "not a duration");
-                return Err(self.report(wrong.help("write `hold(feed.flow, 2s)`")));
+                return Err(self.report(wrong.help(format!("write `{function}(feed.flow, 2s)`"))));
             }
         };
         let of = self.only(name, arguments)?;
         let Some(other) = self.only_other(arguments) else {
-            let message = "`hold` takes a value of one other input than the first one of the rule";
+            let message =
+                format!("`{function}` takes a value of one other input than the first one of the rule");
             let wrong = Diagnostic::new(Code::WrongType, of.span, message, "not of another input");
             return Err(self.report(wrong.note("a rule is evaluated at each sample of its first input")));
         };
-        let held = self.feed(other, max_age, |typing| typing.typed(of))?;
-        let is_plain = |feed: &Feed| feed.slots.is_empty() || is_window(&feed.value);
-        if self.feeds.last().is_some_and(is_plain) {
-            return Ok(held);
+        let value = self.feed(other, (alignment, max_age), |typing| typing.typed(of))?;
+        if alignment == Alignment::Linear && !matches!(value, Typed::Number(_)) {
+            let message = "`linear` takes a number";
+            let wrong = Diagnostic::new(Code::WrongType, of.span, message, "nothing lies between its values");
+            return Err(self.report(wrong.help("write `nearest` or `hold`")));
         }
-        let message = "`hold` takes a value without memory, or one window";
+        self.check_memory(alignment, function, of)?;
+        Ok(value)
+    }
+
+    /// The value that was compiled last has no memory beside one window. A window ends at a moment, so that it needs no alignment but `hold`.
+    fn check_memory(&mut self, alignment: Alignment, function: &str, of: &Expression) -> Compiled<()> {
+        let is_plain =
+            |feed: &Feed| feed.slots.is_empty() || (alignment == Alignment::Hold && is_window(&feed.value));
+        if self.feeds.last().is_some_and(is_plain) {
+            return Ok(());
+        }
+        let (message, help) = match alignment {
+            Alignment::Hold => (
+                "`hold` takes a value without memory, or one window".to_owned(),
+                "compute with what `hold` returns: `2 * hold(mean(feed.flow, 5s), 20s)`",
+            ),
+            Alignment::Linear | Alignment::Nearest => (
+                format!("`{function}` takes a value without memory"),
+                "a window ends at the time of the evaluation: write `hold(mean(feed.flow, 5s), 20s)`",
+            ),
+        };
         let wrong = Diagnostic::new(Code::BadWindow, of.span, message, "computed from a window");
-        Err(self.report(wrong.help("compute with what `hold` returns: `2 * hold(mean(feed.flow, 5s), 20s)`")))
+        Err(self.report(wrong.help(help)))
     }
 
     /// `count(feed.pressed, 10s) >= 3`, which can be known before the count is.

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     ast::{Kind, Name},
     code::{Code, Diagnostic},
-    program::{Column, Condition, Number, Source},
+    program::{Alignment, Column, Condition, Number, Source},
     unit::Unit,
 };
 use oasis_pdl::{Span, nearest};
@@ -28,7 +28,7 @@ impl Typing<'_, '_> {
                 Err(self.report(Diagnostic::new(Code::WrongType, span, message, "no metric").help(help)))
             }
             Kind::Input(_) if self.is_other(at) => {
-                self.feed(at, DEFAULT_AGE, |typing| typing.metric(at, first, rest))
+                self.feed(at, (Alignment::Hold, DEFAULT_AGE), |typing| typing.metric(at, first, rest))
             }
             Kind::Input(_) => self.metric(at, first, rest),
             Kind::Derive(_) => self.field(at, first, rest, span),

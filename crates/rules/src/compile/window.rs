@@ -8,13 +8,15 @@ use super::{
 use crate::{
     ast::{Expression, Name, Window, WindowSize},
     code::{Code, Diagnostic},
-    program::{Aggregate, Condition, Count, MAX_WINDOW, Number, Purpose, Slot},
+    program::{Aggregate, Alignment, Condition, Count, MAX_WINDOW, Number, Purpose, Slot},
     unit::Unit,
 };
 use oasis_pdl::{Span, nearest};
 
-const FUNCTIONS: [&str; 12] =
-    ["mean", "min", "max", "sum", "count", "rate", "rising", "falling", "silent", "abs", "sqrt", "hold"];
+const FUNCTIONS: [&str; 14] = [
+    "mean", "min", "max", "sum", "count", "rate", "rising", "falling", "silent", "abs", "sqrt", "hold",
+    "linear", "nearest",
+];
 /// Functions of a window, which are computed from the samples of another input if they read nothing else.
 const WINDOWS: [&str; 6] = ["mean", "min", "max", "sum", "count", "rate"];
 const NANOS: f64 = 1e9;
@@ -31,10 +33,13 @@ impl Typing<'_, '_> {
         if WINDOWS.contains(&&*name.text)
             && let Some(other) = self.only_other(arguments)
         {
-            return self.feed(other, DEFAULT_AGE, |typing| typing.call(name, arguments, window, span));
+            let how = (Alignment::Hold, DEFAULT_AGE);
+            return self.feed(other, how, |typing| typing.call(name, arguments, window, span));
         }
         match &*name.text {
-            "hold" => self.hold(name, arguments, window),
+            "hold" => self.aligned(Alignment::Hold, name, arguments, window),
+            "linear" => self.aligned(Alignment::Linear, name, arguments, window),
+            "nearest" => self.aligned(Alignment::Nearest, name, arguments, window),
             "mean" => number(self.aggregate(Aggregate::Mean, name, arguments, window)),
             "min" => number(self.aggregate(Aggregate::Min, name, arguments, window)),
             "max" => number(self.aggregate(Aggregate::Max, name, arguments, window)),

@@ -20,7 +20,7 @@ const UNITS: [&str; 26] = [
 /// Units of durations.
 const TIMES: [&str; 5] = ["s", "ms", "min", "h", "us"];
 /// Functions and how they are used.
-pub const FUNCTIONS: [(&str, &str, &str); 12] = [
+pub const FUNCTIONS: [(&str, &str, &str); 14] = [
     ("mean", "mean(x, WINDOW)", "The mean of a window."),
     ("min", "min(x, WINDOW)", "The least value of a window."),
     ("max", "max(x, WINDOW)", "The greatest value of a window."),
@@ -33,6 +33,16 @@ pub const FUNCTIONS: [(&str, &str, &str); 12] = [
     ("abs", "abs(x)", "The value without its sign."),
     ("sqrt", "sqrt(x)", "The square root."),
     ("hold", "hold(x, DURATION)", "The newest value of another input, unless it is older; without one 10 s."),
+    (
+        "linear",
+        "linear(x, DURATION)",
+        "Another input on the line between its samples before and after, unless one of them is farther away; without one 10 s.",
+    ),
+    (
+        "nearest",
+        "nearest(x, DURATION)",
+        "The nearest value of another input, unless it is farther away in time; without one 10 s.",
+    ),
 ];
 
 /// What can stand at a place.

@@ -3,7 +3,11 @@
 //! It is evaluated at each sample of its first input, with the values that the other inputs have at the time of that sample. An evaluation waits until each other
 //! input has a newer sample, or until the DAC has received nothing for it in [`WAIT`]. Samples come in the order of DAC time, topic and sequence number, so the
 //! same samples give the same events, however batches are cut and whenever they are read.
+//!
+//! Instances of one node share its clock. Times of several nodes are compared on the clock of the DAC: each sample is placed by the offset of its node's clock that
+//! was measured last when it came. Measurements are samples too, and come in the same order.
 
+mod clock;
 mod kept;
 mod other;
 mod queue;
@@ -14,11 +18,12 @@ use super::{
     rows::{RESTART, Rows},
 };
 use crate::program::{Feed, Program, Source};
-use other::Other;
-
-pub use other::FeedState;
+use clock::Timeline;
 use queue::{Queue, Sample};
 
+pub use clock::{Clock, ClockOffset, VALID};
+pub use other::FeedState;
+use other::Other;
 pub use queue::QUEUE_BYTES;
 use serde::{Deserialize, Serialize};
 
@@ -33,12 +38,16 @@ pub struct Group {
     /// Samples of the first input that wait.
     pending: Queue<Asked>,
     others: Vec<Other>,
+    /// The clocks of all nodes, that of the first input before the others; none if there is only one node.
+    clocks: Vec<Clock>,
+    /// Corrected times of the first input.
+    timeline: Timeline,
     /// The newest DAC time.
     dac_time: u64,
     /// The time of the newest sample of the first input.
     last_time: Option<u64>,
-    /// The time of the newest sample that was evaluated.
-    evaluated: Option<u64>,
+    /// The time of the newest sample that was evaluated, on the clock of its node and corrected.
+    evaluated: Times,
     figures: GroupFigures,
 }
 
@@ -49,6 +58,15 @@ pub struct GroupFigures {
     pub late: u64,
     /// Samples that did not fit into its memory: they make values unknown.
     pub overflowed: u64,
+    /// Samples whose time on the clock of the DAC is not known: they make values unknown.
+    pub unaligned: u64,
+}
+
+/// The time of a sample: on the clock of its node, and on that of the DAC, if that is known.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+struct Times {
+    own: Option<u64>,
+    corrected: Option<u64>,
 }
 
 /// Samples of the first input that were evaluated together.
@@ -72,6 +90,8 @@ pub struct Evaluated {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Asked {
     sample: Sample,
+    /// Its time on the clock of the DAC, if that matters and is known.
+    corrected: Option<u64>,
     sequence: u64,
     run: u128,
     /// When the DAC received it.
@@ -82,10 +102,49 @@ impl Asked {
     fn deadline(&self) -> u64 {
         self.dac_time.saturating_add(WAIT)
     }
+
+    fn times(&self) -> Times {
+        Times { own: Some(self.sample.time), corrected: self.corrected }
+    }
 }
 
 impl Group {
-    /// Of a rule, before the first sample; `None` if the rule reads one input only.
+    /// Of a rule, for an instance of its first input, by node and name; `None` if the rule reads one input only. It needs the measurements of these
+    /// [clocks](Program::clocks).
+    pub fn for_instance(program: &Program, rule: usize, driver: (&str, &str)) -> Option<Self> {
+        let mut group = Self::new(program, rule)?;
+        let nodes = program.clocks(rule, driver);
+        let first = program.rules.get(rule)?.input;
+        for other in &mut group.others {
+            let partner = program.partner(first, other.input, driver);
+            let clock = partner.and_then(|(node, _)| nodes.iter().position(|known| *known == node));
+            // Instances of the first node share its clock.
+            other.clock = clock.filter(|clock| *clock > 0);
+        }
+        group.clocks = vec![Clock::default(); nodes.len()];
+        Some(group)
+    }
+
+    /// Takes the clocks of all nodes as they are: nobody has measured them.
+    pub fn trust_clocks(&mut self) {
+        self.clocks.fill(Clock::exact());
+    }
+
+    /// Takes a measurement of the clock of this number, which came at this DAC time.
+    pub fn measure(
+        &mut self,
+        program: &Program,
+        clock: usize,
+        (dac_time, offset): (u64, ClockOffset),
+        found: &mut Vec<Evaluated>,
+    ) {
+        self.enter(program, dac_time, found);
+        if let Some(clock) = self.clocks.get_mut(clock) {
+            clock.measure(dac_time, offset);
+        }
+    }
+
+    /// Of a rule whose instances are of one node, before the first sample; `None` if the rule reads one input only.
     pub fn new(program: &Program, rule: usize) -> Option<Self> {
         let found = program.rules.get(rule).filter(|found| !found.feeds.is_empty())?;
         let of_group = program.rules.iter().enumerate().filter(|(at, _)| program.joined(*at) == Some(rule));
@@ -96,9 +155,11 @@ impl Group {
             states: of_group.map(|(at, rule)| (at, State::new(rule))).collect(),
             pending: Queue::new(width(found.input)),
             others: found.others().into_iter().map(other).collect(),
+            clocks: Vec::new(),
+            timeline: Timeline::default(),
             dac_time: 0,
             last_time: None,
-            evaluated: None,
+            evaluated: Times::default(),
             figures: GroupFigures::default(),
         })
     }
@@ -152,7 +213,11 @@ impl Group {
                 self.evaluate(program, vec![oldest], (self.dac_time, false), found);
             }
             let (sample, sequence) = (Sample::of(&rows, at), rows.sequences[at]);
-            self.pending.push(Asked { sample, sequence, run, dac_time });
+            let clock = self.clocks.first();
+            let corrected = clock.and_then(|clock| clock.corrected(sample.time, dac_time));
+            self.figures.unaligned += u64::from(clock.is_some() && corrected.is_none());
+            let corrected = corrected.map(|corrected| self.timeline.place(corrected));
+            self.pending.push(Asked { sample, corrected, sequence, run, dac_time });
         }
         self.evaluate_ready(program, found);
     }
@@ -170,13 +235,22 @@ impl Group {
         let Some(which) = self.others.iter().position(|other| other.input == input) else { return };
         for at in 0..rows.len() {
             let mut sample = Sample::of(rows, at);
-            if self.others[which].has_passed(sample.time) {
+            let is_placed = self.place(which, dac_time, &mut sample);
+            if !is_placed || self.others[which].has_passed(Some(sample.time)) {
                 // Nothing will come any more that is older than this on the clock before.
                 self.evaluate_all(program, found);
                 self.others[which].restart();
                 sample.missing = RESTART;
-            } else if self.evaluated.is_some_and(|evaluated| sample.time <= evaluated) {
+            } else if self.others[which].of(self.evaluated).is_some_and(|evaluated| sample.time <= evaluated)
+            {
                 self.figures.late += 1;
+            }
+            if !is_placed {
+                self.others[which].is_lost = true;
+                continue;
+            }
+            if std::mem::take(&mut self.others[which].is_lost) {
+                sample.missing = RESTART;
             }
             if self.others[which].is_full() {
                 self.evaluate_ready(program, found);
@@ -188,6 +262,17 @@ impl Group {
             self.others[which].push(sample);
         }
         self.evaluate_ready(program, found);
+    }
+
+    /// Gives a sample of another input its time on the clock that is compared. Returns false if nobody knows it.
+    fn place(&mut self, which: usize, dac_time: u64, sample: &mut Sample) -> bool {
+        let Some(other) = self.others.get_mut(which) else { return false };
+        let Some(clock) = other.clock.and_then(|clock| self.clocks.get(clock)) else { return true };
+        let corrected = clock.corrected(sample.time, dac_time);
+        self.figures.unaligned += u64::from(corrected.is_none());
+        let placed = corrected.map(|corrected| other.timeline.place(corrected));
+        sample.time = placed.unwrap_or(sample.time);
+        placed.is_some()
     }
 
     /// Evaluates samples that have waited, up to this DAC time, of which all samples have come.
@@ -211,7 +296,8 @@ impl Group {
     fn evaluate_ready(&mut self, program: &Program, found: &mut Vec<Evaluated>) {
         loop {
             let others = &self.others;
-            let is_ready = |asked: &Asked| others.iter().all(|other| other.has_passed(asked.sample.time));
+            let is_ready =
+                |asked: &Asked| others.iter().all(|other| other.has_passed(other.of(asked.times())));
             let ready = self.pending.pop_while(|first, next| next.run == first.run && is_ready(next));
             if ready.is_empty() {
                 return;
@@ -242,12 +328,16 @@ impl Group {
         let (first, last) = (first.sequence, (last.sequence, last.sample.time));
         let mut joined = vec![vec![f64::NAN; asked.len()]; feeds.len()];
         if is_known {
-            for (at, Asked { sample, .. }) in asked.iter().enumerate() {
+            for (at, asked) in asked.iter().enumerate() {
                 let mut set = |feed: usize, value: f64| joined[feed][at] = value;
-                self.others.iter_mut().for_each(|other| other.values(feeds, sample.time, &mut set));
+                for other in &mut self.others {
+                    if let Some(time) = other.of(asked.times()) {
+                        other.values(feeds, time, &mut set);
+                    }
+                }
             }
         }
-        self.evaluated = Some(last.1);
+        self.evaluated = asked.last().map(Asked::times).unwrap_or_default();
         let mut rows = Rows { sequences: asked.iter().map(|one| one.sequence).collect(), ..Rows::default() };
         asked.iter().for_each(|one| one.sample.append_to(&mut rows));
         let mut derived = Vec::new();

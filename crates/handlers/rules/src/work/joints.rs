@@ -7,6 +7,8 @@ use crate::{
 };
 use oasis_alarms::{Checkpoint, CheckpointKey};
 use oasis_dac::Instance;
+use oasis_rules::GroupFigures;
+use oasis_rules_history::CLOCK_TYPE;
 use oasis_wire::quantity::Nanos;
 use std::{
     collections::{HashMap, HashSet},
@@ -43,10 +45,23 @@ impl Work<'_> {
         self.joints.kept = self.joints.all.drain(..).filter_map(|joint| joint.checkpoint(before)).collect();
     }
 
+    /// Whether a rule over several inputs is evaluated here for an instance of its first one: its node is connected here.
+    fn is_evaluated_here(&self, driver: &Instance) -> bool {
+        !self.is_own(driver) && !driver.is_relayed()
+    }
+
+    /// Whether such a rule can read an instance: one of this DAC, or of another one if the configuration says so, or a measured clock.
+    fn is_joined(&self, instance: &Instance) -> bool {
+        match self.is_own(instance) {
+            true => instance.probe_type.name == CLOCK_TYPE,
+            false => self.config.relayed || !instance.is_relayed(),
+        }
+    }
+
     /// Begins with instances that belong together, and ends with those that are gone.
     pub(super) fn follow_joints(&mut self, instances: &[Arc<Instance>], standing: &StandingAlarms) {
         let mut by_name: HashMap<(&str, &str), Vec<&Arc<Instance>>> = HashMap::new();
-        for instance in instances.iter().filter(|instance| !self.is_own(instance) && !instance.is_relayed()) {
+        for instance in instances.iter().filter(|instance| self.is_joined(instance)) {
             by_name.entry((&instance.node, &instance.name)).or_default().push(instance);
         }
         let is_there = |joint: &Joint| by_name.contains_key(&(&*joint.driver.node, &*joint.driver.name));
@@ -107,9 +122,7 @@ impl Work<'_> {
                     continue;
                 };
                 for instance in instances {
-                    // What another DAC has received comes without a DAC time up to which all has come.
-                    let is_read = !self.is_own(instance)
-                        && !instance.is_relayed()
+                    let is_read = self.is_evaluated_here(instance)
                         && input.reads(&instance.probe_type)
                         && input.matches(&instance.node, &instance.name);
                     if !is_read || !known.insert(key(name, instance)) {
@@ -123,7 +136,12 @@ impl Work<'_> {
                         has_failed = true;
                         continue;
                     };
-                    let with = Beginning { set: &self.set, standing, archive: self.archive.as_ref() };
+                    let with = Beginning {
+                        set: &self.set,
+                        standing,
+                        archive: self.archive.as_ref(),
+                        clocks: &self.config.node,
+                    };
                     let joint = Joint::new((number, rule), instance.clone(), checkpoint.as_ref(), with);
                     self.joints.all.extend(joint);
                 }
@@ -173,7 +191,10 @@ impl Work<'_> {
             }
         }
         let figures = self.joints.all.iter_mut().map(Joint::take_figures);
-        let (late, overflowed) = figures.fold((0, 0), |sum, of| (sum.0 + of.late, sum.1 + of.overflowed));
+        let sums = |sum: [u64; 3], of: GroupFigures| {
+            [sum[0] + of.late, sum[1] + of.overflowed, sum[2] + of.unaligned]
+        };
+        let [late, overflowed, unaligned] = figures.fold([0; 3], sums);
         let waiting = self.joints.all.iter().map(Joint::waiting).sum();
         let mut state = self.shared.lock();
         state.waiting = waiting;
@@ -182,6 +203,7 @@ impl Work<'_> {
         }
         state.late += late;
         state.overflowed += overflowed;
+        state.unaligned += unaligned;
         if let Some(error) = failure {
             state.failure = Some(format!("cannot read the archive: {error}"));
             self.joints.is_behind = true;

@@ -20,6 +20,7 @@ impl Work<'_> {
 
     /// Makes derived instances and results known to readers.
     pub(super) fn register_output(&mut self) {
+        let nodes = self.nodes_with_clocks();
         let Some(output) = &mut self.output else { return };
         let history = self.archive.as_ref().map(|archive| archive.history());
         let node = &*self.config.node;
@@ -31,9 +32,11 @@ impl Work<'_> {
         let of_sources = self.sources.values().map(|source| (&source.instance, source.derived(set)));
         let of_joints = self.joints.all.iter().map(|joint| (&joint.driver, joint.derived(set)));
         let registered = output.register(&self.set, of_sources.chain(of_joints), newest);
+        let registered = output.register_clocks(nodes).and(registered);
         let mut state = self.shared.lock();
         state.no_output = registered.err().map(|failure| failure.message);
         state.outputs_left_out = output.left_out;
+        state.clocks_left_out = self.clocks.left_out;
     }
 
     /// Gives samples of derived instances to their readers.

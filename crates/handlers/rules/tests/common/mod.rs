@@ -291,6 +291,23 @@ impl Pumps {
         self.session.acknowledge(dac_time, &mut Vec::new());
     }
 
+    /// Sets the clock of the node.
+    pub fn set_clock(&mut self, time: u64) {
+        self.time = time;
+    }
+
+    /// Says how the clock of the DAC differs from that of the node, in nanoseconds.
+    pub fn measure_clock(&mut self, offset: i64, round_trip: u64) {
+        let ping = NodeMessage::Ping {
+            node_time: self.time,
+            clock_offset_ns: Some(offset),
+            round_trip_ns: Some(round_trip),
+            overhead: None,
+        };
+        let json = serde_json::to_vec(&ping).unwrap();
+        self.session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
+    }
+
     /// Sets the clock of the node back.
     pub fn set_clock_back(&mut self, by: u64) {
         self.time -= by;

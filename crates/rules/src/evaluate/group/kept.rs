@@ -1,7 +1,8 @@
 //! The state of a group in a form to keep.
 
 use super::{
-    Asked, Group,
+    Asked, Group, Times,
+    clock::{Clock, Timeline},
     other::{FeedState, Other},
     queue::{Queue, Sample},
 };
@@ -20,9 +21,11 @@ struct Kept {
     columns: Vec<String>,
     pending: Vec<Asked>,
     others: Vec<KeptOther>,
+    clocks: Vec<Clock>,
+    timeline: Timeline,
     dac_time: u64,
     last_time: Option<u64>,
-    evaluated: Option<u64>,
+    evaluated: Times,
     states: Vec<SavedState>,
 }
 
@@ -33,6 +36,8 @@ struct KeptOther {
     queue: Vec<Sample>,
     taken: Option<u64>,
     newest: Option<u64>,
+    timeline: Timeline,
+    is_lost: bool,
 }
 
 impl Group {
@@ -47,6 +52,8 @@ impl Group {
             columns: columns(program, rule.input),
             pending: self.pending.iter().cloned().collect(),
             others: self.others.iter().map(|other| other.save(program)).collect(),
+            clocks: self.clocks.clone(),
+            timeline: self.timeline,
             dac_time: self.dac_time,
             last_time: self.last_time,
             evaluated: self.evaluated,
@@ -68,11 +75,11 @@ impl Group {
         let reordered =
             kept.pending.into_iter().map(|asked| Asked { sample: order.of(&asked.sample), ..asked });
         let pending = Queue::new(order.0.len()).filled(reordered.collect())?;
-        if kept.others.len() != self.others.len() {
+        if kept.others.len() != self.others.len() || kept.clocks.len() != self.clocks.len() {
             return None;
         }
         let others = self.others.iter().zip(kept.others);
-        let others = others.map(|(other, kept)| kept.restore(program, (other.input, &rule.feeds)));
+        let others = others.map(|(other, kept)| kept.restore(program, other, &rule.feeds));
         let others = others.collect::<Option<Vec<_>>>()?;
         let mut anew = Vec::new();
         for (at, state) in &mut self.states {
@@ -88,6 +95,7 @@ impl Group {
             }
         }
         (self.pending, self.others) = (pending, others);
+        (self.clocks, self.timeline) = (kept.clocks, kept.timeline);
         (self.dac_time, self.last_time, self.evaluated) = (kept.dac_time, kept.last_time, kept.evaluated);
         Some(anew)
     }
@@ -103,14 +111,16 @@ impl Other {
             queue: self.queue.iter().cloned().collect(),
             taken: self.taken,
             newest: self.newest,
+            timeline: self.timeline,
+            is_lost: self.is_lost,
         }
     }
 }
 
 impl KeptOther {
-    fn restore(self, program: &Program, (input, feeds): (usize, &[Feed])) -> Option<Other> {
-        let order = Order::new(&self.columns, &columns(program, input));
-        let mut other = Other::new(input, feeds, order.0.len());
+    fn restore(self, program: &Program, of: &Other, feeds: &[Feed]) -> Option<Other> {
+        let order = Order::new(&self.columns, &columns(program, of.input));
+        let mut other = Other { clock: of.clock, ..Other::new(of.input, feeds, order.0.len()) };
         if other.states.len() != self.feeds.len() {
             return None;
         }
@@ -120,6 +130,7 @@ impl KeptOther {
         let queue = self.queue.iter().map(|sample| order.of(sample)).collect();
         other.queue = Queue::new(order.0.len()).filled(queue)?;
         (other.taken, other.newest) = (self.taken, self.newest);
+        (other.timeline, other.is_lost) = (self.timeline, self.is_lost);
         Some(other)
     }
 }

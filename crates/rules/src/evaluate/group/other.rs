@@ -1,6 +1,10 @@
 //! The values of another input at a time.
 
-use super::queue::{Queue, Sample};
+use super::{
+    Times,
+    clock::Timeline,
+    queue::{Queue, Sample},
+};
 use crate::{
     evaluate::{
         expression::{Evaluation, compare_tally},
@@ -8,7 +12,7 @@ use crate::{
         rows::Rows,
         window::Memory,
     },
-    program::{Condition, Feed, Number, Value},
+    program::{Alignment, Condition, Feed, Number, Value},
 };
 
 /// Samples that are taken at once.
@@ -18,6 +22,11 @@ const PART: usize = 1_024;
 #[derive(Debug)]
 pub struct Other {
     pub input: usize,
+    /// The number of the clock that corrects its times; none if it is that of the first input.
+    pub clock: Option<usize>,
+    pub timeline: Timeline,
+    /// Whether its newest sample has no place in time, because its clock is not known.
+    pub is_lost: bool,
     /// The states of its values, with the number of each feed.
     pub states: Vec<(usize, FeedState)>,
     /// Samples that are newer than the last evaluation.
@@ -40,12 +49,26 @@ impl Other {
     pub fn new(input: usize, feeds: &[Feed], values: usize) -> Self {
         let of_input = feeds.iter().enumerate().filter(|(_, feed)| feed.input == input);
         let states = of_input.map(|(at, feed)| (at, FeedState::new(feed))).collect();
-        Self { input, states, queue: Queue::new(values), taken: None, newest: None }
+        Self {
+            input,
+            clock: None,
+            timeline: Timeline::default(),
+            is_lost: false,
+            states,
+            queue: Queue::new(values),
+            taken: None,
+            newest: None,
+        }
     }
 
-    /// Whether its newest sample is newer than this time: unless the clock is set back, none comes that is not.
-    pub fn has_passed(&self, time: u64) -> bool {
-        self.newest.is_some_and(|newest| newest > time)
+    /// The time that is compared with those of its samples.
+    pub fn of(&self, times: Times) -> Option<u64> {
+        if self.clock.is_some() { times.corrected } else { times.own }
+    }
+
+    /// Whether its newest sample is newer than this time: unless the clock is set back, none comes that is not. Nothing is expected of a time that is not known.
+    pub fn has_passed(&self, time: Option<u64>) -> bool {
+        time.is_none_or(|time| self.newest.is_some_and(|newest| newest > time))
     }
 
     /// Forgets the samples that wait: their clock is no longer that of those to come.
@@ -78,14 +101,33 @@ impl Other {
             }
             self.take(feeds, &older);
         }
-        // A sample that is missing may be older than this time.
-        let is_whole = self.queue.front().is_none_or(|next| next.missing == 0);
+        let next = self.queue.front();
+        // A sample that is missing may be older than this time, or nearer.
+        let is_whole = next.is_none_or(|next| next.missing == 0);
         // After a step of the clock of the first input there is nothing of before.
         let age = self.taken.filter(|_| is_whole).and_then(|taken| time.checked_sub(taken));
+        let next = next.map(|next| (next.time.saturating_sub(time), next));
         for (at, state) in &mut self.states {
-            let Some(feed) = feeds.get(*at) else { continue };
-            let is_young = age.is_some_and(|age| age <= feed.max_age);
-            set(*at, if is_young { state.value(&feed.value, time) } else { f64::NAN });
+            let (Some(feed), Some(age)) = (feeds.get(*at), age) else {
+                set(*at, f64::NAN);
+                continue;
+            };
+            let next = next.filter(|(later, _)| *later <= feed.max_age);
+            let value = match feed.alignment {
+                Alignment::Nearest => match next {
+                    Some((later, next)) if later < age => value_of(&feed.value, next),
+                    _ if age <= feed.max_age => state.held,
+                    _ => f64::NAN,
+                },
+                _ if age > feed.max_age => f64::NAN,
+                Alignment::Hold => state.value(&feed.value, time),
+                Alignment::Linear => match next {
+                    _ if age == 0 => state.held,
+                    Some((later, next)) => between(state.held, value_of(&feed.value, next), (age, later)),
+                    None => f64::NAN,
+                },
+            };
+            set(*at, value);
         }
     }
 
@@ -100,6 +142,24 @@ impl Other {
             }
         }
     }
+}
+
+/// The value of a sample, without memory.
+fn value_of(value: &Value, sample: &Sample) -> f64 {
+    let mut rows = Rows::default();
+    sample.append_to(&mut rows);
+    let mut evaluation = Evaluation::new(&rows, &mut [], &[]);
+    match value {
+        Value::Number(number) => evaluation.number(number).last().copied().unwrap_or(f64::NAN),
+        Value::Condition(condition) => {
+            evaluation.condition(condition).last().map_or(f64::NAN, |last| last.to_number())
+        }
+    }
+}
+
+/// The number on the line between two, so long after the first and before the second one.
+fn between(before: f64, after: f64, (age, later): (u64, u64)) -> f64 {
+    before + (after - before) * (age as f64 / (age as f64 + later as f64))
 }
 
 impl FeedState {

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// Most bytes of the samples of one input that wait.
 pub const QUEUE_BYTES: usize = 256 * 1024;
 /// Bytes of a sample beside its values.
-const OVERHEAD: usize = 112;
+const OVERHEAD: usize = 128;
 /// So many samples wait, however large they are.
 const LEAST: usize = 16;
 

@@ -1,0 +1,104 @@
+//! The offsets of the clocks of nodes: measured by the nodes, and published as samples, so that a replay aligns instances of several nodes as it was done live.
+
+use super::Work;
+use oasis_dac::MeasuredClock;
+use oasis_rules::ClockOffset;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::{Duration, Instant},
+};
+
+/// Interval of looks at the measurements: a node measures twice a second.
+const LOOK: Duration = Duration::from_millis(500);
+/// Longest time between two samples while a node is connected. Rules use a measurement for [`VALID`](oasis_rules::VALID).
+const REPEAT: Duration = Duration::from_secs(60);
+/// A change of an offset is published beyond its uncertainty, and beyond this. In nanoseconds.
+const LEAST_CHANGE: u64 = 100_000;
+/// Most nodes whose clocks are published.
+const MAX_CLOCKS: usize = 5_000;
+
+/// What was published.
+#[derive(Default)]
+pub struct Clocks {
+    looked: Option<Instant>,
+    published: BTreeMap<String, (ClockOffset, Instant)>,
+    /// Nodes beyond the bound.
+    pub left_out: usize,
+}
+
+impl Work<'_> {
+    /// The nodes whose clocks are published: those of rules over several nodes, or all.
+    pub(super) fn nodes_with_clocks(&mut self) -> BTreeSet<String> {
+        let mut nodes: BTreeSet<String> =
+            self.joints.all.iter().flat_map(|joint| joint.clocks()).map(str::to_owned).collect();
+        if self.config.all_clocks {
+            nodes.extend(self.dac.registry.clocks().into_iter().map(|(node, _)| node));
+            nodes.remove(&self.config.node);
+        }
+        self.clocks.left_out = nodes.len().saturating_sub(MAX_CLOCKS);
+        nodes.into_iter().take(MAX_CLOCKS).collect()
+    }
+
+    /// Publishes the offsets that have changed, and those that were not published for a while.
+    pub(super) fn publish_clocks(&mut self) {
+        if self.clocks.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
+            return;
+        }
+        self.clocks.looked = Some(Instant::now());
+        self.register_all_clocks();
+        let Some(output) = &mut self.output else { return };
+        let published = &mut self.clocks.published;
+        for node in output.clocks() {
+            let Some(measured) = self.dac.registry.clock(&node).map(offset) else {
+                // The next measurement counts, whatever it is.
+                published.remove(&node);
+                continue;
+            };
+            let is_known = published.get(&node).is_some_and(|known| is_covered(*known, measured));
+            if !is_known {
+                output.clock(&node, measured);
+                published.insert(node, (measured, Instant::now()));
+            }
+        }
+        output.flush();
+    }
+}
+
+impl Work<'_> {
+    /// Makes instances for nodes that have measured their clocks meanwhile, if those of all nodes are wanted.
+    fn register_all_clocks(&mut self) {
+        let Some(output) = self.output.as_ref().filter(|_| self.config.all_clocks) else { return };
+        let known = output.clocks();
+        let measured = self.dac.registry.clocks();
+        let is_new = |(node, _): &(String, MeasuredClock)| known.binary_search(node).is_err();
+        if known.len() < MAX_CLOCKS && measured.iter().any(is_new) {
+            self.register_output();
+        }
+    }
+}
+
+fn offset(MeasuredClock { offset_ns, round_trip_ns }: MeasuredClock) -> ClockOffset {
+    ClockOffset { offset: offset_ns, uncertainty: round_trip_ns.unwrap_or_default() / 2 }
+}
+
+/// Whether a measurement adds nothing to the one that was published at a moment.
+fn is_covered((published, at): (ClockOffset, Instant), measured: ClockOffset) -> bool {
+    let change = published.offset.abs_diff(measured.offset);
+    at.elapsed() < REPEAT && change <= measured.uncertainty.max(LEAST_CHANGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_measurement_is_published_if_it_says_more() {
+        let of = |offset, uncertainty| ClockOffset { offset, uncertainty };
+        let before = (of(5_000_000, 300_000), Instant::now());
+        assert!(is_covered(before, of(5_090_000, 0)));
+        assert!(is_covered(before, of(4_800_000, 300_000)));
+        assert!(!is_covered(before, of(4_800_000, 10_000)), "more accurate");
+        assert!(!is_covered(before, of(5_400_000, 300_000)));
+        assert!(oasis_rules::VALID > 2 * u64::try_from(REPEAT.as_nanos()).unwrap_or(u64::MAX));
+    }
+}

@@ -9,7 +9,8 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{Plant, Pumps, wait};
+use common::{MS, Plant, Pumps, wait};
+use oasis_dac::now;
 use oasis_handler::Handler;
 use oasis_rules::Standing;
 use oasis_rules_handler::RulesConfig;
@@ -38,6 +39,9 @@ fn main() {
     for (rules, samples) in [(1, 400), (20, 60)] {
         overload(rules, samples);
     }
+    joins("hold(f.temperature, 1s)");
+    joins("linear(f.temperature, 1s)");
+    joins("mean(f.temperature, 1s at most 2000 samples)");
     latency();
 }
 
@@ -170,6 +174,49 @@ fn many_rules(which: &str, plant: &Plant, rules: usize) {
     println!(
         "  {which} of {INSTANCES} instances at 10 Hz: {:.1} % of a core, {evaluated} of {sent} samples evaluated meanwhile",
         share * 100.0
+    );
+}
+
+/// Pairs of instances of two nodes that one rule joins.
+const PAIRS: usize = 100;
+/// Samples in a batch: a tenth of a second at 1 kHz.
+const BATCH: u64 = 100;
+
+/// A rule that joins instances of two nodes, with 1,000 samples a second each.
+fn joins(value: &str) {
+    let rule = format!("alarm Above {{ raise p.temperature > {value}; }}");
+    let plant = Plant::without_limits(&format!(
+        "input p = \"north/pump *\" : Pump; input f = \"south/pump *\" : Pump; {rule}"
+    ));
+    let names: Vec<String> = (0..PAIRS).map(|at| format!("pump {at}")).collect();
+    let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+    let mut nodes = [("north", 1), ("south", 2)].map(|(name, run)| Pumps::new(&plant.dac, name, run, &names));
+    for node in &mut nodes {
+        node.step = MS;
+        node.measure_clock(0, 100_000);
+    }
+    wait("all joins", || (plant.rules.state()["joins"] == PAIRS).then_some(()));
+    for clock in ["clock north", "clock south"] {
+        let is_published = |instance: std::sync::Arc<oasis_dac::Instance>| instance.log.next().0 > 0;
+        wait("a clock", || plant.dac.registry.find("rules", clock).map(is_published).filter(|is| *is));
+    }
+    let begin = now().0;
+    let temperatures = vec![50.0; BATCH as usize];
+    let sends = 2 * PAIRS as u64;
+    let (share, _) = load(&plant, sends as u32 * 10, |at| {
+        let (at, tenth) = (u64::from(at) % sends, u64::from(at) / sends);
+        let node = &mut nodes[(at % 2) as usize];
+        // What is sent was taken in the tenth of a second before.
+        node.set_clock(begin + tenth * BATCH * MS - BATCH * MS);
+        node.send(names[(at / 2) as usize], &temperatures);
+    });
+    let state = plant.rules.state();
+    println!(
+        "{PAIRS} joins of two inputs of two nodes at 1 kHz, {value}: {:.1} % of a core, {} samples evaluated, {} wait, {} unaligned",
+        share * 100.0,
+        state["samples"],
+        state["waiting"],
+        state["unaligned"]
     );
 }
 

@@ -140,9 +140,13 @@ impl Joint {
 
     /// Follows the topics of its instances.
     pub fn offer(&mut self, topics: &HashMap<(&str, &str), Vec<&Arc<Instance>>>, begin: Begin) {
-        for member in &mut self.members {
+        for (at, member) in self.members.iter_mut().enumerate() {
             let names = (member.node.clone(), member.name.clone());
             for instance in topics.get(&(&*names.0, &*names.1)).into_iter().flatten() {
+                // What the node of the first input sends to another DAC is evaluated there.
+                if at == 0 && instance.is_relayed() {
+                    continue;
+                }
                 // What was measured before is still so.
                 let is_input = matches!(member.role, Role::Input(_));
                 member.offer(instance, begin == Begin::Next && is_input);

@@ -95,6 +95,12 @@ impl Shared {
             let left_out = state.joins_left_out;
             warnings.push(format!("{left_out} joins are not evaluated: use patterns that match fewer"));
         }
+        if state.clocks_left_out > 0 {
+            let left_out = state.clocks_left_out;
+            warnings.push(format!(
+                "the clocks of {left_out} nodes are not published: use patterns that match fewer nodes, or shorter names"
+            ));
+        }
         if let Some(why) = &state.no_output {
             warnings.push(format!("derived instances and results cannot be read: {why}"));
         }

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Plant, Pumps, pump, wait};
+use common::{MS, Plant, Pumps, pump, wait};
 use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
 use oasis_dac::{Dac, Hop, RelayedNode, Upstream, UpstreamEvents, now};
 use oasis_handler::Handler;
@@ -104,6 +104,30 @@ fn relayed_instances_are_evaluated_if_the_configuration_says_so() {
     assert_eq!(alarm.key.node, "north");
     // Its samples may be under way for a second.
     plant.wait_for("Gone", |alarm| alarm.state == Standing::Active);
+    assert_eq!(plant.rules.problem(), None);
+}
+
+#[test]
+fn instances_of_another_dac_are_joined_if_the_configuration_says_so() {
+    let rules = "input p = \"south/pump\" : Pump; input q = \"north/pump\" : Pump;
+        alarm Above { raise p.temperature > q.temperature; }";
+    let plant = Plant::configured(rules, RulesConfig { relayed: true, ..RulesConfig::default() });
+    let mut south = Pumps::new(&plant.dac, "south", 2, &["pump"]);
+    let mut other = Other::takes(&plant.dac, 1);
+    wait("a reader of the instance", || other.events.wanted.try_recv().ok());
+    south.measure_clock(0, 1_000);
+    other.upstream.note_node("north", (Some(0), Some(1_000)), None);
+    for clock in ["clock north", "clock south"] {
+        wait("a clock", || {
+            let instance = plant.dac.registry.find("rules", clock)?;
+            (instance.log.next().0 > 0).then_some(())
+        });
+    }
+    other.send(5.0);
+    south.set_clock(now().0 - 100 * MS);
+    south.send("pump", &[9.0]);
+    let alarm = plant.wait_for_standing("Above", Standing::Active);
+    assert_eq!((&*alarm.key.node, alarm.value, alarm.limit), ("south", Some(9.0), Some(5.0)));
     assert_eq!(plant.rules.problem(), None);
 }
 

@@ -16,6 +16,8 @@ const REPEAT: Duration = Duration::from_secs(60);
 const LEAST_CHANGE: u64 = 100_000;
 /// Most nodes whose clocks are published.
 const MAX_CLOCKS: usize = 5_000;
+/// Longest name of such a node, in bytes: that of its instance has at most 1,024.
+const MAX_NAME: usize = 1_000;
 
 /// What was published.
 #[derive(Default)]
@@ -35,8 +37,11 @@ impl Work<'_> {
             nodes.extend(self.dac.registry.clocks().into_iter().map(|(node, _)| node));
             nodes.remove(&self.config.node);
         }
-        self.clocks.left_out = nodes.len().saturating_sub(MAX_CLOCKS);
-        nodes.into_iter().take(MAX_CLOCKS).collect()
+        let wanted = nodes.len();
+        let nodes: BTreeSet<String> =
+            nodes.into_iter().filter(|node| has_room(node)).take(MAX_CLOCKS).collect();
+        self.clocks.left_out = wanted - nodes.len();
+        nodes
     }
 
     /// Publishes the offsets that have changed, and those that were not published for a while.
@@ -70,11 +75,17 @@ impl Work<'_> {
         let Some(output) = self.output.as_ref().filter(|_| self.config.all_clocks) else { return };
         let known = output.clocks();
         let measured = self.dac.registry.clocks();
-        let is_new = |(node, _): &(String, MeasuredClock)| known.binary_search(node).is_err();
+        let is_new =
+            |(node, _): &(String, MeasuredClock)| has_room(node) && known.binary_search(node).is_err();
         if known.len() < MAX_CLOCKS && measured.iter().any(is_new) {
             self.register_output();
         }
     }
+}
+
+/// Whether the name of a node leaves room for more.
+fn has_room(node: &str) -> bool {
+    node.len() <= MAX_NAME
 }
 
 fn offset(MeasuredClock { offset_ns, round_trip_ns }: MeasuredClock) -> ClockOffset {

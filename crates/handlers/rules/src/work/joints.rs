@@ -64,7 +64,9 @@ impl Work<'_> {
         for instance in instances.iter().filter(|instance| self.is_joined(instance)) {
             by_name.entry((&instance.node, &instance.name)).or_default().push(instance);
         }
-        let is_there = |joint: &Joint| by_name.contains_key(&(&*joint.driver.node, &*joint.driver.name));
+        let here = instances.iter().filter(|instance| self.is_evaluated_here(instance));
+        let here: HashSet<(&str, &str)> = here.map(|instance| (&*instance.node, &*instance.name)).collect();
+        let is_there = |joint: &Joint| here.contains(&(&*joint.driver.node, &*joint.driver.name));
         let (all, gone) = std::mem::take(&mut self.joints.all)
             .into_iter()
             .partition(|joint| is_there(joint) || joint.has_news());

@@ -213,6 +213,8 @@ pub struct Pumps {
     pump: ProbeType,
     next: HashMap<String, u64>,
     time: u64,
+    /// Time from sample to sample.
+    pub step: u64,
 }
 
 pub fn pump() -> ProbeType {
@@ -252,7 +254,7 @@ impl Pumps {
             session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
         }
         let (dac, name) = (dac.clone(), name.to_owned());
-        Self { dac, session, name, pump, next: HashMap::new(), time: 1_700_000_000_000 * MS }
+        Self { dac, session, name, pump, next: HashMap::new(), time: 1_700_000_000_000 * MS, step: 100 * MS }
     }
 
     /// Sends a batch of temperatures, 100 ms apart.
@@ -278,7 +280,7 @@ impl Pumps {
             let mut row = Vec::new();
             let mut writer = RowWriter::new(&mut row);
             values.iter().for_each(|value| writer.f64(*value));
-            self.time += 100 * MS;
+            self.time += self.step;
             encoder.push(self.time, &row).unwrap();
         }
         let first_sequence = *next;

@@ -1,8 +1,8 @@
 //! What the comparisons with other evaluators share: rules over three columns, and the events of OASIS for them.
 //!
-//! Each comparison is a test: `rtamt` for logic and time, `rtlola` for windows, `promtool` for `for`.
+//! Each comparison is a test: `rtamt` for logic and time, `rtlola` for windows, `promtool` for `for`, `joins` for rules over several inputs.
 
-use oasis_rules::{Engine, Event, Program, RESTART, Rows, compile};
+use oasis_rules::{ClockOffset, Engine, Event, Group, Program, RESTART, Rows, compile};
 use oasis_wire::schema::{Metric, MetricType, ProbeType};
 use std::{env, sync::Arc};
 
@@ -87,4 +87,86 @@ fn rows(samples: &[Sample], last: &mut Option<u64>) -> Rows {
         *last = Some(sample.sequence);
     }
     rows
+}
+
+/// What comes to a DAC: samples of one of two inputs, or what was measured of the clock of its node.
+#[derive(Debug, Clone, Copy)]
+pub enum Came {
+    /// Time on the clock of the node in nanoseconds, samples missing before it, and value.
+    Sample(u64, u64, f64),
+    /// The clock of the DAC minus that of the node, in nanoseconds.
+    Clock(i64),
+}
+
+/// Something that comes of an input, with its DAC time in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival {
+    /// When it comes.
+    pub dac_time: u64,
+    /// Whether it is of the input whose samples are evaluated.
+    pub is_driver: bool,
+    /// What comes.
+    pub came: Came,
+}
+
+/// Compiles fields of a derived instance over an input `p` of a node and `q` of another one, which have one column `x` each.
+///
+/// # Panics
+/// If they have an error.
+pub fn joined(fields: &str) -> Program {
+    let probe_type = Arc::new(ProbeType {
+        name: "P".into(),
+        uuid: "0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa".parse().expect("a UUID"),
+        version: "1.0".into(),
+        doc: None,
+        rate: None,
+        metrics: vec![Metric::new("x", MetricType::Real64)],
+    });
+    let text = format!(
+        "input p = \"a/p\" : P;\ninput q = \"b/q\" : P;\nderive D every 1us {{ own = p.x; {fields} }}"
+    );
+    let report = compile("a.rules".as_ref(), &text, &[probe_type]);
+    let errors: Vec<_> =
+        report.diagnostics.iter().map(|wrong| wrong.render(&report.sources, false)).collect();
+    assert!(report.is_ok(), "{fields}\n{}", errors.join("\n"));
+    report.program
+}
+
+/// The values of the derived instance at each sample of `p` but the last one, after `own`.
+///
+/// # Panics
+/// If the program is not one of [`joined`].
+pub fn values(program: &Program, arrivals: &[Arrival]) -> Vec<Vec<f64>> {
+    let mut group = Group::for_instance(program, 0, ("a", "p")).expect("a join");
+    let (mut found, mut sequences) = (Vec::new(), [0_u64; 2]);
+    for Arrival { dac_time, is_driver, came } in arrivals {
+        match came {
+            Came::Clock(offset) => {
+                let measured = ClockOffset { offset: *offset, uncertainty: 0 };
+                group.measure(program, usize::from(!is_driver), (*dac_time, measured), &mut found);
+            }
+            Came::Sample(time, missing, value) => {
+                let sequence = &mut sequences[usize::from(*is_driver)];
+                *sequence += 1;
+                let rows = Rows {
+                    times: vec![*time],
+                    sequences: vec![*sequence],
+                    missing: vec![*missing],
+                    columns: vec![vec![*value]],
+                    origins: vec![0],
+                };
+                match is_driver {
+                    true => group.ask(program, (1, *dac_time), rows, &mut found),
+                    false => group.answer(program, 1, *dac_time, &rows, &mut found),
+                }
+            }
+        }
+    }
+    group.pass(program, u64::MAX, &mut found);
+    let rows = found.into_iter().flat_map(|found| found.derived).map(|(_, rows)| rows);
+    let values = |rows: Rows| {
+        let row = |at: usize| rows.columns.iter().skip(1).map(|column| column[at]).collect();
+        (0..rows.len()).map(row).collect::<Vec<_>>()
+    };
+    rows.flat_map(values).collect()
 }

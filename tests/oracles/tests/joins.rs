@@ -119,7 +119,8 @@ fn expected(asked: Placed, others: &[Placed]) -> [f64; 7] {
 /// Samples of an input of a node whose clock is off, drifts, and is measured now and then.
 fn arrivals(random: &mut fastrand::Rng, is_driver: bool) -> Vec<Arrival> {
     let mut time = START;
-    let step = random.u64(20..400);
+    // Some so near that a new offset moves them before others.
+    let step = [4, 40, 400][random.usize(0..3)];
     let times: Vec<u64> = (0..random.usize(5..60))
         .map(|_| {
             time += if random.u8(0..20) == 0 { random.u64(1..9_000) } else { random.u64(1..step) } * MS;
@@ -130,7 +131,8 @@ fn arrivals(random: &mut fastrand::Rng, is_driver: bool) -> Vec<Arrival> {
     let first = START + random.u64(0..600) * MS;
     let mut arrivals = vec![Arrival { dac_time: first, is_driver, came: Came::Clock(off) }];
     for _ in 0..random.usize(0..6) {
-        let (at, drift) = (random.u64(600..6_000), random.i64(-4_900_000..4_900_000));
+        let latest = [300, 6_000][random.usize(0..2)];
+        let (at, drift) = (random.u64(0..latest), random.i64(-4_900_000..4_900_000));
         arrivals.push(Arrival { dac_time: START + at * MS, is_driver, came: Came::Clock(off + drift) });
     }
     for (at, dac_time) in delayed(random, &times).into_iter().enumerate() {

@@ -117,7 +117,7 @@ pub use log::{LogBudget, LogState, Read, TopicLog};
 pub use log_limit::{LeftOut, LogLimit};
 pub use memory::{HeldMemory, MemoryAccount};
 pub use moment::{Moment, now};
-pub use node::{Link, MeasuredClock, Node};
+pub use node::{Link, MeasuredClock, Moved, Node};
 pub use registry::{
     Evicted, Follower, Registry, RegistryCursor, RegistryDelta, RestoreCounts, StillConnected,
 };

@@ -55,8 +55,8 @@ pub struct Node {
     pub(crate) link: Option<Link>,
     /// Who may resume the run. Unknown for programs that send no secret, and for archives of earlier versions.
     pub owner: Option<RunOwner>,
-    /// Whether a TEM has said that it is connected to another DAC.
-    pub(crate) has_moved: bool,
+    /// The DAC to which it is connected, as a TEM has said.
+    pub(crate) moved_to: Option<Arc<str>>,
     former: Former,
     /// A holder of the same key on the same host that was refused while this node was alive.
     rival: Option<Rival>,
@@ -144,7 +144,7 @@ impl Node {
             peer: link.peer.clone(),
             link: Some(link),
             owner: secret.map(RunOwner::of),
-            has_moved: false,
+            moved_to: None,
             former,
             rival: None,
             relayed: None,
@@ -177,7 +177,7 @@ impl Node {
             owner: None,
             former: Former::default(),
             rival: None,
-            has_moved: false,
+            moved_to: None,
             relayed: Some(relayed),
         }
     }
@@ -219,7 +219,7 @@ impl Node {
             peer: Arc::new(Peer::Anonymous),
             link: None,
             owner: known.and_then(|node| node.owner),
-            has_moved: false,
+            moved_to: None,
             former: Former { displaced: None, ended },
             rival: None,
             relayed: None,
@@ -305,16 +305,20 @@ impl Node {
             && (self.address != link.address || self.identity.uuid != identity.uuid)
     }
 
-    /// Decides whether the node has left for a later connection of its run to another DAC. Returns the session that is over. A node that is
-    /// heard has not left, whoever says so.
-    pub(crate) fn moved(&mut self, run: Uuid, attach: u64, now: Moment) -> Option<u64> {
-        let is_stale = self.identity.run == run && self.attach.is_some_and(|own| own < attach);
+    /// Decides whether the node has left for a later connection to another DAC. Returns the session that is over, if there is one; none at all if nothing has
+    /// changed. A node that is heard has not left, whoever says so; one that is offline has, unless its run has made a later connection here.
+    pub(crate) fn moved(&mut self, to: &Moved<'_>, now: Moment) -> Option<Option<u64>> {
+        let is_same_run = self.identity.run == to.run;
         let is_silent = now.steady.0.saturating_sub(self.heard.0) >= SILENT;
-        if !is_stale || (self.is_online() && !is_silent) {
+        let is_stale = match self.is_online() {
+            true => is_same_run && is_silent && self.attach.is_some_and(|own| own < to.attach),
+            false => !is_same_run || self.attach.is_none_or(|own| own < to.attach),
+        };
+        if !is_stale || self.relayed.is_some() || self.moved_to.as_deref() == Some(to.dac) {
             return None;
         }
-        self.has_moved = true;
-        self.link.as_ref().map(|link| link.session)
+        self.moved_to = Some(to.dac.into());
+        Some(self.link.as_ref().map(|link| link.session))
     }
 
     /// Records that the node has sent something. Returns a rival that cannot be this node after a restart, because this node is
@@ -363,6 +367,17 @@ impl Node {
         self.relayed.as_ref().map_or(&[], |relayed| &relayed.path)
     }
 
+    /// Whether it is at another DAC, as far as this one knows.
+    pub fn is_elsewhere(&self) -> bool {
+        self.home_elsewhere().is_some()
+    }
+
+    /// The name of the DAC that it is at, if that is another one.
+    pub fn home_elsewhere(&self) -> Option<&str> {
+        let moved_to = || self.moved_to.as_deref().filter(|_| !self.is_online());
+        self.path().first().map(|hop| &*hop.dac).or_else(moved_to)
+    }
+
     /// Returns the certificate that it connected with, if the DAC requires one.
     pub fn certificate(&self) -> Option<&NodeCertificate> {
         match &*self.peer {
@@ -401,6 +416,17 @@ pub struct MeasuredClock {
     pub offset_ns: i64,
     /// Round trip of the measurement, in nanoseconds: the offset can be wrong by half of it.
     pub round_trip_ns: Option<u64>,
+}
+
+/// A connection of a node to another DAC, as a TEM lists it.
+#[derive(Debug, Clone, Copy)]
+pub struct Moved<'a> {
+    /// The run of the node.
+    pub run: Uuid,
+    /// Number of the connection in the run.
+    pub attach: u64,
+    /// The name of the DAC.
+    pub dac: &'a str,
 }
 
 /// The link to a connected node.

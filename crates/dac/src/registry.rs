@@ -25,7 +25,7 @@ use crate::{
     log::{LogBudget, TopicLog},
     memory::MemoryAccount,
     moment::Moment,
-    node::{Claim, Former, Link, MeasuredClock, Node, Rival, check_derived},
+    node::{Claim, Former, Link, MeasuredClock, Moved, Node, Rival, check_derived},
     schema_hash::SchemaHashes,
     stored::StoredRun,
 };
@@ -153,6 +153,18 @@ impl Registry {
         self.lock().nodes.get(node).filter(|node| node.is_online())?.clock
     }
 
+    /// Returns the nodes that are connected here and `is_wanted`, each with run and number of its connection and when that came.
+    pub fn connected_here(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Vec<(String, Uuid, Option<u64>, Nanos)> {
+        let inner = self.lock();
+        let here = |node: &&Node| node.link.is_some() && is_wanted(&node.identity.name);
+        let connection =
+            |node: &Node| (node.identity.name.clone(), node.identity.run, node.attach, node.since);
+        inner.nodes.values().filter(here).map(connection).collect()
+    }
+
     /// Returns all instances by topic.
     pub fn instances(&self) -> Vec<Arc<Instance>> {
         self.lock().instances.values().cloned().collect()
@@ -222,21 +234,21 @@ impl Registry {
         }
     }
 
-    /// Handles the news that a node has made a later connection of its run to another DAC: one that is not heard here any more is
-    /// offline, and its connection closes.
-    pub fn note_moved(&self, node: &str, run: Uuid, attach: u64, now: Moment) {
+    /// Handles the news that a node has made a later connection to another DAC: one that is not heard here any more is offline, and its
+    /// connection closes.
+    pub fn note_moved(&self, node: &str, to: &Moved<'_>, now: Moment) {
         let mut inner = self.lock();
-        let session = inner.nodes.get_mut(node).and_then(|node| node.moved(run, attach, now));
-        let is_over = session.is_some_and(|session| inner.take_offline(node, session, now.wall));
-        drop(inner);
-        if is_over {
-            self.notify_watchers();
+        let Some(session) = inner.nodes.get_mut(node).and_then(|node| node.moved(to, now)) else { return };
+        if !session.is_some_and(|session| inner.take_offline(node, session, now.wall)) {
+            inner.changes.change(Entry::Node(node.into()));
         }
+        drop(inner);
+        self.notify_watchers();
     }
 
     /// Returns whether a node is at another DAC, as far as this one knows.
     pub(crate) fn has_moved(&self, node: &str) -> bool {
-        self.lock().nodes.get(node).is_some_and(|node| node.has_moved)
+        self.lock().nodes.get(node).is_some_and(|node| node.moved_to.is_some())
     }
 
     /// Marks the node as a replay of a recording.

@@ -19,9 +19,14 @@ impl Attachment {
     pub fn is_after(&self, other: &Self) -> bool {
         self.run == other.run && self.attach > other.attach
     }
+
+    /// Whether this open connection is later than one that has ended.
+    pub fn follows(&self, ended: &Self) -> bool {
+        self.run != ended.run || self.attach > ended.attach
+    }
 }
 
-/// A node that a DAC lists as connected, and that has made a later connection to another DAC.
+/// A node that has left a DAC, or that the DAC lists as connected, and that has made a later connection to another DAC.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MovedNode {
     /// Its name.
@@ -29,4 +34,7 @@ pub struct MovedNode {
     /// The later connection.
     #[serde(flatten)]
     pub to: Attachment,
+    /// The name of the other DAC.
+    #[serde(default)]
+    pub dac: String,
 }

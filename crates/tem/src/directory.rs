@@ -251,7 +251,7 @@ impl Directory {
         Ok(Accepted { beaten, wants_names, moved: self.moved(name, has_names) })
     }
 
-    /// Returns the nodes of a member that have made a later connection to a live one, as far as that has changed since this was
+    /// Returns the nodes of a member, connected or not, that have made a later connection to a live one, as far as that has changed since this was
     /// called last, or all of them.
     fn moved(&mut self, name: &DacName, all: bool) -> Vec<MovedNode> {
         let revision = self.revision;
@@ -261,16 +261,25 @@ impl Directory {
         if since == revision {
             return Vec::new();
         }
-        let Some(member) = self.members.get(name).filter(|member| !member.attached().is_empty()) else {
+        let Some(member) = self
+            .members
+            .get(name)
+            .filter(|member| !member.attached().is_empty() || !member.names.left.is_empty())
+        else {
             return Vec::new();
         };
         let is_news = |other: &&Member| {
             other.changed > since && other.name != *name && other.liveness == Liveness::Live
         };
-        let others = self.members.values().filter(is_news).flat_map(|other| other.attached());
-        let moved =
-            others.filter(|(node, to)| member.attached().get(*node).is_some_and(|own| to.is_after(own)));
-        moved.map(|(node, &to)| MovedNode { node: node.clone(), to }).collect()
+        let others = self.members.values().filter(is_news);
+        let nodes = others.flat_map(|other| other.attached().iter().map(move |of| (other, of)));
+        let moved = nodes.filter(|(_, (node, to))| member.has_lost(node, to));
+        let moved = moved.map(|(other, (node, &to))| MovedNode {
+            node: node.clone(),
+            to,
+            dac: other.name.to_string(),
+        });
+        moved.collect()
     }
 
     /// Decides whose heartbeat this is.

@@ -87,6 +87,9 @@ pub struct NodeNames {
     /// Connections of connected nodes that count them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub attached: BTreeMap<String, Attachment>,
+    /// Last connections of nodes that are not connected; number 0 if the DAC has forgotten it. The TEM says if they are at another DAC.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub left: BTreeMap<String, Attachment>,
 }
 
 /// A heartbeat that cannot be true.

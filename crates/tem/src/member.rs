@@ -82,12 +82,14 @@ pub struct Names {
     pub cut: u64,
     /// Connections of the connected nodes that are in the list.
     pub attached: BTreeMap<String, Attachment>,
+    /// Last connections of the other nodes that are in the list.
+    pub left: BTreeMap<String, Attachment>,
 }
 
 impl Names {
     /// Takes names as far as there is room, connected nodes first.
     pub fn fitting(reported: NodeNames, count: usize, bytes: usize) -> Self {
-        let NodeNames { mut online, mut offline, left_out, mut attached } = reported;
+        let NodeNames { mut online, mut offline, left_out, mut attached, left: mut ended } = reported;
         online.sort_unstable();
         online.dedup();
         offline.sort_unstable();
@@ -99,7 +101,8 @@ impl Names {
         cut(&mut offline, &mut left);
         let cut = (all - online.len() - offline.len()) as u64;
         attached.retain(|name, _| online.binary_search(name).is_ok());
-        Self { online, offline, left_out: left_out.saturating_add(cut), cut, attached }
+        ended.retain(|name, _| offline.binary_search(name).is_ok());
+        Self { online, offline, left_out: left_out.saturating_add(cut), cut, attached, left: ended }
     }
 
     pub fn count(&self) -> usize {
@@ -292,6 +295,12 @@ impl Member {
     /// Connections of its connected nodes, as far as these count them.
     pub fn attached(&self) -> &BTreeMap<String, Attachment> {
         &self.names.attached
+    }
+
+    /// Whether a node of it is at another DAC, which has this connection.
+    pub(crate) fn has_lost(&self, node: &str, to: &Attachment) -> bool {
+        self.attached().get(node).is_some_and(|own| to.is_after(own))
+            || self.names.left.get(node).is_some_and(|ended| to.follows(ended))
     }
 
     /// Names that are missing, because DAC or directory had no room for them.

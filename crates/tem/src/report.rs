@@ -195,6 +195,8 @@ impl Record {
             offline: member.names.offline.clone(),
             left_out: member.names.left_out,
             attached: member.names.attached.clone(),
+            // Peers list them, and need not know where they were.
+            left: Default::default(),
         };
         let heartbeat = Heartbeat {
             epoch: member.epoch,

@@ -65,6 +65,32 @@ fn a_dac_learns_once_that_its_node_has_come_to_another() {
     assert_eq!(beat("b", attached(2, 3, None)), [], "nothing is known of a node that does not count");
 }
 
+#[test]
+fn a_dac_learns_where_the_nodes_are_that_have_left_it() {
+    let mut tem = Directory::new(Limits::default());
+    let mut beat = |dac: &str, heartbeat: Heartbeat| {
+        let accepted = tem.beat(&name(dac), heartbeat, Duration::ZERO).unwrap();
+        accepted.moved.into_iter().map(|moved| (moved.dac, moved.to.attach)).collect::<Vec<_>>()
+    };
+    let left = |beat, run: u128, attach| {
+        let mut heartbeat = heartbeat(1, beat, &[]);
+        heartbeat.names_revision = beat;
+        let names = heartbeat.names.as_mut().unwrap();
+        names.offline = vec!["plant".into()];
+        let run = uuid::Uuid::from_u128(run);
+        names.left = [("plant".to_owned(), Attachment { run, attach })].into();
+        heartbeat
+    };
+    let run = 0x6f1b_7c1e_3a55_4d5e_8c57_2f6e_4f1f_9d01;
+    beat("b", attached(2, 1, Some(2)));
+    assert_eq!(beat("a", left(1, run, 3)), [], "its last connection was here");
+    assert_eq!(beat("a", left(2, run, 1)), [("b".to_owned(), 2)]);
+    assert_eq!(beat("a", left(3, run, 0)), [("b".to_owned(), 2)], "it has forgotten the number");
+    assert_eq!(beat("a", left(4, 9, 7)), [("b".to_owned(), 2)], "the node was started again there");
+    beat("b", attached(2, 2, None));
+    assert_eq!(beat("a", left(5, run, 1)), []);
+}
+
 /// A directory with the time of its caller.
 struct Observer {
     directory: Directory,

@@ -105,7 +105,7 @@ fn reduce(view: &mut TemView, caller: &Caller, epoch: Epoch, has_node: bool) {
 pub struct BeatAnswer {
     /// Whether the next heartbeat must have `names`.
     wants_names: bool,
-    /// Nodes that this DAC lists as connected, and that have made a later connection to another DAC.
+    /// Nodes that this DAC lists as connected or `left`, and that have made a later connection to another DAC.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     moved: Vec<MovedNode>,
     /// Where readers of this DAC go on when it has ended; absent if that has not changed.

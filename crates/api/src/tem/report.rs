@@ -1,7 +1,7 @@
 //! What a DAC reports of itself to a TEM.
 
 use crate::Api;
-use oasis_dac::{Moment, Registry, SOFTWARE};
+use oasis_dac::{Moment, Moved, Registry, SOFTWARE};
 use oasis_tem::{
     Attachment, Beat, Content, DacName, Heartbeat, Kind, Line, Load, MAX_HEARTBEAT_BYTES, MovedNode,
     NodeNames, SealKey, Sealed,
@@ -158,9 +158,10 @@ impl Reporter {
     /// Handles the nodes that have made a later connection to another DAC: they are not shown as connected here any more.
     pub fn take_moved(&self, moved: &[MovedNode]) {
         let registry = &self.api.doors.dac.registry;
-        moved
-            .iter()
-            .for_each(|moved| registry.note_moved(&moved.node, moved.to.run, moved.to.attach, Moment::now()));
+        for MovedNode { node, to, dac } in moved {
+            let dac = if dac.is_empty() { "another DAC" } else { dac };
+            registry.note_moved(node, &Moved { run: to.run, attach: to.attach, dac }, Moment::now());
+        }
     }
 
     /// Says whether the TEM has the names of the last heartbeat.
@@ -209,10 +210,14 @@ impl Reporter {
         }
         for node in nodes {
             let name = node.identity.name.to_string();
-            let (Some(attach), true) = (node.attach, node.is_online()) else { continue };
+            let (attach, list) = match (node.attach, node.is_online()) {
+                (Some(attach), true) => (attach, &mut names.attached),
+                (None, true) => continue,
+                (attach, false) => (attach.unwrap_or_default(), &mut names.left),
+            };
             let Some(left) = room.checked_sub(ATTACHMENT_BYTES + 6 * name.len()) else { break };
             room = left;
-            names.attached.insert(name, Attachment { run: node.identity.run, attach });
+            list.insert(name, Attachment { run: node.identity.run, attach });
         }
         if names != self.names {
             (self.names, self.names_revision) = (names, self.names_revision + 1);

@@ -4,7 +4,7 @@ use super::others::Others;
 use axum::http::StatusCode;
 use oasis_doors::Problem;
 use oasis_tem::{
-    Accepted, Beat, Changes, DacName, DacView, Directory, Double, Heartbeat, Identity, Limits,
+    Accepted, Beat, Changes, DacName, DacView, Directory, Double, Heartbeat, Identity, Kind, Limits,
     MAX_OTHER_PAGES, OtherPage, Peer, PeerError, Refusal, Report, Signature, TemView, peer,
 };
 use oasis_wire::quantity::Epoch;
@@ -93,6 +93,13 @@ impl Tem {
     /// How this TEM names itself to others.
     pub(super) fn identity(&self, tem: Epoch) -> Identity {
         self.identity.get().cloned().unwrap_or(Identity { tem, doors: String::new() })
+    }
+
+    /// The other DACs in the list that have nodes of their own: name and address of the page.
+    pub fn other_dacs(&self, own: Epoch) -> Vec<(String, String)> {
+        let directory = self.directory();
+        let others = directory.members().filter(|member| member.kind() == Kind::Dac && member.epoch() != own);
+        others.map(|member| (member.name().to_string(), member.doors().to_owned())).collect()
     }
 
     /// Makes the next report to a peer.

@@ -45,7 +45,7 @@ impl Registry {
     /// Returns the nodes that are connected to other DACs, as far as this DAC knows, with the name of each DAC.
     pub fn homes_elsewhere(&self) -> BTreeMap<String, String> {
         let inner = self.lock();
-        let home = |node: &Node| Some((node.identity.name.clone(), node.path().first()?.dac.clone()));
+        let home = |node: &Node| Some((node.identity.name.clone(), node.home_elsewhere()?.to_owned()));
         inner.nodes.values().filter_map(home).collect()
     }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use oasis_dac::{
-    CommandError, Cursor, Delivery, Follower, Hop, NamedRequest, Options, RelayedNode, Signal, StartAt,
-    Upstream,
+    CommandError, Cursor, Delivery, Follower, Hop, Moved, NamedRequest, Options, RelayedNode, Signal,
+    StartAt, Upstream,
 };
 use oasis_wire::quantity::{Epoch, Offset, PortablePosition, Position};
 
@@ -261,7 +261,7 @@ async fn a_node_that_is_silent_here_and_connected_elsewhere_is_not_online() {
     peer.send(&batch(topic, 1, 1, 0)).unwrap();
     let run = Uuid::from_u128(1);
     let moved = |run, attach, now| {
-        dac.registry.note_moved("a", run, attach, Moment::from(Nanos(now)));
+        dac.registry.note_moved("a", &Moved { run, attach, dac: "hall-2" }, Moment::from(Nanos(now)));
         !dac.registry.node("a").unwrap().is_online()
     };
     assert!(!moved(run, 2, SECOND), "it was heard a moment ago: whoever says so is wrong");
@@ -274,6 +274,25 @@ async fn a_node_that_is_silent_here_and_connected_elsewhere_is_not_online() {
     assert_eq!(sent.unwrap_err().code(), "node_moved");
     let (_peer, _) = joined(&dac, 3).unwrap();
     assert!(dac.registry.node("a").unwrap().is_online(), "it is back");
+}
+
+#[tokio::test]
+async fn a_node_that_is_offline_here_is_where_the_tem_says() {
+    let dac = dac();
+    let (mut peer, _) = joined(&dac, 3).unwrap();
+    peer.session.close(Nanos(0));
+    assert!(!dac.registry.node("a").unwrap().is_online());
+    let home = |run, attach| {
+        dac.registry.note_moved("a", &Moved { run, attach, dac: "hall-2" }, Moment::from(Nanos(SECOND)));
+        dac.registry.homes_elsewhere().get("a").cloned()
+    };
+    let version = dac.registry.version();
+    assert_eq!(home(Uuid::from_u128(1), 2), None, "its last connection was here");
+    assert_eq!(dac.registry.version(), version);
+    assert_eq!(home(Uuid::from_u128(1), 4).as_deref(), Some("hall-2"));
+    assert!(dac.registry.version() > version, "watchers look again");
+    let (_peer, _) = joined(&dac, 5).unwrap();
+    assert_eq!(dac.registry.homes_elsewhere().len(), 0, "it is back");
 }
 
 #[tokio::test]

@@ -30,6 +30,7 @@ export const ENTRY_KINDS = [
   'in_service',
   'rule_removed',
   'moved',
+  'taken_over',
 ] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 

@@ -55,6 +55,21 @@ it.each(['rule_removed', 'moved'] as const)('ends when the DAC says no more of i
   expect(spansOf(entries, [], 100).map(({ to }) => to)).toEqual([20]);
 });
 
+it('goes on at the DAC that has taken it over', () => {
+  const entries = journal(
+    { time: 10, kind: 'raised', state: 'active' },
+    { time: 20, kind: 'taken_over', state: 'active' },
+    { time: 21, kind: 'moved', state: 'normal' },
+    { time: 30, kind: 'cleared', state: 'normal' },
+    { time: 40, kind: 'raised', state: 'active' },
+    { time: 50, kind: 'moved', state: 'normal' },
+  );
+  expect(spansOf(entries, [], 100).map(({ from, to }) => [from, to])).toEqual([
+    [10, 30],
+    [40, 50],
+  ]);
+});
+
 it('begins before the entries that were read, or after them', () => {
   const early = alarm({ raised: 3e6 });
   expect(spansOf([], early, 100)).toMatchObject([{ from: 3, to: 100, severity: 'high' }]);

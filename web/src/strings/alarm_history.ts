@@ -54,6 +54,7 @@ export const historyStrings = {
       in_service: 'In service',
       rule_removed: 'Rule removed',
       moved: 'Node moved to another DAC',
+      taken_over: 'Taken over from another DAC',
       notifications_dropped: 'Messages dropped',
       notification_failed: 'Message not delivered',
     } as Record<string, string>,

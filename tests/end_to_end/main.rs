@@ -56,6 +56,7 @@ mod relay;
 mod replay;
 mod replay_again;
 mod rules;
+mod rules_move;
 mod rules_of_several_dacs;
 mod rules_over_http;
 mod sdk;

@@ -70,13 +70,13 @@ impl Pump {
 }
 
 /// A webhook that answers everything with 204.
-struct Webhook {
-    address: String,
-    bodies: Receiver<(SystemTime, Value)>,
+pub struct Webhook {
+    pub address: String,
+    pub bodies: Receiver<(SystemTime, Value)>,
 }
 
 impl Webhook {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let (sender, bodies) = mpsc::channel();
@@ -94,7 +94,7 @@ impl Webhook {
     }
 
     /// The next body, and when it came.
-    fn next(&self) -> (SystemTime, Value) {
+    pub fn next(&self) -> (SystemTime, Value) {
         self.bodies.recv_timeout(PATIENCE).expect("no notification came")
     }
 }

@@ -2,15 +2,16 @@
 
 use crate::{
     Action, ActionError, AlarmKey, AlarmList, AlarmView, AlarmsError, Changes, Checkpoint, CheckpointKey,
-    Committed, Filter, JournalFilter, JournalPage, Limits, Message, OutboxFigures, Outcome, Round, RuleFacts,
-    Statistics,
+    Committed, Copies, Filter, JournalFilter, JournalPage, Limits, Message, OutboxFigures, Outcome, Round,
+    RuleFacts, Statistics,
     action::ActionVerb,
     database::{self, Database},
     draft::{ActionFailure, Change, Draft},
+    given::Given,
     journal::PAGE,
     memory::{Alarm, Memory},
     statistics,
-    tables::{alarm, checkpoint, counter, journal, message},
+    tables::{alarm, checkpoint, counter, home, journal, message},
 };
 use oasis_rules::Standing;
 use oasis_wire::quantity::Nanos;
@@ -28,7 +29,7 @@ const MAX_REMOVED: usize = 10_000;
 
 /// All alarms of a DAC, shared by the engine of rules, the API and the delivery of notifications. Each call that can fail blocks on the disk.
 ///
-/// A change is written first and shown after that. Order of locks: `writer`, then `memory`; `reader` alone.
+/// A change is written first and shown after that. Order of locks: `writer`, then `memory`, then `given`; `reader` alone.
 #[derive(Debug)]
 pub struct Alarms {
     limits: Limits,
@@ -39,6 +40,9 @@ pub struct Alarms {
     reader: Mutex<Connection>,
     memory: RwLock<Memory>,
     revision: watch::Sender<u64>,
+    /// What other DACs are given.
+    given: Mutex<Given>,
+    copies: Copies,
     #[expect(dead_code, reason = "it is held, not read")]
     lock: File,
 }
@@ -52,8 +56,12 @@ impl Alarms {
         let Database { path, writer, reader, lock } = database::open(directory)?;
         let memory = load(&writer).map_err(|error| database::failure(&path, error))?;
         let revision = watch::Sender::new(memory.revision);
-        let (writer, reader, memory) = (Mutex::new(writer), Mutex::new(reader), RwLock::new(memory));
-        Ok(Self { limits, path, writer, reader, memory, revision, lock })
+        let (writer, reader, mut memory) = (Mutex::new(writer), Mutex::new(reader), RwLock::new(memory));
+        let mut given = Given::default();
+        let nodes = memory.get_mut().unwrap_or_else(PoisonError::into_inner).homes.keys();
+        nodes.for_each(|node| given.touch(node));
+        let (given, copies) = (Mutex::new(given), Copies::default());
+        Ok(Self { limits, path, writer, reader, memory, revision, given, copies, lock })
     }
 
     /// Says which alarm rules exist. The alarms of other rules end, with the cause "rule removed".
@@ -77,7 +85,8 @@ impl Alarms {
         moved(&self.memory(), home)
     }
 
-    /// Ends the alarms that [`Alarms::moved`] returns. Their journal says so. What operators have silenced stays silenced.
+    /// Ends the alarms that [`Alarms::moved`] returns. Their journal says so. Those of nodes that another DAC has taken are gone without a message; of the
+    /// others, what operators have silenced stays silenced.
     ///
     /// # Errors
     /// If the database fails; then nothing has changed.
@@ -87,7 +96,10 @@ impl Alarms {
         home: impl Fn(&str) -> Option<&'a str>,
     ) -> Result<(), AlarmsError> {
         self.change(now.0, |draft, memory| {
-            moved(memory, home).iter().try_for_each(|(key, home)| draft.leave(key, home))
+            let ending = memory.alarms.keys().filter_map(|key| Some((key, home(&key.node)?)));
+            let ending: Vec<_> = ending.map(|(key, home)| (AlarmKey::clone(key), home)).collect();
+            let is_given = |node: &str| self.given().state_of(node).is_some_and(|(is_given, _)| is_given);
+            ending.iter().try_for_each(|(key, home)| draft.leave(key, home, is_given(&key.node)))
         })?;
         Ok(())
     }
@@ -322,7 +334,7 @@ impl Alarms {
     }
 
     /// Makes changes durable, all or none, and then shows them.
-    fn change(
+    pub(crate) fn change(
         &self,
         now: u64,
         change: impl FnOnce(&mut Draft<'_>, &Memory) -> rusqlite::Result<()>,
@@ -346,8 +358,11 @@ impl Alarms {
             transaction.commit()?;
             changed
         };
-        let committed = changed.committed;
+        let (committed, nodes) = (changed.committed, changed.nodes());
         changed.apply(&mut self.memory.write().unwrap_or_else(PoisonError::into_inner));
+        let mut given = self.given();
+        nodes.iter().for_each(|node| given.touch(node));
+        drop(given);
         self.revision.send_if_modified(|revision| {
             std::mem::replace(revision, committed.revision) != committed.revision
         });
@@ -358,6 +373,11 @@ impl Alarms {
         database::failure(&self.path, error)
     }
 
+    /// Copies of what other DACs have.
+    pub fn copies(&self) -> &Copies {
+        &self.copies
+    }
+
     /// A panic while it was held has rolled its transaction back.
     fn writer(&self) -> MutexGuard<'_, Connection> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
@@ -365,6 +385,17 @@ impl Alarms {
 
     fn reader(&self) -> MutexGuard<'_, Connection> {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn given(&self) -> MutexGuard<'_, Given> {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn on_reader<T>(
+        &self,
+        ask: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, AlarmsError> {
+        ask(&self.reader()).map_err(|error| self.failure(error))
     }
 
     pub(crate) fn memory(&self) -> RwLockReadGuard<'_, Memory> {
@@ -398,6 +429,7 @@ fn load(on: &Connection) -> rusqlite::Result<Memory> {
     memory.journal = journal::size(on)?;
     memory.journal_removed = counter::get(on, "journal_removed")?;
     memory.checkpoints_bytes = checkpoint::total(on)?;
+    memory.homes = home::all(on)?;
     Ok(memory)
 }
 

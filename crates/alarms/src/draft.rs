@@ -1,16 +1,17 @@
 //! A change of alarms under way: written to a transaction, and shown only once that is durable.
 
 use crate::{
-    Action, ActionError, AlarmKey, Checkpoint, CheckpointKey, Committed, Conflict, DestinationFigures,
-    EventKey, JournalEntry, JournalKind, Limits, MessageKind, Outcome, RuleEvent, RuleFacts,
+    Action, ActionError, AlarmKey, AlarmView, Checkpoint, CheckpointKey, Committed, Conflict,
+    DestinationFigures, EventKey, HandedAlarm, Home, JournalEntry, JournalKind, Limits, MessageKind, Outcome,
+    RuleEvent, RuleFacts,
     action::ActionVerb,
     machine::Effects,
     memory::{Alarm, Memory},
-    tables::{self, checkpoint, counter, journal, message},
+    tables::{self, checkpoint, counter, home, journal, message},
 };
 use oasis_rules::{EventKind, Placeholder, Standing, fill, program::Severity, readable};
 use rusqlite::Connection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
 type Result<T> = rusqlite::Result<T>;
@@ -47,11 +48,19 @@ pub struct Change {
     journal: journal::Size,
     journal_removed: u64,
     checkpoints_bytes: u64,
+    /// Nodes of which states of rules were written down.
+    nodes: BTreeSet<String>,
+    homes: BTreeMap<String, Home>,
     figures: BTreeMap<String, DestinationFigures>,
     is_late: bool,
 }
 
 impl Change {
+    /// The nodes of which something has changed.
+    pub fn nodes(&self) -> BTreeSet<String> {
+        self.alarms.keys().map(|key| &key.node).chain(&self.nodes).chain(self.homes.keys()).cloned().collect()
+    }
+
     /// Shows it.
     pub fn apply(self, memory: &mut Memory) {
         for (key, (revision, alarm)) in self.alarms {
@@ -69,6 +78,8 @@ impl Change {
         memory.journal_removed = self.journal_removed;
         memory.checkpoints_bytes = self.checkpoints_bytes;
         memory.figures.extend(self.figures);
+        memory.homes.extend(self.homes);
+        memory.bound_homes(home::MOST);
         memory.refused += self.committed.refused as u64;
     }
 }
@@ -138,6 +149,7 @@ impl<'a> Draft<'a> {
             return Ok(());
         }
         self.change.checkpoints_bytes = total;
+        self.change.nodes.insert(key.node.clone());
         checkpoint::put(self.on, key, checkpoint)
     }
 
@@ -203,11 +215,53 @@ impl<'a> Draft<'a> {
         self.forget(key)
     }
 
-    /// Ends an alarm whose node has gone to another DAC. What an operator has silenced stays silenced: the node may come back.
-    pub fn leave(&mut self, key: &AlarmKey, home: &str) -> Result<()> {
+    /// Notes under which connection the alarms of a node are here.
+    pub fn settle_home(&mut self, node: &str, at: &Home) -> Result<()> {
+        home::put(self.on, node, at)?;
+        self.change.homes.insert(node.into(), *at);
+        Ok(())
+    }
+
+    /// Forgets the connections that came first, if there are too many.
+    pub fn bound_homes(&mut self) -> Result<()> {
+        home::bound(self.on)
+    }
+
+    /// Takes an alarm over from another DAC. The destinations know what that one has told them.
+    pub fn take_over(&mut self, handed: HandedAlarm, from: &str) -> Result<()> {
+        let key = handed.view.key.clone();
+        let alarm = match self.base.rules.contains_key(&key.rule) {
+            true => self.alarm_with_room(&key)?,
+            false => None,
+        };
+        let Some(mut alarm) = alarm else {
+            self.change.committed.refused += 1;
+            return Ok(());
+        };
+        handed.give_to(&mut alarm);
+        alarm.raises.clear();
+        if !alarm.state.is_idle() {
+            let AlarmView { value, limit, unit, since, sequence, comment, principal, .. } =
+                alarm.view.clone();
+            let cause = Some(self.cut(&format!("taken over from DAC {from}")));
+            let entry = self.entry(&alarm, JournalKind::TakenOver);
+            let found = JournalEntry { value, limit, unit, since, sequence, ..entry };
+            self.append(&JournalEntry { cause, comment, principal, ..found })?;
+        }
+        let effects = alarm.state.tell();
+        self.follow(&mut alarm, effects, "", Origin::Other)?;
+        self.put(alarm)
+    }
+
+    /// Ends an alarm whose node has gone to another DAC. `is_given`: that one has it, with all that operators did, and tells the destinations. Otherwise
+    /// what an operator has silenced stays silenced here: the node may come back.
+    pub fn leave(&mut self, key: &AlarmKey, home: &str, is_given: bool) -> Result<()> {
         let Some(mut alarm) = self.alarm(key) else { return Ok(()) };
         let is_standing = alarm.state.standing != Standing::Normal;
-        let effects = alarm.state.on_departure();
+        let mut effects = alarm.state.on_departure();
+        if is_given {
+            effects = Effects::default();
+        }
         if is_standing {
             let cause = self.cut(&format!("moved to DAC {home}"));
             alarm.view.cause = Some(cause.clone());
@@ -215,7 +269,7 @@ impl<'a> Draft<'a> {
             self.append(&JournalEntry { cause: Some(cause), ..entry })?;
         }
         self.follow(&mut alarm, effects, "the node has moved", Origin::Other)?;
-        match (alarm.state.is_silenced(), is_standing) {
+        match (alarm.state.is_silenced() && !is_given, is_standing) {
             (true, true) => self.put(alarm),
             (true, false) => Ok(()),
             (false, _) => self.forget(key),

@@ -47,6 +47,7 @@ kinds! {
     InService "in_service" "An operator has put the alarm into service again",
     RuleRemoved "rule_removed" "The rule is gone, and the alarm with it",
     Moved "moved" "The node has gone to another DAC, and the alarm with it",
+    TakenOver "taken_over" "The node has come from another DAC, and the alarm with it",
     NotificationsDropped "notifications_dropped" "A destination had too many messages waiting: its oldest ones were dropped",
     NotificationFailed "notification_failed" "A message was given up",
 }

@@ -1,7 +1,7 @@
 //! What readers see: all alarms, as of the last commit.
 
 use crate::{
-    AlarmKey, AlarmList, AlarmView, Changes, DestinationFigures, Filter, MOST_RAISES, RuleFacts,
+    AlarmKey, AlarmList, AlarmView, Changes, DestinationFigures, Filter, Home, MOST_RAISES, RuleFacts,
     machine::{Shelve, State},
     tables::journal::Size,
 };
@@ -92,6 +92,8 @@ pub struct Memory {
     pub journal: Size,
     pub journal_removed: u64,
     pub checkpoints_bytes: u64,
+    /// The connection of each node under which its alarms are here.
+    pub homes: BTreeMap<String, Home>,
     /// Events for which there was no room, since the start.
     pub refused: u64,
 }
@@ -138,6 +140,15 @@ impl Memory {
             self.untold.remove(&key);
         }
         self.alarms.insert(key, alarm);
+    }
+
+    /// Forgets the connections that came first, until there are no more than that.
+    pub fn bound_homes(&mut self, most: usize) {
+        while self.homes.len() > most {
+            let first = self.homes.iter().min_by_key(|(_, home)| home.since).map(|(node, _)| node.clone());
+            let Some(first) = first else { return };
+            self.homes.remove(&first);
+        }
     }
 
     /// An alarm is gone.

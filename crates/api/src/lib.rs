@@ -160,6 +160,7 @@ const ALARMS: &[Verb] = &[Verb::Alarms];
         alarms::events::follow,
         alarms::journal::list,
         alarms::statistics::show,
+        alarms::handover::list,
         handlers::list,
         handlers::start,
         handlers::stop,
@@ -384,6 +385,7 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .get("/api/v1/commands", Somewhere(READ), commands::journal)
         // A file names instances, and its rules are about all that match.
         .get("/api/v1/rules", Everywhere(LIVE), rules::list::list)
+        .get("/api/v1/rules/handover", Somewhere(PAST), alarms::handover::list)
         .get("/api/v1/rules/files/{name}", Everywhere(LIVE), rules::files::get)
         .put("/api/v1/rules/files/{name}", Everywhere(RULES), rules::files::put)
         .delete("/api/v1/rules/files/{name}", Everywhere(RULES), rules::files::delete)

@@ -3,7 +3,7 @@
 use super::{signed, unsigned};
 use crate::{Checkpoint, CheckpointKey, Position};
 use oasis_wire::quantity::{Epoch, Offset};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 /// The checkpoint with a key.
@@ -11,17 +11,32 @@ pub fn get(on: &Connection, key: &CheckpointKey) -> rusqlite::Result<Option<Chec
     let CheckpointKey { rule, node, instance } = key;
     let mut statement =
         on.prepare_cached("SELECT * FROM checkpoint WHERE rule = ? AND node = ? AND instance = ?")?;
-    let found = statement.query_row([rule, node, instance], |row| {
-        let position = Position {
-            run: row.get::<_, Option<[u8; 16]>>("run")?.map(Uuid::from_bytes),
-            sequence: unsigned(row, "sequence")?,
-            epoch: Epoch(unsigned(row, "epoch")?),
-            offset: Offset(unsigned(row, "offset")?),
-            dac_time: unsigned(row, "dac_time")?,
-        };
-        Ok(Checkpoint { rule_hash: row.get("rule_hash")?, position, state: row.get("state")? })
-    });
+    let found = statement.query_row([rule, node, instance], read);
     found.optional()
+}
+
+/// The checkpoints of the instances of a node with its rules evaluated together (those without a name of a rule), until they have that many bytes.
+pub fn of_node(on: &Connection, node: &str, most: usize) -> rusqlite::Result<Vec<(String, Checkpoint)>> {
+    let mut statement = on.prepare_cached("SELECT * FROM checkpoint WHERE rule = '' AND node = ?")?;
+    let mut rows = statement.query([node])?;
+    let (mut found, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.next()?.filter(|_| bytes < most) {
+        let checkpoint = read(row)?;
+        bytes += checkpoint.state.len();
+        found.push((row.get("instance")?, checkpoint));
+    }
+    Ok(found)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Checkpoint> {
+    let position = Position {
+        run: row.get::<_, Option<[u8; 16]>>("run")?.map(Uuid::from_bytes),
+        sequence: unsigned(row, "sequence")?,
+        epoch: Epoch(unsigned(row, "epoch")?),
+        offset: Offset(unsigned(row, "offset")?),
+        dac_time: unsigned(row, "dac_time")?,
+    };
+    Ok(Checkpoint { rule_hash: row.get("rule_hash")?, position, state: row.get("state")? })
 }
 
 /// Bytes of the state of a checkpoint; 0 if there is none.

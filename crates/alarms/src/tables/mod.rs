@@ -3,6 +3,7 @@
 pub mod alarm;
 pub mod checkpoint;
 pub mod counter;
+pub mod home;
 pub mod journal;
 pub mod message;
 
@@ -12,7 +13,7 @@ use rusqlite::{
 };
 
 /// Each script migrates to the version of its number; the last one is current.
-pub const VERSIONS: [&str; 1] = [include_str!("1.sql")];
+pub const VERSIONS: [&str; 2] = [include_str!("1.sql"), include_str!("2.sql")];
 
 /// SQLite's integers are signed: larger numbers wrap, in both directions.
 pub fn signed(number: u64) -> i64 {

@@ -6,6 +6,7 @@ mod actions;
 mod bounds;
 mod crashes;
 mod messages;
+mod moves;
 mod opening;
 mod recorded;
 mod relayed;

@@ -4,6 +4,7 @@ pub mod actions;
 mod all;
 pub mod events;
 mod forward;
+pub mod handover;
 pub mod journal;
 pub mod list;
 mod merge;

@@ -81,6 +81,7 @@ pub const ROUTES: &[Expected] = &[
     everywhere("GET /api/v1/audit-log", ADMINISTRATION),
     everywhere("GET /api/v1/audit-log/check", ADMINISTRATION),
     everywhere("GET /api/v1/rules", LIVE),
+    somewhere("GET /api/v1/rules/handover", PAST),
     everywhere("GET /api/v1/rules/files/{name}", LIVE),
     everywhere("PUT /api/v1/rules/files/{name}", RULES),
     everywhere("DELETE /api/v1/rules/files/{name}", RULES),

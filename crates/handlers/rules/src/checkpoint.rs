@@ -9,6 +9,8 @@ use uuid::Uuid;
 
 /// The version of the form, in place of the hash of one rule: each state names its own.
 const FORM: &str = "instance 1";
+/// The same of states that another DAC has evaluated.
+const HANDED: &str = "handed 1";
 /// The rules of an instance are evaluated together.
 const ALL_RULES: &str = "";
 
@@ -30,6 +32,8 @@ pub struct At {
     pub dac_time: u64,
     /// The life of the DAC that the rules are in.
     pub epoch: Option<wire::Epoch>,
+    /// Whether another DAC has evaluated what came before.
+    pub is_handed: bool,
 }
 
 pub fn key(node: &str, instance: &str) -> CheckpointKey {
@@ -44,19 +48,40 @@ pub fn write(at: At, states: Vec<SavedState>) -> Option<Checkpoint> {
     let (run, sequence) = at.last.0.map_or((None, 0), |(run, sequence, _)| (Some(run), sequence));
     let wire::Position { epoch, offset } = at.position;
     let position = Position { run, sequence, epoch, offset, dac_time: at.dac_time };
-    Some(Checkpoint { rule_hash: FORM.into(), position, state })
+    let form = if at.is_handed { HANDED } else { FORM };
+    Some(Checkpoint { rule_hash: form.into(), position, state })
 }
 
 /// `None` if it has another form or is damaged.
 pub fn read(checkpoint: &Checkpoint) -> Option<(At, Vec<SavedState>)> {
-    if checkpoint.rule_hash != FORM {
+    let is_handed = checkpoint.rule_hash == HANDED;
+    if checkpoint.rule_hash != FORM && !is_handed {
         return None;
     }
     let Kept { last, epoch, states } = postcard::from_bytes(&checkpoint.state).ok()?;
     let Position { offset, dac_time, .. } = checkpoint.position;
     let position = wire::Position { epoch: checkpoint.position.epoch, offset };
     let epoch = epoch.map(wire::Epoch);
-    Some((At { position, last: LastSample(last), dac_time, epoch }, states))
+    Some((At { position, last: LastSample(last), dac_time, epoch, is_handed }, states))
+}
+
+/// The states that another DAC has evaluated, at a place in the log of this one. `None` if they have another form or are damaged.
+pub fn taken_over(checkpoint: &Checkpoint, position: wire::Position) -> Option<Checkpoint> {
+    let (at, states) = read(checkpoint)?;
+    // In the life of this DAC silence begins anew.
+    write(At { position, epoch: None, is_handed: true, ..at }, states)
+}
+
+/// A checkpoint that says nothing.
+pub fn without_states() -> Option<Checkpoint> {
+    let position = wire::Position { epoch: wire::Epoch(0), offset: wire::Offset(0) };
+    let last = LastSample::default();
+    write(At { position, last, dac_time: 0, epoch: None, is_handed: true }, Vec::new())
+}
+
+/// The place of a checkpoint in the log of this DAC.
+pub fn position(checkpoint: &Checkpoint) -> Option<wire::Position> {
+    read(checkpoint).map(|(at, _)| at.position)
 }
 
 /// The same without the states of rules; none if it is so already. What an earlier life of the DAC received is not evaluated again: the alarms ignore
@@ -70,5 +95,6 @@ pub fn forgetting(checkpoint: &Checkpoint, epoch: wire::Epoch) -> Option<Checkpo
     if is_before {
         at.position = wire::Position { epoch, offset: wire::Offset(0) };
     }
+    at.is_handed = false;
     write(at, Vec::new())
 }

@@ -20,10 +20,12 @@ pub struct RulesConfig {
     pub editable: bool,
     /// Whether rules read instances of other DACs, which this one relays. Those DACs may evaluate rules too.
     pub relayed: bool,
-    /// The name of the node of derived instances and results.
+    /// The name of the node of derived instances and results. Empty: `rules`, or `rules-NAME` for a DAC with a name.
     pub node: String,
     /// Whether the measured clocks of all nodes are published, and not only of those whose instances rules join.
     pub all_clocks: bool,
+    /// File with the token for other DACs, whose rules and alarms are taken over when a node comes from there. Empty: that of the relay.
+    pub token_file: String,
     /// Whether the limits of PDL files are alarms.
     pub pdl_limits: bool,
     /// How many threads evaluate rules. 0: one for each processor, 4 at most.
@@ -39,8 +41,9 @@ impl Default for RulesConfig {
             directory: String::new(),
             editable: true,
             relayed: false,
-            node: "rules".into(),
+            node: String::new(),
             all_clocks: false,
+            token_file: String::new(),
             pdl_limits: true,
             threads: 0,
             commands_per_minute: 10,
@@ -58,6 +61,14 @@ impl RulesConfig {
         };
         self.files.iter_mut().for_each(resolve);
         resolve(&mut self.directory);
+        resolve(&mut self.token_file);
+    }
+
+    /// Chooses the name of the node, if none is set, for a DAC with this name; an empty one has none. A relay shows one node of a name.
+    pub fn name_node(&mut self, dac: &str) {
+        if self.node.is_empty() {
+            self.node = if dac.is_empty() { "rules".into() } else { format!("rules-{dac}") };
+        }
     }
 
     /// How many threads evaluate rules, that of the handler among them.

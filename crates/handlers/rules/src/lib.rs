@@ -16,6 +16,7 @@ mod files;
 mod joint;
 mod member;
 mod output;
+mod rendezvous;
 mod result;
 mod ruleset;
 mod source;
@@ -31,7 +32,7 @@ pub use config::RulesConfig;
 use oasis_alarms::Alarms;
 use oasis_handler::{Context, Failure, Handler};
 use oasis_rules::RulesState;
-use serde_json::Value;
+use serde_json::{Value, json};
 use state::Shared;
 use std::sync::Arc;
 
@@ -46,7 +47,8 @@ pub struct Rules {
 
 impl Rules {
     /// Creates the handler of a section. Its events go to `alarms`.
-    pub fn new(config: RulesConfig, alarms: Arc<Alarms>) -> Self {
+    pub fn new(mut config: RulesConfig, alarms: Arc<Alarms>) -> Self {
+        config.name_node("");
         let rules = Arc::new(RulesState::new(config.saved_files(), config.editable));
         Self { config, bounds: RoundBounds::default(), alarms, rules, shared: Arc::default() }
     }
@@ -73,7 +75,9 @@ impl Handler for Rules {
     }
 
     fn state(&self) -> Value {
-        self.shared.to_json()
+        let mut state = self.shared.to_json();
+        state["copies"] = json!(self.alarms.copies().figures());
+        state
     }
 
     fn problem(&self) -> Option<String> {
@@ -81,6 +85,8 @@ impl Handler for Rules {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.shared.warnings()
+        let problem = |why| format!("alarms of another DAC cannot be taken over: {why} (rules.token_file)");
+        let problems = self.alarms.copies().problems().into_iter().map(problem);
+        self.shared.warnings().into_iter().chain(problems).collect()
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     wake::{Ready, TopicWake},
 };
 use oasis_alarms::{Checkpoint, CheckpointKey, RuleEvent};
-use oasis_dac::{Dac, Delivery, DemandGuard, Instance, Wake};
+use oasis_dac::{Dac, Delivery, DemandGuard, Instance, Wake, now};
 use oasis_handler::{InstanceLog, StoredSamples};
 use oasis_history::{Batch, NextStep, Piece, Reader, Start};
 use oasis_rules::{Derived, Event, Program, SavedState, Standing, program::Body};
@@ -133,12 +133,13 @@ impl Source {
         let offset = if begin == Begin::First { log.start() } else { log.next() };
         let first = Position { epoch: log.epoch(), offset };
         let restored = checkpoint.and_then(checkpoint::read);
-        let anew = At { position: first, last: LastSample::default(), dac_time: 0, epoch: None };
+        let last = LastSample::default();
+        let anew = At { position: first, last, dac_time: 0, epoch: None, is_handed: false };
         let (at, states) = restored.unwrap_or((anew, Vec::new()));
         let wake = TopicWake::new(instance.topic, ready);
         let reader = reader(&instance, at.position, archive);
         log.add_reader(wake.clone());
-        let At { position, last, dac_time, epoch } = at;
+        let At { position, last, dac_time, epoch, is_handed } = at;
         let mut source = Self {
             demand: demand(&instance),
             instance,
@@ -154,6 +155,9 @@ impl Source {
             is_dirty: false,
         };
         source.load(set, &states, standing);
+        if is_handed {
+            source.take_over(set, standing);
+        }
         // It may have samples already.
         source.wake.raise();
         source
@@ -181,6 +185,25 @@ impl Source {
                 }
             }
             unit.evaluator.continue_after(last_time);
+        }
+    }
+
+    /// Continues what another DAC has evaluated: the alarms are as that one left them, which may be later than the states of the rules.
+    fn take_over(&mut self, set: &RuleSet, standing: &StandingAlarms) {
+        self.gap = Some(Cause::OtherDac);
+        let now = now().0;
+        let (node, instance) = (self.instance.node.to_string(), self.instance.name.to_string());
+        for unit in &mut self.units {
+            let Some(LoadedProgram { program, .. }) = set.programs.get(unit.program) else { continue };
+            for (number, rule) in program.rules.iter().enumerate() {
+                let key = (rule.name.clone(), node.clone(), instance.clone());
+                let left = standing.get(&key).copied().unwrap_or(Standing::Normal);
+                if unit.evaluator.standing(number).is_some_and(|known| known != left) {
+                    unit.evaluator.set_standing(number, left);
+                }
+            }
+            // Nothing could come here before.
+            unit.evaluator.restart(program, now);
         }
     }
 
@@ -344,7 +367,7 @@ impl Source {
             return Ok(true);
         }
         // In this order too: a node that goes to another DAC is listed there first.
-        let is_elsewhere = |node: oasis_dac::Node| !node.path().is_empty();
+        let is_elsewhere = |node: oasis_dac::Node| node.is_elsewhere();
         let has_moved = self.demand.is_none()
             && (self.instance.is_retired()
                 || around.dac.registry.node(&self.instance.node).is_some_and(is_elsewhere));
@@ -468,7 +491,8 @@ impl Source {
 
     /// Where its rules are.
     pub fn checkpoint(&self, set: &RuleSet) -> Option<(CheckpointKey, Checkpoint)> {
-        let at = At { position: self.at, last: self.last, dac_time: self.dac_time, epoch: self.epoch };
+        let (position, last, dac_time, epoch) = (self.at, self.last, self.dac_time, self.epoch);
+        let at = At { position, last, dac_time, epoch, is_handed: false };
         Some((self.key(), checkpoint::write(at, self.states(set))?))
     }
 

@@ -46,6 +46,10 @@ pub struct State {
     pub commits: u64,
     /// Checkpoints that are too large, so that their rules begin anew after a crash.
     pub refused_checkpoints: u64,
+    /// Nodes that have gone, and whose alarms and states of rules were given to other DACs.
+    pub given_nodes: u64,
+    /// Nodes that have come, and whose alarms and states of rules were taken over from other DACs.
+    pub taken_nodes: u64,
     /// Samples in the logs that were not evaluated yet.
     pub behind: u64,
     /// Time from the arrival of the last samples with an event to their commit, in nanoseconds.

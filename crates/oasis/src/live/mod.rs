@@ -12,6 +12,7 @@ mod beat_stream;
 mod carried;
 mod client;
 pub mod command;
+mod copies;
 mod dacs;
 mod encryption;
 mod follow;

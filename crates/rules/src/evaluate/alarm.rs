@@ -49,6 +49,11 @@ impl AlarmState {
         Self { standing: Standing::Normal, since: None, was_known: None, last: (0, 0) }
     }
 
+    /// Its state.
+    pub fn known_standing(&self) -> Standing {
+        self.standing
+    }
+
     /// In a state that is known from elsewhere.
     pub fn standing(standing: Standing) -> Self {
         Self { standing, ..Self::new() }

@@ -190,6 +190,11 @@ impl Instance {
         }
     }
 
+    /// The state of an alarm; none of another rule.
+    pub fn standing(&self, rule: usize) -> Option<Standing> {
+        self.states.iter().find(|(at, _)| *at == rule)?.1.known_standing()
+    }
+
     /// Takes the next samples, which came at this DAC time; silence before it is noticed first. Gives the samples of derived instances to `derived`.
     pub fn step(
         &mut self,
@@ -303,6 +308,15 @@ fn silence<'s>(state: &'s mut State, rule: &Rule) -> Option<(&'s mut Silence, u6
 }
 
 impl State {
+    /// The state of an alarm; none of another rule.
+    fn known_standing(&self) -> Option<Standing> {
+        match &self.progress {
+            Progress::Alarm(alarm) => Some(alarm.known_standing()),
+            Progress::Silence(silence) => Some(silence.known_standing()),
+            Progress::Tracker(_) | Progress::Deriver(_) => None,
+        }
+    }
+
     /// Sets the state of an alarm.
     pub fn set_standing(&mut self, standing: Standing) {
         match &mut self.progress {

@@ -21,6 +21,11 @@ impl Silence {
         Self { standing: Standing::Normal, last: None, raised: 0 }
     }
 
+    /// Its state.
+    pub fn known_standing(&self) -> Standing {
+        self.standing
+    }
+
     /// In a state that is known from elsewhere.
     pub fn standing(standing: Standing) -> Self {
         Self { standing, last: None, raised: 0 }

@@ -144,7 +144,7 @@ impl Work<'_> {
         if self.seen == Some(version) {
             self.joints.known_until = before;
         }
-        let is_forced = self.seen.is_none();
+        let is_forced = self.seen.is_none() || self.is_time_to_receive();
         let is_early = self.followed.elapsed() < FOLLOW;
         if !is_forced && (self.seen == Some(version) || is_early) {
             return;

@@ -1,40 +1,87 @@
-//! Where a rule runs: at the DAC to which the node of its input is connected, or was last. What has gone to another DAC ends here.
+//! Where a rule runs: at the DAC to which the node of its input is connected, or was last. What has gone to another DAC ends here (`departures`), and what
+//! has come from one continues (`arrivals`).
+
+mod arrivals;
+mod departures;
 
 use super::Work;
-use crate::checkpoint;
-use oasis_dac::{Follower, Instance, now};
+use crate::rendezvous;
+use arrivals::Arrivals;
+use departures::Departures;
+use oasis_dac::{Follower, Instance};
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::BTreeMap,
     sync::Arc,
+    time::{Duration, Instant},
 };
+
+/// Rounds of the thread are never so far apart while the process runs.
+const STANDSTILL: Duration = Duration::from_secs(1);
+/// How long it takes to learn where nodes are.
+const LEARN: Duration = Duration::from_secs(3);
 
 /// Which nodes are at other DACs.
 #[derive(Debug, Default)]
 pub struct Homes {
     /// The DAC of each of them.
     elsewhere: BTreeMap<String, String>,
-    /// Whether alarms of them may be left.
-    has_left: bool,
+    arrivals: Arrivals,
+    departures: Departures,
+    rounds: Rounds,
+}
+
+/// The rounds of the thread. After a standstill of the process a node may be elsewhere, and this DAC has yet to learn of it.
+#[derive(Debug, Default)]
+struct Rounds {
+    last: Option<Instant>,
+    /// Until when silence may be a consequence of the standstill.
+    uncertain: Option<Instant>,
 }
 
 impl Homes {
+    /// Notes a round. Returns whether silence can be noticed: not for a while after a standstill of this process.
+    pub fn hears(&mut self) -> bool {
+        let now = Instant::now();
+        let before = self.rounds.last.replace(now);
+        if before.is_some_and(|before| now.duration_since(before) > STANDSTILL) {
+            self.rounds.uncertain = Some(now + LEARN);
+        }
+        self.rounds.uncertain.is_none_or(|until| now >= until)
+    }
+
     /// Whether a node is at another DAC.
     pub fn is_elsewhere(&self, node: &str) -> bool {
         self.elsewhere.contains_key(node)
     }
+
+    /// Whether this DAC evaluates a rule that reads instances of several nodes: the DAC at which all of them are does, and otherwise the one of their
+    /// homes that the hash chooses. `own`: the name of this DAC, as the others call it.
+    #[expect(dead_code, reason = "joins are of one node")]
+    pub fn evaluates<'a>(&'a self, rule: &str, nodes: impl Iterator<Item = &'a str>, own: &'a str) -> bool {
+        let homes = nodes.map(|node| self.elsewhere.get(node).map_or(own, String::as_str));
+        rendezvous::choose(rule, homes) == Some(own)
+    }
 }
 
 impl Work<'_> {
-    /// Notes which nodes are at other DACs. Returns whether that has changed.
+    /// Notes which nodes are at other DACs, and takes over those that have come here. Returns whether that has changed.
     pub(super) fn note_homes(&mut self) -> bool {
         if self.config.relayed {
             return false;
         }
         let elsewhere = self.dac.registry.homes_elsewhere();
         let has_changed = elsewhere != self.homes.elsewhere;
-        self.homes.has_left |= has_changed;
+        if has_changed {
+            self.homes.departures.look_again();
+            self.homes.arrivals.forget(&elsewhere);
+        }
         self.homes.elsewhere = elsewhere;
-        has_changed
+        self.receive_nodes() | has_changed
+    }
+
+    /// Whether nodes have come, and it is time to look for what other DACs had of them.
+    pub(super) fn is_time_to_receive(&self) -> bool {
+        self.homes.arrivals.is_due()
     }
 
     /// The instances that rules may read, and those that others have replaced and that were not read to their end.
@@ -45,8 +92,11 @@ impl Work<'_> {
             instances.extend(all.into_iter().filter(|instance| instance.is_relayed()));
         }
         // A topic that another one has replaced is read to its end, although its node has gone.
-        instances
-            .retain(|instance| instance.is_retired() || !self.homes.elsewhere.contains_key(&*instance.node));
+        instances.retain(|instance| {
+            let is_here =
+                !self.homes.is_elsewhere(&instance.node) && !self.homes.arrivals.is_waiting(&instance.node);
+            instance.is_retired() || is_here
+        });
         instances
     }
 
@@ -55,64 +105,6 @@ impl Work<'_> {
         match self.config.relayed {
             true => self.dac.registry.instances(),
             false => self.dac.registry.home_instances(),
-        }
-    }
-
-    /// Ends the sources of nodes that have gone, once all that came before is evaluated. If they come back, their rules begin anew.
-    pub(super) fn leave_moved(&mut self) {
-        if self.homes.elsewhere.is_empty() {
-            return;
-        }
-        let is_read = |source: &crate::source::Source| source.behind() == 0;
-        let has_moved = |node: &str| self.homes.elsewhere.contains_key(node);
-        let moved = self.sources.iter().filter(|(_, source)| has_moved(&source.instance.node));
-        let (read, others): (Vec<_>, Vec<_>) = moved.partition(|(_, source)| is_read(source));
-        let (read, has_others): (Vec<_>, _) =
-            (read.into_iter().map(|(topic, _)| *topic).collect(), !others.is_empty());
-        for topic in read {
-            if let Some(source) = self.sources.get_mut(&topic) {
-                source.forget_states();
-            }
-            self.end(topic);
-            self.homes.has_left = true;
-        }
-        if has_others {
-            // Look again.
-            self.seen = None;
-        }
-    }
-
-    /// Ends the alarms of nodes that have gone, once all that happened before is in the journal. The states of their rules are forgotten first, so
-    /// that an alarm that has ended is raised again if its node comes back.
-    pub(super) fn end_moved_alarms(&mut self) {
-        if !self.homes.has_left || !self.has_facts || !self.pending.is_empty() {
-            return;
-        }
-        let read: HashSet<&str> = self.sources.values().map(|source| &*source.instance.node).collect();
-        let elsewhere = &self.homes.elsewhere;
-        let home = |node: &str| elsewhere.get(node).filter(|_| !read.contains(node)).map(String::as_str);
-        let moved = self.alarms.moved(home);
-        let instances: HashSet<_> = moved.iter().map(|(key, _)| (&key.node, &key.instance)).collect();
-        let (mut forgotten, mut ended) = (Vec::new(), Ok(()));
-        for (node, instance) in instances {
-            let key = checkpoint::key(node, instance);
-            match self.alarms.checkpoint(&key) {
-                Ok(kept) => forgotten.extend(
-                    kept.and_then(|kept| Some((key, checkpoint::forgetting(&kept, self.dac.epoch())?))),
-                ),
-                Err(error) => ended = Err(error),
-            }
-        }
-        let is_next = forgotten.is_empty();
-        if is_next && ended.is_ok() && !moved.is_empty() {
-            ended = self.alarms.end_moved(now(), home);
-        }
-        let has_others = elsewhere.keys().any(|node| read.contains(&**node));
-        self.pending.checkpoints.append(&mut forgotten);
-        match ended {
-            // The alarms end once the checkpoints are there.
-            Ok(()) => self.homes.has_left = has_others || !is_next,
-            Err(error) => self.fail(&error.to_string()),
         }
     }
 }

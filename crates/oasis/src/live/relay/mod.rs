@@ -53,6 +53,11 @@ impl Relays {
         Ok(Self { upstreams, tems, token_file: path(&config.token_file) })
     }
 
+    /// The DACs that are relayed by their addresses, and the TEMs whose DACs are.
+    pub fn servers(&self) -> (Vec<Server>, Vec<Server>) {
+        (self.upstreams.clone(), self.tems.clone())
+    }
+
     /// Their alarms; none if no DAC is relayed.
     pub fn alarms(&self) -> Option<Arc<RelayedAlarms>> {
         let relays = !self.upstreams.is_empty() || !self.tems.is_empty();

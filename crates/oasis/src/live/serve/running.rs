@@ -10,6 +10,7 @@ use crate::{
     live::{
         accounts,
         announcement::Announcement,
+        copies::CopySources,
         encryption,
         follow::Sources,
         own_node, peers,
@@ -130,6 +131,7 @@ impl RunningDac {
         }
         let mut handlers = config.handlers()?;
         config.place_rules()?;
+        config.rules.name_node(&config.tem.name);
         let destinations = config.notify.destinations().context("in the section [notify]")?;
         let rules = rules::open(&config.rules)?;
         let notify = notify::open(destinations, &config.tem, rules.as_ref().map(|rules| &rules.alarms))?;
@@ -146,6 +148,7 @@ impl RunningDac {
             Parts::Dac | Parts::Relay => Vec::new(),
         };
         let relays = Relays::new(&config.relay, config.insecure)?;
+        let copies = CopySources::new(&config, &relays, &tems);
         let openid = OpenId::new(config.access.oidc.clone()).context("in the section [access.oidc]")?;
         let sources = Sources::new(&config.access, doors_address, config.insecure)?;
         let permissions = accounts::open(&config.access, doors_address.port())?;
@@ -173,7 +176,7 @@ impl RunningDac {
         let api = Api::new(doors, handlers.clone())?.enrolling(enrollment).with_openid(openid);
         let rules_state = rules.as_ref().map(|rules| rules.handler.rules_state());
         let alarms = rules.as_ref().map(|rules| rules.alarms.clone());
-        let api = api.with_tem(own_tem.clone()).with_rules(rules_state).with_alarms(alarms);
+        let api = api.with_tem(own_tem.clone()).with_rules(rules_state).with_alarms(alarms.clone());
         let relayed_alarms = relays.alarms();
         let api = api.with_notifications(notify).with_relayed_alarms(relayed_alarms.clone());
         handlers.start_all();
@@ -211,6 +214,10 @@ impl RunningDac {
                 through_dds::accept(&config.dds, name, &running.dac, security)
                     .context("in the section [dds]")?;
             }
+        }
+        if let Some(alarms) = alarms {
+            let started = copies.start(alarms, own_tem.clone(), running.dac.epoch());
+            started.context("cannot start the threads for copies of alarms")?;
         }
         if let Some(alarms) = relayed_alarms {
             relays.start(&running.dac, alarms);

@@ -1,0 +1,162 @@
+//! What this DAC gives to others: which nodes have changed since they asked last, and what it had of nodes that have gone.
+
+use crate::Handover;
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::{Duration, Instant},
+};
+
+/// Most nodes whose changes are known. Those that changed first are forgotten.
+const MOST_NODES: usize = 20_000;
+/// Most bytes of what was there of nodes that have gone. The ones that went first are forgotten.
+const MOST_GONE_BYTES: usize = 64 << 20;
+/// Other DACs ask each second: after this time without a question, nobody does.
+const ASKED: Duration = Duration::from_secs(10);
+
+/// What others are given.
+#[derive(Debug)]
+pub struct Given {
+    /// The number of the last change of each node.
+    nodes: HashMap<String, u64>,
+    changes: BTreeMap<u64, String>,
+    last: u64,
+    gone: BTreeMap<String, Gone>,
+    gone_bytes: usize,
+    /// When another DAC asked last. Those that know this one from its life before ask soon.
+    asked: Instant,
+}
+
+impl Default for Given {
+    fn default() -> Self {
+        Self {
+            nodes: HashMap::new(),
+            changes: BTreeMap::new(),
+            last: 0,
+            gone: BTreeMap::new(),
+            gone_bytes: 0,
+            asked: Instant::now(),
+        }
+    }
+}
+
+/// A node that has gone to another DAC.
+#[derive(Debug)]
+struct Gone {
+    handover: Handover,
+    bytes: usize,
+    since: Instant,
+    /// Whether another DAC has it.
+    is_given: bool,
+}
+
+impl Given {
+    /// Something of a node has changed.
+    pub fn touch(&mut self, node: &str) {
+        self.last += 1;
+        if let Some(before) = self.nodes.insert(node.into(), self.last) {
+            self.changes.remove(&before);
+        }
+        self.changes.insert(self.last, node.into());
+        if self.changes.len() > MOST_NODES
+            && let Some((_, first)) = self.changes.pop_first()
+        {
+            self.nodes.remove(&first);
+        }
+    }
+
+    /// Nodes that have changed after a position, the first change first, with the positions after each; so many at most.
+    pub fn after(&self, position: u64, most: usize) -> Vec<(u64, String)> {
+        let later = self.changes.range(position.saturating_add(1)..).take(most);
+        later.map(|(number, node)| (*number, node.clone())).collect()
+    }
+
+    /// Another DAC asks.
+    pub fn note_question(&mut self) {
+        self.asked = Instant::now();
+    }
+
+    /// Whether other DACs ask, so that somebody will take what a node leaves here.
+    pub fn is_asked(&self) -> bool {
+        self.asked.elapsed() < ASKED
+    }
+
+    /// A node has gone, and this was here of it.
+    pub fn leave(&mut self, handover: Handover) {
+        let node = handover.node.clone();
+        self.return_home(&node);
+        let bytes = handover.bytes();
+        self.gone_bytes += bytes;
+        self.gone.insert(node.clone(), Gone { handover, bytes, since: Instant::now(), is_given: false });
+        while self.gone_bytes > MOST_GONE_BYTES {
+            let first = self.gone.iter().min_by_key(|(_, gone)| gone.since).map(|(node, _)| node.clone());
+            let Some(first) = first else { break };
+            self.return_home(&first);
+        }
+        self.touch(&node);
+    }
+
+    /// A node is here again: what it had left is of no use any more.
+    pub fn return_home(&mut self, node: &str) {
+        if let Some(gone) = self.gone.remove(node) {
+            self.gone_bytes -= gone.bytes;
+        }
+    }
+
+    /// What was here of a node that has gone.
+    pub fn gone(&self, node: &str) -> Option<&Handover> {
+        self.gone.get(node).map(|gone| &gone.handover)
+    }
+
+    /// Another DAC has received all changes up to a position, as far as they are visible for it.
+    pub fn note_received(&mut self, position: u64, is_visible: impl Fn(&str, &str) -> bool) {
+        for (node, gone) in self.gone.iter_mut().filter(|(_, gone)| !gone.is_given) {
+            let is_received = self.nodes.get(node).is_some_and(|change| *change <= position);
+            let mut alarms = gone.handover.alarms.iter();
+            gone.is_given = is_received && alarms.all(|alarm| is_visible(node, &alarm.view.key.instance));
+        }
+    }
+
+    /// Whether another DAC has what was here of a node, and how long ago that has gone.
+    pub fn state_of(&self, node: &str) -> Option<(bool, Duration)> {
+        self.gone.get(node).map(|gone| (gone.is_given, gone.since.elapsed()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handover(node: &str) -> Handover {
+        Handover {
+            node: node.into(),
+            home: None,
+            is_final: true,
+            alarms: Vec::new(),
+            checkpoints: Vec::new(),
+            left_out: 0,
+        }
+    }
+
+    #[test]
+    fn each_node_is_listed_once_at_its_last_change() {
+        let mut given = Given::default();
+        ["a", "b", "a"].iter().for_each(|node| given.touch(node));
+        assert_eq!(given.after(0, 9), [(2, "b".into()), (3, "a".into())]);
+        assert_eq!((given.after(2, 9), given.after(0, 1).len()), (vec![(3, "a".into())], 1));
+        (0..2 * MOST_NODES).for_each(|number| given.touch(&number.to_string()));
+        assert_eq!((given.changes.len(), given.nodes.len()), (MOST_NODES, MOST_NODES));
+    }
+
+    #[test]
+    fn a_node_that_has_gone_is_given_until_it_returns() {
+        let mut given = Given::default();
+        given.leave(handover("a"));
+        assert_eq!(given.after(0, 9).len(), 1);
+        given.note_received(0, |_, _| true);
+        assert!(!given.state_of("a").unwrap().0);
+        given.note_received(1, |_, _| true);
+        assert!(given.state_of("a").unwrap().0 && given.gone("a").is_some());
+        given.return_home("a");
+        assert_eq!((given.state_of("a"), given.gone_bytes), (None, 0));
+    }
+}

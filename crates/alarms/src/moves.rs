@@ -1,0 +1,128 @@
+//! Nodes that go to another DAC, and those that come from one.
+
+use crate::{
+    Alarms, AlarmsError, Arrival, Committed, HandedAlarm, HandedCheckpoint, Handover, HandoverPage, Home,
+    tables::checkpoint,
+};
+use oasis_wire::quantity::Nanos;
+use std::{collections::HashMap, time::Duration};
+
+/// Most nodes of a page.
+const MOST_NODES: usize = 200;
+/// Most bytes of one node, and of a page.
+const MOST_BYTES: usize = 8 << 20;
+
+impl Alarms {
+    /// The connection of a node under which its alarms are here.
+    pub fn home(&self, node: &str) -> Option<Home> {
+        self.memory().homes.get(node).copied()
+    }
+
+    /// All that is here of a node, within some megabytes.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn handover(&self, node: &str) -> Result<Handover, AlarmsError> {
+        let alarms = self.alarms_of(std::iter::once(node)).remove(node).unwrap_or_default();
+        self.handover_with(node, alarms)
+    }
+
+    fn handover_with(&self, node: &str, alarms: Vec<HandedAlarm>) -> Result<Handover, AlarmsError> {
+        let kept = self.on_reader(|on| checkpoint::of_node(on, node, MOST_BYTES))?;
+        let checkpoints = kept.into_iter().map(|(instance, kept)| HandedCheckpoint::new(instance, &kept));
+        let (checkpoints, home) = (checkpoints.collect(), self.home(node));
+        let mut handover =
+            Handover { node: node.into(), home, is_final: false, alarms, checkpoints, left_out: 0 };
+        handover.fit(MOST_BYTES);
+        Ok(handover)
+    }
+
+    /// The alarms of some nodes.
+    fn alarms_of<'a>(&self, nodes: impl Iterator<Item = &'a str>) -> HashMap<String, Vec<HandedAlarm>> {
+        let mut found: HashMap<String, Vec<HandedAlarm>> =
+            nodes.map(|node| (node.to_owned(), Vec::new())).collect();
+        let memory = self.memory();
+        for alarm in memory.alarms.values() {
+            if let Some(alarms) = found.get_mut(&alarm.view.key.node) {
+                alarms.push(HandedAlarm::of(alarm, memory.now()));
+            }
+        }
+        found
+    }
+
+    /// What has changed after a position, for another DAC: of instances that `is_visible`, within some megabytes. That DAC has received what came before.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn handovers(
+        &self,
+        after: u64,
+        is_visible: impl Fn(&str, &str) -> bool,
+    ) -> Result<HandoverPage, AlarmsError> {
+        let changes = {
+            let mut given = self.given();
+            given.note_question();
+            given.note_received(after, &is_visible);
+            given.after(after, MOST_NODES)
+        };
+        let mut alarms = self.alarms_of(changes.iter().map(|(_, node)| node.as_str()));
+        let mut page =
+            HandoverPage { position: after, has_more: changes.len() == MOST_NODES, nodes: Vec::new() };
+        let mut bytes = 0;
+        for (position, node) in changes {
+            if bytes >= MOST_BYTES {
+                page.has_more = true;
+                break;
+            }
+            let gone = self.given().gone(&node).cloned();
+            let mut handover = match gone {
+                Some(gone) => gone,
+                None => self.handover_with(&node, alarms.remove(&node).unwrap_or_default())?,
+            };
+            handover.alarms.retain(|alarm| is_visible(&node, &alarm.view.key.instance));
+            handover.checkpoints.retain(|kept| is_visible(&node, &kept.instance));
+            bytes += handover.bytes();
+            page.position = position;
+            if handover.home.is_some() {
+                page.nodes.push(handover);
+            }
+        }
+        Ok(page)
+    }
+
+    /// A node has gone to another DAC, and this was here of it. It is given to others until the node is back.
+    pub fn leave(&self, handover: Handover) {
+        self.given().leave(handover);
+    }
+
+    /// Whether another DAC has what was here of a node, and how long ago that has gone; none if [`Alarms::leave`] was not called for it.
+    pub fn left(&self, node: &str) -> Option<(bool, Duration)> {
+        self.given().state_of(node)
+    }
+
+    /// Whether other DACs ask what is here, so that somebody will take it.
+    pub fn is_asked(&self) -> bool {
+        self.given().is_asked()
+    }
+
+    /// Makes this DAC the home of nodes, with what came from their former ones. All of it becomes durable, or nothing.
+    ///
+    /// # Errors
+    /// If the database fails; then nothing has changed.
+    pub fn settle_homes(&self, now: Nanos, arrivals: Vec<Arrival>) -> Result<Committed, AlarmsError> {
+        let nodes: Vec<_> = arrivals.iter().map(|arrival| arrival.node.clone()).collect();
+        let committed = self.change(now.0, |draft, _| {
+            for Arrival { node, home, from, checkpoints } in arrivals {
+                draft.settle_home(&node, &home)?;
+                if let Some((dac, alarms)) = from {
+                    alarms.into_iter().try_for_each(|alarm| draft.take_over(alarm, &dac))?;
+                }
+                checkpoints.iter().try_for_each(|(key, kept)| draft.checkpoint(key, kept))?;
+            }
+            draft.bound_homes()
+        })?;
+        let mut given = self.given();
+        nodes.iter().for_each(|node| given.return_home(node));
+        Ok(committed)
+    }
+}

@@ -53,6 +53,13 @@ mod tests {
         }
 
         #[test]
+        fn exactly_one_of_those_that_know_the_same_takes_it(
+            rule in ".{0,20}", dacs in prop::collection::btree_set(".{0,12}", 1..10),
+        ) {
+            prop_assert_eq!(dacs.iter().filter(|own| chosen(&rule, &dacs) == Some(own)).count(), 1);
+        }
+
+        #[test]
         fn a_dac_that_goes_changes_only_what_it_had(
             rule in ".{0,20}", dacs in prop::collection::btree_set(".{0,12}", 2..10), gone in 0_usize..10,
         ) {

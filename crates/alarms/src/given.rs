@@ -10,8 +10,10 @@ use std::{
 const MOST_NODES: usize = 20_000;
 /// Most bytes of what was there of nodes that have gone. The ones that went first are forgotten.
 const MOST_GONE_BYTES: usize = 64 << 20;
-/// Other DACs ask each second: after this time without a question, nobody does.
-const ASKED: Duration = Duration::from_secs(10);
+/// Other DACs ask each second. After this time without a question, nobody does: it is longer than a standstill of this process.
+const ASKED: Duration = Duration::from_secs(60);
+/// After a start, others that know this DAC ask within this time.
+const FIRST: Duration = Duration::from_secs(10);
 
 /// What others are given.
 #[derive(Debug)]
@@ -22,8 +24,9 @@ pub struct Given {
     last: u64,
     gone: BTreeMap<String, Gone>,
     gone_bytes: usize,
-    /// When another DAC asked last. Those that know this one from its life before ask soon.
-    asked: Instant,
+    started: Instant,
+    /// When another DAC asked last.
+    asked: Option<Instant>,
 }
 
 impl Default for Given {
@@ -34,7 +37,8 @@ impl Default for Given {
             last: 0,
             gone: BTreeMap::new(),
             gone_bytes: 0,
-            asked: Instant::now(),
+            started: Instant::now(),
+            asked: None,
         }
     }
 }
@@ -72,12 +76,12 @@ impl Given {
 
     /// Another DAC asks.
     pub fn note_question(&mut self) {
-        self.asked = Instant::now();
+        self.asked = Some(Instant::now());
     }
 
     /// Whether other DACs ask, so that somebody will take what a node leaves here.
     pub fn is_asked(&self) -> bool {
-        self.asked.elapsed() < ASKED
+        self.started.elapsed() < FIRST || self.asked.is_some_and(|asked| asked.elapsed() < ASKED)
     }
 
     /// A node has gone, and this was here of it.

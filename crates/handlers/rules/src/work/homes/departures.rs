@@ -10,7 +10,7 @@ use std::{
 };
 
 /// How long the alarms of a node that has gone wait for another DAC to take them.
-const GIVEN: Duration = Duration::from_secs(3);
+const GIVEN: Duration = Duration::from_secs(10);
 /// Least time between two looks.
 const LOOK: Duration = Duration::from_millis(20);
 

@@ -54,8 +54,7 @@ beforeAll(async () => {
   await startNode('plant-7', 'valve \u202e3');
   await startNode('plant-8', 'fan');
   visit = await rig.visit('#watch=plant-7/pump');
-  await part('legend-value').first().waitFor();
-  await visit.page.getByTestId('live').click();
+  await stand();
 });
 
 afterAll(async () => {
@@ -65,6 +64,13 @@ afterAll(async () => {
 });
 
 const part = (testId: string) => visit.page.getByTestId(testId);
+
+/** Pauses with the samples on the screen, however long the tests take. */
+async function stand(): Promise<void> {
+  await part('legend-value').first().waitFor();
+  await part('span').selectOption('900000');
+  await part('live').click();
+}
 
 /** Returns everything that the pointer finds on its way over the chart. */
 async function found(): Promise<string> {
@@ -98,8 +104,7 @@ it('marks the records of the node of a chart from a severity on', async () => {
 
 it('keeps the choice over a reload, and drops the marks when it is taken back', async () => {
   await visit.page.reload();
-  await part('legend-value').first().waitFor();
-  await part('live').click();
+  await stand();
   await expect.poll(found).toContain('failed');
   await part('markers').selectOption('off');
   await expect.poll(found).toBe('');

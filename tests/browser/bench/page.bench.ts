@@ -6,7 +6,7 @@ import { Rig } from '../harness/rig.ts';
 import { flood, flooded } from './flood.ts';
 import { Gauge } from './gauge.ts';
 import { LabNode } from './lab_node.ts';
-import { chartsOf } from './layouts.ts';
+import { chartsOf, spectrumOf } from './layouts.ts';
 
 /** Benchmark of the page (docs/evidence/performance.md, "The page"). `BENCH_SECONDS` is the length of each run. */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 20);
@@ -25,11 +25,17 @@ interface Run {
 const runs: Run[] = [
   { name: 'nothing to draw', instances: [], hertz: 0, batches: 0 },
   { name: 'four charts, 1,000 samples/s each', instances: ['a', 'b', 'c', 'd'], hertz: 1000, batches: 100 },
+  {
+    name: '32 charts, 1,000 samples/s each',
+    instances: Array.from({ length: 32 }, (_, index) => `c${index}`),
+    hertz: 1000,
+    batches: 50,
+  },
 ];
 
 for (const { name, instances, hertz, batches } of runs) {
   it(name, async () => {
-    const label = `bench ${instances.join('')}`;
+    const label = `bench ${instances.length}`;
     const node =
       instances.length > 0
         ? await PlainNode.start(rig.oasis.channel, label, instances.map(flooded))
@@ -44,21 +50,70 @@ for (const { name, instances, hertz, batches } of runs) {
   });
 }
 
-it('one chart, 1,000,000 samples/s of the processor probe from a real node', async ({
-  task,
-  onTestFinished,
-}) => {
-  const node = await LabNode.start(rig.oasis.channel);
-  onTestFinished(() => node.stop());
-  const known = async () =>
-    (await (await fetch(`${rig.oasis.url}/api/v1/instances?node=${LabNode.NAME}`)).json()).instances;
-  await expect.poll(known, { timeout: 20_000 }).toHaveLength(1);
-  node.publish(1_000_000, WARM_SECONDS + SECONDS + 60);
-  const visit = await rig.visit(`#view=${chartsOf(LabNode.NAME, [LabNode.INSTANCE], LabNode.METRICS)}`);
-  await visit.page.getByTestId('chart').waitFor();
-  await measure(task.name, visit, 'bench-real-node');
+for (const million of [1, 3]) {
+  it(`one chart, ${million},000,000 samples/s of the processor probe from a real node`, async ({
+    task,
+    onTestFinished,
+  }) => {
+    const node = await LabNode.start(rig.oasis.channel);
+    onTestFinished(() => node.stop());
+    const known = async () =>
+      (await (await fetch(`${rig.oasis.url}/api/v1/instances?node=${LabNode.NAME}`)).json()).instances;
+    await expect.poll(known, { timeout: 20_000 }).toHaveLength(1);
+    node.publish(million * 1_000_000, WARM_SECONDS + SECONDS + 60);
+    const visit = await rig.visit(`#view=${chartsOf(LabNode.NAME, [LabNode.INSTANCE], LabNode.METRICS)}`);
+    await visit.page.getByTestId('chart').waitFor();
+    await measure(task.name, visit, `bench-real-node-${million}`);
+    await visit.close();
+  });
+}
+
+it('spectra of 65,536 samples, ten times a second', async () => {
+  const node = await PlainNode.start(rig.oasis.channel, 'bench fft', [flooded('a')]);
+  const stop = flood(node, 'a', 50_000, 50);
+  const visit = await rig.visit(`#view=${spectrumOf('bench fft', 'a')}`);
+  await expect.poll(() => visit.page.getByTestId('spectrum').textContent()).toMatch(/65.536 samples/);
+  const gauge = await Gauge.of(rig.browser, visit);
+  await gauge.frames(WARM_SECONDS);
+  const [{ fps, longest }, drawn] = await Promise.all([gauge.frames(SECONDS), drawings(visit, SECONDS)]);
+  console.info(
+    `spectra of 65,536 samples: ${drawn.toFixed(1)} a second, ${fps.toFixed(1)} fps, longest frame ${longest.toFixed(0)} ms`,
+  );
+  stop();
   await visit.close();
+  await node.stop();
 });
+
+it('first paint', async () => {
+  const times: number[] = [];
+  for (let turn = 0; turn < 10; turn++) {
+    const visit = await rig.visit();
+    const paint = () =>
+      visit.page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0);
+    await expect.poll(paint).toBeGreaterThan(0);
+    times.push(await paint());
+    await visit.close();
+  }
+  console.info(`first paint after ${times.map((time) => time.toFixed(0)).join(' ')} ms`);
+});
+
+/** Returns how often a second a canvas of the page changes. */
+function drawings(visit: Visit, seconds: number): Promise<number> {
+  return visit.page.evaluate(async (length) => {
+    const canvas = document.querySelector<HTMLCanvasElement>('[data-testid=spectrum] canvas');
+    const context = canvas?.getContext('2d');
+    if (!context) throw new Error('no spectrum');
+    let count = 0;
+    // Each drawing begins with an empty canvas.
+    const clear = context.clearRect.bind(context);
+    context.clearRect = (...place) => {
+      count++;
+      clear(...place);
+    };
+    await new Promise((resolve) => setTimeout(resolve, length));
+    return (1000 * count) / length;
+  }, seconds * 1000);
+}
 
 async function measure(name: string, visit: Visit, picture: string): Promise<void> {
   const gauge = await Gauge.of(rig.browser, visit);

@@ -7,8 +7,10 @@ import { IconButton } from './icon.tsx';
 /** A window over the page. The browser keeps the focus in it, and closes it with Escape. */
 export function Dialog(props: { title: string; testId: string; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
+  const isShown = useRef(true);
   const close = () => {
-    openDialog.value = undefined;
+    // The browser says later that it has closed: by then another dialog may be open.
+    if (isShown.current) openDialog.value = undefined;
   };
   useEffect(() => {
     const dialog = element.current;
@@ -19,6 +21,7 @@ export function Dialog(props: { title: string; testId: string; children: Compone
     dialog.addEventListener('click', leave);
     return () => {
       dialog.removeEventListener('click', leave);
+      isShown.current = false;
       dialog.close();
     };
   }, []);

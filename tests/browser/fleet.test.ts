@@ -125,6 +125,9 @@ it('opens an instance with a click, and keeps its settings over a reload', async
   await expect.poll(() => rows().count()).toBe(1);
   await rows().first().locator('.fleet-name').click();
   await expect.poll(() => visit.card('motor-01').count()).toBe(1);
+  // The page restores its layout once that has been saved.
+  const stored = () => visit.page.evaluate(() => localStorage.getItem('oasis.layout') ?? '');
+  await expect.poll(stored).toMatch(/"shape":"instances".*motor-01/);
   await visit.page.reload();
   await part('open-fleet').click();
   await expect.poll(() => part('fleet-instances').getAttribute('aria-pressed')).toBe('true');

@@ -139,3 +139,19 @@ export interface FleetAnswer {
   /** Rounds that came combined with later ones, because they were too long for the connection. */
   readonly combined: number;
 }
+
+/** The answer before the code for fleets is loaded. */
+export const UNREAD: FleetAnswer = {
+  kind: 'fleet',
+  status: { state: 'waiting' },
+  members: 0,
+  nodes: 0,
+  matched: 0,
+  healths: healths.map(() => 0),
+  length: 0,
+  first: 0,
+  lines: [],
+  sparks: new Float32Array(0),
+  types: [],
+  combined: 0,
+};

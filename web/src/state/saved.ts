@@ -5,7 +5,8 @@ import { decodeTargets, encodeTargets } from '../layout/address.ts';
 import { type LayoutDocument, parseLayout } from '../layout/document.ts';
 import type { Geometry } from '../layout/geometry.ts';
 import { pack, unpack } from '../layout/packed.ts';
-import type { Target } from '../stream/view.ts';
+import { targetsOf } from '../panels/spec.ts';
+import { keyOf, type Target } from '../stream/view.ts';
 import { annotations } from './annotations.ts';
 import { arrival, arrive } from './arrival.ts';
 import { openPanels, panels, shownTargets } from './panels.ts';
@@ -128,10 +129,11 @@ function replaceAddress(hash: string): void {
   if (location.hash !== hash) history.replaceState(null, '', hash);
 }
 
+/** The instances that the panels of a layout show, as the address lists them. */
 function shown(layout: LayoutDocument | undefined): Target[] {
   const found = new Map<string, Target>();
   for (const spec of layout?.panels ?? []) {
-    if (spec.kind === 'instance') found.set(JSON.stringify(spec.target), spec.target);
+    for (const target of targetsOf(spec)) found.set(keyOf(target), target);
   }
   return [...found.values()];
 }

@@ -8,7 +8,8 @@ export interface DataSource {
   watch(target: Target): Watch | undefined;
   /** Browser clock minus node clock, milliseconds. */
   lag(node: string): number;
-  readonly fleets: Pick<Fleets, 'answer' | 'versionOf'>;
+  /** Loaded when a panel shows one. */
+  readonly fleets?: Pick<Fleets, 'answer' | 'versionOf'>;
   readonly archive: Pick<ArchiveReader, 'read' | 'readNewest' | 'closeView' | 'version'>;
 }
 

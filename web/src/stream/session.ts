@@ -1,5 +1,6 @@
 import { type Batch, DecodeError, decodeHeader } from '@oasis/wire';
-import { Fleets } from '../fleet/fleets.ts';
+import type { Fleets } from '../fleet/fleets.ts';
+import type { FleetRequest } from '../fleet/query.ts';
 import { ArchiveReader } from '../past/archive_reader.ts';
 import type { StoredTimes } from '../past/stored.ts';
 import { Commands } from './commands.ts';
@@ -45,14 +46,9 @@ export class Session {
     },
     (target) => this.subscriptions.of(target)?.pace ?? null,
   );
-  private readonly fleets = new Fleets((message) => this.send(message));
+  private fleets: Fleets | undefined;
   /** Answers for the panels. */
-  readonly views = new Views({
-    watch: (target) => this.subscriptions.of(target),
-    lag: (node) => this.lagOf(node),
-    archive: this.archive,
-    fleets: this.fleets,
-  });
+  readonly views: Views;
   private readonly link: Link;
   private readonly commands = new Commands();
   private readonly traffic = new Traffic();
@@ -78,6 +74,15 @@ export class Session {
 
   constructor(random: () => number = Math.random) {
     this.link = new Link(random);
+    const fleets = () => this.fleets;
+    this.views = new Views({
+      watch: (target) => this.subscriptions.of(target),
+      lag: (node) => this.lagOf(node),
+      archive: this.archive,
+      get fleets() {
+        return fleets();
+      },
+    });
   }
 
   // Requests of the page.
@@ -95,6 +100,12 @@ export class Session {
   unwatch(target: Target): void {
     this.subscriptions.unwatch(target);
     this.archive.forget(target);
+  }
+
+  /** Reads fleets from now on: their code is loaded when a panel shows one. */
+  readFleets(make: (send: (message: FleetRequest) => number) => Fleets): void {
+    this.fleets ??= make((message) => this.send(message));
+    if (this.link.phase === 'connected') this.openFleets();
   }
 
   command(target: Target, request: CommandRequest, now: number): void {
@@ -151,7 +162,7 @@ export class Session {
     this.link.lost(reason, code, now);
     this.commands.disconnected(now);
     this.subscriptions.disconnected();
-    this.fleets.disconnected();
+    this.fleets?.disconnected();
   }
 
   tick(now: number): void {
@@ -168,7 +179,7 @@ export class Session {
     this.commands.tick(now);
     if (this.link.phase === 'connected') this.archive.tick(now);
     this.subscriptions.tick(now);
-    this.fleets.tick(now);
+    this.fleets?.tick(now);
     if (now >= this.reviewAt) {
       this.reviewAt = now + REVIEW_MS;
       for (const watch of this.subscriptions.watches()) watch.review(now);
@@ -186,7 +197,8 @@ export class Session {
   nextDuty(): number {
     const review = this.subscriptions.isEmpty ? Number.POSITIVE_INFINITY : this.reviewAt;
     const reading = this.link.phase === 'connected' ? this.archive.nextDue() : Number.POSITIVE_INFINITY;
-    return Math.min(this.link.nextDue(), this.subscriptions.retryAt, this.fleets.nextDue(), review, reading);
+    const fleets = this.fleets?.nextDue() ?? Number.POSITIVE_INFINITY;
+    return Math.min(this.link.nextDue(), this.subscriptions.retryAt, fleets, review, reading);
   }
 
   drainActions(): Action[] {
@@ -257,10 +269,10 @@ export class Session {
         this.link.ponged(message.id, message.dacTime / 1e6, now);
         break;
       case 'fleet':
-        this.fleets.accepted(message.id, message.fleet);
+        this.fleets?.accepted(message.id, message.fleet);
         break;
       case 'fleet_rows':
-        this.fleets.rows(message.fleet, message.fields, now);
+        this.fleets?.rows(message.fleet, message.fields, now);
         break;
       case 'error':
         this.failed(message, now);
@@ -290,8 +302,12 @@ export class Session {
     this.isRegistryKnown = false;
     const resume = this.registry.position === undefined ? {} : { resume: this.registry.position };
     this.send({ op: 'watch', deltas: true, statistics: true, schemas: 'once', ...resume });
+    this.openFleets();
+  }
+
+  private openFleets(): void {
     // The other doors carry samples only.
-    this.fleets.opened(this.door === 'websocket');
+    this.fleets?.opened(this.door === 'websocket');
   }
 
   private registered(): void {
@@ -307,7 +323,7 @@ export class Session {
   private failed(message: ServerMessage & { op: 'error' }, now: number): void {
     if (message.id === undefined || this.commands.failed(message.id, message.code, message.message, now))
       return;
-    if (this.fleets.failed(message.id, message.message, now)) return;
+    if (this.fleets?.failed(message.id, message.message, now)) return;
     this.subscriptions.failed(message.id, message.code, message.message, now);
   }
 

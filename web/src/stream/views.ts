@@ -1,4 +1,5 @@
 import type { Plan } from '../expressions/plan.ts';
+import { UNREAD } from '../fleet/query.ts';
 import { columnsAnswer, extentsOf } from './chart_answer.ts';
 import { latestAnswer, spectrumAnswer, statisticsAnswer, xyAnswer } from './computed_answer.ts';
 import { histogramAnswer, roseAnswer } from './distribution_answer.ts';
@@ -73,7 +74,7 @@ export class Views {
   }
 
   private versionOf(query: Query, now: number): number {
-    if (query.kind === 'fleet') return this.source.fleets.versionOf(query.selection, now);
+    if (query.kind === 'fleet') return this.source.fleets?.versionOf(query.selection, now) ?? 0;
     return targetsOf(query).reduce(
       (sum, target) => sum + (this.source.watch(target)?.memory?.version ?? 0),
       this.source.archive.version,
@@ -105,7 +106,7 @@ export class Views {
       case 'latest':
         return latestAnswer(scene, query);
       case 'fleet':
-        return scene.fleets.answer(query.selection, query.look, scene.now);
+        return scene.fleets?.answer(query.selection, query.look, scene.now) ?? UNREAD;
       case 'tracks':
         return tracksAnswer(scene, query);
     }

@@ -56,6 +56,7 @@ worker.onmessage = (event: MessageEvent<PageMessage>) => {
       break;
     case 'show':
       session.views.show(message.id, message.query);
+      if (message.query.kind === 'fleet') void loadFleets();
       break;
     case 'hide':
       session.views.hide(message.id);
@@ -67,6 +68,23 @@ worker.onmessage = (event: MessageEvent<PageMessage>) => {
   }
   if (page !== '') turn();
 };
+
+/** Whether the code for fleets is loaded, or under way. */
+let hasFleets = false;
+
+/** Loads the code for fleets when the first panel shows one. */
+async function loadFleets(): Promise<void> {
+  if (hasFleets) return;
+  hasFleets = true;
+  try {
+    const { Fleets } = await import('../fleet/fleets.ts');
+    session.readFleets((send) => new Fleets(send));
+    turn();
+  } catch {
+    // The DAC was unreachable: the next query tries again.
+    hasFleets = false;
+  }
+}
 
 /** Milliseconds since 1970 that never jump: the offset of the DAC's clock refers to this clock. */
 function now(): number {

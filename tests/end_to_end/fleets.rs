@@ -24,7 +24,12 @@ fn counter() -> ProbeType {
 
 fn connect(dac: &Oasis, name: &str, instances: usize) -> PlainNode {
     let instances = (0..instances).map(|number| pushed(format!("beat {number}"), &counter())).collect();
-    PlainNode::connect(dac.channel(), identity(name, 1), Some(ResumeSecret::random()), (&counter(), instances))
+    PlainNode::connect(
+        dac.channel(),
+        identity(name, 1),
+        Some(ResumeSecret::random()),
+        (&counter(), instances),
+    )
 }
 
 /// A reader of a fleet, with what it knows of it.

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -59,12 +59,15 @@ it(`${NODES * EACH} instances at 1 Hz`, async () => {
       .first()
       .waitFor();
     const gauge = await Gauge.of(rig.browser, visit);
+    const before = fleetSeconds();
     const still = await gauge.frames(SECONDS);
+    const share = (fleetSeconds() - before) / SECONDS;
     const scrolling = scroll(visit);
     const moving = await gauge.frames(SECONDS);
     await scrolling;
     console.info(
-      `${shape}: still ${still.fps.toFixed(1)} fps, thread ${(100 * still.busy).toFixed(0)} %; ` +
+      `${shape}: still ${still.fps.toFixed(1)} fps, thread ${(100 * still.busy).toFixed(0)} %, ` +
+        `DAC's thread of fleets ${(100 * share).toFixed(1)} % of a core; ` +
         `scrolling ${moving.fps.toFixed(1)} fps, longest ${moving.longest.toFixed(0)} ms, thread ${(100 * moving.busy).toFixed(0)} %`,
     );
     await visit.screenshot(`bench-fleet-${shape}`);
@@ -72,6 +75,18 @@ it(`${NODES * EACH} instances at 1 Hz`, async () => {
   expect(openings).toHaveLength(OPENINGS);
   await visit.close();
 });
+
+/** Processor time of the DAC's thread that computes fleets, in seconds. */
+function fleetSeconds(): number {
+  const tasks = `/proc/${rig.oasis.pid}/task`;
+  for (const task of readdirSync(tasks)) {
+    if (readFileSync(`${tasks}/${task}/comm`, 'utf8').trim() !== 'oasis-fleets') continue;
+    const fields = readFileSync(`${tasks}/${task}/stat`, 'utf8').split(') ')[1].split(' ');
+    // proc_pid_stat(5): user and system time, in hundredths of a second.
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  }
+  return 0;
+}
 
 /** Milliseconds from the click until rows are on the screen. */
 function opened(visit: Visit): Promise<number> {

@@ -72,6 +72,11 @@ export class Oasis {
     return this.ready.http ?? fail('this process serves no page');
   }
 
+  /** Number of the process. */
+  get pid(): number {
+    return this.child.pid ?? fail('this process does not run');
+  }
+
   /** Address of page and API. */
   get listen(): string {
     return new URL(this.url).host;

@@ -178,7 +178,9 @@ async fn a_watching_client_learns_of_what_it_may_see() {
         assert_eq!(statistics["instances"].as_array().unwrap().len(), seen.len(), "{}", person.name);
 
         let fleet = request(&mut socket, 3, json!({"op": "fleet"})).await;
-        let live = |(node, name): &(&'static str, &'static str)| person.permits("read-live", On::Instance(node, name));
+        let live = |(node, name): &(&'static str, &'static str)| {
+            person.permits("read-live", On::Instance(node, name))
+        };
         let live: BTreeSet<_> = INSTANCES.into_iter().filter(live).collect();
         if live.is_empty() {
             assert_eq!(fleet["op"], "error", "{}: {fleet}", person.name);

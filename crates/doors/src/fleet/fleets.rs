@@ -106,7 +106,8 @@ impl Fleet {
         loop {
             let page = dac.registry.instances_after(after, PAGE);
             let last = page.last().map(|instance| instance.topic).filter(|_| page.len() == PAGE);
-            let page: Vec<_> = page.into_iter().filter(|instance| self.selection.contains(instance)).collect();
+            let page: Vec<_> =
+                page.into_iter().filter(|instance| self.selection.contains(instance)).collect();
             let known = self.summary().known(&page);
             let measured = page.into_iter().zip(known).map(|(instance, known)| {
                 let row = measure.row(dac, &instance, &self.selection, alarms, known.as_ref());

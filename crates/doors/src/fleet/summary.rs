@@ -106,7 +106,8 @@ impl Summary {
 
     /// Returns the figures that are known of these instances.
     pub fn known(&self, page: &[Arc<Instance>]) -> Vec<Option<Row>> {
-        let row = |instance: &Arc<Instance>| self.members.get(&instance.topic).map(|member| member.row.clone());
+        let row =
+            |instance: &Arc<Instance>| self.members.get(&instance.topic).map(|member| member.row.clone());
         page.iter().map(row).collect()
     }
 

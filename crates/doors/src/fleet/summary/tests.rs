@@ -1,6 +1,9 @@
 use super::*;
 use crate::{
-    fleet::{Fleet, Wanted, measure::{AlarmsByInstance, Measure}},
+    fleet::{
+        Fleet, Wanted,
+        measure::{AlarmsByInstance, Measure},
+    },
     test_plant::Plant,
     websocket::registry_of,
 };

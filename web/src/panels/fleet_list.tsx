@@ -1,5 +1,5 @@
-import { type Signal, useSignal } from '@preact/signals';
-import { useCallback, useLayoutEffect, useRef } from 'preact/hooks';
+import { type Signal, useComputed, useSignal } from '@preact/signals';
+import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { FleetAnswer, FleetLook, FleetRow, FleetSelection } from '../fleet/query.ts';
 import type { FleetSettings } from '../fleet/settings.ts';
 import { activeDock } from '../layout/active_dock.ts';
@@ -43,23 +43,34 @@ export function FleetList(props: Props) {
   const folded = useSignal<readonly string[]>([]);
   const chosen = useSignal<ReadonlyMap<string, FleetRow>>(new Map());
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 14;
-  const grid = gridOf(spec.shape, size.value[0] / rem, rem);
+  const { shape } = spec;
+  const width = size.value[0];
+  const grid = useMemo(() => gridOf(shape, width / rem, rem), [shape, width, rem]);
   const look: Omit<FleetLook, 'first' | 'count'> = {
-    rows: spec.shape === 'nodes' ? 'nodes' : 'instances',
+    rows: shape === 'nodes' ? 'nodes' : 'instances',
     order: spec.order,
     group: spec.group,
     folded: folded.value,
     words: props.words,
   };
-  const part = partOf(grid, top.value, size.value[1]);
-  const query: Query = { kind: 'fleet', range: NOW, selection, look: { ...look, ...part } };
-  // As text: an equal query is not asked again.
-  const wanted = useSignal('');
-  const text = JSON.stringify(query);
+  // As text: an equal query is not asked again. Scrolling changes it, and draws nothing by itself.
+  const asked = useSignal('');
+  const places = useRef(grid);
+  const text = JSON.stringify({ selection, look, shape });
   useLayoutEffect(() => {
-    wanted.value = text;
-  }, [wanted, text]);
-  const sparks = useFleetSparks(list, canvas, answer, metrics.length, grid);
+    places.current = grid;
+    asked.value = text;
+  }, [asked, text, grid]);
+  const wanted = useComputed(() => {
+    if (asked.value === '') return '';
+    const { selection: of, look: at } = JSON.parse(asked.value) as {
+      selection: FleetSelection;
+      look: FleetLook;
+    };
+    const part = partOf(places.current, top.value, size.value[1]);
+    return JSON.stringify({ kind: 'fleet', range: NOW, selection: of, look: { ...at, ...part } });
+  });
+  useFleetSparks(list, canvas, answer.value, metrics.length, grid, width);
   useView(
     () => (wanted.value === '' ? undefined : (JSON.parse(wanted.value) as Query)),
     ({ answer: found }) => {
@@ -153,7 +164,6 @@ export function FleetList(props: Props) {
             tabIndex={0}
             data-testid="fleet-list"
             onScroll={(event) => {
-              sparks.draw();
               top.value = stepped(event.currentTarget.scrollTop, grid);
             }}
             onKeyDown={onKeyDown}
@@ -176,9 +186,9 @@ export function FleetList(props: Props) {
               grid={grid}
               cursor={cursor.value}
               isChosen={(row) => chosen.value.has(keyOfRow(row))}
+              canvas={canvas}
             />
           </div>
-          <canvas ref={canvas} class="fleet-sparks" data-testid="fleet-sparks" />
           <State answer={answer.value} />
         </div>
       </div>

@@ -1,6 +1,7 @@
 import '../styles/fleet.css';
 import type { Schema } from '@oasis/wire';
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { suggestedMetrics } from '../fleet/metrics.ts';
 import type { FleetAnswer, FleetSelection } from '../fleet/query.ts';
 import type { FleetSettings } from '../fleet/settings.ts';
@@ -24,10 +25,10 @@ export function FleetPanel({ spec }: { spec: Spec }) {
   const answer = useSignal<FleetAnswer | undefined>(undefined);
   const search = useSignal('');
   const isChoosing = useSignal(false);
-  const schemas = useComputed(() =>
-    (answer.value?.types ?? []).flatMap(({ schema }) => schemaByHash(schema) ?? []),
-  );
-  useSignalEffect(() => void readFleetSchemas((answer.value?.types ?? []).map(({ schema }) => schema)));
+  // As text: equal types make no other list.
+  const hashes = useComputed(() => (answer.value?.types ?? []).map(({ schema }) => schema).join(' '));
+  const schemas = useComputed(() => hashes.value.split(' ').flatMap((hash) => schemaByHash(hash) ?? []));
+  useSignalEffect(() => void readFleetSchemas(hashes.value.split(' ').filter(Boolean)));
   const set = (change: Partial<FleetSettings>) => changePanel(spec.id, { ...spec, ...change });
   useSignalEffect(() => {
     const metrics = suggested(spec, schemas.value);
@@ -40,7 +41,9 @@ export function FleetPanel({ spec }: { spec: Spec }) {
     metrics: spec.metrics ?? [],
     period: spec.period,
   };
-  const metrics = shownMetrics(spec.metrics ?? [], schemas.value);
+  const chosen = spec.metrics;
+  const known = schemas.value;
+  const metrics = useMemo(() => shownMetrics(chosen ?? [], known), [chosen, known]);
   return (
     <section class="panel fleet-panel" data-testid="fleet" data-panel={spec.id}>
       {!range.value.live && <NowNote text={words.now} />}

@@ -15,12 +15,13 @@ export interface SparkPlace {
 /** Draws all sparklines of a list on one canvas. Each has its own scale. */
 export function drawSparks(
   canvas: HTMLCanvasElement,
+  { width, height }: { readonly width: number; readonly height: number },
   places: readonly SparkPlace[],
   values: Float32Array,
   palette: Palette,
 ): void {
   const ratio = window.devicePixelRatio;
-  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
   // Setting the size clears the canvas, so it is set only if it is another one.
   if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
   if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);

@@ -1,6 +1,5 @@
-import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { FleetAnswer } from '../fleet/query.ts';
 import { type Grid, placeOf } from './fleet_places.ts';
 import { drawSparks, type SparkPlace } from './fleet_sparks.ts';
@@ -9,39 +8,37 @@ import { usePalette } from './use_palette.ts';
 /** Where the sparklines of a line are, from its corner. */
 type Offset = Omit<SparkPlace, 'series' | 'color'>;
 
-/** Draws the sparklines of all visible lines on one canvas above the list; `draw` follows scrolling. */
+/**
+ * Draws the sparklines of all lines of an answer on one canvas, which lies among them and scrolls with them: while the list scrolls,
+ * nothing is drawn.
+ */
 export function useFleetSparks(
   list: RefObject<HTMLElement>,
   canvas: RefObject<HTMLCanvasElement>,
-  answer: Signal<FleetAnswer | undefined>,
+  answer: FleetAnswer | undefined,
   metrics: number,
   grid: Grid,
-): { draw: () => void } {
+  width: number,
+): void {
   const palette = usePalette();
-  const frame = useRef<number>();
   const offsets = useRef<readonly Offset[]>([]);
-  const paint = useRef(() => {});
-  paint.current = () => {
-    frame.current = undefined;
-    const found = answer.peek();
-    if (!list.current || !canvas.current || !found) return;
-    const { scrollTop, scrollLeft, clientHeight } = list.current;
-    const places = placesOf(found, offsets.current, metrics, grid, { scrollTop, scrollLeft, clientHeight });
-    drawSparks(canvas.current, places, found.sparks, palette);
-  };
-  const draw = () => {
-    frame.current ??= requestAnimationFrame(() => paint.current());
-  };
-  // After each drawing of the list: the columns may have another width.
+  const hasRows = answer?.lines.some(({ kind }) => kind === 'row') ?? false;
+  // All lines have their sparklines at the same places, so they are measured only if the columns may have changed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what moves the columns
   useLayoutEffect(() => {
     offsets.current = measure(list.current);
-    draw();
-  });
-  useEffect(() => () => cancelAnimationFrame(frame.current ?? 0), []);
-  return { draw };
+  }, [list, metrics, grid.layout, grid.width, grid.height, width, hasRows]);
+  useLayoutEffect(() => {
+    if (!canvas.current || !answer) return;
+    const { left, right } = extentOf(offsets.current, grid);
+    const top = placeOf(grid, answer.first).top;
+    const height = Math.ceil(answer.lines.length / grid.perRow) * grid.height;
+    const places = placesOf(answer, offsets.current, metrics, grid, { left, top });
+    Object.assign(canvas.current.style, { left: `${left}px`, top: `${top}px` });
+    drawSparks(canvas.current, { width: right - left, height }, places, answer.sparks, palette);
+  }, [canvas, answer, metrics, grid, palette]);
 }
 
-/** All lines have their sparklines at the same places. */
 function measure(list: HTMLElement | null): Offset[] {
   const line = list?.querySelector('.fleet-row, .fleet-tile:not(.fleet-group)');
   if (!line) return [];
@@ -52,21 +49,29 @@ function measure(list: HTMLElement | null): Offset[] {
   });
 }
 
+/** The part of the width that has sparklines. */
+function extentOf(offsets: readonly Offset[], grid: Grid): { left: number; right: number } {
+  const left = Math.floor(Math.min(...offsets.map(({ x }) => x)));
+  const right = Math.ceil(Math.max(...offsets.map(({ x, width }) => x + width)));
+  return offsets.length === 0
+    ? { left: 0, right: 0 }
+    : { left, right: right + (grid.perRow - 1) * grid.width };
+}
+
 function placesOf(
   { lines, first }: FleetAnswer,
   offsets: readonly Offset[],
   metrics: number,
   grid: Grid,
-  view: { readonly scrollTop: number; readonly scrollLeft: number; readonly clientHeight: number },
+  corner: { readonly left: number; readonly top: number },
 ): SparkPlace[] {
   return lines.flatMap((line, index) => {
+    if (line.kind !== 'row') return [];
     const { left, top } = placeOf(grid, first + index);
-    const y = top - view.scrollTop;
-    if (line.kind !== 'row' || y + grid.height < 0 || y > view.clientHeight) return [];
     return offsets.map((offset, metric) => ({
       ...offset,
-      x: left - view.scrollLeft + offset.x,
-      y: y + offset.y,
+      x: left - corner.left + offset.x,
+      y: top - corner.top + offset.y,
       series: index * metrics + metric,
       color: metric,
     }));

@@ -102,7 +102,7 @@ fn readers_at_one_place_share_the_bytes() {
     let dac = registry_of(3, 2);
     let mut rounds = Rounds::of(json!({}));
     rounds.run(&dac);
-    let mut message = || rounds.fleet.summary().next(FleetReader::default()).unwrap().frame.unwrap();
+    let message = || rounds.fleet.summary().next(FleetReader::default()).unwrap().frame.unwrap();
     assert_eq!(message().as_ptr(), message().as_ptr());
 }
 

@@ -118,6 +118,8 @@ export function HeatPanel({ spec }: { spec: Spec }) {
         ref={place}
         data-testid="heat-chart"
         data-rows={found?.grid.labels.length}
+        data-from={found?.grid.from}
+        data-to={found?.grid.to}
       />
       {found && found.grid.labels.length === 0 && <p class="panel-note">{words.empty}</p>}
       <Readout grid={found?.grid} row={row.value} measure={{ unit, isRate }} />

@@ -1,13 +1,17 @@
 import { signal } from '@preact/signals';
 import { activeDock } from '../layout/active_dock.ts';
 import { keyOf, type Target } from '../stream/view.ts';
+import { strings } from '../strings.ts';
 import type { Span } from '../traces/spans.ts';
 import { nameOf } from './names.ts';
+import { notify } from './notice.ts';
 import { openPanel, panels, revealed } from './panels.ts';
 import { registry } from './store.ts';
 
 /** The type that every SDK shares. */
 const SPANS = 'OASIS::Program::SpanProbe';
+/** How long a trace is looked for: the code of the panel, and samples of the archive, may have to arrive. */
+const SOUGHT_MS = 5000;
 
 /** A trace that somebody wants to see. */
 export interface WantedTrace {
@@ -30,7 +34,14 @@ export function openTrace(target: Target, wanted: Omit<WantedTrace, 'key'>): voi
     .peek()
     .find((spec) => spec.kind === 'traces' && spec.targets.some((each) => keyOf(each) === key));
   const found = has ?? openPanel({ kind: 'traces', targets: [target] });
-  wantedTrace.value = { ...wanted, key };
+  const sought = { ...wanted, key };
+  wantedTrace.value = sought;
+  // A panel that finds it later would change before the eyes of whoever has gone on.
+  setTimeout(() => {
+    if (wantedTrace.peek() !== sought) return;
+    wantedTrace.value = undefined;
+    notify(strings.events.noTrace);
+  }, SOUGHT_MS);
   activeDock()?.focus(found.id);
   revealed.value = { id: found.id };
 }

@@ -86,6 +86,7 @@ export const panelsStrings = {
     empty: 'No events in the time shown.',
     trace: 'Trace',
     traceTip: 'Show the trace of this record',
+    noTrace: 'The trace of this record is not in the time shown, or has not ended yet.',
   },
 
   legend: {

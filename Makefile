@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # Everything that ends up in the page; a change in any of it builds the page again.
-PAGE_SOURCES := $(shell find web/src sdk/typescript/src web/public web/index.html web/vite.config.ts package-lock.json 2>/dev/null)
+PAGE_SOURCES := $(shell find web/src sdk/typescript/src web/public web/index.html web/vite.config.ts docs/reference/page.md package-lock.json 2>/dev/null)
 
 # Debian packages that a machine may lack.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)

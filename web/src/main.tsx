@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { App } from './components/app.tsx';
 import { showHiddenCharacters } from './components/visible_text.ts';
+import { startLanguage } from './language/start.ts';
 import { start } from './state/actions.ts';
 import './styles/theme.css';
 import './styles/base.css';
@@ -20,7 +21,9 @@ import './styles/accounts.css';
 import './styles/computed.css';
 import './styles/dacs.css';
 import './styles/expressions.css';
+import './styles/palette.css';
 
 showHiddenCharacters();
+await startLanguage();
 void start();
 render(<App />, document.getElementById('app')!);

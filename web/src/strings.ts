@@ -9,8 +9,10 @@ import { dacStrings } from './strings/dacs.ts';
 import { expressionStrings } from './strings/expressions.ts';
 import { goingOnStrings } from './strings/going_on.ts';
 import { handlerStrings } from './strings/handlers.ts';
+import { helpStrings } from './strings/help.ts';
 import { ledgerStrings } from './strings/ledger.ts';
 import { pageStrings } from './strings/page.ts';
+import { paletteStrings } from './strings/palette.ts';
 import { panelsStrings } from './strings/panels.ts';
 import { sessionStrings } from './strings/session.ts';
 import { timeStrings } from './strings/time.ts';
@@ -33,6 +35,8 @@ export const strings = {
   ...ledgerStrings,
   ...handlerStrings,
   ...pageStrings,
+  ...paletteStrings,
+  ...helpStrings,
   ...commandStrings,
   ...sessionStrings,
   ...accountStrings,

@@ -1,4 +1,5 @@
 import { byteSize } from '../format/unit.ts';
+import { shownDate, zoneOffset } from '../format/zone.ts';
 
 /** Steps between ticks: milliseconds for times, powers of two for bytes. */
 
@@ -13,9 +14,9 @@ export function timeSteps(): number[] {
   return TIME_STEPS;
 }
 
-/** Returns ticks at whole steps of local time. */
+/** Returns ticks at whole steps of the time that the page shows. */
 export function timeSplits(min: number, max: number, step: number): number[] {
-  const zone = new Date(min).getTimezoneOffset() * 60_000;
+  const zone = -zoneOffset(min);
   const ticks: number[] = [];
   for (let tick = Math.ceil((min - zone) / step) * step + zone; tick <= max; tick += step) ticks.push(tick);
   return ticks;
@@ -32,13 +33,13 @@ export function valueSteps(unit: string | undefined): number[] | undefined {
 export function timeTicks(ticks: readonly number[]): string[] {
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1000;
   return ticks.map((tick) => {
-    const date = new Date(tick);
-    const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
-    if (step >= 3_600_000 && isMidnight) return `${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-    const minutes = `${two(date.getHours())}:${two(date.getMinutes())}`;
+    const date = shownDate(tick);
+    const isMidnight = date.getUTCHours() === 0 && date.getUTCMinutes() === 0;
+    if (step >= 3_600_000 && isMidnight) return `${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`;
+    const minutes = `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`;
     if (step >= 60_000) return minutes;
-    const seconds = `${minutes}:${two(date.getSeconds())}`;
-    return step >= 1000 ? seconds : `${seconds}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+    const seconds = `${minutes}:${two(date.getUTCSeconds())}`;
+    return step >= 1000 ? seconds : `${seconds}.${String(date.getUTCMilliseconds()).padStart(3, '0')}`;
   });
 }
 

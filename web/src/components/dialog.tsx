@@ -5,7 +5,13 @@ import { strings } from '../strings.ts';
 import { IconButton } from './icon.tsx';
 
 /** A window over the page. The browser keeps the focus in it, and closes it with Escape. */
-export function Dialog(props: { title: string; testId: string; children: ComponentChildren }) {
+export function Dialog(props: {
+  title: string;
+  testId: string;
+  /** Whether the content has its own head. */
+  isBare?: boolean;
+  children: ComponentChildren;
+}) {
   const element = useRef<HTMLDialogElement>(null);
   const isShown = useRef(true);
   const close = () => {
@@ -27,11 +33,13 @@ export function Dialog(props: { title: string; testId: string; children: Compone
   }, []);
   return (
     <dialog class="dialog" ref={element} aria-label={props.title} data-testid={props.testId} onClose={close}>
-      <div class="dialog-body">
-        <header class="dialog-head">
-          <h2>{props.title}</h2>
-          <IconButton icon="close" label={strings.dialog.close} testId="dialog-close" onClick={close} />
-        </header>
+      <div class={props.isBare ? 'dialog-bare' : 'dialog-body'}>
+        {!props.isBare && (
+          <header class="dialog-head">
+            <h2>{props.title}</h2>
+            <IconButton icon="close" label={strings.dialog.close} testId="dialog-close" onClick={close} />
+          </header>
+        )}
         {props.children}
       </div>
     </dialog>

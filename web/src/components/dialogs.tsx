@@ -12,6 +12,9 @@ const ControlDialog = lazy(async () => (await import('./control_dialog.tsx')).Co
 const PasswordDialog = lazy(async () => (await import('./password_dialog.tsx')).PasswordDialog);
 const AccountsDialog = lazy(async () => (await import('./accounts_dialog.tsx')).AccountsDialog);
 const AuditDialog = lazy(async () => (await import('./audit_dialog.tsx')).AuditDialog);
+const PaletteDialog = lazy(async () => (await import('./palette_dialog.tsx')).PaletteDialog);
+const TopicDialog = lazy(async () => (await import('./topic_dialog.tsx')).TopicDialog);
+const PreferencesDialog = lazy(async () => (await import('./preferences_dialog.tsx')).PreferencesDialog);
 const WhyDialog = lazy(async () => (await import('./why_dialog.tsx')).WhyDialog);
 const SettingsDialog = lazy(async () => (await import('./settings_dialog.tsx')).SettingsDialog);
 const SampleExportDialog = lazy(async () => (await import('./sample_export_dialog.tsx')).SampleExportDialog);
@@ -42,6 +45,12 @@ export function Dialogs() {
       return <WhyDialog />;
     case 'sample-export':
       return <SampleExportDialog />;
+    case 'palette':
+      return <PaletteDialog />;
+    case 'topic':
+      return <TopicDialog />;
+    case 'preferences':
+      return <PreferencesDialog />;
     case 'settings':
       return <SettingsDialog />;
     default:

@@ -10,13 +10,13 @@ export function HelpDialog() {
     <Dialog title={words.title} testId="help">
       <dl class="keys">
         {bindings.map(({ keys, what }) => (
-          <div key={what}>
+          <div key={keys[0]}>
             <dt>
               {keys.map((key) => (
                 <kbd key={key}>{words.names[key] ?? key}</kbd>
               ))}
             </dt>
-            <dd>{what}</dd>
+            <dd>{what()}</dd>
           </div>
         ))}
       </dl>

@@ -1,12 +1,9 @@
 import { useRef } from 'preact/hooks';
-import { fileName, saveFile } from '../panels/save_file.ts';
-import { openDefault } from '../state/actions.ts';
-import { defaultChoice } from '../state/choice.ts';
 import { openDialog } from '../state/dialogs.ts';
+import { exportLayout, resetLayout } from '../state/layout_actions.ts';
 import { notify } from '../state/notice.ts';
-import { applyLayout, currentLayout, parseText } from '../state/saved.ts';
+import { applyLayout, parseText } from '../state/saved.ts';
 import { copyLink } from '../state/share.ts';
-import { registry } from '../state/store.ts';
 import { strings } from '../strings.ts';
 import { DacLayouts } from './dac_layouts.tsx';
 import { Dialog } from './dialog.tsx';
@@ -48,11 +45,6 @@ export function LayoutDialog() {
   );
 }
 
-function exportLayout(): void {
-  const text = JSON.stringify(currentLayout(), null, 2);
-  saveFile(fileName('oasis-layout', 'json'), new Blob([text], { type: 'application/json' }));
-}
-
 async function importLayout(file: File | undefined): Promise<void> {
   if (!file) return;
   const layout = file.size > LARGEST_FILE ? undefined : parseText(await file.text());
@@ -65,7 +57,6 @@ async function importLayout(file: File | undefined): Promise<void> {
 }
 
 function reset(): void {
-  applyLayout({ oasis: 'layout', version: 1, panels: [], range: { live: true, span: 60_000 } });
-  openDefault(defaultChoice(registry.peek()?.instances ?? []).targets);
+  resetLayout();
   openDialog.value = undefined;
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { shownDate, zone, zoneName } from '../format/zone.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { ends, goTo } from '../state/time.ts';
 import { strings } from '../strings.ts';
@@ -8,14 +9,14 @@ const words = strings.moment;
 
 /** Goes to a moment that may be weeks ago. */
 export function MomentDialog() {
-  const moment = useSignal(localTime((ends()[0] + ends()[1]) / 2));
+  const moment = useSignal(fieldTime((ends()[0] + ends()[1]) / 2));
   return (
     <Dialog title={words.title} testId="moment">
       <form
         class="row-form"
         onSubmit={(event) => {
           event.preventDefault();
-          const time = new Date(moment.value).getTime();
+          const time = timeOf(moment.value);
           if (!Number.isFinite(time)) return;
           goTo(time);
           openDialog.value = undefined;
@@ -25,8 +26,8 @@ export function MomentDialog() {
           class="input"
           type="datetime-local"
           step="1"
-          aria-label={words.field}
-          title={words.field}
+          aria-label={words.field(zoneName())}
+          title={words.field(zoneName())}
           data-testid="moment-field"
           value={moment.value}
           onInput={(event) => {
@@ -41,8 +42,11 @@ export function MomentDialog() {
   );
 }
 
-/** Formats a time for the input field: local, without a time zone. */
-function localTime(ms: number): string {
-  const zone = new Date(ms).getTimezoneOffset() * 60_000;
-  return new Date(ms - zone).toISOString().slice(0, 19);
+/** Formats a time for the input field, without a time zone. */
+function fieldTime(ms: number): string {
+  return shownDate(ms).toISOString().slice(0, 19);
+}
+
+function timeOf(text: string): number {
+  return new Date(zone.peek() === 'utc' ? `${text}Z` : text).getTime();
 }

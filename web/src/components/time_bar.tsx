@@ -21,10 +21,9 @@ import {
 } from '../state/time.ts';
 import { strings } from '../strings.ts';
 import { Icon, IconButton } from './icon.tsx';
+import { ZoneButton } from './zone_button.tsx';
 
 const words = strings.time;
-/** Such as `Europe/Berlin`. */
-const ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** The time that all panels show: live or paused, its length, and a slider back to the oldest sample. */
 export function TimeBar() {
@@ -56,9 +55,7 @@ export function TimeBar() {
         }}
       />
       <Ends />
-      <span class="time-zone" title={words.zoneTip} data-testid="time-zone">
-        {ZONE}
-      </span>
+      <ZoneButton />
       <MarkerChoice />
       <CompareChoice />
     </div>

@@ -17,6 +17,12 @@ const words = strings.toolbar;
 export function Toolbar() {
   return (
     <div class="toolbar" role="toolbar" aria-label={words.title}>
+      <IconButton
+        icon="search"
+        label={strings.palette.open}
+        testId="open-palette"
+        onClick={() => open('palette')}
+      />
       <DacsButton />
       <IconButton icon="add" label={words.add} testId="open-add" onClick={() => open('add')} />
       <Bell />

@@ -4,6 +4,7 @@ import { readSchemas } from '../state/schemas.ts';
 import { chosenKeys, connection, filter, registry } from '../state/store.ts';
 import { treeRows } from '../state/tree.ts';
 import { strings } from '../strings.ts';
+import { Hint } from './hint.tsx';
 import { TreeList } from './tree_list.tsx';
 
 /** From so many nodes on, the list offers to show them as a fleet. */
@@ -41,6 +42,7 @@ export function Tree() {
           {nodes.length >= MANY_NODES && <FleetButton nodes={nodes.length} />}
         </div>
         {treeRows.value.length > 0 ? <TreeList /> : <Empty hasNodes={nodes.length > 0} />}
+        <Hint />
       </div>
     </nav>
   );

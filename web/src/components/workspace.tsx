@@ -13,6 +13,7 @@ import { isNarrow } from '../state/width.ts';
 import { strings } from '../strings.ts';
 import { DacTable } from './dac_table.tsx';
 import { IconButton } from './icon.tsx';
+import { PanelHelpButton } from './panel_help_button.tsx';
 
 /** The panels: docked on a wide screen, one below the other on a narrow one. */
 export function Workspace() {
@@ -92,6 +93,7 @@ function Stack() {
           {spec.kind !== 'instance' && (
             <header class="stack-head">
               <h2>{titleOf(spec)}</h2>
+              <PanelHelpButton id={spec.id} />
               <IconButton
                 icon="close"
                 label={strings.panels.close(titleOf(spec))}

@@ -1,3 +1,5 @@
+import { isSameDay, shownDate } from './zone.ts';
+
 /** Formats an age in milliseconds with as few letters as possible. */
 export function formatAge(ms: number): string {
   // Clock offsets are estimates: a sample from slightly in the future counts as new.
@@ -31,26 +33,25 @@ export function formatOffset(ms: number): string {
 }
 
 export function formatClock(ms: number): string {
-  const date = new Date(ms);
-  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  const date = shownDate(ms);
+  return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}`;
 }
 
 /** Day and minute. */
 export function formatDay(ms: number): string {
-  const date = new Date(ms);
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+  const date = shownDate(ms);
+  const day = `${date.getUTCFullYear()}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`;
+  return `${day} ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`;
 }
 
 /** A moment to the second; with its day if that is not today. */
 export function formatInstant(ms: number, now = Date.now()): string {
-  const isToday = new Date(ms).toDateString() === new Date(now).toDateString();
-  return isToday ? formatClock(ms) : `${formatDay(ms)}:${two(new Date(ms).getSeconds())}`;
+  return isSameDay(ms, now) ? formatClock(ms) : `${formatDay(ms)}:${two(new Date(ms).getSeconds())}`;
 }
 
 /** Formats a moment to the millisecond, with its day if that is not today. */
 export function formatMoment(ms: number, span: number, now = Date.now()): string {
-  if (new Date(ms).toDateString() !== new Date(now).toDateString()) return formatDay(ms);
+  if (!isSameDay(ms, now)) return formatDay(ms);
   const fraction =
     span < 30_000 ? `.${String(Math.floor(((ms % 1000) + 1000) % 1000)).padStart(3, '0')}` : '';
   return formatClock(ms) + fraction;

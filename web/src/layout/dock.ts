@@ -8,6 +8,7 @@ import { titleOf } from '../panels/title.ts';
 import { keyOf } from '../stream/view.ts';
 import type { ActiveDock } from './active_dock.ts';
 import type { Geometry } from './geometry.ts';
+import { HeadActions } from './head_actions.ts';
 
 /** Maximum number of rows; further instances become tabs. */
 const ROWS = 3;
@@ -35,6 +36,7 @@ export class Dock implements ActiveDock {
   ) {
     this.api = createDockview(element, {
       createComponent: ({ id }) => new Content(id),
+      createRightHeaderActionComponent: () => new HeadActions(),
       theme: { name: 'oasis', className: 'dockview-theme-oasis', gap: 0 },
       disableFloatingGroups: true,
       noPanelsOverlay: 'emptyGroup',

@@ -5,6 +5,7 @@ import { CompoundValue } from '../components/compound_value.tsx';
 import { formatQuantity } from '../format/axis.ts';
 import { formatInteger } from '../format/number.ts';
 import { formatInstant, formatMoment } from '../format/time.ts';
+import { isSameDay } from '../format/zone.ts';
 import { nameOf } from '../state/names.ts';
 import { openPanels } from '../state/panels.ts';
 import { cellsOf } from '../state/store.ts';
@@ -209,8 +210,7 @@ function fieldText(field: Value): string {
 
 /** Formats a time to the millisecond; on another day to the second. */
 function formatEvent(time: number): string {
-  const isToday = new Date(time).toDateString() === new Date().toDateString();
-  return isToday ? formatMoment(time, 0) : formatInstant(time);
+  return isSameDay(time, Date.now()) ? formatMoment(time, 0) : formatInstant(time);
 }
 
 function metrics(target: Target): readonly Metric[] {

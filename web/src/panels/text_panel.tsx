@@ -9,14 +9,8 @@ import { changePanel } from '../state/panels.ts';
 import { range } from '../state/time.ts';
 import type { AnswerOf } from '../stream/query.ts';
 import { strings } from '../strings.ts';
-import {
-  type Block,
-  type Inline,
-  MAX_MARKDOWN,
-  mapValues,
-  parseMarkdown,
-  valuesIn,
-} from '../text/markdown.ts';
+import { MAX_MARKDOWN, mapValues, valuesIn } from '../text/markdown.ts';
+import { MarkdownView } from './markdown_view.tsx';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote } from './past_note.tsx';
 import type { PanelSpec } from './spec.ts';
@@ -98,7 +92,6 @@ function Editor({ spec, onEnd }: { spec: Spec; onEnd: () => void }) {
 }
 
 function Shown({ spec, onEdit }: { spec: Spec; onEdit: () => void }) {
-  const blocks = useMemo(() => parseMarkdown(spec.text), [spec.text]);
   const texts = useMemo(() => valuesIn(spec.text), [spec.text]);
   const answer = useSignal<AnswerOf<'latest'> | undefined>(undefined);
   const { plans, lines } = useExpressions(texts);
@@ -126,10 +119,8 @@ function Shown({ spec, onEdit }: { spec: Spec; onEdit: () => void }) {
   return (
     <>
       <div class="text-body" data-testid="text-body">
-        {blocks.length === 0 && <p class="hint">{words.empty}</p>}
-        {blocks.map((block, index) => (
-          <BlockOf key={index} block={block} showValue={showValue} />
-        ))}
+        {spec.text.trim() === '' && <p class="hint">{words.empty}</p>}
+        <MarkdownView text={spec.text} showValue={showValue} />
       </div>
       <div class="panel-options">
         <IconButton icon="pencil" label={words.edit} testId="text-edit" onClick={onEdit} />
@@ -148,54 +139,4 @@ function problemOf(expression: string): string {
   if (found.state !== 'ready') return found.problem;
   // Without the nodes a layout would mean something else on another DAC.
   return words.noNode;
-}
-
-type ShowValue = (expression: string) => ComponentChild;
-
-function BlockOf({ block, showValue }: { block: Block; showValue: ShowValue }) {
-  switch (block.kind) {
-    case 'heading':
-      return block.level === 1 ? (
-        <h3 class="text-title">{inlines(block.of, showValue)}</h3>
-      ) : (
-        <h4>{inlines(block.of, showValue)}</h4>
-      );
-    case 'paragraph':
-      return <p>{inlines(block.of, showValue)}</p>;
-    case 'quote':
-      return <blockquote>{inlines(block.of, showValue)}</blockquote>;
-    case 'code':
-      return <pre>{block.text}</pre>;
-    case 'rule':
-      return <hr />;
-    case 'list': {
-      const items = block.items.map((item, index) => <li key={index}>{inlines(item, showValue)}</li>);
-      return block.isOrdered ? <ol>{items}</ol> : <ul>{items}</ul>;
-    }
-  }
-}
-
-function inlines(parts: readonly Inline[], showValue: ShowValue): ComponentChild[] {
-  return parts.map((part) => inline(part, showValue));
-}
-
-function inline(part: Inline, showValue: ShowValue): ComponentChild {
-  switch (part.kind) {
-    case 'text':
-      return part.text;
-    case 'code':
-      return <code>{part.text}</code>;
-    case 'strong':
-      return <strong>{inlines(part.of, showValue)}</strong>;
-    case 'emphasis':
-      return <em>{inlines(part.of, showValue)}</em>;
-    case 'link':
-      return (
-        <a href={part.address} target="_blank" rel="noopener noreferrer" title={part.address}>
-          {inlines(part.of, showValue)}
-        </a>
-      );
-    case 'value':
-      return showValue(part.expression);
-  }
 }

@@ -13,7 +13,10 @@ export type DialogName =
   | 'dacs'
   | 'why'
   | 'settings'
-  | 'sample-export';
+  | 'sample-export'
+  | 'palette'
+  | 'topic'
+  | 'preferences';
 
 /** The dialog that is open. */
 export const openDialog = signal<DialogName | undefined>(undefined);

@@ -1,4 +1,5 @@
 import { formatCursor, formatDay } from '../format/time.ts';
+import { zoneName } from '../format/zone.ts';
 import { activeDock } from '../layout/active_dock.ts';
 import { allPictures, type Picture, pictureOf } from '../panels/exports.ts';
 import { csv, fileName, png, saveFile, styled, svgFile } from '../panels/save_file.ts';
@@ -43,8 +44,7 @@ function factsOf(id: string): string {
   const spec = panels.peek().find((candidate) => candidate.id === id);
   const nodes = [...new Set(spec ? targetsOf(spec).map(({ node }) => node) : [])].join(', ');
   const [from, to] = ends();
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const time = `${formatDay(from).slice(0, 10)} ${formatCursor(from, to - from, from)} \u2013 ${formatCursor(to, to - from, from)} ${zone}`;
+  const time = `${formatDay(from).slice(0, 10)} ${formatCursor(from, to - from, from)} \u2013 ${formatCursor(to, to - from, from)} ${zoneName()}`;
   return [nodes, time].filter(Boolean).join(' \u00b7 ');
 }
 

@@ -1,3 +1,4 @@
+import { openPanelHelp } from '../help/topic.ts';
 import { activeDock } from '../layout/active_dock.ts';
 import { isSettable } from '../panels/spec.ts';
 import { strings } from '../strings.ts';
@@ -15,46 +16,51 @@ import { goLive, pan, togglePause, zoomStep } from './time.ts';
 export interface KeyBinding {
   /** The value of `KeyboardEvent.key`. */
   readonly keys: readonly string[];
-  readonly what: string;
+  readonly what: () => string;
   readonly act: () => void;
 }
 
 const words = strings.keys;
 
+/** Shown in the list of keys; the page takes Ctrl and the Command key of a Mac. */
+const PALETTE = 'Ctrl+K';
+
 export const bindings: readonly KeyBinding[] = [
-  { keys: [' '], what: words.pause, act: pauseOrResume },
-  { keys: ['l'], what: words.live, act: goLive },
-  { keys: ['ArrowLeft'], what: words.earlier, act: () => pan(-0.25) },
-  { keys: ['ArrowRight'], what: words.later, act: () => pan(0.25) },
-  { keys: ['+', '='], what: words.zoomIn, act: () => zoomStep(-1) },
-  { keys: ['-'], what: words.zoomOut, act: () => zoomStep(1) },
-  { keys: ['k'], what: words.play, act: togglePlayback },
-  { keys: [','], what: words.stepBack, act: () => step(-1) },
-  { keys: ['.'], what: words.stepOn, act: () => step(1) },
-  { keys: ['<'], what: words.slower, act: () => changeSpeed(-1) },
-  { keys: ['>'], what: words.faster, act: () => changeSpeed(1) },
-  { keys: ['j'], what: words.moment, act: () => show('moment') },
-  { keys: ['/'], what: words.filter, act: focusFilter },
-  { keys: ['a'], what: words.add, act: () => show('add') },
-  { keys: ['e'], what: words.expression, act: editExpression },
-  { keys: [']'], what: words.nextPanel, act: () => activeDock()?.step(1) },
-  { keys: ['['], what: words.previousPanel, act: () => activeDock()?.step(-1) },
-  { keys: ['m'], what: words.maximize, act: () => activeDock()?.toggleMaximized() },
-  { keys: ['i'], what: words.settings, act: settingsOfActive },
-  { keys: ['x'], what: words.close, act: () => activeDock()?.closeActive() },
-  { keys: ['w'], what: words.samples, act: () => show('sample-export') },
-  { keys: ['d'], what: words.dacs, act: () => show('dacs') },
-  { keys: ['r'], what: words.control, act: () => show('control') },
-  { keys: ['n'], what: words.note, act: () => show('note') },
-  { keys: ['g'], what: words.alarms, act: focusAlarms },
-  { keys: ['b'], what: words.ledger, act: () => openSingle('ledger') },
-  { keys: ['u'], what: words.testRuns, act: () => openSingle('test-runs') },
-  { keys: ['p'], what: words.picture, act: () => void exportPicture() },
-  { keys: ['c'], what: words.csv, act: exportCsv },
-  { keys: ['s'], what: words.share, act: () => void copyLink() },
-  { keys: ['o'], what: words.layout, act: () => show('layout') },
-  { keys: ['t'], what: words.theme, act: toggleTheme },
-  { keys: ['?'], what: words.help, act: () => show('help') },
+  { keys: [PALETTE], what: () => strings.palette.title, act: () => show('palette') },
+  { keys: [' '], what: () => words.pause, act: pauseOrResume },
+  { keys: ['l'], what: () => words.live, act: goLive },
+  { keys: ['ArrowLeft'], what: () => words.earlier, act: () => pan(-0.25) },
+  { keys: ['ArrowRight'], what: () => words.later, act: () => pan(0.25) },
+  { keys: ['+', '='], what: () => words.zoomIn, act: () => zoomStep(-1) },
+  { keys: ['-'], what: () => words.zoomOut, act: () => zoomStep(1) },
+  { keys: ['k'], what: () => words.play, act: togglePlayback },
+  { keys: [','], what: () => words.stepBack, act: () => step(-1) },
+  { keys: ['.'], what: () => words.stepOn, act: () => step(1) },
+  { keys: ['<'], what: () => words.slower, act: () => changeSpeed(-1) },
+  { keys: ['>'], what: () => words.faster, act: () => changeSpeed(1) },
+  { keys: ['j'], what: () => words.moment, act: () => show('moment') },
+  { keys: ['/'], what: () => words.filter, act: focusFilter },
+  { keys: ['a'], what: () => words.add, act: () => show('add') },
+  { keys: ['e'], what: () => words.expression, act: editExpression },
+  { keys: [']'], what: () => words.nextPanel, act: () => activeDock()?.step(1) },
+  { keys: ['['], what: () => words.previousPanel, act: () => activeDock()?.step(-1) },
+  { keys: ['m'], what: () => words.maximize, act: () => activeDock()?.toggleMaximized() },
+  { keys: ['i'], what: () => words.settings, act: settingsOfActive },
+  { keys: ['x'], what: () => words.close, act: () => activeDock()?.closeActive() },
+  { keys: ['w'], what: () => words.samples, act: () => show('sample-export') },
+  { keys: ['d'], what: () => words.dacs, act: () => show('dacs') },
+  { keys: ['r'], what: () => words.control, act: () => show('control') },
+  { keys: ['n'], what: () => words.note, act: () => show('note') },
+  { keys: ['g'], what: () => words.alarms, act: focusAlarms },
+  { keys: ['b'], what: () => words.ledger, act: () => openSingle('ledger') },
+  { keys: ['u'], what: () => words.testRuns, act: () => openSingle('test-runs') },
+  { keys: ['p'], what: () => words.picture, act: () => void exportPicture() },
+  { keys: ['c'], what: () => words.csv, act: exportCsv },
+  { keys: ['s'], what: () => words.share, act: () => void copyLink() },
+  { keys: ['o'], what: () => words.layout, act: () => show('layout') },
+  { keys: ['t'], what: () => words.theme, act: toggleTheme },
+  { keys: ['h'], what: () => words.panelHelp, act: openPanelHelp },
+  { keys: ['?'], what: () => words.help, act: () => show('help') },
 ];
 
 /** Keys that move the thumb of a slider and the choice of a list. */
@@ -77,6 +83,12 @@ export function startKeys(): void {
       target.blur();
   });
   window.addEventListener('keydown', (event) => {
+    if (isPaletteKey(event)) {
+      event.preventDefault();
+      if (openDialog.peek() === undefined) show('palette');
+      else if (openDialog.peek() === 'palette' && !event.repeat) openDialog.value = undefined;
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || openDialog.peek() || event.defaultPrevented) return;
     if (event.key === 'Tab' || event.key.startsWith('Arrow')) isByPointer = false;
     if (wantsKey(event.target, event.key)) return;
@@ -87,6 +99,12 @@ export function startKeys(): void {
     event.preventDefault();
     binding.act();
   });
+}
+
+/** Wherever the focus is: the palette is found from a text field, too. */
+function isPaletteKey(event: KeyboardEvent): boolean {
+  const isModified = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+  return isModified && event.key.toLowerCase() === 'k';
 }
 
 /** Whether the focused element handles the key itself. */

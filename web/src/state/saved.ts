@@ -1,5 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { isFields } from '../fields.ts';
+import { zone } from '../format/zone.ts';
 import { type HandOver, parseHandOver } from '../going_on/hand_over.ts';
 import { decodeTargets, encodeTargets } from '../layout/address.ts';
 import { type LayoutDocument, parseLayout } from '../layout/document.ts';
@@ -52,7 +53,7 @@ export async function sharedAddress(): Promise<string> {
 
 /** The layout as the fragment of an address, with what the page of another DAC needs besides if this one goes on there. */
 export async function layoutFragment(handOver?: HandOver): Promise<string> {
-  return `${VIEW}${await pack(JSON.stringify({ ...currentLayout(), handOver }))}`;
+  return `${VIEW}${await pack(JSON.stringify({ ...currentLayout(), zone: zone.peek(), handOver }))}`;
 }
 
 /** Loads the layout of the address, or else the saved one, and takes what another page has handed over. Returns whether there was any layout. */
@@ -74,6 +75,9 @@ async function fromAddress(before: LayoutDocument | undefined): Promise<boolean>
   if (hash.startsWith(VIEW)) {
     const text = await unpack(hash.slice(VIEW.length));
     const layout = text === undefined ? undefined : parseText(text);
+    // Both see the same times; the choice of this browser stays as it is.
+    const json: unknown = text === undefined ? undefined : parsed(text);
+    if (isFields(json) && json.zone === 'utc') zone.value = 'utc';
     // A page that goes on before it has shown anything has no layout.
     if (layout && (layout.panels.length > 0 || arrival.peek() === undefined)) {
       applyLayout(layout);

@@ -59,7 +59,8 @@ export function followTestRuns(): () => void {
   });
 }
 
-async function listTestRuns(signal?: AbortSignal): Promise<void> {
+/** Reads the test runs of the page that is shown. */
+export async function listTestRuns(signal?: AbortSignal): Promise<void> {
   const behind = turned.peek();
   const before = behind.length > 0 ? `&before=${behind.at(-1)}` : '';
   // One more shows whether there are older ones.

@@ -39,6 +39,11 @@ export function ends(shown: Range = range.peek()): [number, number] {
   return [now - shown.span, now];
 }
 
+/** Draws all panels again. */
+export function redraw(): void {
+  range.value = { ...range.peek() };
+}
+
 export function goLive(): void {
   range.value = { live: true, span: spanOf(range.peek()) };
 }

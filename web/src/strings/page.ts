@@ -38,6 +38,7 @@ export const pageStrings = {
     expression: 'Add an expression to the chart',
     nextPanel: 'Next panel',
     previousPanel: 'Previous panel',
+    panelHelp: 'Help on the panel',
     maximize: 'Maximize or restore the panel',
     settings: 'Settings of the panel',
     close: 'Close the panel',

@@ -44,7 +44,7 @@ export const timeStrings = {
 
   moment: {
     title: 'Go to a moment',
-    field: 'Date and time, in the time zone of this browser',
+    field: (zone: string) => `Date and time (${zone})`,
     go: 'Go',
   },
 
@@ -60,7 +60,7 @@ export const timeStrings = {
     speed: 'Speed of playing (< and >)',
     times: (speed: number) => `${speed}\u00d7`,
     span: 'Length of the time shown',
-    zoneTip: 'All times on this page are in the time zone of this browser',
+    zoneTip: (shown: string, other: string) => `All times on this page are ${shown}. Click: ${other}`,
     earlier: 'Earlier (arrow left)',
     later: 'Later (arrow right)',
     slider: 'End of the time shown, between the oldest available sample and now',

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { strings } from '../strings.ts';
+import { helpOf, parseReference, unlinked } from './page_reference.ts';
+
+const PAGE = fileURLToPath(new URL('../../../docs/reference/page.md', import.meta.url));
+const reference = parseReference(readFileSync(PAGE, 'utf8'));
+
+describe('the reference of the page', () => {
+  it.each(Object.keys(strings.panels.kind))('has a line about the panel %s', (kind) => {
+    // A new kind of panel needs a line in the table "Panels" of docs/reference/page.md.
+    expect(helpOf(reference, kind)?.shows).toMatch(/\S/);
+  });
+
+  it('has the sections that panels name', () => {
+    const known = reference.sections.map(({ id }) => id);
+    const named = reference.panels.flatMap(({ section }) => section ?? []);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((id) => !known.includes(id))).toEqual([]);
+  });
+
+  it('leaves no links behind that the page cannot follow', () => {
+    const texts = reference.sections.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.kind === 'text' ? part.text : part.rows.flat().map(unlinked))),
+    );
+    expect(texts.filter((text) => /\]\((?!https?:)/.test(text))).toEqual([]);
+  });
+});
+
+describe('parseReference', () => {
+  it('reads sections, tables, and lists whose lines are wrapped', () => {
+    const { sections, panels } = parseReference(
+      '# Page\n\n## Panels\n\n| panel | shows | opens |\n|---|---|---|\n| ledger | what arrived ([below](#ledger)) | |\n\n' +
+        '### Ledger\n\nOne\nline.\n\n- an item\n  goes on\n- [a link](x.md)\n',
+    );
+    expect(panels).toEqual([{ name: 'ledger', shows: 'what arrived', opensFor: '', section: 'ledger' }]);
+    expect(sections[1]).toEqual({
+      id: 'ledger',
+      title: 'Ledger',
+      parts: [
+        { kind: 'text', text: 'One line.' },
+        { kind: 'text', text: '- an item goes on\n- a link' },
+      ],
+    });
+  });
+});

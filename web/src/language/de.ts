@@ -1,0 +1,613 @@
+import type { Translation } from './translation.ts';
+
+const stufen = new Map([
+  ['raw', 'Messwerten'],
+  ['1s', 'Sekundenwerten'],
+  ['1m', 'Minutenwerten'],
+  ['1h', 'Stundenwerten'],
+]);
+
+const stoerungen = new Map([
+  ['disk_full', 'die Platte ist voll'],
+  ['disk_error', 'die Platte meldet Fehler'],
+  ['gone', 'sein Ordner wurde gelöscht, umbenannt oder ausgehängt'],
+  ['stopped', 'es wurde angehalten (oasis handlers start archive)'],
+]);
+
+const warnungen = new Map([
+  ['size_before_age', 'Das Archiv wird Messwerte vorzeitig löschen'],
+  ['heavy_node', 'Ein Knoten füllt den größten Teil des Archivs'],
+  ['pins_at_limit', 'Angeheftete Testläufe erreichen ihre Grenze'],
+]);
+
+const gruende: Record<string, string> = {
+  connection_lost: 'nicht gesendet: keine Verbindung zum DAC',
+  no_answer: 'der DAC hat nicht geantwortet',
+  timeout: 'der Knoten hat 5 s lang nicht geantwortet',
+  node_offline: 'der Knoten ist offline',
+  node_moved: 'der Knoten ist mit einem anderen DAC verbunden',
+  unknown: 'die Verbindung zum Knoten riss ab: vielleicht hat er den Befehl ausgeführt',
+  refused: 'der Knoten hat abgelehnt',
+  unknown_instance: 'der DAC kennt diese Instanz nicht',
+};
+
+const anmeldung: Record<string, string> = {
+  provider_down:
+    'Der Identitätsanbieter antwortet nicht. Melden Sie sich mit Kennwort an, oder versuchen Sie es später.',
+  denied: 'Der Identitätsanbieter hat abgelehnt.',
+  other_flow:
+    'Diese Anmeldung begann in einem anderen Browser oder vor mehr als 10 Minuten. Versuchen Sie es noch einmal.',
+  bad_answer:
+    'Die Antwort des Identitätsanbieters ist nicht gültig. Versuchen Sie es noch einmal; den Grund nennt das Protokoll des DAC.',
+  no_name:
+    'Der Identitätsanbieter nennt keinen Benutzer. Sein Claim muss eingestellt werden (access.oidc.name_claim).',
+  no_role: 'Keine Ihrer Gruppen hat hier eine Rolle. Fragen Sie einen Administrator.',
+  no_account: 'Sie haben hier kein Konto, oder es gehört jemand anderem. Fragen Sie einen Administrator.',
+  busy: 'Zu viele melden sich gerade an. Versuchen Sie es in einigen Sekunden noch einmal.',
+};
+
+const befehle = {
+  title: 'Befehle',
+  hertz: 'Rate in Hertz',
+  hertzUnit: 'Hz',
+  set: 'Setzen',
+  preset: (hertz: string) => `Mit ${hertz} Hz messen`,
+  enable: 'Einschalten',
+  disable: 'Ausschalten',
+  sampleNow: 'Jetzt messen',
+  offline: 'Der Knoten ist offline und nimmt keine Befehle an.',
+  trigger: 'Auslösen',
+  triggerTip: (before: string, after: string) =>
+    `Die Messwerte der ${before} davor und ${after} danach aus dem Flugschreiber senden`,
+  demandTip: 'Die Sonde misst mit der höchsten Rate, die ein Leser anfordert, in diesen Grenzen',
+  demandFrom: 'Nach Bedarf, von',
+  demandTo: 'bis',
+  demandOn: 'Folgen',
+  demandOff: 'Rate behalten',
+  follows: (min: string, max: string, asked: string) =>
+    `Folgt dem Bedarf, ${min} bis ${max} Hz: ${asked} Hz angefordert`,
+  reversed: 'Die erste Rate darf nicht über der zweiten liegen.',
+  deadband: 'Totband',
+  deadbandMetric: 'Metrik des Totbands',
+  deadbandAny: 'jede',
+  deadbandSet: 'Totband setzen',
+  deadbandTip:
+    'Gemessen wird, wenn sich eine Metrik um mehr als ihr Totband geändert hat; ohne Totband bei jeder Änderung',
+  deadbandWrong: 'Geben Sie ein Totband von 0 oder mehr ein, oder nichts für jede Änderung.',
+  outOfRange: 'Geben Sie eine Rate von 0.01 bis 1000 Hz ein.',
+  idle: '\u00a0',
+  pending: (what: string) => `${what}\u2026`,
+  done: (what: string) => `${what}: fertig`,
+  failed: (what: string, why: string) => `${what}: ${why}`,
+};
+
+/** Deutsch. */
+export const de: Translation = {
+  subtitle: 'Instrumentierung live',
+
+  dialog: { close: 'Schließen (Escape)' },
+
+  toolbar: {
+    title: 'Seite',
+    add: 'Panel hinzufügen (a)',
+    alarms: (count) => (count === 0 ? 'Alarme (g)' : `Alarme (g): ${count} nicht quittiert`),
+    ledger: 'Bilanz: empfangene und fehlende Messwerte, mit Ursachen (b)',
+    testRuns: 'Testläufe (u)',
+    control: 'Befehle für mehrere Instanzen (r)',
+    note: 'Notiz zu diesem Zeitpunkt schreiben (n)',
+    picture: 'Aktives Panel als Bild speichern (p)',
+    csv: 'Inhalt des aktiven Panels als CSV speichern (c)',
+    layout: 'Layouts (o)',
+    theme: { dark: 'Helle Farben (t)', light: 'Dunkle Farben (t)' },
+    help: 'Tasten (?)',
+  },
+
+  keys: {
+    title: 'Tasten und Zeiger',
+    names: { ' ': 'Leertaste', ArrowLeft: '\u2190', ArrowRight: '\u2192', 'Ctrl+K': 'Strg+K' },
+    pause: 'Anhalten oder fortsetzen',
+    live: 'Zurück zu jetzt',
+    earlier: 'Früher',
+    later: 'Später',
+    moment: 'Zu einem Zeitpunkt gehen',
+    zoomIn: 'Weniger Zeit zeigen',
+    zoomOut: 'Mehr Zeit zeigen',
+    filter: 'Instanz suchen',
+    add: 'Panel hinzufügen',
+    expression: 'Ausdruck zum Diagramm hinzufügen',
+    nextPanel: 'Nächstes Panel',
+    previousPanel: 'Voriges Panel',
+    panelHelp: 'Hilfe zum Panel',
+    maximize: 'Panel maximieren oder wiederherstellen',
+    close: 'Panel schließen',
+    note: 'Notiz zu diesem Zeitpunkt schreiben',
+    alarms: 'Alarme',
+    ledger: 'Bilanz',
+    testRuns: 'Testläufe',
+    picture: 'Panel als Bild speichern',
+    csv: 'Panel als CSV speichern',
+    dacs: 'DACs',
+    control: 'Befehle für mehrere Instanzen',
+    share: 'Link zu dieser Ansicht kopieren',
+    layout: 'Layouts',
+    theme: 'Dunkle oder helle Farben',
+    help: 'Diese Liste zeigen',
+    pointer: [
+      'Ziehen Sie über ein Diagramm, um diese Zeit zu vergrößern. Strg und Mausrad vergrößert, Umschalt und Mausrad geht durch die Zeit.',
+      'Klicken Sie auf einen Namen der Legende, um seine Linie zu zeigen oder zu verbergen. Alt-Klick zeigt nur diese Linie. Rechtsklick kopiert den Wert.',
+      'Ziehen Sie einen Reiter, um sein Panel zu verschieben. Ziehen Sie die Linie zwischen zwei Panels, um ihre Größe zu ändern.',
+    ],
+  },
+
+  layouts: {
+    title: 'Layouts',
+    copyLink: 'Link zu diesem Layout kopieren',
+    exportFile: 'Als Datei speichern',
+    importFile: 'Datei öffnen',
+    reset: 'Layout zurücksetzen',
+    inDac: 'Für alle Benutzer im DAC gespeichert',
+    name: 'Name',
+    save: 'Dieses Layout speichern',
+    none: 'Keine gespeicherten Layouts.',
+    delete: 'Löschen',
+    deleteTip: (name) => `${name} löschen`,
+    notALayout: (file) => `${file} ist kein Layout von OASIS.`,
+  },
+
+  notice: {
+    link: 'Link zu dieser Ansicht',
+    nothing: 'Kein sichtbares Panel kann so gespeichert werden.',
+    copied: (what) => `Kopiert: ${what}`,
+    notCopied: 'Der Browser erlaubt dieser Seite nicht, zu kopieren.',
+  },
+
+  connection: {
+    connecting: 'Verbindet',
+    connected: 'Verbunden',
+    reconnecting: 'Verbindet neu',
+    label: 'Verbindung',
+    door: 'Tür',
+    doors: {
+      websocket: 'WebSocket oasis.v1',
+      events: 'Server-sent events',
+      stream: 'Streaming',
+      wait: 'Long poll',
+      poll: 'Poll',
+    },
+    chooseDoor: 'Verbinden über',
+    bestDoor: 'Die beste Tür, die aufgeht',
+    clock: 'Uhrenversatz',
+    clockTip: 'Uhr des DAC minus Uhr des Browsers, aus dem jüngsten Austausch mit der kürzesten Laufzeit',
+    roundTrip: 'Laufzeit',
+    server: 'DAC',
+    unknown: '\u2013',
+    archiveTrouble: (condition) =>
+      `Das Archiv speichert nichts: ${stoerungen.get(condition) ?? condition}. Messwerte kommen weiter an.`,
+    archiveWarning: (code, more) => {
+      const text = warnungen.get(code) ?? 'Das Archiv hat eine Warnung';
+      return more > 0 ? `${text} (und ${more} weitere)` : text;
+    },
+    healthProblem: (reason, more) => (more > 0 ? `${reason} (und ${more} weitere)` : reason),
+  },
+
+  banner: {
+    lost: (ago) => `Verbindung seit ${ago} unterbrochen.`,
+    never: 'Noch keine Verbindung.',
+    promise: 'Die Werte sind die zuletzt empfangenen. Die Seite verbindet sich von selbst neu.',
+    waiting: 'Die Seite verbindet sich von selbst neu.',
+  },
+
+  api: {
+    late: 'Der DAC hat nicht rechtzeitig geantwortet.',
+    unreachable: 'Der DAC ist nicht erreichbar.',
+  },
+
+  lossReason: {
+    first: 'Der DAC hat noch nicht geantwortet.',
+    unreachable: 'Der DAC ist nicht erreichbar.',
+    closed: 'Die Verbindung ist abgerissen.',
+    silent: 'Der DAC antwortet nicht mehr.',
+    shutdown: 'Der DAC wurde beendet.',
+    protocol: 'Der DAC hat die Verbindung geschlossen.',
+    door: 'Eine andere Tür wurde gewählt.',
+  },
+
+  tree: {
+    title: 'Instanzen',
+    filter: 'Filtern nach Name, Typ oder Metrik',
+    filterShort: 'Filtern',
+    clear: 'Filter leeren',
+    watched: (watched, all) => `${watched} von ${all} beobachtet`,
+    nothing: 'Noch hat sich kein Knoten angemeldet.',
+    nothingHint: 'Starten Sie einen Knoten auf einem Rechner, der diesen DAC erreicht:',
+    nothingCommand: 'oasis node --dac HOST:PORT',
+    noMatch: 'Keine Instanz passt zum Filter.',
+    connecting: 'Warten auf den DAC\u2026',
+    show: 'Instanzen zeigen',
+    hide: 'Instanzen verbergen',
+    hertz: (hertz) => `${hertz} Hz`,
+    event: 'Vom Programm',
+    unknownRate: 'Rate unbekannt',
+    disabled: 'Ausgeschaltet',
+    watch: (instance) => `${instance} beobachten`,
+    unwatch: (instance) => `${instance} nicht mehr beobachten`,
+    noInstances: 'Keine Instanzen',
+    heard: (ago) => `Zuletzt gesehen vor ${ago}`,
+    unknown: 'Aus dem Archiv',
+    path: ([home, ...relays]) =>
+      relays.length === 0 ? `bei ${home}` : `bei ${home}, über ${relays.join(', ')}`,
+    hop: (dac, measured) =>
+      measured === undefined
+        ? `${dac}: Uhr noch nicht gemessen`
+        : `${dac}: Uhr ${measured[0] < 0 ? '\u2212' : '+'}${Math.abs(measured[0]).toFixed(2)} ms, Laufzeit ${measured[1].toFixed(2)} ms`,
+    offline: 'Offline',
+    replay: 'Wiedergabe',
+    gone: (nodes) =>
+      nodes === 1
+        ? '1 Knoten seit über einer Stunde offline'
+        : `${nodes} Knoten seit über einer Stunde offline`,
+    goneTip: 'Knoten, die seit mehr als einer Stunde offline sind; das Archiv behält ihre Geschichte',
+    slowed: (hertz, wanted) => `${hertz} von ${wanted} Hz`,
+    slowedTip: 'Der Knoten hat die Rate gesenkt, um seinen Aufwand in Grenzen zu halten.',
+    overhead: (percent) => `${percent} Aufwand`,
+    overheadTip: (callbacks, budget) =>
+      `Rechenzeit der Threads des Knotens, als Anteil eines Kerns; Aufrufe von Sonden brauchten ${callbacks}.` +
+      (budget === undefined ? '' : ` Erlaubt sind ${budget}.`),
+  },
+
+  nodeState: (state) => (state === 'online' ? 'Online' : state === 'offline' ? 'Offline' : state),
+
+  main: {
+    label: 'Beobachtete Instanzen',
+    emptyTitle: 'Keine Instanz wird beobachtet',
+    emptyText: 'Wählen Sie eine Instanz in der Liste, um ihre Werte hier zu sehen.',
+    loadingTitle: 'Verbindung zum DAC',
+    loadingText: 'Instanzen erscheinen hier, sobald er antwortet.',
+    noNodesTitle: 'Warten auf einen Knoten',
+    noNodesText: 'Der DAC läuft, aber noch hat sich kein Knoten angemeldet.',
+  },
+
+  card: {
+    on: (node) => `auf ${node}`,
+    unwatch: 'Nicht mehr beobachten',
+    unwatchTip: (instance) => `Alles schließen, was ${instance} zeigt`,
+    state: {
+      lost: 'Keine Verbindung',
+      waiting: 'Abonniert',
+      absent: 'Nicht angemeldet',
+      failed: 'Fehler',
+      offline: 'Knoten offline',
+      disabled: 'Ausgeschaltet',
+      empty: 'Noch kein Messwert',
+      armed: 'Bereit',
+      late: 'Verspätet',
+      replay: 'Wiedergabe',
+      lagging: 'Holt auf',
+      live: 'Live',
+    },
+    nowState: (state) => `Jetzt: ${state}`,
+    stateTip: {
+      lost: 'Die Seite hat keine Verbindung zum DAC.',
+      waiting: 'Die Seite abonniert diese Instanz gerade.',
+      absent:
+        'Kein verbundener Knoten hat diese Instanz angemeldet. Ihre Werte kommen wieder, sobald ein Knoten sie anmeldet.',
+      failed: 'Der DAC hat das Abonnement abgelehnt, oder er sendet Daten, die diese Seite nicht lesen kann.',
+      offline: 'Der Knoten dieser Instanz ist nicht mit dem DAC verbunden.',
+      disabled: 'Die Instanz ist ausgeschaltet und misst nicht.',
+      empty: 'Die Seite hat abonniert und noch keinen Messwert empfangen.',
+      armed: 'Der Flugschreiber wartet auf einen Auslöser. Was er zurückhält, gilt nicht als Verlust.',
+      late: 'Der neueste Messwert ist älter, als die eingestellte Rate erlaubt.',
+      replay: 'Eine Aufzeichnung wird wiedergegeben.',
+      lagging: 'Messwerte kommen lange nach der Messung an: ein Rückstand wird gesendet.',
+      live: 'Messwerte kommen mit der eingestellten Rate an.',
+    },
+    probeState: (state) => `Zustand der Sonde ${state}`,
+    worth: {
+      warn: (because) => `Warnung: ${because}`,
+      alarm: (because) => `Alarm: ${because}`,
+    },
+    worthSign: '▲',
+    rate: 'Rate',
+    rateUnit: '/s',
+    rateTip: 'Messwerte je Sekunde, über die letzten Sekunden gemessen',
+    configured: (hertz) => `von ${hertz} Hz eingestellt`,
+    configuredEvent: 'Vom Programm',
+    configuredUnknown: 'Rate unbekannt',
+    age: 'Alter',
+    ageTip: 'Zeit seit der Messung des neuesten Messwerts, mit berichtigten Uhren',
+    notOfThePast: 'Nur für jetzt bekannt: gehen Sie zurück zu jetzt',
+    ageThenTip: 'Zeit vom gezeigten Messwert bis zum Ende der gezeigten Zeit, mit berichtigten Uhren',
+    sequenceThenTip: 'Nummer des gezeigten Messwerts',
+    taken: (time) => `gemessen ${time}`,
+    sequence: 'Nummer',
+    sequenceTip: 'Nummer des neuesten Messwerts',
+    received: (count) => `${count} empfangen`,
+    loss: 'Fehlend',
+    missingShort: 'fehlend',
+    keptBack: (count) => `${count} zurückgehalten`,
+    keptBackTip:
+      'Der Flugschreiber hat diese Messwerte zurückgehalten; sie gelten nicht als Verlust. Hat der Knoten welche verworfen, zeigt die Bilanz (b), wie viele.',
+    hops: (node, dac, page) =>
+      `Neuester Messwert: ${node} im Knoten, ${dac} zum DAC, ${page} zu dieser Seite`,
+    lossTip: 'Messwerte, die gemessen wurden und nicht ankamen, seit diese Seite beobachtet',
+    unexplained: (count) => `${count} ungeklärt`,
+    historySpan: '60 s',
+    history: 'Empfangene Messwerte in jeder der letzten 60 Sekunden',
+    historyBar: (time, count, missing) =>
+      `${time}: ${count} empfangen${missing === '0' ? '' : `, ${missing} fehlend`}`,
+    noMetrics: 'Diese Sonde hat keine Metriken: ein Messwert sagt nur, dass sie lebt.',
+    noSample: 'Noch kein Messwert.',
+    metrics: 'Metriken und Lücken',
+    metric: 'Metrik',
+    value: 'Wert',
+    unit: 'Einheit',
+    least: 'Min',
+    greatest: 'Max',
+    extentTip: 'In der gezeigten Zeit',
+    copyTip: 'Rechtsklick kopiert den Wert',
+    perSecond: 'Pro Sekunde',
+    aboutColumn: 'Skaliert',
+    rateCell: (rate) => `${rate} /s`,
+    about: (scaled) => `\u2248 ${scaled}`,
+    entries: (count) => (count === 1 ? '1 Eintrag' : `${count} Einträge`),
+    more: (count) => `und ${count} weitere`,
+    none: 'keine',
+  },
+
+  past: {
+    tip: 'Messwerte, die älter sind als die im Speicher dieser Seite, kommen aus dem Archiv des DAC',
+    state: (state, level) => {
+      if (state === 'failed') return 'Das Archiv hat nicht geantwortet; neuer Versuch';
+      if (state === 'reading') return 'Das Archiv wird gelesen\u2026';
+      return level === undefined ? '' : `Aus dem Archiv, aus ${stufen.get(level) ?? level}`;
+    },
+    thinned: (step) => `ein Messwert je ${step}`,
+    mixed: (step) => `mehrere Zustände innerhalb von ${step} als einer gezeigt`,
+    newest: (count) => `nur die neuesten ${count}`,
+    since: (time) => `Nur aus dem Speicher dieser Seite, seit ${time}`,
+    until: (time) => `Bis ${time}`,
+    now: 'Zeigt jetzt, nicht die Zeit der Diagramme',
+    nowShort: 'Jetzt:',
+    at: (time) => `Um ${time}`,
+    moment: (state, before, level) => {
+      if (state === 'failed') return 'der DAC hat nicht geantwortet; neuer Versuch';
+      if (state === 'reading') return 'wird gelesen\u2026';
+      if (before === undefined) return 'bis dahin ist kein Messwert gespeichert';
+      const from = level === undefined ? '' : `, aus ${stufen.get(level) ?? level}`;
+      return `gemessen ${before} davor${from}`;
+    },
+  },
+
+  offline: {
+    newest: (instance, time, ago) =>
+      `${instance} ist offline. Der neueste Messwert ist von ${time}, vor ${ago}.`,
+    show: 'Neuesten Messwert zeigen',
+    nothing: (instance) => `${instance} ist offline und hat keine gespeicherten Messwerte.`,
+  },
+
+  moment: {
+    title: 'Zu einem Zeitpunkt gehen',
+    field: (zone) => `Datum und Uhrzeit (${zone})`,
+    go: 'Los',
+  },
+
+  time: {
+    title: 'Zeit',
+    moment: 'Zu einem Zeitpunkt gehen (j)',
+    pause: 'Anhalten',
+    resume: 'Fortsetzen',
+    pauseTip: 'Live: anhalten (Leertaste)',
+    resumeTip: 'Angehalten: mit den neuesten Messwerten fortsetzen (Leertaste)',
+    span: 'Länge der gezeigten Zeit',
+    zoneTip: (shown, other) => `Alle Zeiten auf dieser Seite sind ${shown}. Klick: ${other}`,
+    earlier: 'Früher (Pfeil links)',
+    later: 'Später (Pfeil rechts)',
+    slider: 'Ende der gezeigten Zeit, zwischen dem ältesten verfügbaren Messwert und jetzt',
+    compare: 'Eine frühere Zeit überlagern',
+    compareNone: 'Keine Überlagerung',
+    compareWith: (ago) => `Überlagert: ${ago} früher`,
+  },
+
+  notes: {
+    title: 'Notizen',
+    text: 'Was ist hier geschehen?',
+    add: 'Hinzufügen',
+    remove: 'Entfernen',
+    more: (count, until) =>
+      `Nur die ersten ${count} Notizen dieser Zeit werden gezeigt, bis ${until}. Spätere erscheinen, wenn Sie weniger Zeit zeigen.`,
+    moreShort: (until) => `Notizen nur bis ${until}`,
+    several: (count) => `${count} Notizen`,
+    full: (most) => `Ein Layout behält höchstens ${most} Notizen: entfernen Sie zuerst eine.`,
+    forAll: 'Der DAC speichert Notizen; alle Benutzer sehen sie.',
+    forLayout: 'Notizen gehören zu diesem Layout, weil der DAC kein Archiv hat.',
+  },
+
+  control: {
+    title: 'Befehle',
+    rate: 'Rate in Hertz',
+    set: (count) => `Für ${count} setzen`,
+    names: {
+      enable: 'Einschalten',
+      disable: 'Ausschalten',
+      'sample-now': 'Jetzt messen',
+      trigger: 'Auslösen',
+    },
+    sureToDisable: (count) => `${count} Instanzen jetzt ausschalten`,
+    counted: (what, count) => `${what} (${count})`,
+    journal: 'Bisherige Befehle',
+    entry: (command, numbers, instance, node) =>
+      `${command}${numbers === '' ? '' : ` ${numbers} Hz`}: ${instance} auf ${node}`,
+  },
+
+  commands: {
+    ...befehle,
+    sentence: (view) => {
+      const what = befehl(view);
+      if (view.status === 'pending') return befehle.pending(what);
+      return view.status === 'done' ? befehle.done(what) : befehle.failed(what, grund(view));
+    },
+    what: (view) => befehl(view),
+    why: (view) => grund(view),
+  },
+
+  palette: {
+    title: 'Befehlspalette',
+    open: 'Alles finden (Strg+K)',
+    field: 'Instanzen, Metriken, Panels, Layouts, Befehle und Hilfe finden',
+    list: 'Treffer',
+    kinds: {
+      instance: 'Instanz',
+      metric: 'Metrik',
+      panel: 'Panel',
+      layout: 'Layout',
+      command: 'Seite',
+      control: 'DAC',
+      help: 'Hilfe',
+    },
+    recent: 'Zuletzt',
+    count: { one: '{n} Treffer', other: '{n} Treffer' },
+    first: 'Nur die ersten {n} sind gelistet. Tippen Sie mehr.',
+    none: 'Nichts passt.',
+    searching: 'Suche läuft\u2026',
+    back: 'Zurück',
+    hints: {
+      choose: 'wählen',
+      run: 'ausführen',
+      actions: 'mehr Aktionen',
+      back: 'zurück',
+      close: 'schließen',
+    },
+    of: (metric, instance) => `${instance}.${metric}`,
+    on: (node) => `auf ${node}`,
+    watched: 'beobachtet',
+    offline: 'offline',
+    actions: (instance) => `Aktionen von ${instance}`,
+    watch: (instance) => `${instance} beobachten`,
+    unwatch: (instance) => `${instance} nicht mehr beobachten`,
+    goTo: (instance) => `Zu ${instance} gehen`,
+    rate: (instance) => `Rate von ${instance} setzen`,
+    rateField: 'Rate in Hertz, 0.01 bis 1000',
+    rateOf: (hertz, instance) => `${instance} mit ${hertz} Hz messen`,
+    enable: (instance) => `${instance} einschalten`,
+    disable: (instance) => `${instance} ausschalten`,
+    sureToDisable: (instance, node) => `${instance} auf ${node} ausschalten?`,
+    sampleNow: (instance) => `${instance} jetzt messen`,
+    trigger: (instance) => `Flugschreiber von ${instance} auslösen`,
+    follow: (instance) => `Rate von ${instance} behalten`,
+    forget: (instance) => `${instance} mit den gespeicherten Messwerten vergessen`,
+    sureToForget: (instance, node) => `${instance} auf ${node} mit allen gespeicherten Messwerten vergessen?`,
+    forgetNode: (node) => `Knoten ${node} mit den gespeicherten Messwerten vergessen`,
+    sureToForgetNode: (node) => `Knoten ${node} mit allen gespeicherten Messwerten vergessen?`,
+    sure: 'Ja',
+    cancel: 'Abbrechen',
+    done: (what) => `${what}: fertig`,
+    failed: (what, why) => `${what}: ${why}`,
+    openPanel: 'offenes Panel',
+    addPanel: (kind) => `Panel hinzufügen: ${kind}`,
+    panelHelp: (kind) => `Hilfe: ${kind}`,
+    layout: (name) => `Layout ${name} öffnen`,
+    layoutWords: 'dashboard ansicht gespeichert',
+    saveLayout: 'Dieses Layout im DAC speichern',
+    layoutName: 'Name des Layouts',
+    saveAs: (name) => `Als ${name} speichern`,
+    span: (span) => `${span} zeigen`,
+    spanDetail: 'Länge der gezeigten Zeit',
+    resetLayout: 'Layout zurücksetzen',
+    resetDetail: 'alle Panels schließen und die üblichen öffnen',
+    sureToReset: 'Alle Panels schließen und die üblichen öffnen?',
+    exportLayout: 'Layout als Datei speichern',
+    startHandler: (name) => `Handler ${name} starten`,
+    stopHandler: (name) => `Handler ${name} anhalten`,
+    sureToStop: (name) => `Handler ${name} anhalten?`,
+    flush: 'Alles Empfangene im Archiv speichern',
+    shards: 'Zahl der Shards setzen',
+    shardsField: 'Zahl der Threads, die an WebSockets schreiben; 0 für einen je Kern, oder auto',
+    shardsOf: (shards) => `${shards} Shards verwenden`,
+    startTestRun: 'Testlauf beginnen',
+    testRunName: 'Name des Testlaufs',
+    startNamed: (name) => `${name} beginnen`,
+    stopTestRun: (name) => `Testlauf ${name} beenden`,
+    sureToStopTestRun: (name) => `Testlauf ${name} beenden?`,
+    accounts: 'Konten',
+    auditLog: 'Audit-Log',
+    password: 'Kennwort ändern',
+    signOut: 'Abmelden',
+    preferences: 'Sprache und Zeiten',
+    sureToSignOut: 'Von dieser Seite abmelden?',
+  },
+
+  help: {
+    panel: (kind) => `Hilfe: ${kind}`,
+    open: (title) => `Hilfe zu ${title} (h)`,
+    opensFor: (what) => `Öffnet sich von selbst für: ${what}.`,
+    loading: 'Wird geladen\u2026',
+    missing: 'Dazu gibt es noch keine Hilfe.',
+    failed: 'Der DAC hat die Hilfe nicht gesendet.',
+    all: 'Alle Themen',
+  },
+
+  hints: {
+    title: 'Hinweis',
+    texts: [
+      'Strg+K findet Instanzen, Metriken, Panels und Befehle.',
+      'Ziehen Sie über ein Diagramm, um diese Zeit zu vergrößern. Die Leertaste hält alle Panels an.',
+      'Das Fragezeichen eines Panels sagt, was es zeigt und wie man es benutzt.',
+    ],
+    next: 'Nächster Hinweis',
+    close: 'Keine Hinweise mehr',
+    again: 'Hinweise wieder zeigen',
+  },
+
+  preferences: {
+    title: 'Sprache und Zeiten',
+    language: 'Sprache',
+    languages: { en: 'English', de: 'Deutsch' },
+    languageHint: 'Die Seite wird neu geladen.',
+    zone: 'Zeiten',
+    zones: { local: (zone) => `Ortszeit (${zone})`, utc: 'UTC' },
+    zoneHint: 'Ein Link zu einem Layout zeigt die Zeiten, wie Sie sie sehen.',
+    partly: 'Andere Panels, Alarme, Konten und Meldungen des DAC sind auf Englisch.',
+  },
+
+  session: {
+    title: 'Anmelden',
+    why: 'Dieser DAC zeigt seine Messwerte nur Personen mit einem Konto.',
+    noRights: (name) =>
+      `${name} darf hier nichts lesen. Bitten Sie einen Administrator um eine Rolle, oder melden Sie sich als jemand anderes an.`,
+    byLink: 'Auf dem Rechner des DAC gibt oasis sign-in-link einen Link aus, der anmeldet.',
+    name: 'Benutzername',
+    password: 'Kennwort',
+    failed: (code) => anmeldung[code] ?? 'Die Anmeldung ist fehlgeschlagen. Versuchen Sie es noch einmal.',
+    signIn: 'Anmelden',
+    signOut: 'Abmelden',
+    signedIn: (name) => `${name} abmelden`,
+  },
+};
+
+type View = Parameters<NonNullable<NonNullable<Translation['commands']>['what']>>[0];
+
+function befehl({ request }: View): string {
+  switch (request.command) {
+    case 'hertz':
+      return `${request.hertz} Hz setzen`;
+    case 'deadband':
+      return `Totband von ${request.metric}`;
+    case 'demand':
+      return 'Dem Bedarf folgen';
+    case 'demand-off':
+      return befehle.demandOff;
+    case 'enable':
+      return befehle.enable;
+    case 'disable':
+      return befehle.disable;
+    case 'sample-now':
+      return befehle.sampleNow;
+    case 'trigger':
+      return befehle.trigger;
+  }
+}
+
+function grund(view: View): string {
+  const text = gruende[view.code ?? ''] ?? view.code ?? 'fehlgeschlagen';
+  return view.message ? `${text} (${view.message})` : text;
+}

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { strings } from '../strings.ts';
+import { de } from './de.ts';
+import { isGroup, TRANSLATED, translate } from './translation.ts';
+
+const SOURCES = fileURLToPath(new URL('..', import.meta.url));
+const LANGUAGES = { de };
+
+/** Names of all texts, each with the type of the text; lists with their length. */
+function namesIn(texts: object, path = ''): string[] {
+  return Object.entries(texts).flatMap(([name, text]: [string, unknown]) => {
+    const here = path === '' ? name : `${path}.${name}`;
+    if (isGroup(text)) return namesIn(text, here);
+    return [`${here}: ${Array.isArray(text) ? `list of ${text.length}` : typeof text}`];
+  });
+}
+
+/** Keys of a keyboard are named in one language and not in another. */
+const FREE = /^keys\.names\./;
+
+function pick(texts: object): string[] {
+  const wanted = Object.entries(texts).filter(([name]) => (TRANSLATED as readonly string[]).includes(name));
+  return namesIn(Object.fromEntries(wanted))
+    .filter((name) => !FREE.test(name))
+    .sort();
+}
+
+describe.each(Object.entries(LANGUAGES))('the language %s', (_, texts) => {
+  it('has every text of the translated parts, and no other', () => {
+    expect(pick(texts)).toEqual(pick(strings));
+    expect(Object.keys(texts).sort()).toEqual([...TRANSLATED].sort());
+  });
+});
+
+describe('translate', () => {
+  it('changes the texts in the objects that others have taken, and leaves the rest', () => {
+    const texts = { frame: { close: 'Close', open: () => 'Open' }, other: { text: 'Text' } };
+    const taken = texts.frame;
+    translate(texts, { frame: { close: 'Schließen' } });
+    expect(taken.close).toBe('Schließen');
+    expect(taken.open()).toBe('Open');
+    expect(texts.other.text).toBe('Text');
+  });
+});
+
+describe('the sources', () => {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes('.test.') && !name.startsWith('strings/'))
+    .map((name) => [name, readFileSync(join(SOURCES, name), 'utf8')] as const);
+
+  it('take no single text before the language is known', () => {
+    // At the beginning of a file only groups may be taken: their texts change with the language.
+    const early = files.flatMap(([name, text]) =>
+      [...text.matchAll(/^(?:export )?const \w+ = strings\.([\w.]+);$/gm)]
+        .filter(
+          ([, path]) =>
+            !isGroup(path.split('.').reduce<unknown>((at, part) => Reflect.get(at as object, part), strings)),
+        )
+        .map(([line]) => `${name}: ${line}`),
+    );
+    expect(early).toEqual([]);
+  });
+});

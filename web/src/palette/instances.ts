@@ -1,0 +1,187 @@
+import type { Metric } from '@oasis/wire';
+import { formatHertz, shortType } from '../format/name.ts';
+import { activeDock } from '../layout/active_dock.ts';
+import { buildPanels, fits, type WantedKind } from '../panels/build.ts';
+import { targetsOf } from '../panels/spec.ts';
+import { can } from '../state/abilities.ts';
+import { unwatch, watch } from '../state/actions.ts';
+import { openPanels, panels, revealed } from '../state/panels.ts';
+import { readSchemas } from '../state/schemas.ts';
+import { mayAdminister } from '../state/session.ts';
+import { chosenKeys, registry } from '../state/store.ts';
+import { schemaOfTarget } from '../state/target_schema.ts';
+import { type InstanceEntry, isRate } from '../stream/protocol.ts';
+import { keyOf, type Target } from '../stream/view.ts';
+import { strings } from '../strings.ts';
+import { askDac, giveCommand } from './dac_requests.ts';
+import type { PaletteEntry, PaletteLevel } from './entry.ts';
+
+const words = strings.palette;
+/** Rates that are offered before one is typed. */
+const RATES = [1, 10, 50, 100, 1000] as const;
+
+export async function prepareInstances(): Promise<void> {
+  await readSchemas(registry.peek()?.instances ?? []);
+}
+
+/** All instances, watched ones first. */
+function sorted(): readonly InstanceEntry[] {
+  const all = registry.peek()?.instances ?? [];
+  const isWatched = (entry: InstanceEntry) => chosenKeys.peek().has(keyOf(entry));
+  return [...all.filter(isWatched), ...all.filter((entry) => !isWatched(entry))];
+}
+
+export function* instanceEntries(): Iterable<PaletteEntry> {
+  for (const entry of sorted()) yield instanceEntry(entry);
+}
+
+function instanceEntry(entry: InstanceEntry): PaletteEntry {
+  const isWatched = chosenKeys.peek().has(keyOf(entry));
+  const state = entry.state !== 'online' ? words.offline : isWatched ? words.watched : '';
+  return {
+    id: `instance ${keyOf(entry)}`,
+    kind: 'instance',
+    title: entry.instance,
+    detail: [words.on(entry.node), shortType(entry.type), state].filter(Boolean).join(' \u00b7 '),
+    run: () => goTo(entry),
+    actions: () => actionsOf(entry),
+  };
+}
+
+/** Brings the panels of an instance to the front; opens them if there are none. */
+function goTo(entry: InstanceEntry): void {
+  const { node, instance } = entry;
+  watch({ node, instance });
+  const key = keyOf(entry);
+  const first = panels.peek().find((spec) => targetsOf(spec).some((target) => keyOf(target) === key));
+  if (first) reveal(first.id);
+}
+
+/** Brings a panel to the front. */
+export function reveal(id: string): void {
+  activeDock()?.focus(id);
+  revealed.value = { id };
+}
+
+export function* metricEntries(): Iterable<PaletteEntry> {
+  for (const entry of sorted()) {
+    for (const metric of schemaOfTarget(entry)?.metrics ?? []) yield metricEntry(entry, metric);
+  }
+}
+
+function metricEntry(entry: InstanceEntry, metric: Metric): PaletteEntry {
+  return {
+    id: `metric ${keyOf(entry)} ${metric.name}`,
+    kind: 'metric',
+    title: words.of(metric.name, entry.instance),
+    detail: [metric.label, words.on(entry.node)].filter(Boolean).join(' \u00b7 '),
+    run: () => openMetric({ node: entry.node, instance: entry.instance }, metric),
+  };
+}
+
+/** Opens the panel that suits a metric best. */
+function openMetric(target: Target, metric: Metric): void {
+  const kind: WantedKind = fits('chart', metric) ? 'chart' : fits('states', metric) ? 'states' : 'values';
+  openPanels(buildPanels(kind, [{ target, metric: metric.name }], schemaOfTarget));
+  const last = panels.peek().at(-1);
+  if (last) reveal(last.id);
+}
+
+/** The commands of all instances that can take them. */
+export function* controlEntries(): Iterable<PaletteEntry> {
+  for (const entry of sorted()) yield* controlsOf(entry);
+}
+
+function actionsOf(entry: InstanceEntry): PaletteLevel {
+  const { node, instance } = entry;
+  const isWatched = chosenKeys.peek().has(keyOf(entry));
+  const watching: PaletteEntry = isWatched
+    ? control(entry, 'unwatch', words.unwatch(instance), { run: () => unwatch(entry) })
+    : control(entry, 'watch', words.watch(instance), { run: () => watch({ node, instance }) });
+  const entries = [
+    control(entry, 'go', words.goTo(instance), { run: () => goTo(entry) }),
+    watching,
+    ...controlsOf(entry),
+    ...(schemaOfTarget(entry)?.metrics ?? []).map((metric) => metricEntry(entry, metric)),
+  ];
+  return { title: words.actions(instance), entries: () => entries };
+}
+
+function* controlsOf(entry: InstanceEntry): Iterable<PaletteEntry> {
+  const { node, instance } = entry;
+  const give = (title: string, request: Parameters<typeof giveCommand>[1]) => () =>
+    giveCommand(entry, request, title);
+  if (entry.state === 'online' && !entry.replay) {
+    if (can(entry, 'sample-now')) {
+      const title = words.sampleNow(instance);
+      yield control(entry, 'sample-now', title, { run: give(title, { command: 'sample-now' }) });
+    }
+    if (can(entry, 'hertz')) yield rateEntry(entry);
+    if (can(entry, 'trigger')) {
+      const title = words.trigger(instance);
+      yield control(entry, 'trigger', title, { run: give(title, { command: 'trigger' }) });
+    }
+    if (can(entry, 'demand-off')) {
+      const title = words.follow(instance);
+      yield control(entry, 'demand-off', title, { run: give(title, { command: 'demand-off' }) });
+    }
+    const title = entry.enabled ? words.disable(instance) : words.enable(instance);
+    yield control(entry, entry.enabled ? 'disable' : 'enable', title, {
+      ...(entry.enabled && { sure: words.sureToDisable(instance, node) }),
+      run: give(title, { command: entry.enabled ? 'disable' : 'enable' }),
+    });
+  }
+  if (entry.state !== 'online' && mayAdminister.peek()) {
+    const title = words.forget(instance);
+    yield control(entry, 'forget', title, {
+      sure: words.sureToForget(instance, node),
+      run: () => askDac(title, 'DELETE', `instances/${entry.id}`),
+    });
+  }
+}
+
+/** Nodes that are gone for good can be forgotten. */
+export function* nodeEntries(): Iterable<PaletteEntry> {
+  if (!mayAdminister.peek()) return;
+  for (const { name, state } of registry.peek()?.nodes ?? []) {
+    if (state === 'online') continue;
+    const title = words.forgetNode(name);
+    yield {
+      id: `forget-node ${name}`,
+      kind: 'control',
+      title,
+      sure: words.sureToForgetNode(name),
+      run: () => askDac(title, 'DELETE', `nodes/${encodeURIComponent(name)}`),
+    };
+  }
+}
+
+function rateEntry(entry: InstanceEntry): PaletteEntry {
+  const { instance } = entry;
+  const set = (hertz: number): PaletteEntry => {
+    const title = words.rateOf(formatHertz(hertz), instance);
+    return control(entry, `hertz ${hertz}`, title, {
+      run: () => giveCommand(entry, { command: 'hertz', hertz }, title),
+    });
+  };
+  const level: PaletteLevel = {
+    title: words.rate(instance),
+    placeholder: words.rateField,
+    isValue: true,
+    entries: (typed) => {
+      const wanted = Number(typed);
+      if (typed.trim() === '') return RATES.map(set);
+      return isRate(wanted) ? [set(wanted)] : [];
+    },
+  };
+  return control(entry, 'hertz', words.rate(instance), { level: () => level });
+}
+
+function control(
+  entry: InstanceEntry,
+  name: string,
+  title: string,
+  what: Pick<PaletteEntry, 'run' | 'level' | 'sure'>,
+): PaletteEntry {
+  return { id: `${name} ${keyOf(entry)}`, kind: 'control', title, detail: words.on(entry.node), ...what };
+}

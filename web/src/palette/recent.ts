@@ -1,0 +1,24 @@
+/** The entries that were used last, over visits. */
+
+const STORED = 'oasis.palette';
+export const MOST_RECENT = 8;
+
+/** Returns the entries that were used last, newest first. */
+export function recentIds(): readonly string[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(STORED) ?? '[]');
+    if (!Array.isArray(stored)) return [];
+    return stored.filter((id): id is string => typeof id === 'string').slice(0, MOST_RECENT);
+  } catch {
+    return [];
+  }
+}
+
+export function remember(id: string): void {
+  try {
+    const ids = [id, ...recentIds().filter((other) => other !== id)].slice(0, MOST_RECENT);
+    localStorage.setItem(STORED, JSON.stringify(ids));
+  } catch {
+    // Without storage nothing is remembered.
+  }
+}

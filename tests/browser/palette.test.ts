@@ -1,6 +1,7 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Locator } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
@@ -159,7 +160,7 @@ it('shows hints once', async () => {
 });
 
 it('speaks German where it is translated, and keeps the choice', async () => {
-  await keyboard().press(',');
+  await keyboard().press(';');
   await visit.page.getByText('Deutsch').click();
   await expect.poll(() => visit.page.locator('html').getAttribute('lang')).toBe('de');
   await visit.seesSamples('processor', 1);
@@ -206,4 +207,20 @@ it('shows local time or UTC, and links say so', async () => {
   await visit.page.reload();
   await visit.seesSamples('processor', 1);
   expect(await part('time-zone').textContent()).toBe('UTC');
+});
+
+it('has a form, or names a command, for every change that the HTTP API offers', async () => {
+  const page = readFileSync(fileURLToPath(new URL('../../docs/reference/page.md', import.meta.url)), 'utf8');
+  const table = page.split('### Forms for everything')[1].split('\n## ')[0];
+  const rows = table.split('\n').filter((line) => line.startsWith('| `'));
+  const named = rows.flatMap((row) => [...row.split('|')[1].matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+  const { paths } = (await (await fetch(`${rig.oasis.url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const changes = Object.entries(paths)
+    .filter(([, methods]) => ['post', 'put', 'patch', 'delete'].some((method) => method in methods))
+    .map(([path]) => path.replace('/api/v1/', ''));
+  expect(changes.length).toBeGreaterThan(20);
+  const isNamed = (path: string) => named.some((name) => path === name || path.startsWith(`${name}/`));
+  expect(changes.filter((path) => !isNamed(path))).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { shortType } from '../format/name.ts';
 import { OfflineNote } from '../panels/offline_note.tsx';
 import { useShown } from '../panels/use_shown.ts';
 import { unwatch } from '../state/actions.ts';
+import { nameOf } from '../state/names.ts';
 import { cellsOf, type InstanceCells } from '../state/store.ts';
 import type { Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
@@ -52,7 +53,7 @@ export function Card({ target }: { target: Target }) {
       <HistoryStrip cells={cells} />
       <CommandBar target={target} cells={cells} problem={problem} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
-      <section class="card-scroll" tabIndex={0} aria-label={strings.card.metrics}>
+      <section class="card-scroll" tabIndex={0} aria-label={`${strings.card.metrics}: ${nameOf(target)}`}>
         <OfflineNote target={target} />
         <MetricTable target={target} cells={cells} shown={shown} />
         <MoreCommands target={target} cells={cells} problem={problem} />

@@ -2,6 +2,7 @@ import type { Signal } from '@preact/signals';
 import { formatRough } from '../format/number.ts';
 import { can } from '../state/abilities.ts';
 import { command } from '../state/actions.ts';
+import { nameOf } from '../state/names.ts';
 import type { InstanceCells } from '../state/store.ts';
 import type { CommandRequest, RecorderEntry } from '../stream/protocol.ts';
 import type { CommandView, Target } from '../stream/view.ts';
@@ -23,7 +24,7 @@ export function CommandBar(props: { target: Target; cells: InstanceCells; proble
   };
   if (entry?.replay) return null;
   return (
-    <section class="commands" aria-label={words.title}>
+    <section class="commands" aria-label={`${words.title}: ${nameOf(target)}`}>
       <fieldset class="commands-controls" disabled={isOffline} title={isOffline ? words.offline : undefined}>
         {isCalled && (
           <HertzForm

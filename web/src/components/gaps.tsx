@@ -11,19 +11,19 @@ const words = strings.gaps;
 export function Gaps({ cells }: { cells: InstanceCells }) {
   const events = cells.loss.value?.events ?? [];
   return (
-    <section class="gaps" aria-label={words.title}>
+    <div class="gaps">
       {events.length === 0 ? (
         <p class="gaps-none" data-testid="no-gaps">
           {(cells.entry.value?.state ?? 'online') === 'online' ? words.none : words.noneOffline}
         </p>
       ) : (
-        <ol class="gaps-list" data-testid="gaps">
+        <ol class="gaps-list" aria-label={words.title} data-testid="gaps">
           {events.map((event, index) => (
             <Gap key={`${events.length - index}`} event={event} />
           ))}
         </ol>
       )}
-    </section>
+    </div>
   );
 }
 

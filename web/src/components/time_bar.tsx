@@ -29,36 +29,38 @@ const words = strings.time;
 export function TimeBar() {
   const isLive = range.value.live;
   return (
-    <div class="time-bar" role="toolbar" aria-label={words.title}>
-      <button
-        type="button"
-        class={isLive ? 'live-button is-live' : 'live-button'}
-        title={isLive ? words.pauseTip : words.resumeTip}
-        data-live={isLive}
-        data-testid="live"
-        onClick={togglePause}
-      >
-        <Icon name={isLive ? 'pause' : 'play'} />
-        <span class="live-text">{isLive ? words.pause : words.resume}</span>
-      </button>
-      <SpanChoice />
-      <Playback />
-      <IconButton icon="back" label={words.earlier} testId="earlier" onClick={() => pan(-0.5)} />
-      <Slider />
-      <IconButton icon="forward" label={words.later} testId="later" onClick={() => pan(0.5)} />
-      <IconButton
-        icon="clock"
-        label={words.moment}
-        testId="go-to-moment"
-        onClick={() => {
-          openDialog.value = 'moment';
-        }}
-      />
-      <Ends />
-      <ZoneButton />
-      <MarkerChoice />
-      <CompareChoice />
-    </div>
+    <section class="time-bar" aria-label={words.title}>
+      <div class="time-bar-tools" role="toolbar" aria-label={words.title}>
+        <button
+          type="button"
+          class={isLive ? 'live-button is-live' : 'live-button'}
+          title={isLive ? words.pauseTip : words.resumeTip}
+          data-live={isLive}
+          data-testid="live"
+          onClick={togglePause}
+        >
+          <Icon name={isLive ? 'pause' : 'play'} />
+          <span class="live-text">{isLive ? words.pause : words.resume}</span>
+        </button>
+        <SpanChoice />
+        <Playback />
+        <IconButton icon="back" label={words.earlier} testId="earlier" onClick={() => pan(-0.5)} />
+        <Slider />
+        <IconButton icon="forward" label={words.later} testId="later" onClick={() => pan(0.5)} />
+        <IconButton
+          icon="clock"
+          label={words.moment}
+          testId="go-to-moment"
+          onClick={() => {
+            openDialog.value = 'moment';
+          }}
+        />
+        <Ends />
+        <ZoneButton />
+        <MarkerChoice />
+        <CompareChoice />
+      </div>
+    </section>
   );
 }
 

@@ -6,9 +6,11 @@ import { PanelFrame } from '../panels/panel_frame.tsx';
 import { isSingle, type PanelSpec, targetsOf } from '../panels/spec.ts';
 import { titleOf } from '../panels/title.ts';
 import { keyOf } from '../stream/view.ts';
+import { strings } from '../strings.ts';
 import type { ActiveDock } from './active_dock.ts';
 import type { Geometry } from './geometry.ts';
 import { HeadActions } from './head_actions.ts';
+import { Tab } from './tab.ts';
 
 /** Maximum number of rows; further instances become tabs. */
 const ROWS = 3;
@@ -36,6 +38,8 @@ export class Dock implements ActiveDock {
   ) {
     this.api = createDockview(element, {
       createComponent: ({ id }) => new Content(id),
+      createTabComponent: () => new Tab(strings.panels.close),
+      defaultTabComponent: 'tab',
       createRightHeaderActionComponent: () => new HeadActions(),
       theme: { name: 'oasis', className: 'dockview-theme-oasis', gap: 0 },
       disableFloatingGroups: true,

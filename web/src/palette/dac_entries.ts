@@ -58,6 +58,16 @@ export function* layoutEntries(): Iterable<PaletteEntry> {
 export function* dacCommands(): Iterable<PaletteEntry> {
   if (hasArchive.peek()) yield* archiveCommands();
   if (!mayAdminister.peek()) return;
+  if (hasArchive.peek()) {
+    yield {
+      id: 'confirm-clock',
+      kind: 'control',
+      title: words.confirmClock,
+      detail: words.confirmClockDetail,
+      sure: words.sureToConfirmClock,
+      run: () => askDac(words.confirmClock, 'POST', 'archive/retention/confirm'),
+    };
+  }
   for (const { name, condition } of handlers) {
     const isStopped = condition === 'stopped' || condition === 'failed';
     const title = isStopped ? words.startHandler(name) : words.stopHandler(name);

@@ -59,6 +59,7 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['s'], what: () => words.share, act: () => void copyLink() },
   { keys: ['o'], what: () => words.layout, act: () => show('layout') },
   { keys: ['t'], what: () => words.theme, act: toggleTheme },
+  { keys: [';'], what: () => strings.preferences.title, act: () => show('preferences') },
   { keys: ['h'], what: () => words.panelHelp, act: openPanelHelp },
   { keys: ['?'], what: () => words.help, act: () => show('help') },
 ];

@@ -1,0 +1,151 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AxeResults } from 'axe-core';
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Visit } from './harness/browser.ts';
+import { Oasis } from './harness/oasis.ts';
+import { Rig } from './harness/rig.ts';
+
+/** Every dialog, panel and list by the rules of axe-core (WCAG 2.2 A and AA, and good practice), dark and light. */
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+const rig = new Rig(() =>
+  Oasis.up('--name', 'plant', '--archive', mkdtempSync(join(tmpdir(), 'oasis-axe-'))),
+);
+let visit: Visit;
+
+function part(testId: string): Locator {
+  return visit.page.getByTestId(testId);
+}
+
+const THEMES = ['dark', 'light'] as const;
+
+/** A page for all tests of a group: loading it takes longer than looking at it. */
+beforeAll(async () => {
+  visit = await rig.visit();
+  await visit.seesSamples('processor', 1);
+});
+
+afterAll(async () => {
+  expect(visit.complaints).toEqual([]);
+  await visit.close();
+});
+
+/** What axe-core finds wrong with the screen, each with its element and the remedy. */
+async function violations(): Promise<string[]> {
+  // The policy of the page allows no script from elsewhere; the browser's protocol is not the page.
+  await visit.page.evaluate(AXE);
+  const { violations: found } = await visit.page.evaluate(
+    (tags) =>
+      (window as unknown as { axe: { run: (options: object) => Promise<AxeResults> } }).axe.run({
+        runOnly: tags,
+      }),
+    TAGS,
+  );
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(
+      ({ target, any }) => `${id}: ${target.join(' ')}: ${any.map(({ message }) => message).join('; ')}`,
+    ),
+  );
+}
+
+async function shows(theme: (typeof THEMES)[number]): Promise<void> {
+  const root = visit.page.locator('html');
+  if ((await root.getAttribute('data-theme')) !== theme) await part('toggle-theme').click();
+  await expect.poll(() => root.getAttribute('data-theme')).toBe(theme);
+}
+
+const source = (metrics: readonly string[]) => ({ target: MEMORY, metrics });
+const MEMORY = { node: 'plant', instance: 'memory' };
+const PROCESSOR = { node: 'plant', instance: 'processor' };
+const FREE = 'plant/memory.physical_memory_avail';
+
+/** One panel of each kind. */
+const PANELS = [
+  { kind: 'instance', target: PROCESSOR },
+  { kind: 'series', mode: 'lines', sources: [source(['physical_memory_avail', 'buffers'])] },
+  { kind: 'states', sources: [source(['buffers'])] },
+  { kind: 'gauge', target: MEMORY, metric: 'physical_memory_avail' },
+  { kind: 'histogram', target: MEMORY, metric: 'physical_memory_avail' },
+  { kind: 'events', targets: [MEMORY] },
+  { kind: 'xy', expressions: [FREE, FREE] },
+  { kind: 'spectrum', expressions: [FREE], size: 256, window: 'hann' },
+  { kind: 'statistics', expressions: [FREE] },
+  { kind: 'number', expressions: [FREE] },
+  { kind: 'text', text: '# Title\n\nSome *text* and a [link](https://example.org).\n\n- one\n- two' },
+  { kind: 'ledger' },
+  { kind: 'alarms' },
+  { kind: 'alarm-history' },
+  { kind: 'rules' },
+  { kind: 'test-runs' },
+].map((panel, index) => ({ id: `p${index + 1}`, ...panel }));
+
+async function open(panels: readonly object[]): Promise<void> {
+  await visit.page.keyboard.press('o');
+  const text = JSON.stringify({ oasis: 'layout', version: 1, panels, range: { live: true, span: 60_000 } });
+  await part('import-layout').setInputFiles({
+    name: 'layout.json',
+    mimeType: 'application/json',
+    buffer: Buffer.from(text),
+  });
+  await expect.poll(() => part('layout').count()).toBe(0);
+}
+
+describe.each(THEMES)('in %s colors', (theme) => {
+  it('the page with its list, tree and hint has no violation', async () => {
+    await shows(theme);
+    expect(await violations()).toEqual([]);
+  });
+
+  it.each(PANELS)('the panel $kind has no violation', async (panel) => {
+    await shows(theme);
+    await open([panel]);
+    await expect.poll(() => visit.page.locator('.panel-host').count()).toBe(1);
+    await expect.poll(() => visit.page.locator('.panel-host').textContent()).not.toContain('Loading\u2026');
+    expect(await violations()).toEqual([]);
+  });
+
+  it.each([
+    ['k', 'palette'],
+    ['?', 'help'],
+    ['a', 'add'],
+    ['o', 'layout'],
+    ['j', 'moment'],
+    ['n', 'note'],
+    ['r', 'control'],
+    ['h', 'topic'],
+    [',', 'settings'],
+    ['d', 'dacs'],
+  ])('the dialog of the key %s has no violation', async (key, dialog) => {
+    await shows(theme);
+    await visit.page.keyboard.press(key);
+    await expect.poll(() => part(dialog).count()).toBe(1);
+    await expect.poll(() => part(dialog).textContent()).not.toContain('Loading\u2026');
+    expect(await violations()).toEqual([]);
+    await visit.page.keyboard.press('Escape');
+    await expect.poll(() => part(dialog).count()).toBe(0);
+  });
+
+  it.each([
+    ['open-accounts', 'accounts'],
+    ['open-audit-log', 'audit-log'],
+  ])('the dialog of the button %s has no violation', async (button, dialog) => {
+    await shows(theme);
+    await part(button).click();
+    await expect.poll(() => part(dialog).count()).toBe(1);
+    await expect.poll(() => part(dialog).textContent()).not.toContain('Loading\u2026');
+    expect(await violations()).toEqual([]);
+    await visit.page.keyboard.press('Escape');
+    await expect.poll(() => part(dialog).count()).toBe(0);
+  });
+});
+
+it('has no violation on a telephone, with the list open', async () => {
+  await visit.page.setViewportSize({ width: 390, height: 844 });
+  await part('tree-toggle').click();
+  expect(await violations()).toEqual([]);
+});

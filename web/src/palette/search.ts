@@ -6,7 +6,7 @@ export const MOST_ENTRIES = 200_000;
 /** Most entries that are listed. */
 export const LISTED = 50;
 /** Entries between two looks at the clock. */
-const AT_ONCE = 256;
+const AT_ONCE = 64;
 
 export interface Found {
   readonly entry: PaletteEntry;

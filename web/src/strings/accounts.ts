@@ -63,7 +63,7 @@ export const accountStrings = {
     nothing: 'nothing',
 
     own: 'Change your password',
-    present: 'Present password',
+    present: 'Current password',
     fresh: 'New password',
     again: 'New password again',
     different: 'The two new passwords differ.',

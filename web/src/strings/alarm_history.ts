@@ -33,7 +33,7 @@ export const historyStrings = {
       `${from}, ${length}${count === '0' ? '' : `, ${count} missing`}: ${cause}`,
     gone: 'The DAC does not know this instance any more: there is no chart.',
     show: 'Show this moment on the charts',
-    trace: 'Course of this alarm',
+    trace: 'History of this alarm',
   },
 
   history: {

@@ -56,7 +56,7 @@ export const alarmListStrings = {
     view: 'Which alarms',
     counted: (name: string, count: number) => `${name} (${count})`,
     filter: 'Find an alarm, instance or node',
-    minimum: 'Least severity',
+    minimum: 'Minimum severity',
     any: 'Any severity',
     atLeast: (severity: string) => `${severity} and worse`,
     sort: 'Order',

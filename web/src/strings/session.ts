@@ -16,7 +16,7 @@ export const sessionStrings = {
         denied: 'The provider of identity has refused.',
         other_flow: 'This sign-in was begun in another browser, or more than 10 minutes ago. Try again.',
         bad_answer:
-          'The answer of the provider of identity is not good. Try again; the log of the DAC has the reason.',
+          'The answer of the provider of identity is not valid. Try again; the log of the DAC has the reason.',
         no_name: 'The provider of identity names no user. Its claim must be set (access.oidc.name_claim).',
         no_role: 'None of your groups has a role here. Ask an administrator.',
         no_account: 'You have no account here, or it belongs to somebody else. Ask an administrator.',

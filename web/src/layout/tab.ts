@@ -20,7 +20,6 @@ export class Tab implements ITabRenderer {
     const mark = document.createElement('div');
     mark.className = 'dv-default-tab-action';
     mark.setAttribute('aria-hidden', 'true');
-    mark.textContent = '\u2715';
     // A press on the mark begins no drag of the tab.
     mark.addEventListener('pointerdown', (event) => event.preventDefault());
     mark.addEventListener('click', (event) => {

@@ -146,7 +146,8 @@ pub enum Verb {
   oasis command my-host/memory disable
   oasis command my-host/memory sample-now
   oasis command my-host/oven trigger
-  oasis command my-host/oven deadband temperature 0.5")]
+  oasis command my-host/oven deadband temperature 0.5
+  oasis command 'plant-*/heartbeat' hertz 2     all that match")]
     Command(command::Arguments),
     /// Export samples of an archive to a file for other programs, also while its DAC runs.
     #[command(after_help = "Examples:

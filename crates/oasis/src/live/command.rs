@@ -3,22 +3,23 @@
 use crate::{
     live::{
         client::{Client, Refused},
+        list,
         locate::Located,
         unknown::{UnknownInstance, explained},
     },
-    target::Target,
+    target::{Target, named},
 };
 use clap::{Args, Subcommand};
 use oasis_dac::{NamedRequest, ProbeRequest};
 use oasis_tem::DacName;
-use oasis_wire::quantity::{DemandRange, Hertz};
+use oasis_wire::quantity::{DemandRange, Hertz, RateOutOfRange};
 use serde_json::{Value, json};
 use std::str::FromStr;
 use uuid::Uuid;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// NODE/INSTANCE.
+    /// NODE/INSTANCE; a `*` in it matches any text, and the command goes to all that match.
     pub target: Target,
     #[command(subcommand)]
     pub what: What,
@@ -34,6 +35,7 @@ pub enum What {
     /// Set the sampling rate.
     Hertz {
         /// 0.01 to 1000.
+        #[arg(value_parser = hertz)]
         hertz: Hertz,
     },
     /// Let readers control the rate; off keeps the current rate.
@@ -41,6 +43,7 @@ pub enum What {
         /// Rate without readers, 0.01 to 1000; or off.
         min: Least,
         /// Highest rate.
+        #[arg(value_parser = hertz)]
         max: Option<Hertz>,
     },
     /// Enable sampling.
@@ -60,6 +63,14 @@ pub enum What {
     },
 }
 
+/// Parses a rate; says what a rate is if there is no number.
+fn hertz(text: &str) -> Result<Hertz, String> {
+    match text.parse::<f64>() {
+        Ok(_) => text.parse().map_err(|error: RateOutOfRange| error.to_string()),
+        Err(_) => Err("a rate is a number of hertz from 0.01 to 1000, such as 10".into()),
+    }
+}
+
 /// The argument of `demand`.
 #[derive(Debug, Clone, Copy)]
 pub enum Least {
@@ -73,7 +84,7 @@ impl FromStr for Least {
         if text == "off" {
             return Ok(Self::Off);
         }
-        text.parse().map(Self::Hertz).map_err(|error| format!("{error}; or write off"))
+        hertz(text).map(Self::Hertz).map_err(|error| format!("{error}; or write off"))
     }
 }
 
@@ -124,23 +135,50 @@ async fn send(
     Err(explained(unknown.into(), &server).await)
 }
 
-/// Sends one command and prints the state of the instance.
+/// Sends a command to one instance, or to all that match a pattern, and prints their states.
 pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let wish = ProbeRequest::try_from(arguments.what)?;
-    let request = NamedRequest { uuid: arguments.uuid.unwrap_or_else(Uuid::new_v4), request: wish.clone() };
-    let (done, dac) = match send(&arguments.located, &arguments.target, &request).await {
-        // The node has not executed it: a TEM may know by now where the node is.
-        Err(error) if has_code(&error, "node_moved") => {
-            send(&arguments.located, &arguments.target, &request).await
+    let wish = ProbeRequest::try_from(arguments.what.clone())?;
+    if !arguments.target.is_pattern() {
+        return run_one(&arguments, &arguments.target, &wish).await;
+    }
+    anyhow::ensure!(arguments.uuid.is_none(), "--uuid names one command: give one instance, without a *");
+    let targets = matching(&arguments)?;
+    let mut failed = 0;
+    for target in &targets {
+        if let Err(error) = run_one(&arguments, target, &wish).await {
+            eprintln!("{target}: {error:#}");
+            failed += 1;
         }
+    }
+    anyhow::ensure!(failed == 0, "{failed} of {} instances did not execute the command", targets.len());
+    Ok(())
+}
+
+/// The instances that match the pattern, of all DACs that are asked.
+fn matching(arguments: &Arguments) -> anyhow::Result<Vec<Target>> {
+    let (all, failed) = list::targets(&arguments.located.servers()?)?;
+    anyhow::ensure!(
+        failed == 0,
+        "{failed} DACs did not answer: give the command to one of them (--dac-name)"
+    );
+    named(std::slice::from_ref(&arguments.target), &all)
+        .map_err(|pattern| anyhow::anyhow!("no instance matches {pattern}: list all with `oasis list`"))
+}
+
+/// Sends one command and prints the state of the instance.
+async fn run_one(arguments: &Arguments, target: &Target, wish: &ProbeRequest) -> anyhow::Result<()> {
+    let uuid = arguments.uuid.unwrap_or_else(Uuid::new_v4);
+    let request = NamedRequest { uuid, request: wish.clone() };
+    let (done, dac) = match send(&arguments.located, target, &request).await {
+        // The node has not executed it: a TEM may know by now where the node is.
+        Err(error) if has_code(&error, "node_moved") => send(&arguments.located, target, &request).await,
         Err(error) if has_code(&error, "unknown") => {
-            Err(error.context(format!("outcome unknown; repeat with --uuid {}", request.uuid)))
+            Err(error.context(format!("outcome unknown; repeat with --uuid {uuid}")))
         }
         sent => sent,
     }?;
     let state = if done["enabled"] == true { "enabled" } else { "disabled" };
     let at = dac.map_or_else(String::new, |dac| format!(" (at {dac})"));
-    let target = arguments.target;
     match (wish, done["hertz"].as_f64()) {
         (ProbeRequest::Demand(range), _) => {
             println!("{target}: {} to {} Hz on demand of readers, {state}{at}", range.min(), range.max());
@@ -149,4 +187,16 @@ pub async fn run(arguments: Arguments) -> anyhow::Result<()> {
         (_, None) => println!("{target}: {state}{at}"),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_that_is_no_number_is_explained() {
+        assert_eq!(hertz("2.5").map(Hertz::get), Ok(2.5));
+        assert_eq!(hertz("fast").unwrap_err(), "a rate is a number of hertz from 0.01 to 1000, such as 10");
+        assert!(hertz("0").unwrap_err().contains("out of range"));
+    }
 }

@@ -3,6 +3,7 @@
 use crate::{
     live::{api, arguments::List, dacs, locate::NamedServer},
     output_format::Format,
+    target::Target,
 };
 use anyhow::bail;
 use oasis_client::{ClientError, Server};
@@ -48,6 +49,16 @@ pub fn run(arguments: List) -> anyhow::Result<()> {
     }
 }
 
+/// Returns the names of all instances of some DACs, and how many DACs did not answer.
+pub fn targets(servers: &[NamedServer]) -> anyhow::Result<(Vec<Target>, usize)> {
+    let (found, failed) = ask(servers, "")?;
+    let target = |instance: &Value| Target {
+        node: text(instance, "node").into(),
+        instance: text(instance, "instance").into(),
+    };
+    Ok((found.iter().map(target).collect(), failed))
+}
+
 /// Asks the DACs; one of a TEM that does not answer leaves the others. Returns what was found, and how many did not answer.
 fn ask(servers: &[NamedServer], wanted: &str) -> anyhow::Result<(Vec<Value>, usize)> {
     let (mut found, mut failed) = (Vec::new(), 0);
@@ -68,6 +79,8 @@ fn ask(servers: &[NamedServer], wanted: &str) -> anyhow::Result<(Vec<Value>, usi
             found.push(instance);
         }
     }
+    // Nodes register in any order; their instances stay in that of their registration.
+    found.sort_by(|one, other| text(one, "node").cmp(text(other, "node")));
     Ok((found, failed))
 }
 

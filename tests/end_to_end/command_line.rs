@@ -192,6 +192,69 @@ fn command_prints_the_state_of_the_probe() {
 }
 
 #[test]
+fn a_command_goes_to_all_instances_that_a_pattern_matches() {
+    let up = up();
+    let url = up.url();
+    let said = |arguments: &[&str]| out(&run(&[&["command", "--url", &url], arguments].concat()));
+    let both = said(&["plant/*", "hertz", "20"]);
+    assert_eq!(both, "plant/processor: 20 Hz, enabled\nplant/heartbeat: 20 Hz, enabled\n");
+    assert_eq!(said(&["*/heart*", "disable"]), "plant/heartbeat: 20 Hz, disabled\n");
+    assert!(fails(&["command", "--url", &url, "plant/pump*", "enable"]).contains("plant/pump*"));
+    let uuid = "6b0c1bbb-37a5-4f3f-a6cf-5a3e2a3a8a01";
+    assert!(fails(&["command", "--url", &url, "plant/*", "--uuid", uuid, "enable"]).contains("--uuid"));
+    let partly = fails(&["command", "--url", &url, "plant/*", "trigger"]);
+    assert!(partly.contains("plant/processor: ") && partly.contains("2 of 2"), "{partly}");
+}
+
+#[test]
+fn a_mistyped_rate_node_instance_or_verb_is_explained() {
+    let up = up();
+    let url = up.url();
+    let fails = |arguments: &[&str]| fails(&[&["command", "--url", &url], arguments].concat());
+    assert!(fails(&["plant/processor", "hertz", "fast"]).contains("number of hertz"));
+    assert!(fails(&["plant/processor", "hetz", "5"]).contains("'hertz'"));
+    assert!(fails(&["plant/procesor", "enable"]).contains("did you mean \"processor\"?"));
+    assert!(fails(&["plamt/processor", "enable"]).contains("did you mean \"plant\"?"));
+}
+
+#[test]
+fn list_is_sorted_by_node() {
+    let up = Oasis::up(&["--name", "zeta", "--probe", "heartbeat@50"]);
+    ledger(&up, "zeta", "heartbeat", "a sample", |ledger| ledger["received"] != 0);
+    let _plant = Oasis::node(up.channel(), &["--probe", "heartbeat@50"]);
+    ledger(&up, "plant", "heartbeat", "a sample", |ledger| ledger["received"] != 0);
+    let text = out(&run(&["list", "--url", &up.url()]));
+    let names: Vec<&str> = text.lines().skip(1).filter_map(|line| line.split("  ").next()).collect();
+    assert_eq!(names, ["plant/heartbeat", "zeta/heartbeat"]);
+}
+
+#[test]
+fn a_node_that_no_attempt_can_connect_ends_and_names_the_remedy() {
+    let up = up();
+    let at_page = fails(&["node", "--name", "mill", "--dac", up.listen()]);
+    assert!(at_page.contains(&format!("use --dac {}", up.channel())), "{at_page}");
+    let udp = fails(&["node", "--name", "mill", "--dac", up.channel(), "--channel", "udp"]);
+    assert!(udp.contains("--udp"), "{udp}");
+}
+
+#[test]
+fn a_node_whose_name_is_taken_ends_with_an_error() {
+    let up = up();
+    let text = fails(&[
+        "node",
+        "--name",
+        "plant",
+        "--dac",
+        up.channel(),
+        "--probe",
+        "heartbeat@50",
+        "--flushes",
+        "1",
+    ]);
+    assert!(text.contains("the DAC refuses this node") && text.contains("name_taken"), "{text}");
+}
+
+#[test]
 fn an_unreachable_dac_is_named() {
     let text = fails(&["tail", "--url", "ws://127.0.0.1:9/ws"]);
     assert!(text.contains("ws://127.0.0.1:9/ws") && text.contains("oasis up"), "{text}");

@@ -294,7 +294,7 @@ fn tables_and_partitions_that_several_dacs_create_at_once_do_not_collide() {
     assert_eq!(site.postgres.ask(tables), format!("{all} {all}"), "one table for each shape");
     let tanks = "SELECT count(*) FROM oasis.oasis_table WHERE starts_with(name, 'plant_tank')";
     assert_eq!(site.postgres.count(tanks), DACS as u64);
-    nodes.into_iter().for_each(|node| node.running.shutdown());
+    nodes.into_iter().for_each(|node| drop(node.running.shutdown()));
 }
 
 #[test]

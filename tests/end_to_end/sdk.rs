@@ -55,6 +55,24 @@ fn a_node_in_cpp_finds_its_dac_by_a_tem_and_goes_on_when_that_is_killed() {
     check_failover_by_tem(&program, folder.path());
 }
 
+#[test]
+fn a_name_that_another_node_has_is_an_error_in_c_and_cpp() {
+    let folder = TempDir::new().unwrap();
+    let dac = Oasis::up(&["--name", "machine"]);
+    for program in [
+        compile("cc", "-std=c11", folder.path(), "sdk/c/tests/refused.c"),
+        compile("c++", "-std=c++17", folder.path(), "sdk/cpp/tests/refused.cpp"),
+    ] {
+        let run = |name: &str| Command::new(&program).args([dac.channel(), name]).output().unwrap();
+        let refused = run("machine");
+        let text = String::from_utf8(refused.stdout).unwrap();
+        assert_eq!(refused.status.code(), Some(1), "{text}");
+        assert!(text.contains("the DAC refuses this node") && text.contains("name_taken"), "{text}");
+        let taken = run("another machine");
+        assert!(taken.status.success(), "{taken:?}");
+    }
+}
+
 /// The first of its TEMs does not exist. The list is remembered in the folder.
 fn check_failover_by_tem(program: &Path, folder: &Path) {
     let tem = Oasis::tem(&[]);

@@ -4,7 +4,11 @@ use crate::{
     arguments::text,
     status::{Problem, Status, answer},
 };
-use std::{env, ffi::c_char, io};
+use std::{
+    env,
+    ffi::c_char,
+    io::{self, IsTerminal},
+};
 use tracing_subscriber::EnvFilter;
 
 /// Logs node events to standard error (connections, refusals, failing probes). `filter` is for example "info" or
@@ -25,6 +29,7 @@ pub unsafe extern "C" fn oasis_log(filter: *const c_char) -> Status {
         let refused = |error: String| Problem::Argument(format!("invalid log filter {wanted:?}: {error}"));
         let filter = EnvFilter::try_new(&wanted).map_err(|error| refused(error.to_string()))?;
         tracing_subscriber::fmt()
+            .with_ansi(is_colored())
             .with_env_filter(filter)
             // Errors are ignored: otherwise a closed standard error would end the node's thread that writes to it.
             .log_internal_errors(false)
@@ -33,4 +38,9 @@ pub unsafe extern "C" fn oasis_log(filter: *const c_char) -> Status {
             .map_err(|error| refused(error.to_string()))?;
         Ok(Status::Ok)
     })
+}
+
+/// Whether standard error shows colors: a file must not contain their codes.
+fn is_colored() -> bool {
+    io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none()
 }

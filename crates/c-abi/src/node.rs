@@ -245,19 +245,23 @@ pub unsafe extern "C" fn oasis_node_builder_free(builder: *mut NodeBuilder) {
 }
 
 /// Takes the last samples, sends them, waits up to two seconds until the DAC has them, and frees the node. Null is
-/// ignored.
+/// ignored. Returns OASIS_STATUS_REFUSED if the DAC has refused the node, such as for a name that another node has: then
+/// it has not received the samples.
 ///
 /// # Safety
 /// `node` is from oasis_node_builder_start and not used afterwards.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn oasis_node_shutdown(node: *mut Node) {
+pub unsafe extern "C" fn oasis_node_shutdown(node: *mut Node) -> Status {
     answer(|| {
         if !node.is_null() {
             // SAFETY: made by a Box, and the caller promises to use it no more.
-            unsafe { Box::from_raw(node) }.0.shutdown();
+            let refusal = unsafe { Box::from_raw(node) }.0.shutdown();
+            if let Some(refusal) = refusal {
+                return Err(Problem::Refused(refusal.to_string()));
+            }
         }
         Ok(Status::Ok)
-    });
+    })
 }
 
 /// The context of a periodic probe of the application.

@@ -32,6 +32,8 @@ pub enum Status {
     System = 5,
     /// A bug in OASIS. Please report it.
     Internal = 6,
+    /// The DAC refuses the node, such as for a name that another node has: it has not received its samples.
+    Refused = 7,
 }
 
 /// Why a call failed.
@@ -51,6 +53,8 @@ pub enum Problem {
     Row(#[from] RowError),
     #[error("invalid batch: {0}")]
     Batch(#[from] BatchError),
+    #[error("the DAC refuses this node: {0}")]
+    Refused(String),
     #[error(transparent)]
     Node(#[from] NodeError),
     #[error(transparent)]
@@ -62,6 +66,7 @@ impl Problem {
         match self {
             Self::Settings(SettingsError::File { .. }) => Status::System,
             Self::Null(_) | Self::Text(_) | Self::Argument(_) | Self::Settings(_) => Status::Argument,
+            Self::Refused(_) => Status::Refused,
             Self::Json(_) | Self::Schema(_) | Self::Row(_) | Self::Batch(_) => Status::Schema,
             Self::Node(NodeError::Schema { .. }) => Status::Schema,
             Self::Node(NodeError::DuplicateInstance { .. }) => Status::Duplicate,

@@ -24,7 +24,7 @@ use crate::{
     spooler,
     state::ProbeState,
 };
-use oasis_channel::{Connector, NodeIdentity, ProbeKind, RegisteredInstance, ResumeSecret};
+use oasis_channel::{Connector, Failure, NodeIdentity, ProbeKind, RegisteredInstance, ResumeSecret};
 use oasis_wire::{batch::Encoder, quantity::Hertz, sample::Sample, schema::ProbeType, value::RowWriter};
 use std::{
     io,
@@ -404,13 +404,26 @@ impl Node {
         self.outbox.wait(Duration::ZERO, |held| held.progress.iter().all(|known| !known.state.enabled)).1
     }
 
-    /// Takes the last samples, sends them, and waits up to two seconds until the DAC has them.
-    pub fn shutdown(mut self) {
+    /// Returns why the DAC that answered last has refused the node, such as `name_taken`. None once a DAC has taken it,
+    /// and before any has answered.
+    pub fn refusal(&self) -> Option<Failure> {
+        self.outbox.with(|held| held.refused.clone())
+    }
+
+    /// Returns whether a DAC has taken the node since it started.
+    pub fn was_taken(&self) -> bool {
+        self.outbox.with(|held| held.was_taken)
+    }
+
+    /// Takes the last samples, sends them, and waits up to two seconds until the DAC has them. Returns why the DAC has
+    /// refused the node, if it has: then it has not received them.
+    pub fn shutdown(mut self) -> Option<Failure> {
         self.stop_collecting();
         self.outbox.close();
         for thread in [self.shipper.take(), self.spooler.take()].into_iter().flatten() {
             let _ = thread.join();
         }
+        self.refusal()
     }
 
     fn stop_collecting(&mut self) {

@@ -1,7 +1,7 @@
 //! The state shared by the node's threads: batches and messages to send, and the state of the connection.
 
 use crate::{cpu_time::CpuTime, spool::Spool};
-use oasis_channel::{Counters, InstanceState, NodeMessage, Overhead};
+use oasis_channel::{Counters, Failure, InstanceState, NodeMessage, Overhead};
 use std::{
     collections::VecDeque,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -55,6 +55,10 @@ pub struct OutboxState {
     pub is_finite: bool,
     /// The shipper has waited long enough for the last samples to become safe.
     pub has_waited: bool,
+    /// Why the DAC that answered last, or what answered in its place, has refused the node. None once a DAC has taken it.
+    pub refused: Option<Failure>,
+    /// Whether a DAC has taken the node.
+    pub was_taken: bool,
     /// The run of an earlier process that is being sent.
     pub replayed: Option<Arc<Outbox>>,
 }
@@ -116,6 +120,8 @@ impl Outbox {
             ended: false,
             is_finite,
             has_waited: false,
+            refused: None,
+            was_taken: false,
             replayed: None,
         };
         Arc::new(Self { held: Mutex::new(held), changed: Condvar::new(), cpu: CpuTime::default() })

@@ -13,7 +13,7 @@ use crate::{
 };
 use oasis_channel::{
     Backoff, Connector, DacMessage, Ended, Failure, NodeIdentity, NodeMessage, Outcome, Overhead, PROTOCOL,
-    Receiver, RegisteredInstance, ResumeSecret, Sender, Turn,
+    Receiver, RegisteredInstance, ResumeSecret, Sender, Turn, frame::FrameError,
 };
 use oasis_wire::{quantity::Epoch, schema::ProbeType};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Code of a refusal because the DAC lacks what the channel needs, such as datagrams.
+const UNSUPPORTED: &str = "unsupported";
 /// How long a node that shuts down, or has sent an earlier run, waits for the last acknowledgements.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// How long a node waits until a DAC that drains has acknowledged the batches in transit.
@@ -138,6 +140,9 @@ impl Attempts {
             Turn::RoundOver => self.backoff.after(lasted),
         };
         let Err(error) = ended else { return };
+        if let Some(refusal) = refusal_of(&error) {
+            outbox.with(|held| held.refused = Some(refusal));
+        }
         if outbox.with(|held| held.closing) {
             return;
         }
@@ -210,6 +215,8 @@ impl Attempts {
         outbox.with(|held| {
             held.spool.connected(topics, met);
             held.broken = false;
+            held.refused = None;
+            held.was_taken = true;
             (held.draining, held.has_drained) = (false, false);
             held.has_waited = false;
             // Discard answers to a DAC that is gone.
@@ -255,6 +262,18 @@ impl Attempts {
         let (_held, closing) = outbox.wait(self.pause, |held| held.closing);
         closing
     }
+}
+
+/// Returns why a node is refused that will be refused again if nobody changes anything.
+fn refusal_of(error: &io::Error) -> Option<Failure> {
+    let inner = error.get_ref();
+    if let Some(refusal) = inner.and_then(|inner| inner.downcast_ref::<Failure>()) {
+        return (!refusal.is_temporary()).then(|| refusal.clone());
+    }
+    if let Some(frame @ FrameError::Http) = inner.and_then(|inner| inner.downcast_ref()) {
+        return Some(Failure::new(frame.code(), frame.to_string()));
+    }
+    (error.kind() == io::ErrorKind::Unsupported).then(|| Failure::new(UNSUPPORTED, error.to_string()))
 }
 
 fn as_they_are_now(announcement: &Announcement, outbox: &Outbox) -> Vec<RegisteredInstance> {

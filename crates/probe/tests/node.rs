@@ -5,7 +5,7 @@
 #[path = "node/recorder.rs"]
 mod recorder;
 
-use oasis_channel::{Command, Drops, InstanceState, Outcome, ProbeKind};
+use oasis_channel::{Command, Drops, Failure, InstanceState, Outcome, ProbeKind};
 use oasis_probe::{
     Deadbands, Grant, Hertz, Node, NodeBuilder, NodeConfig, NodeError, Overflow, ProbeState, ProbeType,
     PushedKind, RealTime, RingConfig, RowProbe,
@@ -18,6 +18,7 @@ use recorder::{Recorder, SeenSample, recorder};
 use std::{
     sync::Arc,
     sync::atomic::{AtomicU64, Ordering},
+    thread,
     time::{Duration, Instant},
 };
 use uuid::Uuid;
@@ -372,7 +373,7 @@ fn an_earlier_run_that_the_dac_refuses_is_kept_and_does_not_delay_others() {
     let run = recorder.identity().run;
     recorder.end();
     assert!(flush(&mut probe, 1.0));
-    node.shutdown();
+    assert_eq!(node.shutdown(), None);
 
     recorder.refuse(Some(run));
     (0..20).for_each(|_| recorder.live(Epoch(2)));
@@ -388,6 +389,27 @@ fn an_earlier_run_that_the_dac_refuses_is_kept_and_does_not_delay_others() {
     recorder.wait_for("reading", 2);
     node.shutdown();
     assert_eq!(values(), [2.0, 1.0]);
+}
+
+#[test]
+fn a_node_that_the_dac_refuses_says_so_until_it_is_taken() {
+    let mut builder = builder();
+    let mut probe = builder.pushed_rows("reading", reading(), PushedKind::Pushed, 4_096).unwrap();
+    let (connector, recorder) = recorder();
+    recorder.take_name(true);
+    let node = builder.start(connector.clone()).unwrap();
+    assert!(flush(&mut probe, 1.0));
+    let code = |refusal: Option<Failure>| refusal.map(|refusal| refusal.code);
+    while node.refusal().is_none() {
+        thread::yield_now();
+    }
+    assert!(!node.was_taken());
+    assert_eq!(code(node.refusal()).as_deref(), Some("name_taken"));
+    recorder.take_name(false);
+    (0..20).for_each(|_| recorder.live(Epoch(2)));
+    recorder.wait_for("reading", 1);
+    assert!(node.was_taken());
+    assert_eq!(node.shutdown(), None);
 }
 
 #[test]

@@ -36,12 +36,18 @@ fn log(wanted: &str) -> PyResult<()> {
     let filter =
         tracing_subscriber::EnvFilter::try_new(wanted).map_err(|error| refused(error.to_string()))?;
     tracing_subscriber::fmt()
+        .with_ansi(is_colored())
         .with_env_filter(filter)
         // Errors are ignored: otherwise a closed standard error would end the node's thread that writes to it.
         .log_internal_errors(false)
         .with_writer(std::io::stderr)
         .try_init()
         .map_err(|error| refused(error.to_string()))
+}
+
+/// Whether standard error shows colors: a file must not contain their codes.
+fn is_colored() -> bool {
+    std::io::IsTerminal::is_terminal(&std::io::stderr()) && std::env::var_os("NO_COLOR").is_none()
 }
 
 /// Parses a schema from any source. It is validated, because readers rely on its bounds.

@@ -10,7 +10,7 @@ use oasis_probe::{
     RowProbe, RowWriter, TriggerError, now_ns,
 };
 use pyo3::{
-    exceptions::{PyOSError, PyRuntimeError, PyValueError},
+    exceptions::{PyConnectionRefusedError, PyOSError, PyRuntimeError, PyValueError},
     prelude::*,
     pybacked::PyBackedBytes,
 };
@@ -254,9 +254,14 @@ impl PushedProbe {
 
 #[pymethods]
 impl Node {
-    fn shutdown(&mut self, py: Python<'_>) {
-        if let Some(node) = self.0.take() {
-            py.detach(|| node.shutdown());
+    fn shutdown(&mut self, py: Python<'_>) -> PyResult<()> {
+        let Some(node) = self.0.take() else { return Ok(()) };
+        match py.detach(|| node.shutdown()) {
+            None => Ok(()),
+            Some(refusal) => {
+                let message = format!("the DAC refuses this node: {refusal}");
+                Err(PyConnectionRefusedError::new_err(message))
+            }
         }
     }
 }

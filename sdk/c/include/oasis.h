@@ -63,6 +63,8 @@ typedef enum {
   OASIS_STATUS_SYSTEM = 5,
   // A bug in OASIS. Please report it.
   OASIS_STATUS_INTERNAL = 6,
+  // The DAC refuses the node, such as for a name that another node has: it has not received its samples.
+  OASIS_STATUS_REFUSED = 7,
 } oasis_status;
 
 // Encodes samples of one probe type as native batches (docs/reference/native-batch.md).
@@ -351,11 +353,12 @@ oasis_status oasis_node_builder_start(oasis_node_builder *builder,
 void oasis_node_builder_free(oasis_node_builder *builder);
 
 // Takes the last samples, sends them, waits up to two seconds until the DAC has them, and frees the node. Null is
-// ignored.
+// ignored. Returns OASIS_STATUS_REFUSED if the DAC has refused the node, such as for a name that another node has: then
+// it has not received the samples.
 //
 // # Safety
 // `node` is from oasis_node_builder_start and not used afterwards.
-void oasis_node_shutdown(oasis_node *node);
+oasis_status oasis_node_shutdown(oasis_node *node);
 
 // Adds a probe like oasis_node_builder_pushed, with a choice of kind and overflow policy (docs/guides/choose-a-kind-of-probe.md).
 //

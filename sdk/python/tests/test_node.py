@@ -34,6 +34,17 @@ def test_what_finds_no_room_is_dropped_and_counted(dac: Dac) -> None:
     assert (ledger["missing"], ledger["unexplained"], ledger["node"]["ring_full"]) == (2, 0, 2)
 
 
+def test_a_name_that_another_node_has_is_an_error(dac: Dac) -> None:
+    builder = NodeBuilder("twice")
+    builder.pushed("texts", Texts)
+    with builder.start(dac.channel):
+        dac.eventually("twice", "texts", lambda ledger: ledger["received"] == 0)
+        other = NodeBuilder("twice")
+        other.pushed("texts", Texts)
+        with pytest.raises(ConnectionRefusedError, match="name_taken"), other.start(dac.channel):
+            pass
+
+
 def test_a_file_says_who_the_node_is_and_what_it_watches(dac: Dac, tmp_path: Path) -> None:
     file = tmp_path / "node.toml"
     heartbeat = 'probes = [{ probe = "heartbeat", hertz = 50 }]'

@@ -27,6 +27,7 @@ mod peers;
 pub mod probe_choice;
 mod registration;
 mod relay;
+mod remedy;
 pub mod replay;
 mod revive;
 mod serve;

@@ -16,10 +16,10 @@ use super::{
         dacs::find,
         state::{Named, NodeState},
     },
-    systemd, through_dds, through_nats,
+    remedy, systemd, through_dds, through_nats,
 };
 use crate::config::Config;
-use oasis_channel::Connector;
+use oasis_channel::{Connector, Failure};
 use oasis_client::{NodeDacs, TemAddresses};
 use oasis_dac::config::UrlList;
 use oasis_health::Health;
@@ -172,15 +172,34 @@ async fn run_node(
         Channel::Nats | Channel::Dds => connector.target(),
         Channel::Tcp | Channel::Udp => section.dac.to_string(),
     };
+    let is_only_dac = section.dac.iter().count() < 2;
     let node = section.builder(oasis_probes::PROBES)?.start(connector)?;
     let _watchdog = systemd::watchdog(Health::default())?;
-    announce(common.ready_json, &[("node", section.name(), "node"), ("dac", dac, "sends to")])?;
+    announce(common.ready_json, &[("node", section.name(), "node"), ("dac", dac.clone(), "sends to")])?;
     tokio::select! {
         () = stop.requested() => {}
         () = done(&node), if section.flushes.is_some() => {}
+        refusal = misconfigured(&node), if is_only_dac => return Err(remedy::explained(refusal, &dac).await),
     }
     systemd::stopping();
-    stop.unless_again(async { Ok(tokio::task::spawn_blocking(move || node.shutdown()).await?) }).await
+    let ending = async {
+        match tokio::task::spawn_blocking(move || node.shutdown()).await? {
+            Some(refusal) => anyhow::bail!("the DAC refuses this node: {refusal}"),
+            None => Ok(()),
+        }
+    };
+    stop.unless_again(ending).await
+}
+
+/// Waits until what answers at the address of the DAC can never take this node. Ends only before a DAC has taken it: a
+/// node at work waits until the DAC is back.
+async fn misconfigured(node: &Node) -> Failure {
+    loop {
+        match node.refusal().filter(|refusal| remedy::is_permanent(&refusal.code)) {
+            Some(refusal) if !node.was_taken() => return refusal,
+            _ => tokio::time::sleep(LOOK).await,
+        }
+    }
 }
 
 /// Waits until the node has taken all samples that it was told to take.

@@ -50,6 +50,8 @@ struct Memory {
     attached: Vec<u64>,
     /// A run that is refused.
     refused: Option<Uuid>,
+    /// Whether a node of the same name is connected.
+    is_taken: bool,
     /// Future runs of the DAC.
     to_come: Vec<Epoch>,
 }
@@ -130,6 +132,9 @@ impl Memory {
         match message.clone() {
             NodeMessage::Hello { node, attach, .. } => {
                 self.attached.extend(attach);
+                if self.is_taken {
+                    return Some(DacMessage::Refused(Failure::new("name_taken", "")));
+                }
                 if self.refused == Some(node.run) {
                     return Some(DacMessage::Refused(Failure::new("not_you", "")));
                 }
@@ -227,6 +232,11 @@ impl Recorder {
     /// Refuses this run, or accepts all again.
     pub fn refuse(&self, run: Option<Uuid>) {
         self.memory.0.lock().unwrap().refused = run;
+    }
+
+    /// Refuses all nodes, as if another one had their name; or accepts them again.
+    pub fn take_name(&self, is_taken: bool) {
+        self.memory.0.lock().unwrap().is_taken = is_taken;
     }
 
     /// Waits until `look` returns a value.

@@ -76,6 +76,11 @@ private:
 /// A running node. Its destructor takes the last samples, sends them, and waits up to two seconds
 /// for the DAC to acknowledge them.
 class Node {
+public:
+  /// Does what the destructor does, and throws `LibraryError` if the DAC refuses the node, such as for a name
+  /// that another node has: then it has not received the samples. A second call does nothing.
+  void shutdown() { detail::check(oasis_node_shutdown(node_.release())); }
+
 private:
   friend class NodeBuilder;
   explicit Node(oasis_node *node) : node_(node) {}

@@ -86,7 +86,11 @@ class Node:
         _running.add(self)
 
     def shutdown(self) -> None:
-        """Take the last samples, send them, and wait up to two seconds for the DAC to acknowledge them."""
+        """Take the last samples, send them, and wait up to two seconds for the DAC to acknowledge them.
+
+        Raises `ConnectionRefusedError` if the DAC refuses the node, such as for a name that another node has: then it
+        has not received the samples.
+        """
         self._native.shutdown()
 
     def __enter__(self) -> Node:
@@ -96,8 +100,12 @@ class Node:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Shut down."""
-        self.shutdown()
+        """Shut down. An error of the block is not replaced by that of the shutdown."""
+        try:
+            self.shutdown()
+        except ConnectionRefusedError:
+            if kind is None:
+                raise
 
 
 @atexit.register

@@ -13,8 +13,6 @@ import {
 
 /** A fleet that no panel asks for any more is read on so long: a scrolled list asks anew each time. */
 const LINGER_MS = 2000;
-/** Fleets of a connection, as many as the DAC permits. */
-export const MOST_FLEETS = 4;
 /** Milliseconds before a refused fleet is asked for again. */
 const RETRY_MS = 5000;
 

@@ -81,7 +81,6 @@ export const fleetStrings = {
   theFirst: (count: number) => `the first ${count} rows`,
   compared: (shown: number, all: string) => `The chart shows the first ${shown} of ${all} rows.`,
   nothingToCompare: 'None of these rows has this metric.',
-  open: (name: string) => `Open ${name}`,
   select: (name: string) => `Select ${name}`,
   list: 'Fleet. Arrow keys move, Enter opens, Space selects, C compares the first metric.',
   greatest: (instance: string) => `The greatest value, of ${instance}`,

@@ -36,6 +36,10 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['series', 'chart'],
   ['rose', 'wind'],
   ['xy', 'XY'],
+  ['logs', 'log search'],
+  ['overlay', 'curves'],
+  ['sql', 'SQL'],
+  ['heat', 'heat map'],
 ]);
 
 const PANELS = 'Panels';

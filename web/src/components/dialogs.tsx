@@ -1,10 +1,10 @@
 import { openDialog } from '../state/dialogs.ts';
 import { DacsDialog } from './dacs_dialog.tsx';
-import { HelpDialog } from './help_dialog.tsx';
 import { lazy } from './lazy.tsx';
 import { MomentDialog } from './moment_dialog.tsx';
 
 /** Few visits need them. */
+const HelpDialog = lazy(async () => (await import('./help_dialog.tsx')).HelpDialog);
 const AddDialog = lazy(async () => (await import('./add_dialog.tsx')).AddDialog);
 const LayoutDialog = lazy(async () => (await import('./layout_dialog.tsx')).LayoutDialog);
 const NoteDialog = lazy(async () => (await import('./note_dialog.tsx')).NoteDialog);

@@ -2,14 +2,14 @@ import type { Signal } from '@preact/signals';
 import { lazy } from '../components/lazy.tsx';
 import { findPanel } from '../state/panels.ts';
 import { AutoPanel } from './auto_panel.tsx';
-import { EventsPanel } from './events_panel.tsx';
 import { InstancePanel } from './instance_panel.tsx';
 import { SeriesPanel } from './series_panel.tsx';
 import type { PanelSpec } from './spec.ts';
-import { StatesPanel } from './states_panel.tsx';
 import { Visible } from './visible.ts';
 
 /** Loaded when they are used. */
+const EventsPanel = lazy(async () => (await import('./events_panel.tsx')).EventsPanel);
+const StatesPanel = lazy(async () => (await import('./states_panel.tsx')).StatesPanel);
 const XyPanel = lazy(async () => (await import('./xy_panel.tsx')).XyPanel);
 const SpectrumPanel = lazy(async () => (await import('./spectrum_panel.tsx')).SpectrumPanel);
 const StatisticsPanel = lazy(async () => (await import('./statistics_panel.tsx')).StatisticsPanel);

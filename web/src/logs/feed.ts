@@ -93,6 +93,7 @@ export class LogFeed {
         const isCut = all.length > MOST_RECORDS;
         this.state.value = {
           ...shown,
+          searched: shown.searched + fresh.length,
           records: all.slice(0, MOST_RECORDS),
           ...(isCut && { next: undefined }),
         };

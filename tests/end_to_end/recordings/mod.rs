@@ -289,7 +289,7 @@ fn json_channels_of_other_programs_are_imported_and_the_others_named() {
             "{said}"
         );
         assert!(
-            said.contains(r#"/image\u{9b}2J: 1 messages skipped: unsupported message encoding "cdr""#),
+            said.contains(r"/image\u{9b}2J: 1 messages skipped: CDR messages without a schema"),
             "{said}"
         );
     }

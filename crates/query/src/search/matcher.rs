@@ -141,7 +141,17 @@ fn has_text(kind: &MetricType) -> bool {
         MetricType::String => true,
         MetricType::Vector(element) => has_text(element),
         MetricType::Struct(of) => of.members.iter().any(|member| has_text(&member.kind)),
-        _ => false,
+        MetricType::Int8
+        | MetricType::Int16
+        | MetricType::Int32
+        | MetricType::Int64
+        | MetricType::Uint8
+        | MetricType::Uint16
+        | MetricType::Uint32
+        | MetricType::Uint64
+        | MetricType::Real32
+        | MetricType::Real64
+        | MetricType::Boolean => false,
     }
 }
 

@@ -227,7 +227,9 @@ mod tests {
 
     fn alarm(node: &str, comment: usize) -> HandedAlarm {
         let key = AlarmKey { rule: "Hot".into(), node: node.into(), instance: "pump".into() };
-        let view = AlarmView { comment: Some("x".repeat(comment)), ..AlarmView::new(key) };
+        // A reader of JSON that does not round to the nearest number takes this value for the one before it.
+        let value = Some(0.098_943_830_817_006_53);
+        let view = AlarmView { value, comment: Some("x".repeat(comment)), ..AlarmView::new(key) };
         HandedAlarm { view, shelved_nanos: None, is_told: false, raised_dac: None }
     }
 

@@ -212,7 +212,9 @@ fn layouts_outlive_the_dac_in_their_directory_and_other_sites_cannot_change_them
         assert!(head.starts_with("http/1.1 403"), "{head}");
     }
     let dac = Oasis::dac(&flags);
-    assert_eq!(get(&dac, "/api/v1/layouts")["layouts"][0]["name"], "night");
+    let listed = get(&dac, "/api/v1/layouts")["layouts"][0].clone();
+    assert_eq!((&listed["name"], &listed["revision"]), (&json!("night"), &json!(1)));
+    assert!(listed["by"].as_str().unwrap().starts_with("http 127.0.0.1:"), "{listed}");
     assert_eq!(get(&dac, "/api/v1/layouts/night")["oasis"], "layout");
     assert_eq!(raw_with(&dac, "DELETE /api/v1/layouts/night", "").0, 204);
     assert_eq!(raw_with(&dac, "DELETE /api/v1/layouts/night", "").0, 404);

@@ -25,6 +25,7 @@ mod handlers;
 mod health;
 mod instances;
 mod layout_store;
+mod layout_versions;
 mod layouts;
 mod notifications;
 mod openid;
@@ -171,6 +172,7 @@ const ALARMS: &[Verb] = &[Verb::Alarms];
         shards::choose,
         layouts::list,
         layouts::get,
+        layouts::versions,
         layouts::put,
         layouts::delete
     )
@@ -279,7 +281,11 @@ impl Api {
 
     /// All routes with what they require, those of the doors included. Everything else is a file of the page, for everybody.
     pub fn routes(&self) -> Routes<Self> {
-        let page = Routes::new(&self.doors).get("/", Requirement::Nothing, websocket_or_page);
+        let page = Routes::new(&self.doors).get("/", Requirement::Nothing, websocket_or_page).get(
+            "/d/{name}",
+            Requirement::Nothing,
+            page::dashboard,
+        );
         paths(&self.doors).merge(page).merge(self.doors.routes())
     }
 
@@ -375,6 +381,7 @@ fn paths(doors: &Doors) -> Routes<Api> {
         // A layout names instances.
         .get("/api/v1/layouts", Everywhere(READ), layouts::list)
         .get("/api/v1/layouts/{name}", Everywhere(READ), layouts::get)
+        .get("/api/v1/layouts/{name}/versions", Everywhere(READ), layouts::versions)
         .put("/api/v1/layouts/{name}", Everywhere(&[Verb::Layouts]), layouts::put)
         .delete("/api/v1/layouts/{name}", Everywhere(&[Verb::Layouts]), layouts::delete)
         .get("/api/v1/archive", Everywhere(READ), archive::state)

@@ -11,9 +11,20 @@ use rust_embed::RustEmbed;
 #[folder = "../../web/dist"]
 struct Page;
 
+const INDEX: &str = "index.html";
+
 /// The page itself.
 pub fn index() -> Response {
-    file("index.html")
+    file(INDEX)
+}
+
+/// The page at `/d/NAME`, a level below its files. Which dashboard it opens, the page reads from its address.
+pub async fn dashboard() -> Response {
+    let Some(file) = Page::get(INDEX) else { return index() };
+    // Relative, because a proxy may serve all of it below a path of its own; a `<base>` is against the policy.
+    let html = String::from_utf8_lossy(&file.data).replace("\"./", "\"../");
+    let headers = [(header::CONTENT_TYPE, "text/html"), (header::CACHE_CONTROL, "no-cache")];
+    (headers, html).into_response()
 }
 
 /// Any other file of the page.

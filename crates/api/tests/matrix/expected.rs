@@ -50,6 +50,7 @@ const COMMAND: &[&str] = &[
 /// All routes.
 pub const ROUTES: &[Expected] = &[
     nothing("GET /"),
+    nothing("GET /d/{name}"),
     nothing("GET /healthz"),
     nothing("GET /readyz"),
     nothing("GET /alive"),
@@ -119,6 +120,7 @@ pub const ROUTES: &[Expected] = &[
     everywhere("PUT /api/v1/shards", ADMINISTRATION),
     everywhere("GET /api/v1/layouts", READ),
     everywhere("GET /api/v1/layouts/{name}", READ),
+    everywhere("GET /api/v1/layouts/{name}/versions", READ),
     everywhere("PUT /api/v1/layouts/{name}", LAYOUTS),
     everywhere("DELETE /api/v1/layouts/{name}", LAYOUTS),
     everywhere("GET /api/v1/archive", READ),

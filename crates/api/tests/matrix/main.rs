@@ -15,6 +15,7 @@ mod alarms;
 mod eisa;
 mod expected;
 mod headers;
+mod layouts;
 mod people;
 mod routes;
 mod session;

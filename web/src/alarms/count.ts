@@ -1,4 +1,5 @@
-import { computed } from '@preact/signals';
+import { computed, effect } from '@preact/signals';
+import { dashboard, isChanged } from '../state/dashboard.ts';
 import { unseen } from '../state/tab_alarms.ts';
 import { strings } from '../strings.ts';
 import type { Severity } from './alarm.ts';
@@ -15,9 +16,12 @@ export const worstOpen = computed<Severity | undefined>(() => {
   return unseen.value > 0 ? 'high' : undefined;
 });
 
-/** Shows the number of alarms that need attention in the tab's title. */
+/** Shows the name of the dashboard and the number of alarms that need attention in the tab's title. */
 export function startTitle(): void {
-  openAlarms.subscribe((count) => {
-    document.title = count === 0 ? strings.title : strings.alarms.tab(count);
+  effect(() => {
+    const count = openAlarms.value;
+    const title = count === 0 ? strings.title : strings.alarms.tab(count);
+    const name = dashboard.value?.name;
+    document.title = name === undefined ? title : `${isChanged.value ? '* ' : ''}${name} - ${title}`;
   });
 }

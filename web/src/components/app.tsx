@@ -1,6 +1,6 @@
+import { isKiosk, isViewOnly } from '../state/mode.ts';
 import { connection } from '../state/store.ts';
 import { Banner } from './banner.tsx';
-
 import { Dialogs } from './dialogs.tsx';
 import { ArrivalNote } from './going_on.tsx';
 import { Header } from './header.tsx';
@@ -14,11 +14,15 @@ export function App() {
   const isLost = connection.value.phase !== 'connected';
   return (
     <div class={isLost ? 'app is-lost' : 'app'}>
-      <Header />
-      <TimeBar />
-      <ArrivalNote />
+      {!isKiosk && (
+        <>
+          <Header />
+          <TimeBar />
+          <ArrivalNote />
+        </>
+      )}
       <div class="app-body">
-        <Tree />
+        {!isViewOnly && <Tree />}
         <Workspace />
       </div>
       <Banner />

@@ -1,4 +1,5 @@
-import { openDialog } from '../state/dialogs.ts';
+import { type DialogName, openDialog } from '../state/dialogs.ts';
+import { isViewOnly } from '../state/mode.ts';
 import { DacsDialog } from './dacs_dialog.tsx';
 import { lazy } from './lazy.tsx';
 import { MomentDialog } from './moment_dialog.tsx';
@@ -19,8 +20,19 @@ const WhyDialog = lazy(async () => (await import('./why_dialog.tsx')).WhyDialog)
 const SettingsDialog = lazy(async () => (await import('./settings_dialog.tsx')).SettingsDialog);
 const SampleExportDialog = lazy(async () => (await import('./sample_export_dialog.tsx')).SampleExportDialog);
 
+/** Dialogs that change nothing but what this browser shows. */
+const VIEWING: ReadonlySet<DialogName | undefined> = new Set([
+  'help',
+  'moment',
+  'topic',
+  'preferences',
+  'why',
+]);
+
 export function Dialogs() {
-  switch (openDialog.value) {
+  const name = openDialog.value;
+  if (isViewOnly && !VIEWING.has(name)) return null;
+  switch (name) {
     case 'help':
       return <HelpDialog />;
     case 'add':

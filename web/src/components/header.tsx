@@ -1,12 +1,18 @@
 import { formatOffset } from '../format/time.ts';
+import { dashboard } from '../state/dashboard.ts';
+import { isViewOnly } from '../state/mode.ts';
 import { connection } from '../state/store.ts';
 import { strings } from '../strings.ts';
 import { ArchiveTrouble } from './archive_trouble.tsx';
 import { ArchiveWarning } from './archive_warning.tsx';
 import { Dot } from './dot.tsx';
 import { HealthWarning } from './health_warning.tsx';
+import { lazy } from './lazy.tsx';
 import { SignedIn } from './sign_in.tsx';
 import { Toolbar } from './toolbar.tsx';
+
+/** Most visits show a layout of their own. */
+const DashboardBar = lazy(async () => (await import('./dashboard_bar.tsx')).DashboardBar);
 
 const TONES = { connected: 'good', connecting: 'idle', reconnecting: 'warn' } as const;
 
@@ -20,6 +26,7 @@ export function Header() {
         <h1 class="brand-name">{strings.title}</h1>
         <span class="brand-sub">{strings.subtitle}</span>
       </div>
+      {dashboard.value && <DashboardBar />}
       <div class={`pill pill-${TONES[phase]}`} role="status" data-testid="connection" data-phase={phase}>
         <Dot tone={TONES[phase]} />
         <span>{words[phase]}</span>
@@ -43,7 +50,7 @@ export function Header() {
         <Fact name={words.server} value={server || words.unknown} testId="server" />
       </dl>
       <SignedIn />
-      <Toolbar />
+      {!isViewOnly && <Toolbar />}
     </header>
   );
 }

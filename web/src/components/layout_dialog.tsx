@@ -1,8 +1,8 @@
 import { useRef } from 'preact/hooks';
+import { exportDashboard, importDashboard } from '../dashboards/files.ts';
 import { openDialog } from '../state/dialogs.ts';
-import { exportLayout, resetLayout } from '../state/layout_actions.ts';
+import { resetLayout } from '../state/layout_actions.ts';
 import { notify } from '../state/notice.ts';
-import { applyLayout, parseText } from '../state/saved.ts';
 import { copyLink } from '../state/share.ts';
 import { strings } from '../strings.ts';
 import { DacLayouts } from './dac_layouts.tsx';
@@ -20,7 +20,7 @@ export function LayoutDialog() {
         <button type="button" class="button" data-testid="copy-link" onClick={() => void copyLink()}>
           {words.copyLink}
         </button>
-        <button type="button" class="button" data-testid="export-layout" onClick={exportLayout}>
+        <button type="button" class="button" data-testid="export-layout" onClick={exportDashboard}>
           {words.exportFile}
         </button>
         <button type="button" class="button" onClick={() => file.current?.click()}>
@@ -47,12 +47,10 @@ export function LayoutDialog() {
 
 async function importLayout(file: File | undefined): Promise<void> {
   if (!file) return;
-  const layout = file.size > LARGEST_FILE ? undefined : parseText(await file.text());
-  if (!layout) {
+  if (file.size > LARGEST_FILE || !(await importDashboard(await file.text()))) {
     notify(words.notALayout(file.name));
     return;
   }
-  applyLayout(layout);
   openDialog.value = undefined;
 }
 

@@ -5,6 +5,7 @@ import { Dock } from '../layout/dock.ts';
 import { PanelFrame } from '../panels/panel_frame.tsx';
 import { titleOf } from '../panels/title.ts';
 import { isTemAlone } from '../state/dacs.ts';
+import { missing } from '../state/dashboard.ts';
 import { sharedNames } from '../state/names.ts';
 import { closePanel, panels, revealed } from '../state/panels.ts';
 import { geometry, loaded } from '../state/saved.ts';
@@ -13,14 +14,17 @@ import { isNarrow } from '../state/width.ts';
 import { strings } from '../strings.ts';
 import { DacTable } from './dac_table.tsx';
 import { IconButton } from './icon.tsx';
+import { lazy } from './lazy.tsx';
 import { PanelHelpButton } from './panel_help_button.tsx';
+
+const MissingDashboard = lazy(async () => (await import('./missing_dashboard.tsx')).MissingDashboard);
 
 /** The panels: docked on a wide screen, one below the other on a narrow one. */
 export function Workspace() {
   if (isTemAlone.value) return <DacChoice />;
   return (
     <main class="main" aria-label={strings.main.label}>
-      {panels.value.length === 0 && <Empty />}
+      {panels.value.length === 0 && (missing.value ? <MissingDashboard /> : <Empty />)}
       {isNarrow.value ? <Stack /> : <Docked />}
     </main>
   );

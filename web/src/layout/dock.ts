@@ -5,6 +5,7 @@ import { type ComponentChild, h, render } from 'preact';
 import { PanelFrame } from '../panels/panel_frame.tsx';
 import { isSingle, type PanelSpec, targetsOf } from '../panels/spec.ts';
 import { titleOf } from '../panels/title.ts';
+import { isViewOnly } from '../state/mode.ts';
 import { keyOf } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import type { ActiveDock } from './active_dock.ts';
@@ -43,6 +44,8 @@ export class Dock implements ActiveDock {
       createRightHeaderActionComponent: () => new HeadActions(),
       theme: { name: 'oasis', className: 'dockview-theme-oasis', gap: 0 },
       disableFloatingGroups: true,
+      disableDnd: isViewOnly,
+      locked: isViewOnly,
       noPanelsOverlay: 'emptyGroup',
       defaultRenderer: 'onlyWhenVisible',
       // The library's own tabs measure every row whenever one changes.

@@ -1,7 +1,8 @@
+import { openDashboard, saveDashboard } from '../dashboards/open.ts';
 import { ask } from '../state/api.ts';
-import { dacLayouts, fetchLayout, listLayouts, saveLayout } from '../state/dac_layouts.ts';
+import { dacLayouts, listLayouts, type Replaced } from '../state/dac_layouts.ts';
+import { dashboard } from '../state/dashboard.ts';
 import { type HandlerStatus, parseHandlers } from '../state/handlers.ts';
-import { applyLayout, currentLayout } from '../state/saved.ts';
 import { mayAdminister } from '../state/session.ts';
 import { hasArchive } from '../state/store.ts';
 import { listTestRuns, startTestRun, stopTestRun, testRuns } from '../state/test_runs.ts';
@@ -25,33 +26,34 @@ export async function prepareDac(): Promise<void> {
   ]);
 }
 
-/** Layouts that the DAC keeps. */
+/** Dashboards. */
 export function* layoutEntries(): Iterable<PaletteEntry> {
   for (const { name } of dacLayouts.peek()) {
     const title = words.layout(name);
     yield {
-      id: `layout ${name}`,
-      kind: 'layout',
+      id: `dashboard ${name}`,
+      kind: 'dashboard',
       title,
       words: words.layoutWords,
-      run: () =>
-        void run(title, async () => {
-          const layout = await fetchLayout(name);
-          if (!layout) throw new Error(strings.layouts.notALayout(name));
-          applyLayout(layout);
-        }),
+      run: () => void run(title, () => openDashboard(name)),
     };
   }
   yield {
-    id: 'save-layout',
-    kind: 'layout',
+    id: 'save-dashboard',
+    kind: 'dashboard',
     title: words.saveLayout,
     level: () =>
       named(words.saveLayout, words.layoutName, (name) => ({
         title: words.saveAs(name),
-        run: () => void run(words.saveAs(name), () => saveLayout(name, currentLayout())),
+        run: () => void run(words.saveAs(name), () => saveDashboard(name, replacedBy(name))),
       })),
   };
+}
+
+/** A new name must be new, and the open dashboard is saved over what the page has read. */
+function replacedBy(name: string): Replaced {
+  const shown = dashboard.peek();
+  return shown?.name === name && shown.revision > 0 ? shown.revision : 'nothing';
 }
 
 /** What the DAC can do apart from its instances. */

@@ -1,8 +1,9 @@
+import { exportDashboard } from '../dashboards/files.ts';
 import { formatSpan } from '../format/time.ts';
 import { mayReadAuditLog } from '../state/audit_log.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { bindings } from '../state/keys.ts';
-import { exportLayout, resetLayout } from '../state/layout_actions.ts';
+import { resetLayout } from '../state/layout_actions.ts';
 import { mayAdminister, signOut, who } from '../state/session.ts';
 import { SPANS, setSpan } from '../state/time.ts';
 import { strings } from '../strings.ts';
@@ -49,7 +50,7 @@ function* layoutCommands(): Iterable<PaletteEntry> {
     sure: words.sureToReset,
     run: resetLayout,
   };
-  yield { id: 'export-layout', kind: 'command', title: words.exportLayout, run: exportLayout };
+  yield { id: 'export-layout', kind: 'command', title: words.exportLayout, run: exportDashboard };
 }
 
 function dialogEntry(name: NonNullable<typeof openDialog.value>, title: string): PaletteEntry {

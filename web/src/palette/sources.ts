@@ -16,7 +16,7 @@ import { paletteSources } from './registry.ts';
 const OWN: readonly PaletteSource[] = [
   { name: 'open panels', entries: openPanelEntries },
   { name: 'page', entries: pageCommands },
-  { name: 'layouts', entries: layoutEntries, prepare: prepareDac },
+  { name: 'dashboards', entries: layoutEntries, prepare: prepareDac },
   { name: 'panels', entries: addPanelEntries },
   { name: 'dac', entries: dacCommands },
   { name: 'instances', entries: instanceEntries, prepare: prepareInstances },

@@ -16,7 +16,7 @@ const WEIGHTS: Record<EntryKind, number> = {
   panel: 6,
   instance: 6,
   command: 5,
-  layout: 4,
+  dashboard: 4,
   metric: 2,
   control: 0,
   help: -4,

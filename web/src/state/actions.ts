@@ -18,8 +18,10 @@ import { chosenDoor, storeDoor } from './door_choice.ts';
 import { goOnWhenLost } from './going_on.ts';
 import { startKeys } from './keys.ts';
 import { followMarkers } from './markers.ts';
+import { isViewOnly } from './mode.ts';
 import { startTicking } from './now.ts';
 import { followOtherPages } from './other_pages.ts';
+import { dashboardInAddress, pageRoot } from './page_root.ts';
 import { closeTarget, openPanels, panels, readTargets, shownTargets } from './panels.ts';
 import { load, startSaving } from './saved.ts';
 import { followSession, restoreFragment, signInByAddress } from './session.ts';
@@ -35,6 +37,7 @@ let client: StreamClient | undefined;
 let lastView = 0;
 
 export async function start(): Promise<void> {
+  if (isViewOnly) void import('../dashboards/view_only.ts').then(({ startViewOnly }) => startViewOnly());
   startTheme();
   takeTemLocation();
   await signInByAddress();
@@ -42,7 +45,7 @@ export async function start(): Promise<void> {
   startTitle();
   startKeys();
   client = new StreamClient(apply);
-  client.start(new URL('.', location.href), chosenDoor.peek());
+  client.start(pageRoot(), chosenDoor.peek());
   startTicking();
   followAlarms();
   followAnnotations();
@@ -54,9 +57,20 @@ export async function start(): Promise<void> {
   goOnWhenLost(client);
   followSession();
   followPanels(client);
-  if (!(await load())) chooseOnFirstSight();
-  else awaitNewestIfAllAreAway();
+  await openFirst();
   startSaving();
+  // Whoever undoes something has been here for a while.
+  void import('../dashboards/changes.ts').then(({ followChanges }) => followChanges());
+}
+
+/** Opens what the address names, or else what this browser has shown before, or else what a first visit shows. */
+async function openFirst(): Promise<void> {
+  const name = dashboardInAddress();
+  if (name !== undefined) {
+    const { openByAddress } = await import('../dashboards/open.ts');
+    await openByAddress(name);
+  } else if (!(await load())) chooseOnFirstSight();
+  else awaitNewestIfAllAreAway();
 }
 
 /** Connects through a door, now and after a reload; without one, through the best that opens. */

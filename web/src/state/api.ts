@@ -1,6 +1,7 @@
 import { fetchWithToken } from '../csrf.ts';
 import { type Fields, isFields } from '../fields.ts';
 import { strings } from '../strings.ts';
+import { pageRoot } from './page_root.ts';
 
 const words = strings.api;
 /** Default timeout; slower requests pass their own. */
@@ -8,6 +9,9 @@ const PATIENCE_MS = 20_000;
 
 export interface Asking {
   readonly body?: object;
+  readonly headers?: Record<string, string>;
+  /** Receives the headers of an answer that is no refusal. */
+  readonly onHeaders?: (headers: Headers) => void;
   /** Cancels the request. */
   readonly signal?: AbortSignal;
   /** Timeout in milliseconds. */
@@ -31,15 +35,17 @@ export class Refusal extends Error {
 
 /** Sends a request to the DAC; returns the JSON of the response, if any. Throws an error whose message is shown on the page. */
 export async function ask(method: string, path: string, asking: Asking = {}): Promise<unknown> {
-  const { body, signal, patience = PATIENCE_MS } = asking;
+  const { body, headers = {}, signal, patience = PATIENCE_MS } = asking;
   const [answer, text] = await fetched(path, {
     method,
+    headers,
     body: body && JSON.stringify(body),
     cache: 'no-store',
     signal: bounded(patience, signal),
   });
-  if (answer.ok) return text === '' ? undefined : JSON.parse(text);
-  throw refusalOf(answer.status, text);
+  if (!answer.ok) throw refusalOf(answer.status, text);
+  asking.onHeaders?.(answer.headers);
+  return text === '' ? undefined : JSON.parse(text);
 }
 
 /** Opens a response whose body does not end. Throws like {@link ask}, also if no head arrives within `patience`. */
@@ -52,7 +58,7 @@ export async function askStream(
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new DOMException(words.late, 'TimeoutError')), patience);
   try {
-    const answer = await fetch(new URL(`api/v1/${path}`, document.baseURI), {
+    const answer = await fetch(new URL(`api/v1/${path}`, pageRoot()), {
       headers,
       cache: 'no-store',
       signal: AbortSignal.any([signal, late.signal]),
@@ -75,7 +81,7 @@ function refusalOf(status: number, text: string): Refusal {
 /** Returns the response and its text; both may time out or fail. */
 async function fetched(path: string, request: RequestInit): Promise<[Response, string]> {
   try {
-    const answer = await fetchWithToken(new URL(`api/v1/${path}`, document.baseURI), request);
+    const answer = await fetchWithToken(new URL(`api/v1/${path}`, pageRoot()), request);
     return [answer, await answer.text()];
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === 'TimeoutError';

@@ -5,6 +5,7 @@ import type { StreamClient } from '../stream/client.ts';
 import { trailNow } from './arrival.ts';
 import { dacList, ownDac } from './dacs.ts';
 import { firstAlive, otherPages } from './other_pages.ts';
+import { pageRoot } from './page_root.ts';
 import { layoutFragment } from './saved.ts';
 import { connection } from './store.ts';
 import { addressWith, pageAddress, temLocation } from './tem_location.ts';
@@ -105,7 +106,7 @@ function knownTem(): string | undefined {
 
 async function isAlive(): Promise<boolean> {
   try {
-    const alive = new URL('alive', document.baseURI);
+    const alive = new URL('alive', pageRoot());
     return (await fetch(alive, { cache: 'no-store', signal: AbortSignal.timeout(OWN_MS) })).ok;
   } catch {
     return false;

@@ -5,6 +5,7 @@ import { strings } from '../strings.ts';
 import { openDialog } from './dialogs.ts';
 import { exportCsv, exportPicture } from './export.ts';
 import { edited } from './expressions.ts';
+import { isViewOnly } from './mode.ts';
 import { notify } from './notice.ts';
 import { openSettings, openSingle, panels, wantedKind, wantsFocus } from './panels.ts';
 import { changeSpeed, isPlaying, step, stopPlayback, togglePlayback } from './playback.ts';
@@ -58,11 +59,15 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['c'], what: () => words.csv, act: exportCsv },
   { keys: ['s'], what: () => words.share, act: () => void copyLink() },
   { keys: ['o'], what: () => words.layout, act: () => show('layout') },
+  { keys: ['z'], what: () => words.undo, act: undo },
   { keys: ['t'], what: () => words.theme, act: toggleTheme },
   { keys: [';'], what: () => strings.preferences.title, act: () => show('preferences') },
   { keys: ['h'], what: () => words.panelHelp, act: openPanelHelp },
   { keys: ['?'], what: () => words.help, act: () => show('help') },
 ];
+
+/** Keys that change nothing but what this browser shows; a page that offers no changes has these. */
+const VIEWING: ReadonlySet<string> = new Set([...' l+-k,.<>j][mpct;h?', '=', 'ArrowLeft', 'ArrowRight']);
 
 /** Keys that move the thumb of a slider and the choice of a list. */
 const MOVES: ReadonlySet<string> = new Set([
@@ -86,6 +91,7 @@ export function startKeys(): void {
   window.addEventListener('keydown', (event) => {
     if (isPaletteKey(event)) {
       event.preventDefault();
+      if (isViewOnly) return;
       if (openDialog.peek() === undefined) show('palette');
       else if (openDialog.peek() === 'palette' && !event.repeat) openDialog.value = undefined;
       return;
@@ -96,7 +102,7 @@ export function startKeys(): void {
     // An element focused by a click must not handle the key as a second click.
     if (event.key === ' ' && event.target instanceof HTMLElement) event.target.blur();
     const binding = bindings.find(({ keys }) => keys.includes(event.key));
-    if (!binding) return;
+    if (!binding || (isViewOnly && !VIEWING.has(event.key))) return;
     event.preventDefault();
     binding.act();
   });
@@ -154,6 +160,10 @@ function settingsOfActive(): void {
   const spec = found.find((candidate) => candidate.id === id) ?? (found.length === 1 ? found[0] : undefined);
   if (spec) openSettings(spec.id);
   else notify(strings.panels.noSettings);
+}
+
+function undo(): void {
+  void import('../dashboards/changes.ts').then((changes) => changes.undo());
 }
 
 function focusAlarms(): void {

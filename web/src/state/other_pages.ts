@@ -3,6 +3,7 @@ import { isFields, listOf } from '../fields.ts';
 import type { OtherPage } from '../going_on/rules.ts';
 import { Scouts } from '../scout/scouts.ts';
 import { ask } from './api.ts';
+import { pageRoot } from './page_root.ts';
 import { reread } from './reread.ts';
 import { mustSignIn } from './session.ts';
 import { isConnected } from './store.ts';
@@ -19,7 +20,7 @@ const LONGEST_NAME = 100;
 const ORIGIN = /^https?:\/\/[a-z0-9.-]+(:[0-9]+)?$/;
 
 const scouts = new Scouts(
-  () => new Worker(new URL('api/v1/other-pages/scout.js', document.baseURI), { type: 'module' }),
+  () => new Worker(new URL('api/v1/other-pages/scout.js', pageRoot()), { type: 'module' }),
 );
 
 const mayAsk = computed(() => isConnected.value && !mustSignIn.value);

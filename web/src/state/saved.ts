@@ -10,6 +10,8 @@ import { targetsOf } from '../panels/spec.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { annotations } from './annotations.ts';
 import { arrival, arrive } from './arrival.ts';
+import { dashboard, isChanged } from './dashboard.ts';
+import { pageRoot } from './page_root.ts';
 import { openPanels, panels, shownTargets } from './panels.ts';
 import { mustSignIn, who } from './session.ts';
 import { range } from './time.ts';
@@ -46,7 +48,10 @@ export function applyLayout(layout: LayoutDocument): void {
 
 /** An address that shows others what this page shows: its layout, and the time if it is paused. */
 export async function sharedAddress(): Promise<string> {
-  const url = new URL(location.href);
+  const { name } = dashboard.peek() ?? {};
+  // The DAC keeps it: its short address is enough.
+  if (name !== undefined && !isChanged.peek() && range.peek().live) return location.href;
+  const url = pageRoot();
   url.hash = await layoutFragment();
   return url.href;
 }
@@ -121,6 +126,8 @@ export function startSaving(): void {
 }
 
 function save(): void {
+  // A dashboard leaves the layout alone that this browser shows without one.
+  if (dashboard.peek()) return;
   try {
     localStorage.setItem(STORED, JSON.stringify({ ...currentLayout(), range: undefined }));
   } catch {
@@ -130,7 +137,7 @@ function save(): void {
 
 function replaceAddress(hash: string): void {
   // Replacing the entry lets the back button leave the page.
-  if (location.hash !== hash) history.replaceState(null, '', hash);
+  if (!dashboard.peek() && location.hash !== hash) history.replaceState(null, '', hash);
 }
 
 /** The instances that the panels of a layout show, as the address lists them. */

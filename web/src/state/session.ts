@@ -99,10 +99,10 @@ async function takeAddress(): Promise<void> {
 
 const BEFORE_SIGN_IN = 'oasis.before-sign-in';
 
-/** Keeps the fragment of the address in this tab while a provider of identity has the window: browsers would send it along. */
+/** Keeps the address in this tab while a provider of identity has the window: browsers would send a fragment along. */
 export function keepFragment(): void {
   try {
-    sessionStorage.setItem(BEFORE_SIGN_IN, location.hash);
+    sessionStorage.setItem(BEFORE_SIGN_IN, location.pathname + location.search + location.hash);
   } catch {
     // Without storage the page begins with the layout that it has saved.
   }
@@ -113,8 +113,7 @@ export function restoreFragment(): void {
   try {
     const kept = sessionStorage.getItem(BEFORE_SIGN_IN);
     sessionStorage.removeItem(BEFORE_SIGN_IN);
-    if (kept && location.hash === '')
-      history.replaceState(null, '', location.pathname + location.search + kept);
+    if (kept && location.hash === '') history.replaceState(null, '', kept);
   } catch {
     // As without one.
   }

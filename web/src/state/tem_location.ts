@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { pageRoot } from './page_root.ts';
 
 /**
  * The TEM that lists this DAC, if the page knows one. A browser lets the page ask only the DAC that it came from, so this is
@@ -50,7 +51,7 @@ export function rememberDac(name: string): void {
 
 /** Address of this page without its fragment. */
 export function pageAddress(): string {
-  return new URL('.', document.baseURI).href;
+  return pageRoot().href;
 }
 
 /** Reads an address as people type it: `tem.example.org:7000` is as good as a URL. Undefined if it is none. */

@@ -172,13 +172,13 @@ impl Work<'_> {
         loop {
             let is_last = stopping.is_stopping();
             self.look();
-            if is_last {
-                // Also if it has looked just before.
-                self.seen = None;
-            }
             self.publish_clocks();
             self.follow_instances();
             if is_last {
+                // Nodes that have come just before get their home once the alarms know the rules.
+                self.commit();
+                self.seen = None;
+                self.follow_instances();
                 self.drain();
             }
             if !self.must_wait() {

@@ -58,6 +58,7 @@ mod replay_again;
 mod rules;
 mod rules_move;
 mod rules_of_several_dacs;
+mod rules_of_several_nodes;
 mod rules_over_http;
 mod sdk;
 mod setup;

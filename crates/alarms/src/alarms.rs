@@ -80,8 +80,8 @@ impl Alarms {
         Ok(())
     }
 
-    /// Alarms of nodes that have gone to another DAC: `home` returns its name for a node. Those that are normal and silenced by an operator stay.
-    pub fn moved<'a>(&self, home: impl Fn(&str) -> Option<&'a str>) -> Vec<(AlarmKey, &'a str)> {
+    /// Alarms that have gone to another DAC: `home` returns its name. Those that are normal and silenced by an operator stay.
+    pub fn moved<'a>(&self, home: impl Fn(&AlarmKey) -> Option<&'a str>) -> Vec<(AlarmKey, &'a str)> {
         moved(&self.memory(), home)
     }
 
@@ -93,10 +93,10 @@ impl Alarms {
     pub fn end_moved<'a>(
         &self,
         now: Nanos,
-        home: impl Fn(&str) -> Option<&'a str>,
+        home: impl Fn(&AlarmKey) -> Option<&'a str>,
     ) -> Result<(), AlarmsError> {
         self.change(now.0, |draft, memory| {
-            let ending = memory.alarms.keys().filter_map(|key| Some((key, home(&key.node)?)));
+            let ending = memory.alarms.keys().filter_map(|key| Some((key, home(key)?)));
             let ending: Vec<_> = ending.map(|(key, home)| (AlarmKey::clone(key), home)).collect();
             let is_given = |node: &str| self.given().state_of(node).is_some_and(|(is_given, _)| is_given);
             ending.iter().try_for_each(|(key, home)| draft.leave(key, home, is_given(&key.node)))
@@ -211,6 +211,12 @@ impl Alarms {
         let memory = self.memory();
         let alarm = memory.alarms.get(&key).ok_or(ActionError::Unknown(key))?;
         Ok(alarm.shown(memory.now()))
+    }
+
+    /// The alarm with a key.
+    pub fn get(&self, key: &AlarmKey) -> Option<AlarmView> {
+        let memory = self.memory();
+        Some(memory.alarms.get(key)?.shown(memory.now()))
     }
 
     /// Whether there is such an alarm.
@@ -403,10 +409,10 @@ impl Alarms {
     }
 }
 
-fn moved<'a>(memory: &Memory, home: impl Fn(&str) -> Option<&'a str>) -> Vec<(AlarmKey, &'a str)> {
+fn moved<'a>(memory: &Memory, home: impl Fn(&AlarmKey) -> Option<&'a str>) -> Vec<(AlarmKey, &'a str)> {
     let stays = |alarm: &Alarm| alarm.state.standing == Standing::Normal && alarm.state.is_silenced();
     let ending = memory.alarms.iter().filter(|(_, alarm)| !stays(alarm));
-    ending.filter_map(|(key, _)| Some((AlarmKey::clone(key), home(&key.node)?))).collect()
+    ending.filter_map(|(key, _)| Some((AlarmKey::clone(key), home(key)?))).collect()
 }
 
 /// Reads all alarms and counts.

@@ -9,6 +9,7 @@ use crate::{
     memory::Alarm,
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use oasis_rules::Standing;
 use oasis_wire::quantity::{Epoch, Offset};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -109,6 +110,14 @@ impl HandedAlarm {
             is_told: alarm.state.is_told,
             raised_dac: alarm.raised_dac,
         }
+    }
+
+    /// As a DAC has shown it to this one. What it showed as standing it has told the destinations.
+    pub fn shown(view: AlarmView, now: u64) -> Self {
+        let shelved_nanos = view.shelved_until.map(|until| until.saturating_sub(now));
+        let stands = view.state != Standing::Normal;
+        let (is_told, raised_dac) = (stands && !view.is_silenced(), stands.then_some(now));
+        Self { view, shelved_nanos, is_told, raised_dac }
     }
 
     /// Gives its state and all that is known of it to an alarm. A message that this DAC has sent about that one is not forgotten.

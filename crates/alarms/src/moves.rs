@@ -1,8 +1,8 @@
 //! Nodes that go to another DAC, and those that come from one.
 
 use crate::{
-    Alarms, AlarmsError, Arrival, Committed, HandedAlarm, HandedCheckpoint, Handover, HandoverPage, Home,
-    tables::checkpoint,
+    AlarmKey, Alarms, AlarmsError, Arrival, Committed, HandedAlarm, HandedCheckpoint, Handover, HandoverPage,
+    Home, tables::checkpoint,
 };
 use oasis_wire::quantity::Nanos;
 use std::{collections::HashMap, time::Duration};
@@ -124,5 +124,30 @@ impl Alarms {
         let mut given = self.given();
         nodes.iter().for_each(|node| given.return_home(node));
         Ok(committed)
+    }
+
+    /// Takes alarms over that other DACs have evaluated until now, each with the name of its DAC. All of it becomes durable, or nothing.
+    ///
+    /// # Errors
+    /// If the database fails; then nothing has changed.
+    pub fn take_over(
+        &self,
+        now: Nanos,
+        alarms: Vec<(HandedAlarm, String)>,
+    ) -> Result<Committed, AlarmsError> {
+        self.change(now.0, |draft, _| {
+            alarms.into_iter().try_for_each(|(alarm, dac)| draft.take_over(alarm, &dac))
+        })
+    }
+
+    /// Ends alarms that another DAC evaluates now, whose name comes with each. `true`: that one has the alarm, and tells the destinations.
+    ///
+    /// # Errors
+    /// If the database fails; then nothing has changed.
+    pub fn leave_to(&self, now: Nanos, alarms: &[(AlarmKey, String, bool)]) -> Result<(), AlarmsError> {
+        self.change(now.0, |draft, _| {
+            alarms.iter().try_for_each(|(key, dac, is_given)| draft.leave(key, dac, *is_given))
+        })?;
+        Ok(())
     }
 }

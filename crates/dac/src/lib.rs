@@ -119,7 +119,7 @@ pub use memory::{HeldMemory, MemoryAccount};
 pub use moment::{Moment, now};
 pub use node::{Link, MeasuredClock, Moved, Node};
 pub use registry::{
-    Evicted, Follower, Registry, RegistryCursor, RegistryDelta, RestoreCounts, StillConnected,
+    Evicted, Follower, NodeHome, Registry, RegistryCursor, RegistryDelta, RestoreCounts, StillConnected,
 };
 pub use relayed::{
     ForwardedQuestion, Hop, MOST_HOPS, PastMessage, PastQuestion, PastStart, Question, RelayError,

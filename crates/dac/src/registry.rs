@@ -16,6 +16,7 @@ pub use eviction::Evicted;
 pub use following::Follower;
 pub(crate) use following::{Followers, KeptOfReplaced};
 pub use forgetting::StillConnected;
+pub use relayed::NodeHome;
 pub use remembered::RestoreCounts;
 
 use crate::{

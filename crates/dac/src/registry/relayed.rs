@@ -6,7 +6,7 @@ use super::{Inner, Names, Registry, changes::Entry};
 use crate::{
     instance::Instance,
     node::Node,
-    relayed::{RelayError, Ways},
+    relayed::{Hop, RelayError, Ways},
     request::ForwardedCommand,
 };
 use oasis_channel::{Failure, RegisteredInstance};
@@ -15,7 +15,29 @@ use std::{collections::BTreeMap, sync::Arc};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+/// The DAC that a node is connected to, or was last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NodeHome {
+    /// This one.
+    Here,
+    /// Another one, whose nodes come here. What is known of its clock is left out.
+    Relayed(Hop),
+    /// Another one, of which nothing comes here.
+    Unreachable,
+}
+
 impl Registry {
+    /// Returns the home of a node; none if the node is not known.
+    pub fn home_of(&self, node: &str) -> Option<NodeHome> {
+        let inner = self.lock();
+        let known = inner.nodes.get(node)?;
+        Some(match known.path().first() {
+            Some(hop) => NodeHome::Relayed(Hop { clock_offset_ns: None, round_trip_ns: None, ..hop.clone() }),
+            None if known.is_elsewhere() => NodeHome::Unreachable,
+            None => NodeHome::Here,
+        })
+    }
+
     /// Lists a relayed node, or changes it.
     pub(crate) fn relay_node(&self, mut node: Node) -> Result<(), RelayError> {
         let name = node.identity.name.clone();

@@ -31,6 +31,13 @@ pub struct RuleFile {
     pub text: Result<String, String>,
 }
 
+impl RuleFile {
+    /// Whether its text has a name anywhere.
+    pub fn names(&self, name: &str) -> bool {
+        self.text.as_ref().is_ok_and(|text| text.contains(name))
+    }
+}
+
 /// All files, in their order: those of the configuration, then those that the page saves.
 #[derive(Debug, Default)]
 pub struct Files {

@@ -46,6 +46,8 @@ pub struct Joint {
     pub is_dirty: bool,
     /// Whether it has no checkpoint.
     pub is_new: bool,
+    /// Whether another DAC has evaluated what is there.
+    is_moved: bool,
     counted: GroupFigures,
 }
 
@@ -74,6 +76,8 @@ pub struct Beginning<'a> {
     pub archive: Option<&'a Arc<dyn StoredSamples>>,
     /// The node of the instances of measured clocks.
     pub clocks: &'a str,
+    /// Whether another DAC has evaluated it until now: it begins with the next samples.
+    pub is_moved: bool,
 }
 
 impl Joint {
@@ -134,24 +138,27 @@ impl Joint {
             last,
             is_dirty: false,
             is_new,
+            is_moved: with.is_moved,
             counted,
         })
     }
 
     /// Follows the topics of its instances.
     pub fn offer(&mut self, topics: &HashMap<(&str, &str), Vec<&Arc<Instance>>>, begin: Begin) {
-        for (at, member) in self.members.iter_mut().enumerate() {
+        let is_from_next = begin == Begin::Next || self.is_moved;
+        for member in &mut self.members {
             let names = (member.node.clone(), member.name.clone());
             for instance in topics.get(&(&*names.0, &*names.1)).into_iter().flatten() {
-                // What the node of the first input sends to another DAC is evaluated there.
-                if at == 0 && instance.is_relayed() {
-                    continue;
-                }
                 // What was measured before is still so.
                 let is_input = matches!(member.role, Role::Input(_));
-                member.offer(instance, begin == Begin::Next && is_input);
+                member.offer(instance, is_from_next && is_input);
             }
         }
+    }
+
+    /// Whether there is a rest of what its first instance has sent before its node went to another DAC.
+    pub fn has_rest(&self) -> bool {
+        self.members.first().is_some_and(Member::has_rest)
     }
 
     /// Whether there may be samples that were not evaluated.

@@ -29,18 +29,19 @@ mod work;
 pub use bounds::RoundBounds;
 pub use config::RulesConfig;
 
-use oasis_alarms::Alarms;
+use oasis_alarms::{Alarms, RelayedAlarms};
 use oasis_handler::{Context, Failure, Handler};
 use oasis_rules::RulesState;
 use serde_json::{Value, json};
 use state::Shared;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Evaluates rules.
 pub struct Rules {
     config: RulesConfig,
     bounds: RoundBounds,
     alarms: Arc<Alarms>,
+    relayed: OnceLock<Arc<RelayedAlarms>>,
     rules: Arc<RulesState>,
     shared: Arc<Shared>,
 }
@@ -50,7 +51,13 @@ impl Rules {
     pub fn new(mut config: RulesConfig, alarms: Arc<Alarms>) -> Self {
         config.name_node("");
         let rules = Arc::new(RulesState::new(config.saved_files(), config.editable));
-        Self { config, bounds: RoundBounds::default(), alarms, rules, shared: Arc::default() }
+        let (bounds, relayed) = (RoundBounds::default(), OnceLock::new());
+        Self { config, bounds, alarms, relayed, rules, shared: Arc::default() }
+    }
+
+    /// Takes the alarms of joints over from the DACs that have evaluated them. Without effect once it runs.
+    pub fn take_over_from(&self, relayed: Arc<RelayedAlarms>) {
+        self.relayed.get_or_init(|| relayed);
     }
 
     /// Evaluates within other bounds.
@@ -71,7 +78,8 @@ impl Handler for Rules {
     }
 
     fn run(&self, context: Context) -> Result<(), Failure> {
-        work::run((&self.config, self.bounds), &self.alarms, &self.rules, &self.shared, context)
+        let alarms = (&self.alarms, self.relayed.get().map(Arc::as_ref));
+        work::run((&self.config, self.bounds), alarms, &self.rules, &self.shared, context)
     }
 
     fn state(&self) -> Value {

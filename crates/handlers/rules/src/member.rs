@@ -141,6 +141,14 @@ impl Member {
             || self.following.as_ref().is_some_and(is_new)
     }
 
+    /// Whether it has not read all of a topic that another one has replaced.
+    pub fn has_rest(&self) -> bool {
+        self.following.as_ref().is_some_and(|Following { instance, read, .. }| {
+            let is_read = read.epoch == instance.log.epoch() && read.offset >= instance.log.next();
+            instance.is_retired() && !(is_read && self.pieces.is_empty())
+        })
+    }
+
     /// Declares a DAC time complete: no sample of before can come.
     pub fn complete(&self, dac_time: u64) {
         let topics = self.following.iter().map(|following| &following.instance).chain(&self.coming);

@@ -24,6 +24,11 @@ pub struct State {
     pub joins: usize,
     /// Those that are not evaluated, because there are too many.
     pub joins_left_out: usize,
+    /// Those that are not evaluated, because this DAC does not know a node of them.
+    pub joins_waiting: usize,
+    /// One such node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_node: Option<String>,
     /// The DAC time up to which such rules were evaluated.
     pub joined_until: u64,
     /// Samples that wait for those of other inputs of such a rule.
@@ -98,6 +103,12 @@ impl Shared {
         if state.joins_left_out > 0 {
             let left_out = state.joins_left_out;
             warnings.push(format!("{left_out} joins are not evaluated: use patterns that match fewer"));
+        }
+        if let Some(node) = &state.missing_node {
+            let waiting = state.joins_waiting;
+            warnings.push(format!(
+                "{waiting} joins wait for inputs: nothing comes here of node {node:?}; connect it, or relay its DAC"
+            ));
         }
         if state.clocks_left_out > 0 {
             let left_out = state.clocks_left_out;

@@ -26,7 +26,7 @@ use crate::{
     state::Shared,
     wake::Ready,
 };
-use oasis_alarms::{Alarms, JournalFilter};
+use oasis_alarms::{Alarms, JournalFilter, RelayedAlarms};
 use oasis_dac::{Dac, now};
 use oasis_handler::{Context, Failure, Stopping, StoredSamples};
 use oasis_health::Pulse;
@@ -50,7 +50,7 @@ const SAMPLES: u64 = 65_536;
 /// Evaluates until it has to stop.
 pub fn run(
     (config, bounds): (&RulesConfig, RoundBounds),
-    alarms: &Arc<Alarms>,
+    (alarms, relayed): (&Arc<Alarms>, Option<&RelayedAlarms>),
     rules: &Arc<RulesState>,
     shared: &Arc<Shared>,
     context: Context,
@@ -66,6 +66,7 @@ pub fn run(
         config,
         bounds,
         alarms,
+        relayed,
         rules,
         shared,
         dac,
@@ -118,6 +119,8 @@ struct Work<'a> {
     config: &'a RulesConfig,
     bounds: RoundBounds,
     alarms: &'a Alarms,
+    /// Those of other DACs.
+    relayed: Option<&'a RelayedAlarms>,
     rules: &'a RulesState,
     shared: &'a Shared,
     dac: Arc<Dac>,
@@ -186,6 +189,7 @@ impl Work<'_> {
                 self.round(is_last);
                 self.commit();
                 self.end_moved_alarms();
+                self.end_left_alarms();
             }
             if is_last {
                 return self.finish();

@@ -5,6 +5,7 @@
 mod common;
 
 use common::{MS, Plant, Pumps, pump, wait};
+use oasis_alarms::{AlarmHop, Filter, RelayedAlarms};
 use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
 use oasis_dac::{Dac, Hop, RelayedNode, Upstream, UpstreamEvents, now};
 use oasis_handler::Handler;
@@ -15,6 +16,7 @@ use oasis_wire::{
     quantity::Epoch,
     value::RowWriter,
 };
+use serde_json::json;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -107,13 +109,40 @@ fn relayed_instances_are_evaluated_if_the_configuration_says_so() {
     assert_eq!(plant.rules.problem(), None);
 }
 
+/// Each joins a pump of `south` with the one of `north`.
+const ABOVE: &str = "input p = \"south/pump *\" : Pump; input q = \"north/pump\" : Pump;
+    alarm Above { raise p.temperature > q.temperature; }";
+
+/// So many that the hash gives some to each of two DACs.
+const PUMPS: usize = 24;
+
+fn names() -> Vec<String> {
+    (0..PUMPS).map(|number| format!("pump {number}")).collect()
+}
+
+fn south(dac: &Arc<Dac>, names: &[String]) -> Pumps {
+    Pumps::new(dac, "south", 2, &names.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn wait_for_joins(plant: &Plant, is_so: impl Fn(u64, u64) -> bool) -> usize {
+    wait("the joins", || {
+        let state = plant.rules.state();
+        let [joins, waiting] = ["joins", "joins_waiting"].map(|name| state[name].as_u64().unwrap());
+        is_so(joins, waiting).then(|| usize::try_from(joins).unwrap())
+    })
+}
+
 #[test]
-fn instances_of_another_dac_are_joined_if_the_configuration_says_so() {
-    let rules = "input p = \"south/pump\" : Pump; input q = \"north/pump\" : Pump;
-        alarm Above { raise p.temperature > q.temperature; }";
-    let plant = Plant::configured(rules, RulesConfig { relayed: true, ..RulesConfig::default() });
-    let mut south = Pumps::new(&plant.dac, "south", 2, &["pump"]);
+fn joints_of_two_dacs_are_evaluated_at_the_one_that_the_hash_chooses() {
+    let (plant, names) = (Plant::new(ABOVE), names());
+    let mut south = south(&plant.dac, &names);
+    wait_for_joins(&plant, |joins, waiting| (joins, waiting) == (0, PUMPS as u64));
+    let missing =
+        "24 joins wait for inputs: nothing comes here of node \"north\"; connect it, or relay its DAC";
+    assert_eq!(plant.rules.warnings(), [missing]);
     let mut other = Other::takes(&plant.dac, 1);
+    let joins = wait_for_joins(&plant, |_, waiting| waiting == 0);
+    assert!((1..PUMPS).contains(&joins), "{joins}");
     wait("a reader of the instance", || other.events.wanted.try_recv().ok());
     south.measure_clock(0, 1_000);
     other.upstream.note_node("north", (Some(0), Some(1_000)), None);
@@ -124,11 +153,50 @@ fn instances_of_another_dac_are_joined_if_the_configuration_says_so() {
         });
     }
     other.send(5.0);
-    south.set_clock(now().0 - 100 * MS);
-    south.send("pump", &[9.0]);
-    let alarm = plant.wait_for_standing("Above", Standing::Active);
+    for name in &names {
+        south.set_clock(now().0 - 100 * MS);
+        south.send(name, &[9.0]);
+    }
+    let standing = || plant.alarms.list(&Filter { is_standing: true, ..Filter::default() }).alarms;
+    wait("the alarms", || (standing().len() == joins).then_some(()));
+    let alarm = &standing()[0];
     assert_eq!((&*alarm.key.node, alarm.value, alarm.limit), ("south", Some(9.0), Some(5.0)));
     assert_eq!(plant.rules.problem(), None);
+}
+
+#[test]
+fn the_alarm_of_a_joint_goes_on_where_it_is_evaluated_next() {
+    let (plant, names) = (Plant::new(ABOVE), names());
+    plant.stop();
+    let relayed = Arc::new(RelayedAlarms::new(now()));
+    plant.rules.take_over_from(relayed.clone());
+    plant.start();
+    let (mut upstream, _questions) = relayed.upstream("hall-2");
+    let alarm = |name: &String| {
+        json!({"rule": "Above", "node": "south", "instance": name, "state": "active", "acknowledged": true,
+            "severity": "high", "quality": "good", "comment": "seen"})
+    };
+    let hop = AlarmHop { dac: "hall-2".into(), epoch: Epoch(7) };
+    let page = json!({"alarms": names.iter().map(alarm).collect::<Vec<_>>(), "next": null});
+    upstream.take("alarms", &page.to_string(), (&hop, plant.dac.epoch()), now()).unwrap();
+    let _south = south(&plant.dac, &names);
+    let other = Other::takes(&plant.dac, 1);
+    let joins = wait_for_joins(&plant, |joins, waiting| joins > 0 && waiting == 0);
+    let standing = || plant.alarms.list(&Filter { is_standing: true, ..Filter::default() }).alarms;
+    assert_eq!(standing().len(), joins, "this DAC takes what it evaluates");
+    // The node comes here, and with it all of them.
+    drop(other);
+    let north = Pumps::new(&plant.dac, "north", 3, &["pump"]);
+    wait_for_joins(&plant, |joins, _| joins == PUMPS as u64);
+    assert_eq!(standing().len(), PUMPS);
+    assert!(standing().iter().all(|alarm| alarm.acknowledged && alarm.comment.as_deref() == Some("seen")));
+    // And back: it ends here what the other one shows.
+    north.leave();
+    let _other = Other::takes(&plant.dac, 3);
+    wait("the end of the alarms", || (standing().len() == joins).then_some(()));
+    let entries = plant.entries();
+    let count = |kind: &str| entries.iter().filter(|entry| entry.kind.name() == kind).count();
+    assert_eq!((count("raised"), count("taken_over"), count("moved")), (0, PUMPS, PUMPS - joins));
 }
 
 #[test]

@@ -79,7 +79,8 @@ impl Work<'_> {
         }
     }
 
-    /// The types of all instances that rules may read; of several versions the newest comes last.
+    /// The types of all instances that rules may read; of several versions the newest comes last. Of those that only other DACs have, the ones that files
+    /// name: rules may join them with others.
     pub(super) fn known_types(&self) -> Vec<Arc<ProbeType>> {
         let mut types: Vec<Arc<ProbeType>> = Vec::new();
         for instance in self.evaluated_instances() {
@@ -88,6 +89,15 @@ impl Work<'_> {
             }
             types.retain(|known| *known != instance.probe_type);
             types.push(instance.probe_type.clone());
+        }
+        let mut seen: HashSet<String> = types.iter().map(|known| known.name.clone()).collect();
+        for instance in self.dac.registry.instances() {
+            let of = &instance.probe_type;
+            let is_new = instance.is_relayed() && seen.insert(of.name.clone());
+            let is_named = || self.files.all().iter().any(|file| file.names(&of.name));
+            if is_new && is_named() {
+                types.push(of.clone());
+            }
         }
         types
     }
@@ -150,9 +160,10 @@ impl Work<'_> {
             return;
         }
         (self.seen, self.followed) = (Some(version), Instant::now());
-        let is_forced = self.note_homes() || is_forced;
+        let is_forced = self.note_homes() || self.have_places_changed() || is_forced;
         let instances = self.instances_to_follow();
-        let topics: Vec<TopicId> = instances.iter().map(|instance| instance.topic).collect();
+        let joined = self.instances_to_join(&instances);
+        let topics: Vec<TopicId> = joined.iter().map(|instance| instance.topic).collect();
         // Most changes are of other things: what a node says of its clock.
         if std::mem::replace(&mut self.topics, topics) == self.topics && !is_forced {
             self.joints.known_until = before;
@@ -174,7 +185,7 @@ impl Work<'_> {
             .filter_map(|(topic, source)| gone((topic, source)).then_some(*topic))
             .collect();
         let standing = self.standing();
-        self.follow_joints(&instances, &standing);
+        self.follow_joints(&joined, &standing);
         self.joints.known_until = before;
         let before = (self.sources.len(), self.joints.all.len());
         self.find_life_before(&instances);

@@ -5,7 +5,6 @@ mod arrivals;
 mod departures;
 
 use super::Work;
-use crate::rendezvous;
 use arrivals::Arrivals;
 use departures::Departures;
 use oasis_dac::{Follower, Instance};
@@ -69,21 +68,6 @@ impl Work<'_> {
         }
         self.homes.elsewhere = elsewhere;
         self.receive_nodes() | has_changed
-    }
-
-    /// Whether this DAC evaluates a rule that reads instances of several nodes: the DAC at which all of them are does, and otherwise the one of their homes
-    /// that the hash chooses. Epochs stand for DACs: all that relay one another know
-    /// them, and not each has a name.
-    #[expect(dead_code, reason = "joins are of one node")]
-    pub(super) fn evaluates<'n>(&self, rule: &str, nodes: impl Iterator<Item = &'n str>) -> bool {
-        let own = self.dac.epoch();
-        let home = |node: &str| match self.dac.registry.node(node) {
-            Some(known) if known.is_elsewhere() => known.path().first().map(|hop| hop.epoch.to_string()),
-            _ => Some(own.to_string()),
-        };
-        // Of a node that this DAC does not relay nothing can be evaluated here.
-        let Some(homes) = nodes.map(home).collect::<Option<Vec<_>>>() else { return false };
-        rendezvous::choose(rule, homes.iter().map(String::as_str)) == Some(&own.to_string())
     }
 
     /// Whether nodes have come, and it is time to look for what other DACs had of them.

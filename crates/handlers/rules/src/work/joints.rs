@@ -1,17 +1,22 @@
 //! Rules that read several inputs: which instances belong together, and their evaluation up to a common DAC time.
 
+mod alarms;
+mod places;
+
 use super::{SAMPLES, TICK, Work, commits::RETRY};
 use crate::{
-    joint::{Beginning, Joint, key},
+    joint::{Beginning, Joint},
     source::{Begin, Found, StandingAlarms, Surroundings},
 };
-use oasis_alarms::{Checkpoint, CheckpointKey};
-use oasis_dac::Instance;
+use alarms::JointAlarms;
+use oasis_alarms::{AlarmsError, Checkpoint, CheckpointKey};
+use oasis_dac::{Instance, NodeHome};
 use oasis_rules::GroupFigures;
 use oasis_rules_history::CLOCK_TYPE;
 use oasis_wire::quantity::Nanos;
+use places::{Candidate, Place};
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
     time::Instant,
 };
@@ -30,6 +35,11 @@ pub struct Joints {
     evaluated: Option<Instant>,
     /// Whether there are samples that were not evaluated yet.
     pub is_behind: bool,
+    /// Where the nodes are that decide which DAC evaluates.
+    homes: BTreeMap<String, Option<NodeHome>>,
+    /// Those that another DAC has evaluated until now.
+    elsewhere: HashSet<CheckpointKey>,
+    pub alarms: JointAlarms,
 }
 
 impl Joints {
@@ -45,17 +55,9 @@ impl Work<'_> {
         self.joints.kept = self.joints.all.drain(..).filter_map(|joint| joint.checkpoint(before)).collect();
     }
 
-    /// Whether a rule over several inputs is evaluated here for an instance of its first one: its node is connected here.
-    fn is_evaluated_here(&self, driver: &Instance) -> bool {
-        !self.is_own(driver) && !driver.is_relayed()
-    }
-
-    /// Whether such a rule can read an instance: one of this DAC, or of another one if the configuration says so, or a measured clock.
+    /// Whether such a rule can read an instance: one of a node, or a measured clock.
     fn is_joined(&self, instance: &Instance) -> bool {
-        match self.is_own(instance) {
-            true => instance.probe_type.name == CLOCK_TYPE,
-            false => self.config.relayed || !instance.is_relayed(),
-        }
+        !self.is_own(instance) || instance.probe_type.name == CLOCK_TYPE
     }
 
     /// Begins with instances that belong together, and ends with those that are gone.
@@ -64,27 +66,15 @@ impl Work<'_> {
         for instance in instances.iter().filter(|instance| self.is_joined(instance)) {
             by_name.entry((&instance.node, &instance.name)).or_default().push(instance);
         }
-        let here = instances.iter().filter(|instance| self.is_evaluated_here(instance));
-        let here: HashSet<(&str, &str)> = here.map(|instance| (&*instance.node, &*instance.name)).collect();
-        let is_there = |joint: &Joint| here.contains(&(&*joint.driver.node, &*joint.driver.name));
-        let (all, gone) = std::mem::take(&mut self.joints.all)
-            .into_iter()
-            .partition(|joint| is_there(joint) || joint.has_news());
-        self.joints.all = all;
-        for joint in gone {
-            match self.homes.is_elsewhere(&joint.driver.node) {
-                // If it comes back, its rules begin anew.
-                true => self.joints.kept.extend(joint.checkpoint(&self.set)),
-                false => self.keep_joint(&joint),
-            }
-        }
-        let left_out = self.begin_joints(instances, standing);
+        let (candidates, mut left_out) = self.candidates(instances);
+        self.note_joint_alarms(&candidates);
+        self.end_absent_joints(&candidates);
+        left_out += self.begin_joints(&candidates, standing);
         let begin = self.begin;
         for joint in &mut self.joints.all {
             joint.offer(&by_name, begin);
         }
-        self.shared.lock().joins_left_out = left_out;
-        self.shared.lock().joins = self.joints.all.len();
+        self.count_joints(&candidates, left_out);
         let is_new = |joint: &mut Joint| std::mem::take(&mut joint.is_new);
         let new: Vec<_> = self
             .joints
@@ -109,43 +99,55 @@ impl Work<'_> {
         }
     }
 
+    /// Ends the joints that are evaluated elsewhere now, or whose first instance is gone, once what had come before is evaluated.
+    fn end_absent_joints(&mut self, candidates: &[Candidate]) {
+        let places: HashMap<&CheckpointKey, &Place> =
+            candidates.iter().map(|candidate| (&candidate.key, &candidate.place)).collect();
+        let stays = |joint: &Joint| match places.get(&joint.key()) {
+            // As long as nobody knows where the others are, this DAC goes on without them.
+            Some(Place::Here | Place::Waiting(_)) => true,
+            Some(Place::Elsewhere(_)) => joint.has_rest(),
+            None => joint.has_news(),
+        };
+        let (all, gone) = std::mem::take(&mut self.joints.all).into_iter().partition(stays);
+        self.joints.all = all;
+        for joint in gone {
+            let is_elsewhere = matches!(places.get(&joint.key()), Some(Place::Elsewhere(_)))
+                || self.homes.is_elsewhere(&joint.driver.node);
+            match is_elsewhere {
+                // If it comes back, its rules begin anew.
+                true => self.joints.kept.extend(joint.checkpoint(&self.set)),
+                false => self.keep_joint(&joint),
+            }
+        }
+        let elsewhere = candidates.iter().filter(|of| matches!(of.place, Place::Elsewhere(_)));
+        self.joints.elsewhere.extend(elsewhere.map(|of| of.key.clone()));
+        self.joints.elsewhere.retain(|key| places.contains_key(key));
+    }
+
     /// Returns how many are too many.
-    fn begin_joints(&mut self, instances: &[Arc<Instance>], standing: &StandingAlarms) -> usize {
-        let mut known: HashSet<CheckpointKey> = self.joints.all.iter().map(Joint::key).collect();
+    fn begin_joints(&mut self, candidates: &[Candidate], standing: &StandingAlarms) -> usize {
+        let known: HashSet<CheckpointKey> = self.joints.all.iter().map(Joint::key).collect();
         let (mut left_out, mut has_failed) = (0, false);
-        for (number, loaded) in self.set.programs.iter().enumerate() {
-            let program = &loaded.program;
-            for rule in program.joins() {
-                let Some((name, input)) = program
-                    .rules
-                    .get(rule)
-                    .and_then(|rule| Some((&rule.name, program.inputs.get(rule.input)?)))
-                else {
-                    continue;
-                };
-                for instance in instances {
-                    let is_read = self.is_evaluated_here(instance)
-                        && input.reads(&instance.probe_type)
-                        && input.matches(&instance.node, &instance.name);
-                    if !is_read || !known.insert(key(name, instance)) {
-                        continue;
-                    }
-                    if self.joints.all.len() >= MAX_JOINTS {
-                        left_out += 1;
-                        continue;
-                    }
-                    let Some(checkpoint) = self.joint_checkpoint(&key(name, instance)) else {
-                        has_failed = true;
-                        continue;
-                    };
-                    let with = Beginning {
-                        set: &self.set,
-                        standing,
-                        archive: self.archive.as_ref(),
-                        clocks: &self.config.node,
-                    };
-                    let joint = Joint::new((number, rule), instance.clone(), checkpoint.as_ref(), with);
-                    self.joints.all.extend(joint);
+        for candidate in candidates {
+            let is_here = match candidate.place {
+                Place::Here => true,
+                // It goes on after a reload.
+                Place::Waiting(_) => self.joints.kept.iter().any(|(key, _)| *key == candidate.key),
+                Place::Elsewhere(_) => false,
+            };
+            if !is_here || known.contains(&candidate.key) {
+                continue;
+            }
+            if self.joints.all.len() >= MAX_JOINTS {
+                left_out += 1;
+                continue;
+            }
+            match self.begin_joint(candidate, standing) {
+                Ok(has_begun) => has_failed |= !has_begun,
+                Err(error) => {
+                    has_failed = true;
+                    self.fail(&error.to_string());
                 }
             }
         }
@@ -156,14 +158,45 @@ impl Work<'_> {
         left_out
     }
 
-    /// `None` if the alarms cannot say.
-    fn joint_checkpoint(&self, key: &CheckpointKey) -> Option<Option<Checkpoint>> {
+    /// Returns whether it was the time for it.
+    fn begin_joint(&mut self, candidate: &Candidate, standing: &StandingAlarms) -> Result<bool, AlarmsError> {
+        let Some(taken) = self.take_joint_alarms(candidate)? else { return Ok(false) };
+        let taken = (taken > 0).then(|| self.standing());
+        let checkpoint = self.joint_checkpoint(&candidate.key)?;
+        let is_moved = self.joints.elsewhere.remove(&candidate.key);
+        let with = Beginning {
+            set: &self.set,
+            standing: taken.as_ref().unwrap_or(standing),
+            archive: self.archive.as_ref(),
+            clocks: &self.config.node,
+            is_moved,
+        };
+        let (numbers, driver) = ((candidate.program, candidate.rule), candidate.driver.clone());
+        let joint = Joint::new(numbers, driver, checkpoint.as_ref(), with);
+        self.joints.all.extend(joint);
+        Ok(true)
+    }
+
+    fn count_joints(&self, candidates: &[Candidate], left_out: usize) {
+        let known: HashSet<CheckpointKey> = self.joints.all.iter().map(Joint::key).collect();
+        let waiting = candidates.iter().filter(|of| !known.contains(&of.key));
+        let mut waiting = waiting.filter_map(|of| match &of.place {
+            Place::Waiting(node) => Some(node),
+            Place::Here | Place::Elsewhere(_) => None,
+        });
+        let mut state = self.shared.lock();
+        (state.joins, state.joins_left_out) = (self.joints.all.len(), left_out);
+        state.missing_node = waiting.next().cloned();
+        state.joins_waiting = waiting.count() + usize::from(state.missing_node.is_some());
+    }
+
+    fn joint_checkpoint(&self, key: &CheckpointKey) -> Result<Option<Checkpoint>, AlarmsError> {
         let kept = self.joints.kept.iter().chain(&self.pending.checkpoints);
         if let Some((_, kept)) = kept.into_iter().find(|(known, _)| known == key) {
-            return Some(Some(kept.clone()));
+            return Ok(Some(kept.clone()));
         }
         // A rule that somebody adds has not seen what came before.
-        if self.begin == Begin::Next { Some(None) } else { self.alarms.checkpoint(key).ok() }
+        if self.begin == Begin::Next { Ok(None) } else { self.alarms.checkpoint(key) }
     }
 
     /// Evaluates what has come, up to the DAC time of which all is known.

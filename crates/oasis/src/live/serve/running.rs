@@ -179,6 +179,9 @@ impl RunningDac {
         let api = api.with_tem(own_tem.clone()).with_rules(rules_state).with_alarms(alarms.clone());
         let relayed_alarms = relays.alarms();
         let api = api.with_notifications(notify).with_relayed_alarms(relayed_alarms.clone());
+        if let Some((rules, relayed)) = rules.as_ref().zip(relayed_alarms.clone()) {
+            rules.handler.take_over_from(relayed);
+        }
         handlers.start_all();
         let watchdog = systemd::watchdog(dac.health.clone())?;
         tokio::spawn(beat(dac.health.clone()));

@@ -92,9 +92,8 @@ impl Work<'_> {
             gone.map(|(node, home)| (node.clone(), home.clone())).collect()
         };
         let has_others = gone.len() < self.homes.elsewhere.len();
-        let home = |node: &str| gone.get(node).map(String::as_str);
         let mut ending: BTreeSet<String> =
-            self.alarms.moved(home).into_iter().map(|(key, _)| key.node).collect();
+            self.alarms.moved(|key| self.goes(key, &gone)).into_iter().map(|(key, _)| key.node).collect();
         let states = self.homes.departures.states.keys();
         let given = self.homes.departures.given.iter();
         ending.extend(states.chain(given).filter(|node| gone.contains_key(*node)).cloned());
@@ -107,7 +106,7 @@ impl Work<'_> {
         };
         let taken: BTreeSet<&str> = ending.iter().map(String::as_str).filter(|node| is_taken(node)).collect();
         let is_waiting = taken.len() < ending.len();
-        let ends = |node: &str| home(node).filter(|_| taken.contains(node));
+        let ends = |key: &AlarmKey| self.goes(key, &gone).filter(|_| taken.contains(key.node.as_str()));
         let mut forgotten = self.forgotten(self.alarms.moved(ends).into_iter().map(|(key, _)| key))?;
         let is_next = forgotten.is_empty();
         if is_next && !taken.is_empty() {
@@ -122,6 +121,11 @@ impl Work<'_> {
         self.pending.checkpoints.append(&mut forgotten);
         self.homes.departures.has_left = has_others || is_waiting || !is_next;
         Ok(())
+    }
+
+    /// The DAC to which an alarm goes with its node. Those of joints do not.
+    fn goes<'g>(&self, key: &AlarmKey, gone: &'g BTreeMap<String, String>) -> Option<&'g str> {
+        gone.get(&key.node).map(String::as_str).filter(|_| !self.joints.alarms.has(key))
     }
 
     /// The checkpoints of the instances of alarms without their states, as far as they have any.
@@ -151,6 +155,7 @@ impl Work<'_> {
             handover.checkpoints.retain(|kept| kept.instance != instance);
             handover.checkpoints.push(HandedCheckpoint::new(instance, &last));
         }
+        handover.alarms.retain(|alarm| !self.joints.alarms.stays(&alarm.view.key));
         handover.is_final = true;
         self.alarms.leave(handover);
         self.shared.lock().given_nodes += 1;

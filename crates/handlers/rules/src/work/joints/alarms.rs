@@ -1,0 +1,111 @@
+//! The alarms of rules over several inputs. They are those of the node of the first input, which may be at another DAC than the one that evaluates: so they do
+//! not go with a node. The DAC that begins takes them over as the former one has shown them, and that one ends them when it sees them there.
+
+use super::{Candidate, Place};
+use crate::work::Work;
+use oasis_alarms::{AlarmKey, AlarmsError, HandedAlarm};
+use oasis_dac::{Hop, now};
+use oasis_rules::Standing;
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
+
+/// How long an alarm waits until the other DAC shows it.
+const GIVEN: Duration = Duration::from_secs(10);
+/// Least time between two looks.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Where the alarms of joints are.
+#[derive(Default)]
+pub struct JointAlarms {
+    /// All that this DAC may have; with the DAC that evaluates instead, and since when, if there is one.
+    known: HashMap<AlarmKey, Option<(Hop, Instant)>>,
+    looked: Option<Instant>,
+}
+
+impl JointAlarms {
+    /// Whether an alarm is one of those: it does not end because its node is elsewhere.
+    pub fn has(&self, key: &AlarmKey) -> bool {
+        self.known.contains_key(key)
+    }
+
+    /// Whether it stays at this DAC, although its node may go.
+    pub fn stays(&self, key: &AlarmKey) -> bool {
+        self.known.get(key).is_some_and(Option::is_none)
+    }
+}
+
+impl Work<'_> {
+    /// Notes where the alarms of joints are.
+    pub(super) fn note_joint_alarms(&mut self, candidates: &[Candidate]) {
+        let mut before = std::mem::take(&mut self.joints.alarms.known);
+        let mut known = HashMap::new();
+        for candidate in candidates {
+            for key in self.alarms_of_joint(candidate) {
+                let since = before.remove(&key).flatten();
+                let left = match &candidate.place {
+                    Place::Elsewhere(to) => {
+                        let since = since.filter(|(before, _)| before == to).map(|(_, since)| since);
+                        Some((to.clone(), since.unwrap_or_else(Instant::now)))
+                    }
+                    Place::Here | Place::Waiting(_) => None,
+                };
+                known.insert(key, left);
+            }
+        }
+        self.joints.alarms.known = known;
+    }
+
+    /// Takes the alarms of a joint that begins from the DAC that has evaluated it. Returns how many; none if it is not the time for that.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub(super) fn take_joint_alarms(&self, candidate: &Candidate) -> Result<Option<usize>, AlarmsError> {
+        let Some(relayed) = self.relayed else { return Ok(Some(0)) };
+        let found = self.alarms_of_joint(candidate).into_iter().filter_map(|key| {
+            let stands = self.alarms.get(&key).is_some_and(|own| own.state != Standing::Normal);
+            let other = relayed.get(&key).filter(|_| !stands)?;
+            let dac = other.path.first().map(|hop| hop.dac.clone()).unwrap_or_default();
+            Some((HandedAlarm::shown(other.view, now().0), dac))
+        });
+        let found: Vec<_> = found.collect();
+        let count = found.len();
+        if count == 0 {
+            return Ok(Some(0));
+        }
+        // What is evaluated must be committed before something else takes its place, and alarms need their rules.
+        if !self.has_facts || !self.pending.is_empty() {
+            return Ok(None);
+        }
+        self.alarms.take_over(now(), found)?;
+        Ok(Some(count))
+    }
+
+    /// Ends the alarms of joints that another DAC evaluates, once that one shows them.
+    pub(in crate::work) fn end_left_alarms(&mut self) {
+        let is_early = self.joints.alarms.looked.is_some_and(|looked| looked.elapsed() < LOOK);
+        if is_early || !self.has_facts || !self.pending.is_empty() {
+            return;
+        }
+        self.joints.alarms.looked = Some(Instant::now());
+        let left = self.joints.alarms.known.iter();
+        let ending = left.filter_map(|(key, left)| {
+            let (to, since) = left.as_ref()?;
+            let own = self.alarms.get(key)?;
+            let is_shown = self
+                .relayed
+                .and_then(|relayed| relayed.get(key))
+                .is_some_and(|other| other.path.first().is_some_and(|hop| hop.epoch == to.epoch));
+            // The other DAC may have ended it meanwhile. What an operator has silenced stays so.
+            let is_over = since.elapsed() >= GIVEN && (own.state != Standing::Normal || !own.is_silenced());
+            (is_shown || is_over).then(|| (key.clone(), to.dac.clone(), is_shown))
+        });
+        let ending: Vec<_> = ending.collect();
+        if !ending.is_empty()
+            && let Err(error) = self.alarms.leave_to(now(), &ending)
+        {
+            self.fail(&error.to_string());
+        }
+    }
+}

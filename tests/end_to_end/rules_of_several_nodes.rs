@@ -1,0 +1,141 @@
+//! Rules over nodes of two DACs that relay each other: one of the DACs evaluates each of them, and another one goes on if that is killed.
+
+use crate::harness::{Oasis, eventually_shown, get};
+use serde_json::Value;
+use std::{collections::BTreeSet, fmt::Write as _, fs};
+use tempfile::TempDir;
+
+/// So many rules that each DAC has some, unless the hash is very unkind: nothing here depends on that.
+const RULES: usize = 8;
+
+/// Two DACs with the same rules, which join the nodes `a` and `b`.
+struct Site {
+    folder: TempDir,
+    /// Of the page and the data channel of each.
+    addresses: [(String, String); 2],
+    dacs: [Option<Oasis>; 2],
+}
+
+impl Site {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut rules = String::new();
+        for node in ["a", "b"] {
+            writeln!(rules, "input {node} = \"{node}/processor\" : OASIS::System::LinuxProcessorProbe;")
+                .unwrap();
+        }
+        for number in 0..RULES {
+            writeln!(rules, "alarm Both{number} {{ raise a.idle_time >= 0 and b.idle_time >= 0; }}").unwrap();
+        }
+        fs::write(folder.path().join("a.rules"), rules).unwrap();
+        // The ports must be known before the processes.
+        let free = || {
+            let dac = Oasis::dac(&[]);
+            (dac.listen().to_owned(), dac.channel().to_owned())
+        };
+        let mut site = Self { folder, addresses: [free(), free()], dacs: [None, None] };
+        for number in 0..2 {
+            let upstream = &site.addresses[1 - number].0;
+            let config =
+                format!("[relay]\nupstreams = [\"http://{upstream}\"]\n[rules]\nnode = \"rules-{number}\"\n");
+            fs::write(site.path(&format!("{number}.toml")), config).unwrap();
+            site.start(number);
+        }
+        site
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
+    fn start(&mut self, number: usize) {
+        let (listen, channel) = &self.addresses[number];
+        let paths = ["a.rules".into(), format!("{number}.toml"), format!("archive-{number}")];
+        let [rules, config, archive] = paths.map(|name: String| self.path(&name));
+        let arguments = ["--rules", &rules, "--config", &config, "--archive", &archive];
+        self.dacs[number] = Some(Oasis::dac_at(listen, channel, &arguments));
+    }
+
+    fn dac(&self, number: usize) -> &Oasis {
+        self.dacs[number].as_ref().expect("it runs")
+    }
+
+    fn kill(&mut self, number: usize) {
+        self.dacs[number].take().expect("it runs").kill();
+    }
+
+    /// A node that prefers a DAC.
+    fn node(&self, name: &str, number: usize) -> Oasis {
+        let [first, other] = [number, 1 - number].map(|number| self.addresses[number].1.clone());
+        let arguments = ["node", "--name", name, "--dac", &first, "--dac", &other, "--probe", "processor@50"];
+        Oasis::start_as_written(crate::harness::oasis(), &arguments)
+    }
+
+    /// The rules whose alarms stand at a DAC, as it shows them: its own ones, or those of the other one.
+    fn standing(&self, number: usize, is_own: bool) -> BTreeSet<String> {
+        let alarms = get(self.dac(number), "/api/v1/alarms?state=all");
+        let alarms = alarms["alarms"].as_array().unwrap().iter();
+        let stands = |alarm: &&Value| alarm["state"] == "active" && alarm["dac"].is_null() == is_own;
+        alarms.filter(stands).map(|alarm| alarm["rule"].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn state(&self, number: usize) -> Value {
+        let handlers = get(self.dac(number), "/api/v1/handlers");
+        let mut handlers = handlers["handlers"].as_array().unwrap().iter();
+        handlers.find(|handler| handler["name"] == "rules").unwrap()["state"].clone()
+    }
+
+    /// Waits until these alarms stand at a DAC, and it shows these of the other one, and no more.
+    fn until(&self, number: usize, own: &BTreeSet<String>, other: &BTreeSet<String>) {
+        eventually_shown("the alarms", || {
+            let found = [self.standing(number, true), self.standing(number, false)];
+            let state = self.state(number);
+            let is_so = found == [own.clone(), other.clone()] && state["joins"] == own.len();
+            if is_so { Ok(()) } else { Err(serde_json::json!([found, state])) }
+        });
+    }
+
+    /// What is in a DAC's own journal, of a kind.
+    fn journal(&self, number: usize, kind: &str) -> Vec<String> {
+        let journal = get(self.dac(number), "/api/v1/alarms/journal?limit=1000");
+        let entries = journal["entries"].as_array().unwrap().iter();
+        let of_kind = entries.filter(|entry| entry["dac"].is_null() && entry["kind"] == kind);
+        let mut rules: Vec<_> = of_kind.map(|entry| entry["rule"].as_str().unwrap().to_owned()).collect();
+        rules.sort_unstable();
+        rules
+    }
+}
+
+#[test]
+fn one_of_two_dacs_evaluates_a_rule_over_nodes_of_both_and_the_other_one_after_a_kill() {
+    let mut site = Site::new();
+    let (none, all) = (BTreeSet::new(), (0..RULES).map(|number| format!("Both{number}")).collect());
+    let _a = site.node("a", 0);
+    eventually_shown("what is missing", || {
+        let state = site.state(0);
+        let is_so = state["joins_waiting"] == RULES && state["missing_node"] == "b" && state["joins"] == 0;
+        if is_so { Ok(()) } else { Err(state) }
+    });
+    let _b = site.node("b", 1);
+    eventually_shown("the alarms", || {
+        let own = [0, 1].map(|number| site.standing(number, true));
+        if own[0].len() + own[1].len() == RULES { Ok(()) } else { Err(serde_json::json!(own)) }
+    });
+    let [first, second] = [0, 1].map(|number| site.standing(number, true));
+    assert_eq!(&first | &second, all, "exactly one DAC evaluates each");
+    // Both show all.
+    site.until(0, &first, &second);
+    site.until(1, &second, &first);
+    site.kill(0);
+    // The node `a` comes to the second DAC, which has all then. Nothing is raised again.
+    site.until(1, &all, &none);
+    assert_eq!(site.journal(1, "raised"), second.iter().cloned().collect::<Vec<_>>());
+    assert_eq!(site.journal(1, "taken_over"), first.iter().cloned().collect::<Vec<_>>());
+    // The first one has its alarms in its database, and learns that another one has them.
+    site.start(0);
+    site.until(0, &none, &all);
+    site.until(1, &all, &none);
+    assert_eq!(site.journal(0, "moved"), first.into_iter().collect::<Vec<_>>());
+    assert_eq!(site.journal(0, "cleared"), Vec::<String>::new());
+    assert_eq!(site.journal(1, "cleared"), Vec::<String>::new());
+}

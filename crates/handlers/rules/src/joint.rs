@@ -14,14 +14,14 @@ use oasis_alarms::{Checkpoint, CheckpointKey, Position};
 use oasis_dac::Instance;
 use oasis_handler::StoredSamples;
 use oasis_rules::{
-    Evaluated, Group, GroupFigures, Program, SavedState,
+    Evaluated, Group, GroupFigures, Program, SavedState, Standing,
     program::{Body, Input},
 };
 use oasis_rules_history::{LastSample, clock_input, clock_name, newest_offset};
 use oasis_store::ReadError;
 use oasis_wire::quantity as wire;
 use serde::{Deserialize, Serialize};
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Instant};
 use uuid::Uuid;
 
 /// The version of the form in which its state is kept.
@@ -48,6 +48,7 @@ pub struct Joint {
     pub is_new: bool,
     /// Whether another DAC has evaluated what is there.
     is_moved: bool,
+    pub begun: Instant,
     counted: GroupFigures,
 }
 
@@ -139,6 +140,7 @@ impl Joint {
             is_dirty: false,
             is_new,
             is_moved: with.is_moved,
+            begun: Instant::now(),
             counted,
         })
     }
@@ -154,6 +156,17 @@ impl Joint {
                 member.offer(instance, is_from_next && is_input);
             }
         }
+    }
+
+    /// Lets the alarm of a rule be as another DAC has left it.
+    pub fn stand(&mut self, rule: usize, standing: Standing) {
+        self.group.set_standing(rule, standing);
+        self.is_dirty = true;
+    }
+
+    /// The numbers of its program and rule.
+    pub fn numbers(&self) -> (usize, usize) {
+        (self.program, self.group.rule())
     }
 
     /// Whether there is a rest of what its first instance has sent before its node went to another DAC.

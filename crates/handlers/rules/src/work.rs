@@ -189,7 +189,7 @@ impl Work<'_> {
                 self.round(is_last);
                 self.commit();
                 self.end_moved_alarms();
-                self.end_left_alarms();
+                self.move_joint_alarms();
             }
             if is_last {
                 return self.finish();

@@ -178,12 +178,13 @@ fn the_alarm_of_a_joint_goes_on_where_it_is_evaluated_next() {
     };
     let hop = AlarmHop { dac: "hall-2".into(), epoch: Epoch(7) };
     let page = json!({"alarms": names.iter().map(alarm).collect::<Vec<_>>(), "next": null});
-    upstream.take("alarms", &page.to_string(), (&hop, plant.dac.epoch()), now()).unwrap();
     let _south = south(&plant.dac, &names);
     let other = Other::takes(&plant.dac, 1);
     let joins = wait_for_joins(&plant, |joins, waiting| joins > 0 && waiting == 0);
+    // The other DAC is asked for its alarms when its nodes are known already.
+    upstream.take("alarms", &page.to_string(), (&hop, plant.dac.epoch()), now()).unwrap();
     let standing = || plant.alarms.list(&Filter { is_standing: true, ..Filter::default() }).alarms;
-    assert_eq!(standing().len(), joins, "this DAC takes what it evaluates");
+    wait("the alarms of what this DAC evaluates", || (standing().len() == joins).then_some(()));
     // The node comes here, and with it all of them.
     drop(other);
     let north = Pumps::new(&plant.dac, "north", 3, &["pump"]);

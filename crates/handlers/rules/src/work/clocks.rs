@@ -1,7 +1,7 @@
 //! The offsets of the clocks of nodes: measured by the nodes, and published as samples, so that a replay aligns instances of several nodes as it was done live.
 
 use super::Work;
-use oasis_dac::MeasuredClock;
+use oasis_dac::{Dac, MeasuredClock};
 use oasis_rules::ClockOffset;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,6 +14,8 @@ const LOOK: Duration = Duration::from_millis(500);
 const REPEAT: Duration = Duration::from_secs(60);
 /// A change of an offset is published beyond its uncertainty, and beyond this. In nanoseconds.
 const LEAST_CHANGE: u64 = 100_000;
+/// By how much more the offset of a relayed node can be wrong for each DAC on the way: smaller changes are not told. In nanoseconds.
+const UNTOLD: u64 = 2_000_000;
 /// Most nodes whose clocks are published.
 const MAX_CLOCKS: usize = 5_000;
 /// Longest name of such a node, in bytes: that of its instance has at most 1,024.
@@ -54,7 +56,7 @@ impl Work<'_> {
         let Some(output) = &mut self.output else { return };
         let published = &mut self.clocks.published;
         for node in output.clocks() {
-            let Some(measured) = self.dac.registry.clock(&node).map(offset) else {
+            let Some(measured) = measured(&self.dac, &node) else {
                 // The next measurement counts, whatever it is.
                 published.remove(&node);
                 continue;
@@ -86,6 +88,13 @@ impl Work<'_> {
 /// Whether the name of a node leaves room for more.
 fn has_room(node: &str) -> bool {
     node.len() <= MAX_NAME
+}
+
+/// How the clock of a node differs from that of this DAC. Relays add up what is measured on the way, and how uncertain that is.
+fn measured(dac: &Dac, node: &str) -> Option<ClockOffset> {
+    let ClockOffset { offset, uncertainty } = offset(dac.registry.clock(node)?);
+    let hops = dac.registry.node(node).map_or(0, |node| node.path().len() as u64);
+    Some(ClockOffset { offset, uncertainty: uncertainty.saturating_add(hops.saturating_mul(UNTOLD)) })
 }
 
 fn offset(MeasuredClock { offset_ns, round_trip_ns }: MeasuredClock) -> ClockOffset {

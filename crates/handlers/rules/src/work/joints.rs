@@ -160,19 +160,23 @@ impl Work<'_> {
 
     /// Returns whether it was the time for it.
     fn begin_joint(&mut self, candidate: &Candidate, standing: &StandingAlarms) -> Result<bool, AlarmsError> {
-        let Some(taken) = self.take_joint_alarms(candidate)? else { return Ok(false) };
-        let taken = (taken > 0).then(|| self.standing());
+        let Some(taken) = self.take_joint_alarms(candidate.numbers, &candidate.key)? else {
+            return Ok(false);
+        };
         let checkpoint = self.joint_checkpoint(&candidate.key)?;
         let is_moved = self.joints.elsewhere.remove(&candidate.key);
         let with = Beginning {
             set: &self.set,
-            standing: taken.as_ref().unwrap_or(standing),
+            standing,
             archive: self.archive.as_ref(),
             clocks: &self.config.node,
             is_moved,
         };
-        let (numbers, driver) = ((candidate.program, candidate.rule), candidate.driver.clone());
-        let joint = Joint::new(numbers, driver, checkpoint.as_ref(), with);
+        let driver = candidate.driver.clone();
+        let mut joint = Joint::new(candidate.numbers, driver, checkpoint.as_ref(), with);
+        for (rule, standing) in taken {
+            joint.iter_mut().for_each(|joint| joint.stand(rule, standing));
+        }
         self.joints.all.extend(joint);
         Ok(true)
     }

@@ -3,11 +3,11 @@
 
 use super::{Candidate, Place};
 use crate::work::Work;
-use oasis_alarms::{AlarmKey, AlarmsError, HandedAlarm};
+use oasis_alarms::{AlarmKey, AlarmsError, CheckpointKey, HandedAlarm};
 use oasis_dac::{Hop, now};
 use oasis_rules::Standing;
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     time::{Duration, Instant},
 };
 
@@ -21,6 +21,8 @@ const LOOK: Duration = Duration::from_millis(100);
 pub struct JointAlarms {
     /// All that this DAC may have; with the DAC that evaluates instead, and since when, if there is one.
     known: HashMap<AlarmKey, Option<(Hop, Instant)>>,
+    /// Those that were taken over.
+    taken: HashSet<AlarmKey>,
     looked: Option<Instant>,
 }
 
@@ -42,7 +44,7 @@ impl Work<'_> {
         let mut before = std::mem::take(&mut self.joints.alarms.known);
         let mut known = HashMap::new();
         for candidate in candidates {
-            for key in self.alarms_of_joint(candidate) {
+            for (_, key) in self.alarms_of_joint(candidate.numbers, &candidate.key) {
                 let since = before.remove(&key).flatten();
                 let left = match &candidate.place {
                     Place::Elsewhere(to) => {
@@ -54,41 +56,78 @@ impl Work<'_> {
                 known.insert(key, left);
             }
         }
+        // What comes back is taken again.
+        self.joints.alarms.taken.retain(|key| known.get(key).is_some_and(Option::is_none));
         self.joints.alarms.known = known;
     }
 
-    /// Takes the alarms of a joint that begins from the DAC that has evaluated it. Returns how many; none if it is not the time for that.
+    /// Takes the alarms of a joint that begins from the DAC that has evaluated it, each once. Returns those of its rules that stand then; none if it is not the
+    /// time for that.
     ///
     /// # Errors
     /// If the database fails.
-    pub(super) fn take_joint_alarms(&self, candidate: &Candidate) -> Result<Option<usize>, AlarmsError> {
-        let Some(relayed) = self.relayed else { return Ok(Some(0)) };
-        let found = self.alarms_of_joint(candidate).into_iter().filter_map(|key| {
+    pub(super) fn take_joint_alarms(
+        &mut self,
+        numbers: (usize, usize),
+        key: &CheckpointKey,
+    ) -> Result<Option<Vec<(usize, Standing)>>, AlarmsError> {
+        let Some(relayed) = self.relayed else { return Ok(Some(Vec::new())) };
+        let (mut found, mut rules) = (Vec::new(), Vec::new());
+        for (rule, key) in self.alarms_of_joint(numbers, key) {
             let stands = self.alarms.get(&key).is_some_and(|own| own.state != Standing::Normal);
-            let other = relayed.get(&key).filter(|_| !stands)?;
+            if stands || self.joints.alarms.taken.contains(&key) {
+                continue;
+            }
+            let Some(other) = relayed.get(&key) else { continue };
             let dac = other.path.first().map(|hop| hop.dac.clone()).unwrap_or_default();
-            Some((HandedAlarm::shown(other.view, now().0), dac))
-        });
-        let found: Vec<_> = found.collect();
-        let count = found.len();
-        if count == 0 {
-            return Ok(Some(0));
+            found.push((HandedAlarm::shown(other.view, now().0), dac));
+            rules.push((rule, key));
+        }
+        if found.is_empty() {
+            return Ok(Some(Vec::new()));
         }
         // What is evaluated must be committed before something else takes its place, and alarms need their rules.
         if !self.has_facts || !self.pending.is_empty() {
             return Ok(None);
         }
         self.alarms.take_over(now(), found)?;
-        Ok(Some(count))
+        self.joints.alarms.taken.extend(rules.iter().map(|(_, key)| key.clone()));
+        let stands = |(rule, key): &(usize, AlarmKey)| {
+            let standing = self.alarms.get(key)?.state;
+            (standing != Standing::Normal).then_some((*rule, standing))
+        };
+        Ok(Some(rules.iter().filter_map(stands).collect()))
     }
 
-    /// Ends the alarms of joints that another DAC evaluates, once that one shows them.
-    pub(in crate::work) fn end_left_alarms(&mut self) {
+    /// Takes alarms that have become known after their joint has begun: this DAC has connected to the other one a moment ago.
+    fn take_late_alarms(&mut self) -> Result<(), AlarmsError> {
+        for at in 0..self.joints.all.len() {
+            let Some(joint) = self.joints.all.get(at).filter(|joint| joint.begun.elapsed() < GIVEN) else {
+                continue;
+            };
+            let (numbers, key) = (joint.numbers(), joint.key());
+            let taken = self.take_joint_alarms(numbers, &key)?;
+            let Some(joint) = self.joints.all.get_mut(at) else { continue };
+            taken.iter().flatten().for_each(|(rule, standing)| joint.stand(*rule, *standing));
+        }
+        Ok(())
+    }
+
+    /// Takes the alarms of joints that have come, and ends those of joints that another DAC evaluates.
+    pub(in crate::work) fn move_joint_alarms(&mut self) {
         let is_early = self.joints.alarms.looked.is_some_and(|looked| looked.elapsed() < LOOK);
         if is_early || !self.has_facts || !self.pending.is_empty() {
             return;
         }
         self.joints.alarms.looked = Some(Instant::now());
+        let moved = self.take_late_alarms().and_then(|()| self.end_left_alarms());
+        if let Err(error) = moved {
+            self.fail(&error.to_string());
+        }
+    }
+
+    /// Ends alarms once the other DAC shows them.
+    fn end_left_alarms(&self) -> Result<(), AlarmsError> {
         let left = self.joints.alarms.known.iter();
         let ending = left.filter_map(|(key, left)| {
             let (to, since) = left.as_ref()?;
@@ -102,10 +141,6 @@ impl Work<'_> {
             (is_shown || is_over).then(|| (key.clone(), to.dac.clone(), is_shown))
         });
         let ending: Vec<_> = ending.collect();
-        if !ending.is_empty()
-            && let Err(error) = self.alarms.leave_to(now(), &ending)
-        {
-            self.fail(&error.to_string());
-        }
+        if ending.is_empty() { Ok(()) } else { self.alarms.leave_to(now(), &ending) }
     }
 }

@@ -25,8 +25,8 @@ pub enum Place {
 /// An instance with which a rule over several inputs begins.
 pub struct Candidate {
     pub key: CheckpointKey,
-    pub program: usize,
-    pub rule: usize,
+    /// Of program and rule.
+    pub numbers: (usize, usize),
     pub driver: Arc<Instance>,
     pub place: Place,
 }
@@ -110,7 +110,7 @@ impl Work<'_> {
                     }
                     let key = key(&of.name, driver);
                     let place = choose(&key, &own, &of_nodes);
-                    found.push(Candidate { key, program: number, rule, driver: driver.clone(), place });
+                    found.push(Candidate { key, numbers: (number, rule), driver: driver.clone(), place });
                 }
             }
         }
@@ -118,16 +118,20 @@ impl Work<'_> {
         (found, left_out)
     }
 
-    /// The alarms of a joint: of its rule, and of those that read what its rule derives.
-    pub(super) fn alarms_of_joint(&self, candidate: &Candidate) -> Vec<AlarmKey> {
-        let Some(loaded) = self.set.programs.get(candidate.program) else { return Vec::new() };
-        let rules = loaded.program.rules.iter().enumerate().filter(|(at, rule)| {
-            matches!(rule.body, Body::Alarm(_)) && loaded.program.joined(*at) == Some(candidate.rule)
-        });
-        let CheckpointKey { node, instance, .. } = &candidate.key;
+    /// The alarms of a joint, with the numbers of their rules: its own, and those that read what it derives.
+    pub(super) fn alarms_of_joint(
+        &self,
+        (program, rule): (usize, usize),
+        CheckpointKey { node, instance, .. }: &CheckpointKey,
+    ) -> Vec<(usize, AlarmKey)> {
+        let Some(loaded) = self.set.programs.get(program) else { return Vec::new() };
+        let rules =
+            loaded.program.rules.iter().enumerate().filter(|(at, of)| {
+                matches!(of.body, Body::Alarm(_)) && loaded.program.joined(*at) == Some(rule)
+            });
         let alarm =
             |rule: &str| AlarmKey { rule: rule.to_owned(), node: node.clone(), instance: instance.clone() };
-        rules.map(|(_, rule)| alarm(&rule.name)).collect()
+        rules.map(|(at, rule)| (at, alarm(&rule.name))).collect()
     }
 }
 

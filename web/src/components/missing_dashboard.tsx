@@ -10,9 +10,9 @@ const words = strings.layouts;
 export function MissingDashboard() {
   const { name = '', problem = '' } = missing.value ?? {};
   return (
-    <section class="empty" data-testid="missing-dashboard">
+    <section class="empty missing-dashboard" data-testid="missing-dashboard">
       <h2>{words.missing(name)}</h2>
-      <p>{problem}</p>
+      {problem !== '' && <p>{problem}</p>}
       {dacLayouts.value.length > 0 && (
         <>
           <p>{words.choose}</p>

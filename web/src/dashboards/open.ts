@@ -22,7 +22,8 @@ export async function openByAddress(name: string): Promise<void> {
   try {
     await open(name, nodeInAddress());
   } catch (error) {
-    if (error instanceof Refusal) await tellMissing(name, error.message);
+    if (error instanceof Refusal)
+      await tellMissing(name, error.code === 'unknown_layout' ? '' : error.message);
     else {
       missing.value = { name, problem: String(error instanceof Error ? error.message : error) };
       onNextConnection(() => void openByAddress(name));

@@ -400,6 +400,7 @@ it('saves layouts with a name in the DAC for all users', async () => {
   await expect.poll(() => other.page.locator('.dv-default-tab-content').count()).toBe(count);
   await other.page.keyboard.press('o');
   await other.page.getByTestId('delete-saved').click();
+  await other.page.getByTestId('delete-saved-sure').click();
   await expect.poll(() => other.page.getByTestId('open-saved').count()).toBe(0);
   // The browser reports the 400 for the refused name.
   visit.complaints.splice(

@@ -9,6 +9,7 @@ import { openDialog } from '../state/dialogs.ts';
 import { shownTargets } from '../state/panels.ts';
 import { strings } from '../strings.ts';
 import { DashboardHistory } from './dashboard_history.tsx';
+import { SureButton } from './sure_button.tsx';
 import { useAttempt } from './use_attempt.ts';
 import '../styles/dashboards.css';
 
@@ -147,15 +148,12 @@ function List({ attempt }: { attempt: Attempt }) {
             {authorOf(layout.by)}
           </span>
           <time class="notes-time">{formatDay(layout.changed)}</time>
-          <button
-            type="button"
-            class="button button-quiet"
-            aria-label={words.deleteTip(layout.name)}
-            data-testid="delete-saved"
-            onClick={() => attempt(() => deleteDashboard(layout.name))}
-          >
-            {words.delete}
-          </button>
+          <SureButton
+            label={words.delete}
+            sure={words.deleteTip(layout.name)}
+            testId="delete-saved"
+            onSure={() => attempt(() => deleteDashboard(layout.name))}
+          />
         </li>
       ))}
     </ul>

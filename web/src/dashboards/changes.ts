@@ -27,11 +27,11 @@ let isPlacing = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let isFollowing = false;
 
-/** Follows changes of the layout, from now on. */
-export function followChanges(): void {
+/** Follows changes of the layout that was there `before`. */
+export function followChanges(before: LayoutDocument): void {
   if (isFollowing) return;
   isFollowing = true;
-  last ??= currentLayout();
+  last ??= before;
   effect(() => {
     void [panels.value, geometry.value, annotations.value];
     clearTimeout(timer);
@@ -48,7 +48,7 @@ export function beginAt(layout: LayoutDocument, areStepsKept = false): void {
     canUndo.value = false;
     last = layout;
   }
-  followChanges();
+  followChanges(layout);
   isChanged.value = !isSameLayout(layout, currentLayout());
 }
 

@@ -23,7 +23,7 @@ import { startTicking } from './now.ts';
 import { followOtherPages } from './other_pages.ts';
 import { dashboardInAddress, pageRoot } from './page_root.ts';
 import { closeTarget, openPanels, panels, readTargets, shownTargets } from './panels.ts';
-import { load, startSaving } from './saved.ts';
+import { currentLayout, load, startSaving } from './saved.ts';
 import { followSession, restoreFragment, signInByAddress } from './session.ts';
 import { apply, cellsOf, forget, offView, onView, registry } from './store.ts';
 import { takeTemLocation } from './tem_location.ts';
@@ -59,8 +59,19 @@ export async function start(): Promise<void> {
   followPanels(client);
   await openFirst();
   startSaving();
-  // Whoever undoes something has been here for a while.
-  void import('../dashboards/changes.ts').then(({ followChanges }) => followChanges());
+  followChangesFromFirstUse();
+}
+
+/** Steps back need code that a page without a user does not; the layout before the first change is kept at once. */
+function followChangesFromFirstUse(): void {
+  const end = new AbortController();
+  const begin = () => {
+    end.abort();
+    const before = currentLayout();
+    void import('../dashboards/changes.ts').then(({ followChanges }) => followChanges(before));
+  };
+  for (const type of ['keydown', 'pointerdown'])
+    window.addEventListener(type, begin, { capture: true, signal: end.signal });
 }
 
 /** Opens what the address names, or else what this browser has shown before, or else what a first visit shows. */

@@ -90,7 +90,8 @@ impl Site {
         eventually_shown("the alarms", || {
             let found = [self.standing(number, true), self.standing(number, false)];
             let state = self.state(number);
-            let is_so = found == [own.clone(), other.clone()] && state["joins"] == own.len();
+            let counts = [&state["joins"], &state["joins_elsewhere"]];
+            let is_so = found == [own.clone(), other.clone()] && counts == [own.len(), other.len()];
             if is_so { Ok(()) } else { Err(serde_json::json!([found, state])) }
         });
     }

@@ -24,6 +24,8 @@ pub struct State {
     pub joins: usize,
     /// Those that are not evaluated, because there are too many.
     pub joins_left_out: usize,
+    /// Those that another DAC evaluates, as far as this one knows.
+    pub joins_elsewhere: usize,
     /// Those that are not evaluated, because this DAC does not know a node of them.
     pub joins_waiting: usize,
     /// One such node.

@@ -188,7 +188,9 @@ impl Work<'_> {
             Place::Waiting(node) => Some(node),
             Place::Here | Place::Elsewhere(_) => None,
         });
+        let elsewhere = candidates.iter().filter(|of| matches!(of.place, Place::Elsewhere(_))).count();
         let mut state = self.shared.lock();
+        state.joins_elsewhere = elsewhere;
         (state.joins, state.joins_left_out) = (self.joints.all.len(), left_out);
         state.missing_node = waiting.next().cloned();
         state.joins_waiting = waiting.count() + usize::from(state.missing_node.is_some());

@@ -4,7 +4,7 @@
 use crate::{joint::key, rendezvous, work::Work};
 use oasis_alarms::{AlarmKey, CheckpointKey};
 use oasis_dac::{Hop, Instance, NodeHome};
-use oasis_rules::program::Body;
+use oasis_rules::{Program, program::Body};
 use std::{
     collections::{BTreeMap, HashSet},
     sync::Arc,
@@ -48,6 +48,12 @@ fn choose(key: &CheckpointKey, own: &str, homes: &[(&str, Option<NodeHome>)]) ->
     let chosen = rendezvous::choose(&format!("{rule} {node}/{instance}"), epochs.keys().map(String::as_str));
     let chosen = chosen.map(str::to_owned);
     chosen.and_then(|chosen| epochs.remove(&chosen)).unwrap_or(Place::Here)
+}
+
+/// The nodes of a joint, that of its first instance first.
+fn nodes_of(program: &Program, rule: usize, driver: &Instance) -> Vec<String> {
+    let nodes = program.clocks(rule, (&driver.node, &driver.name));
+    if nodes.is_empty() { vec![driver.node.to_string()] } else { nodes }
 }
 
 impl Work<'_> {
@@ -95,10 +101,7 @@ impl Work<'_> {
                         left_out += 1;
                         continue;
                     }
-                    let mut nodes = program.clocks(rule, (&driver.node, &driver.name));
-                    if nodes.is_empty() {
-                        nodes.push(driver.node.to_string());
-                    }
+                    let nodes = nodes_of(program, rule, driver);
                     let mut home = |node: &str| {
                         let look = || self.dac.registry.home_of(node);
                         homes.entry(node.to_owned()).or_insert_with(look).clone()

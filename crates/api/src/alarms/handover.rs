@@ -49,11 +49,13 @@ pub async fn list(
     let Query(HandoverQuery { epoch: known, after }) = crate::understood(query)?;
     let epoch = api.doors.dac.epoch();
     let after = after.filter(|_| known == Some(epoch)).unwrap_or_default();
+    let reader = caller.clone();
     let may_read = move |node: &str, instance: &str| {
         let target = || Target::Instance { node, instance };
-        caller.may(Verb::ReadLive, target()) && caller.may(Verb::ReadPast, target())
+        reader.may(Verb::ReadLive, target()) && reader.may(Verb::ReadPast, target())
     };
-    let page = ask(&api, move |alarms| alarms.handovers(after, may_read)).await?;
+    let mut page = ask(&api, move |alarms| alarms.handovers(after, may_read)).await?;
+    page.nodes.retain(|handover| caller.sees_node(&handover.node));
     let answer = Answer { epoch, position: page.position, has_more: page.has_more, nodes: page.nodes };
     let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(([no_store], Json(answer)).into_response())

@@ -10,11 +10,12 @@ use axum::{
     http::{Request, Response, StatusCode, header},
 };
 use futures_util::StreamExt;
-use oasis_alarms::{At, EventIdentity, EventKey, Round, RuleEvent, RuleFacts};
+use oasis_alarms::{Arrival, At, EventIdentity, EventKey, Home, Round, RuleEvent, RuleFacts};
 use oasis_api::Api;
 use oasis_rules::{EventKind, Standing, program::Severity};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use uuid::Uuid;
 
 const RULE: &str = "Hot";
 
@@ -53,6 +54,14 @@ fn heat(world: &World) {
     INSTANCES.iter().for_each(|name| happen(world, *name, EventKind::Raised, 7));
 }
 
+/// The nodes of all instances, as they come to this DAC.
+fn arrivals() -> Vec<Arrival> {
+    let nodes: BTreeSet<_> = INSTANCES.iter().map(|(node, _)| *node).collect();
+    let home = Home { run: Uuid::from_u128(1), attach: Some(1), since: 1 };
+    let arrival = |node: &str| Arrival { node: node.into(), home, from: None, checkpoints: vec![] };
+    nodes.into_iter().map(arrival).collect()
+}
+
 fn names(list: &Value) -> BTreeSet<(&str, &str)> {
     let list = list.as_array().unwrap();
     list.iter().map(|alarm| (alarm["node"].as_str().unwrap(), alarm["instance"].as_str().unwrap())).collect()
@@ -61,6 +70,7 @@ fn names(list: &Value) -> BTreeSet<(&str, &str)> {
 #[tokio::test]
 async fn everybody_sees_the_alarms_of_what_he_may_read() {
     let world = hot_world();
+    world.alarms.settle_homes(oasis_dac::now(), arrivals()).unwrap();
     for person in PEOPLE {
         let seen = |verb| {
             let is_seen = |name: &(&'static str, &'static str)| {
@@ -81,6 +91,16 @@ async fn everybody_sees_the_alarms_of_what_he_may_read() {
         if !past.is_empty() {
             let journal = world.get(person, "/api/v1/alarms/journal").await;
             assert_eq!(names(&journal["entries"]), past, "{}", person.name);
+            let handover = world.get(person, "/api/v1/rules/handover").await;
+            let nodes = handover["nodes"].as_array().unwrap().iter();
+            let (mut given, mut alarms) = (BTreeSet::new(), BTreeSet::new());
+            for node in nodes {
+                given.insert(node["node"].as_str().unwrap());
+                alarms.extend(names(&node["alarms"]));
+            }
+            assert_eq!(alarms, live.intersection(&past).copied().collect(), "{}", person.name);
+            let seen = live.union(&past).map(|(node, _)| *node).collect::<BTreeSet<_>>();
+            assert_eq!(given, seen, "{}", person.name);
         }
     }
 }

@@ -47,6 +47,11 @@ it('opens a dashboard by its address, marks changes, takes them back, and saves'
   await part('layout-name').fill('night shift');
   await part('save-layout').click();
   await expect.poll(() => part('dashboard-name').textContent()).toBe('night shift');
+  await first.page.goBack();
+  await expect.poll(() => part('dashboard-name').count()).toBe(0);
+  await first.seesSamples('processor', 1);
+  await first.page.goForward();
+  await expect.poll(() => part('dashboard-name').textContent()).toBe('night shift');
   expect(new URL(first.page.url()).pathname).toBe('/d/night%20shift');
   await first.page.keyboard.press('Escape');
   expect(await part('dashboard-changed').count()).toBe(0);

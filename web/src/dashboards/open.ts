@@ -5,7 +5,7 @@ import { Refusal } from '../state/api.ts';
 import { deleteLayout, fetchLayout, listLayouts, type Replaced, saveLayout } from '../state/dac_layouts.ts';
 import { conflict, type Dashboard, dashboard, missing } from '../state/dashboard.ts';
 import { openDialog } from '../state/dialogs.ts';
-import { dashboardInAddress, pageRoot } from '../state/page_root.ts';
+import { pageRoot } from '../state/page_root.ts';
 import { applyLayout, currentLayout } from '../state/saved.ts';
 import { mustSignIn } from '../state/session.ts';
 import { isConnected, registry } from '../state/store.ts';
@@ -16,9 +16,6 @@ import { instancesWanted, isTemplate, matchingNodes, withNode, withVariable } fr
 
 /** Opens the dashboard of the address, as soon as the DAC answers. */
 export async function openByAddress(name: string): Promise<void> {
-  window.addEventListener('popstate', () => {
-    if (dashboardInAddress() !== dashboard.peek()?.name) location.reload();
-  });
   try {
     await open(name, nodeInAddress());
   } catch (error) {

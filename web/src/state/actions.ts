@@ -14,6 +14,7 @@ import { awaited, newestOfAllAway } from './away.ts';
 import { defaultChoice } from './choice.ts';
 import { followHealth } from './dac_health.ts';
 import { followDacs } from './dacs.ts';
+import { dashboard, missing } from './dashboard.ts';
 import { chosenDoor, storeDoor } from './door_choice.ts';
 import { goOnWhenLost } from './going_on.ts';
 import { startKeys } from './keys.ts';
@@ -76,6 +77,10 @@ function followChangesFromFirstUse(): void {
 
 /** Opens what the address names, or else what this browser has shown before, or else what a first visit shows. */
 async function openFirst(): Promise<void> {
+  // The back button leads to what the page has shown before.
+  window.addEventListener('popstate', () => {
+    if (dashboardInAddress() !== (dashboard.peek() ?? missing.peek())?.name) location.reload();
+  });
   const name = dashboardInAddress();
   if (name !== undefined) {
     const { openByAddress } = await import('../dashboards/open.ts');

@@ -113,6 +113,10 @@ impl Given {
 
     /// Another DAC has received all changes up to a position, as far as they are visible for it.
     pub fn note_received(&mut self, position: u64, is_visible: impl Fn(&str, &str) -> bool) {
+        if position > self.last {
+            // Nobody was given such a position.
+            return;
+        }
         for (node, gone) in self.gone.iter_mut().filter(|(_, gone)| !gone.is_given) {
             let is_received = self.nodes.get(node).is_some_and(|change| *change <= position);
             let mut alarms = gone.handover.alarms.iter();
@@ -157,6 +161,8 @@ mod tests {
         given.leave(handover("a"));
         assert_eq!(given.after(0, 9).len(), 1);
         given.note_received(0, |_, _| true);
+        // Nobody was given that.
+        given.note_received(2, |_, _| true);
         assert!(!given.state_of("a").unwrap().0);
         given.note_received(1, |_, _| true);
         assert!(given.state_of("a").unwrap().0 && given.gone("a").is_some());

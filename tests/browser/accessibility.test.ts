@@ -82,6 +82,10 @@ const PANELS = [
   { kind: 'alarm-history' },
   { kind: 'rules' },
   { kind: 'test-runs' },
+  { kind: 'logs', targets: [] },
+  { kind: 'sql', query: 'SELECT node FROM instances' },
+  { kind: 'heat', target: PROCESSOR, metric: 'cores[]' },
+  { kind: 'fleet', nodes: '*', instances: '*', metrics: [] },
 ].map((panel, index) => ({ id: `p${index + 1}`, ...panel }));
 
 async function open(panels: readonly object[]): Promise<void> {
@@ -110,7 +114,7 @@ describe.each(THEMES)('in %s colors', (theme) => {
   });
 
   it.each([
-    ['k', 'palette'],
+    ['Control+k', 'palette'],
     ['?', 'help'],
     ['a', 'add'],
     ['o', 'layout'],
@@ -118,7 +122,8 @@ describe.each(THEMES)('in %s colors', (theme) => {
     ['n', 'note'],
     ['r', 'control'],
     ['h', 'topic'],
-    [',', 'settings'],
+    [';', 'preferences'],
+    ['w', 'sample-export'],
     ['d', 'dacs'],
   ])('the dialog of the key %s has no violation', async (key, dialog) => {
     await shows(theme);

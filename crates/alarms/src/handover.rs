@@ -4,7 +4,7 @@
 //! connection of the node counts ([`Home::is_after`]).
 
 use crate::{
-    AlarmView, Checkpoint, CheckpointKey, Position,
+    AlarmView, Checkpoint, CheckpointKey, Home, Position,
     machine::{Shelve, State, Timed},
     memory::Alarm,
 };
@@ -20,27 +20,6 @@ const TEXT_BYTES: usize = 8 * 1024;
 const MOST_ALARMS: usize = 20_000;
 /// What an alarm counts besides its texts, in bytes.
 const ALARM_BYTES: usize = 512;
-
-/// A connection of a node to its DAC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Home {
-    /// The run of the node.
-    pub run: Uuid,
-    /// Number of the connection in the run, if the node counts them.
-    pub attach: Option<u64>,
-    /// When it came, nanoseconds on the clock of the DAC.
-    pub since: u64,
-}
-
-impl Home {
-    /// Whether it is a later connection than another one: by the node's own count, and by the time for different runs.
-    pub fn is_after(&self, other: &Self) -> bool {
-        match self.attach.zip(other.attach).filter(|_| self.run == other.run) {
-            Some((own, other)) => own > other,
-            None => self.since > other.since,
-        }
-    }
-}
 
 /// The alarms of a node, and the states of its rules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

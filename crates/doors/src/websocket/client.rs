@@ -1,6 +1,6 @@
 //! State of a client besides its connection, for each protocol.
 
-use super::{fleets::FleetSubscription, statistics::StatisticsReader};
+use super::{fleet_subscription::FleetSubscription, statistics::StatisticsReader};
 use crate::permissions::CommandFailure;
 use oasis_channel::InstanceState;
 use oasis_dac::{Admission, PeerLine, RegistryCursor, SchemaHash};

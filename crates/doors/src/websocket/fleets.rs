@@ -7,18 +7,16 @@ use super::{
     client::NativeClient,
     connection::{Connection, Protocol},
     end::End,
+    fleet_subscription::FleetSubscription,
     messages::Answer,
     shard::Shard,
 };
 use crate::{
-    fleet::{Fleet, FleetReader, Wanted},
+    fleet::{FleetReader, Wanted},
     permissions::Caller,
 };
 use oasis_access::{Target, Verb};
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 /// How often the shard looks for new rounds.
 const LOOK: Duration = Duration::from_millis(50);
@@ -30,50 +28,6 @@ const WRITTEN: usize = 4;
 const CHANGES_RATE: u64 = 1024 * 1024;
 /// Bytes of a first picture for one client in a second: 10,000 members take a fraction of a second.
 const PICTURE_RATE: u64 = 32 * 1024 * 1024;
-
-/// A fleet that a client reads.
-#[derive(Debug)]
-pub struct FleetSubscription {
-    fleet: Arc<Fleet>,
-    reader: FleetReader,
-    /// When it may have its next message.
-    due: Instant,
-}
-
-/// When the shard has to look at its fleets.
-#[derive(Debug, Default)]
-pub struct FleetClock {
-    /// Whether any client reads one.
-    is_due: bool,
-    next: Option<Instant>,
-    /// Counts turns, so that each begins with another client.
-    turn: usize,
-}
-
-impl FleetClock {
-    /// Returns when there is something to do.
-    pub fn due(&self) -> Option<Instant> {
-        self.is_due.then(|| self.next.unwrap_or_else(Instant::now))
-    }
-
-    /// Has the shard look now.
-    pub fn wake(&mut self) {
-        (self.is_due, self.next) = (true, None);
-    }
-
-    /// Returns the client with which this turn begins, of so many.
-    fn take_turn(&mut self, clients: usize) -> usize {
-        self.turn = self.turn.wrapping_add(1);
-        self.turn % clients.max(1)
-    }
-}
-
-impl FleetSubscription {
-    /// Begins again, with other rights.
-    pub fn begin_again(&mut self) {
-        self.reader = FleetReader::default();
-    }
-}
 
 impl Shard {
     /// Subscribes to a fleet and answers.

@@ -13,6 +13,7 @@ mod connection;
 mod deltas;
 mod eisa;
 mod end;
+mod fleet_subscription;
 mod fleets;
 mod handshake;
 mod home;

@@ -4,7 +4,7 @@ use super::{
     client::DeltaReader,
     connection::{Connection, Protocol, Subscription},
     end::End,
-    fleets::FleetSubscription,
+    fleet_subscription::FleetSubscription,
     handshake::may_speak,
     messages::Answer,
     shard::Shard,

@@ -7,7 +7,7 @@ use super::{
     connection::{Connection, ConnectionId, GOODBYE, Protocol},
     deltas::Deltas,
     end::End,
-    fleets::FleetClock,
+    fleet_subscription::FleetClock,
     home::Home,
     inbox::{Event, Inbox, Newcomer, Passenger},
     pace::Pace,

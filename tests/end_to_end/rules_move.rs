@@ -282,7 +282,7 @@ fn alarms_of_a_dac_that_ends_go_on_at_one_of_the_same_tem() {
     goes_on_after_an_orderly_end(Ties::Tem);
 }
 
-/// Both take the node for theirs until the first one goes on.
+/// Both DACs take the node for theirs until the first one continues.
 fn exists_once_after_a_standstill(ties: Ties) {
     let site = Site::new(ties);
     let before = site.both(0);

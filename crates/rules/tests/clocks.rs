@@ -263,7 +263,7 @@ proptest! {
         prop_assert_eq!(text(&trusting.found), run(0));
     }
 
-    /// Clocks that step and drift: a state that was kept goes on in the same way.
+    /// Clocks that step and drift: a state that was kept continues in the same way.
     #[test]
     fn interruptions_do_not_matter(
         driver in steps(), other in steps(),

@@ -73,7 +73,7 @@ fn alarms_go_on_with_all_that_operators_did_and_nobody_is_told_again() {
     assert_eq!(entries[0].cause.as_deref(), Some("taken over from DAC hall-1"));
     assert_eq!((entries[0].comment.as_deref(), entries[0].principal.as_deref()), (Some("seen"), Some("ada")));
     assert_eq!(next.home("plant"), Some(home(2)));
-    // What follows is told here.
+    // The destinations of this DAC learn what happens next.
     next.act(action("Hot", "c", ActionVerb::Unsuppress, 60)).unwrap();
     assert_eq!(messages(&next), ["raised"]);
     next.tick(Nanos(4_000 * SECOND)).unwrap();

@@ -104,7 +104,7 @@ impl Work<'_> {
         let places: HashMap<&CheckpointKey, &Place> =
             candidates.iter().map(|candidate| (&candidate.key, &candidate.place)).collect();
         let stays = |joint: &Joint| match places.get(&joint.key()) {
-            // As long as nobody knows where the others are, this DAC goes on without them.
+            // Until it is known where the others are, this DAC evaluates without them.
             Some(Place::Here | Place::Waiting(_)) => true,
             Some(Place::Elsewhere(_)) => joint.has_rest(),
             None => joint.has_news(),
@@ -132,7 +132,7 @@ impl Work<'_> {
         for candidate in candidates {
             let is_here = match candidate.place {
                 Place::Here => true,
-                // It goes on after a reload.
+                // It continues after a reload.
                 Place::Waiting(_) => self.joints.kept.iter().any(|(key, _)| *key == candidate.key),
                 Place::Elsewhere(_) => false,
             };

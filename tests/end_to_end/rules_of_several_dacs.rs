@@ -1,9 +1,8 @@
 //! Rules of several DACs that relay each other: a rule runs where its node is, and nowhere else.
 
-use crate::harness::{Oasis, eventually, eventually_shown, get, post};
+use crate::harness::{Oasis, RelayingDacs, eventually, eventually_shown, get, post};
 use serde_json::{Value, json};
 use std::fs;
-use tempfile::TempDir;
 
 /// `Up` stands as long as there are samples; `Gone` must not be raised by a DAC that the node has left.
 const RULES: &str = r#"input cpu = "*/processor" : OASIS::System::LinuxProcessorProbe;
@@ -18,62 +17,22 @@ alarm Gone {
 }
 "#;
 
-/// Two DACs with the same rules that relay each other.
-struct Site {
-    folder: TempDir,
-    /// Of the page and the data channel of each.
-    addresses: [(String, String); 2],
-    dacs: [Option<Oasis>; 2],
-}
+/// Two DACs with these rules.
+struct Site(RelayingDacs);
 
 impl Site {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("a.rules"), RULES).unwrap();
-        // The ports must be known before the processes.
-        let free = || {
-            let dac = Oasis::dac(&[]);
-            (dac.listen().to_owned(), dac.channel().to_owned())
-        };
-        let mut site = Self { folder, addresses: [free(), free()], dacs: [None, None] };
-        for number in 0..2 {
-            let upstream = &site.addresses[1 - number].0;
-            let config =
-                format!("[relay]\nupstreams = [\"http://{upstream}\"]\n[rules]\nnode = \"rules-{number}\"\n");
-            fs::write(site.path(&format!("{number}.toml")), config).unwrap();
-            site.start(number);
-        }
-        site
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).display().to_string()
-    }
-
-    fn start(&mut self, number: usize) {
-        let (listen, channel) = &self.addresses[number];
-        let paths = ["a.rules".into(), format!("{number}.toml"), format!("archive-{number}")];
-        let [rules, config, archive] = paths.map(|name: String| self.path(&name));
-        let arguments = ["--rules", &rules, "--config", &config, "--archive", &archive];
-        self.dacs[number] = Some(Oasis::dac_at(listen, channel, &arguments));
-    }
-
-    fn dac(&self, number: usize) -> &Oasis {
-        self.dacs[number].as_ref().expect("it runs")
-    }
-
-    fn kill(&mut self, number: usize) {
-        self.dacs[number].take().expect("it runs").kill();
+        Self(RelayingDacs::start_both(RULES))
     }
 
     /// A node that prefers the first DAC.
     fn node(&self) -> Oasis {
-        Oasis::node(&self.addresses[0].1, &["--dac", &self.addresses[1].1, "--probe", "processor@50"])
+        Oasis::node(&self.0.addresses[0].1, &["--dac", &self.0.addresses[1].1, "--probe", "processor@50"])
     }
 
     /// An alarm of a rule that a DAC keeps itself.
     fn own(&self, number: usize, rule: &str) -> Option<Value> {
-        let alarms = get(self.dac(number), "/api/v1/alarms?state=all");
+        let alarms = get(self.0.dac(number), "/api/v1/alarms?state=all");
         let mut alarms = alarms["alarms"].as_array().unwrap().iter();
         alarms.find(|alarm| alarm["rule"] == rule && alarm["dac"].is_null()).cloned()
     }
@@ -84,14 +43,14 @@ impl Site {
 
     fn until_relayed(&self, number: usize) {
         eventually_shown("the node at the other DAC", || {
-            let nodes = get(self.dac(number), "/api/v1/nodes");
+            let nodes = get(self.0.dac(number), "/api/v1/nodes");
             let is_relayed = |node: &Value| node["name"] == "plant" && !node["path"].is_null();
             if nodes["nodes"].as_array().unwrap().iter().any(is_relayed) { Ok(()) } else { Err(nodes) }
         });
     }
 
     fn own_journal(&self, number: usize) -> Vec<Value> {
-        let journal = get(self.dac(number), "/api/v1/alarms/journal");
+        let journal = get(self.0.dac(number), "/api/v1/alarms/journal");
         let entries = journal["entries"].as_array().unwrap().iter();
         entries.filter(|entry| entry["dac"].is_null()).cloned().collect()
     }
@@ -104,23 +63,23 @@ fn an_alarm_exists_once_and_goes_with_its_node() {
     site.until_active(0, "Up");
     site.until_relayed(1);
     assert_eq!(site.own_journal(1), Vec::<Value>::new(), "its home alone evaluates the rule");
-    site.kill(0);
+    site.0.kill(0);
     site.until_active(1, "Up");
     // The former home knows the alarm from its database, and that the node is elsewhere.
-    site.start(0);
+    site.0.start(0);
     let moved = eventually("the end of the alarm", || {
         site.own_journal(0).into_iter().find(|entry| entry["kind"] == "moved")
     });
     assert_eq!(moved["rule"], "Up");
-    assert_eq!(moved["cause"], format!("moved to DAC {}", site.addresses[1].0));
+    assert_eq!(moved["cause"], format!("moved to DAC {}", site.0.addresses[1].0));
     assert_eq!(site.own(0, "Up"), None);
     let is_gone = |entry: &Value| entry["rule"] == "Gone";
     assert!(!(0..2).any(|number| site.own_journal(number).iter().any(is_gone)));
     // It shows the alarm of the other one.
-    alarm(site.dac(0), "Up", |alarm| alarm["dac"] == site.addresses[1].0 && alarm["quality"] == "good");
-    assert_eq!(alarms(site.dac(0)).iter().filter(|alarm| alarm["rule"] == "Up").count(), 1);
+    alarm(site.0.dac(0), "Up", |alarm| alarm["dac"] == site.0.addresses[1].0 && alarm["quality"] == "good");
+    assert_eq!(alarms(site.0.dac(0)).iter().filter(|alarm| alarm["rule"] == "Up").count(), 1);
     // And back.
-    site.kill(1);
+    site.0.kill(1);
     site.until_active(0, "Up");
 }
 

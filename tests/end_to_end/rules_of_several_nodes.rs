@@ -1,24 +1,17 @@
-//! Rules over nodes of two DACs that relay each other: one of the DACs evaluates each of them, and another one goes on if that is killed.
+//! Rules over nodes of two DACs that relay each other: one of the DACs evaluates each of them, and the other one continues if that is killed.
 
-use crate::harness::{Oasis, eventually_shown, get};
+use crate::harness::{Oasis, RelayingDacs, eventually_shown, get};
 use serde_json::Value;
-use std::{collections::BTreeSet, fmt::Write as _, fs};
-use tempfile::TempDir;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 /// So many rules that each DAC has some, unless the hash is very unkind: nothing here depends on that.
 const RULES: usize = 8;
 
 /// Two DACs with the same rules, which join the nodes `a` and `b`.
-struct Site {
-    folder: TempDir,
-    /// Of the page and the data channel of each.
-    addresses: [(String, String); 2],
-    dacs: [Option<Oasis>; 2],
-}
+struct Site(RelayingDacs);
 
 impl Site {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
         let mut rules = String::new();
         for node in ["a", "b"] {
             writeln!(rules, "input {node} = \"{node}/processor\" : OASIS::System::LinuxProcessorProbe;")
@@ -27,60 +20,26 @@ impl Site {
         for number in 0..RULES {
             writeln!(rules, "alarm Both{number} {{ raise a.idle_time >= 0 and b.idle_time >= 0; }}").unwrap();
         }
-        fs::write(folder.path().join("a.rules"), rules).unwrap();
-        // The ports must be known before the processes.
-        let free = || {
-            let dac = Oasis::dac(&[]);
-            (dac.listen().to_owned(), dac.channel().to_owned())
-        };
-        let mut site = Self { folder, addresses: [free(), free()], dacs: [None, None] };
-        for number in 0..2 {
-            let upstream = &site.addresses[1 - number].0;
-            let config =
-                format!("[relay]\nupstreams = [\"http://{upstream}\"]\n[rules]\nnode = \"rules-{number}\"\n");
-            fs::write(site.path(&format!("{number}.toml")), config).unwrap();
-            site.start(number);
-        }
-        site
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).display().to_string()
-    }
-
-    fn start(&mut self, number: usize) {
-        let (listen, channel) = &self.addresses[number];
-        let paths = ["a.rules".into(), format!("{number}.toml"), format!("archive-{number}")];
-        let [rules, config, archive] = paths.map(|name: String| self.path(&name));
-        let arguments = ["--rules", &rules, "--config", &config, "--archive", &archive];
-        self.dacs[number] = Some(Oasis::dac_at(listen, channel, &arguments));
-    }
-
-    fn dac(&self, number: usize) -> &Oasis {
-        self.dacs[number].as_ref().expect("it runs")
-    }
-
-    fn kill(&mut self, number: usize) {
-        self.dacs[number].take().expect("it runs").kill();
+        Self(RelayingDacs::start_both(&rules))
     }
 
     /// A node that prefers a DAC.
     fn node(&self, name: &str, number: usize) -> Oasis {
-        let [first, other] = [number, 1 - number].map(|number| self.addresses[number].1.clone());
+        let [first, other] = [number, 1 - number].map(|number| self.0.addresses[number].1.clone());
         let arguments = ["node", "--name", name, "--dac", &first, "--dac", &other, "--probe", "processor@50"];
         Oasis::start_as_written(crate::harness::oasis(), &arguments)
     }
 
     /// The rules whose alarms stand at a DAC, as it shows them: its own ones, or those of the other one.
     fn standing(&self, number: usize, is_own: bool) -> BTreeSet<String> {
-        let alarms = get(self.dac(number), "/api/v1/alarms?state=all");
+        let alarms = get(self.0.dac(number), "/api/v1/alarms?state=all");
         let alarms = alarms["alarms"].as_array().unwrap().iter();
         let stands = |alarm: &&Value| alarm["state"] == "active" && alarm["dac"].is_null() == is_own;
         alarms.filter(stands).map(|alarm| alarm["rule"].as_str().unwrap().to_owned()).collect()
     }
 
     fn state(&self, number: usize) -> Value {
-        let handlers = get(self.dac(number), "/api/v1/handlers");
+        let handlers = get(self.0.dac(number), "/api/v1/handlers");
         let mut handlers = handlers["handlers"].as_array().unwrap().iter();
         handlers.find(|handler| handler["name"] == "rules").unwrap()["state"].clone()
     }
@@ -98,7 +57,7 @@ impl Site {
 
     /// What is in a DAC's own journal, of a kind.
     fn journal(&self, number: usize, kind: &str) -> Vec<String> {
-        let journal = get(self.dac(number), "/api/v1/alarms/journal?limit=1000");
+        let journal = get(self.0.dac(number), "/api/v1/alarms/journal?limit=1000");
         let entries = journal["entries"].as_array().unwrap().iter();
         let of_kind = entries.filter(|entry| entry["dac"].is_null() && entry["kind"] == kind);
         let mut rules: Vec<_> = of_kind.map(|entry| entry["rule"].as_str().unwrap().to_owned()).collect();
@@ -127,13 +86,13 @@ fn one_of_two_dacs_evaluates_a_rule_over_nodes_of_both_and_the_other_one_after_a
     // Both show all.
     site.until(0, &first, &second);
     site.until(1, &second, &first);
-    site.kill(0);
+    site.0.kill(0);
     // The node `a` comes to the second DAC, which has all then. Nothing is raised again.
     site.until(1, &all, &none);
     assert_eq!(site.journal(1, "raised"), second.iter().cloned().collect::<Vec<_>>());
     assert_eq!(site.journal(1, "taken_over"), first.iter().cloned().collect::<Vec<_>>());
     // The first one has its alarms in its database, and learns that another one has them.
-    site.start(0);
+    site.0.start(0);
     site.until(0, &none, &all);
     site.until(1, &all, &none);
     assert_eq!(site.journal(0, "moved"), first.into_iter().collect::<Vec<_>>());

@@ -8,6 +8,7 @@ mod native;
 pub mod plain_node;
 mod process;
 mod programs;
+mod relaying_dacs;
 mod small_disk;
 
 pub use editor::Editor;
@@ -21,6 +22,7 @@ pub use programs::{
     Program, cargo_build, compile, compile_with, finish, generate, has_program, installed, repository,
 };
 
+pub use relaying_dacs::RelayingDacs;
 pub use small_disk::SmallDisk;
 
 use serde_json::Value;

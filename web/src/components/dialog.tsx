@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { openDialog } from '../state/dialogs.ts';
 import { strings } from '../strings.ts';
 import { IconButton } from './icon.tsx';
@@ -18,7 +18,8 @@ export function Dialog(props: {
     // The browser says later that it has closed: by then another dialog may be open.
     if (isShown.current) openDialog.value = undefined;
   };
-  useEffect(() => {
+  // Before the next frame: a key that is pressed as soon as the dialog is there belongs to the dialog.
+  useLayoutEffect(() => {
     const dialog = element.current;
     if (!dialog) return;
     dialog.showModal();

@@ -86,7 +86,11 @@ const PANELS = [
   { kind: 'sql', query: 'SELECT node FROM instances' },
   { kind: 'heat', target: PROCESSOR, metric: 'cores[]' },
   { kind: 'fleet', nodes: '*', instances: '*', metrics: [] },
+  { kind: 'fleet', nodes: '*', instances: '*', shape: 'tiles' },
 ].map((panel, index) => ({ id: `p${index + 1}`, ...panel }));
+
+/** What panels show once they have data, where the page says no more that it loads. */
+const FILLED: Record<string, string> = { fleet: '[role=option]', heat: 'canvas', ledger: 'table' };
 
 async function open(panels: readonly object[]): Promise<void> {
   await visit.page.keyboard.press('o');
@@ -110,6 +114,8 @@ describe.each(THEMES)('in %s colors', (theme) => {
     await open([panel]);
     await expect.poll(() => visit.page.locator('.panel-host').count()).toBe(1);
     await expect.poll(() => visit.page.locator('.panel-host').textContent()).not.toContain('Loading\u2026');
+    const filled = FILLED[panel.kind];
+    if (filled) await visit.page.locator('.panel-host').locator(filled).first().waitFor();
     expect(await violations()).toEqual([]);
   });
 

@@ -115,7 +115,7 @@ it('shows instances as tiles, and says what is offline', async () => {
   await expect.poll(() => part('fleet-count-offline').textContent()).toContain('2 offline');
   await part('fleet-count-offline').click();
   await expect.poll(() => part('fleet-tile').count()).toBe(2);
-  expect(await part('fleet-tile').first().getAttribute('aria-label')).toContain('Offline');
+  expect(await part('fleet-tile').first().getAttribute('aria-description')).toContain('Offline');
   await visit.screenshot('fleet-tiles');
   await part('fleet-search').fill('');
 });

@@ -107,6 +107,8 @@ it('opens for an instance with latitude and longitude, and shows several in one 
 
 it('is moved by pointer, wheel and keys, and shows all again', async () => {
   await addBoth();
+  // Both tracks: one alone has another scale.
+  await expect.poll(async () => Number(await map().getAttribute('data-points'))).toBe(2 * COUNT);
   await expect.poll(scale).toBeLessThan(2);
   await map().focus();
   // Once more, now that what is below the map has taken its room.

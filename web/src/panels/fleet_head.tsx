@@ -34,7 +34,7 @@ export function FleetHead(props: {
             type="button"
             class="button button-quiet fleet-compare"
             title={words.compareTip(label, props.which)}
-            aria-label={words.compareTip(label, props.which)}
+            aria-label={`${words.compare}: ${words.compareTip(label, props.which)}`}
             data-testid={`fleet-compare-${place}`}
             onClick={() => props.onCompare(place)}
           >

@@ -48,7 +48,7 @@ export function Row({ row, metrics, id, top, index, isCurrent, isChosen }: RowPr
     <div
       role="option"
       tabIndex={-1}
-      aria-label={labelOf(row, metrics)}
+      aria-description={labelOf(row, metrics)}
       id={id}
       class={`fleet-row ${isCurrent ? 'is-current' : ''} ${isChosen ? 'is-chosen' : ''}`}
       style={{ transform: `translateY(${top}px)` }}
@@ -91,7 +91,7 @@ export function Row({ row, metrics, id, top, index, isCurrent, isChosen }: RowPr
   );
 }
 
-/** A row in words, for screen readers. */
+/** A row in words, for screen readers: what it shows is its name, and these describe it. */
 function labelOf(row: FleetRow, metrics: readonly ShownMetric[]): string {
   return [
     nameOfRow(row),
@@ -117,7 +117,7 @@ export function Tile({ row, metrics, id, top, left, width, index, isCurrent, isC
       class={`fleet-tile is-${row.health} ${isCurrent ? 'is-current' : ''} ${isChosen ? 'is-chosen' : ''}`}
       style={{ transform: `translate(${left}px, ${top}px)`, width: `${width}px` }}
       aria-selected={isChosen}
-      aria-label={label}
+      aria-description={label}
       title={label}
       data-testid="fleet-tile"
       data-index={index}
@@ -169,7 +169,7 @@ export function Group(props: {
       class={`fleet-group ${isTile ? 'fleet-tile' : ''} ${isCurrent ? 'is-current' : ''}`}
       style={{ transform: `translate(${left}px, ${top}px)`, ...(isTile && { width: `${width}px` }) }}
       aria-posinset={index + 1}
-      aria-label={words.groupLabel(name, formatInteger(group.count), group.isOpen)}
+      aria-description={words.groupLabel(name, formatInteger(group.count), group.isOpen)}
       data-open={group.isOpen}
       data-testid="fleet-group"
       data-index={index}

@@ -11,8 +11,9 @@ PAGE_SOURCES := $(shell find web/src sdk/typescript/src web/public web/index.htm
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 install = $(ROOT) apt-get update -qq; $(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null
 
-# Everything as the tests build it: another choice of packages has other features, and builds what they depend on once more.
-BUILD := cargo build --locked --workspace --bins --tests
+# Everything as the tests build it, with Arrow and Parquet: another choice of packages or features builds what depends on it once more.
+TESTED := --locked --workspace --features oasis/arrow
+BUILD := cargo build $(TESTED) --bins --tests
 
 # Integration tests that take seconds: of the structure, the codec and the language.
 FAST_TESTS := $(addprefix --test ,crate_order default_members import_cycles commit_subjects codec corpus diagnostics limits)
@@ -84,8 +85,8 @@ check-commits: ## Check the subjects of the commits after BASE (origin/main)
 
 lint: page lint-python rustdoc ## Check formatting, lints and types of everything
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy --workspace --all-targets --locked --features oasis/arrow -- -D warnings
+	cargo clippy $(TESTED) --all-targets -- -D warnings
+	cargo clippy --locked --workspace -- -D warnings
 	cargo fmt --manifest-path tests/oracles/Cargo.toml --check
 	cargo clippy $(ORACLES) --all-targets -- -D warnings
 	npm run lint
@@ -115,18 +116,15 @@ deny: $(CARGO_DENY) ## Check licenses, duplicates and sources of dependencies
 advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
-test: check-docs test-rust test-oracles test-faults test-arrow test-web test-python notebook test-browser ## Run every test of every language
+test: check-docs test-rust test-oracles test-faults test-web test-python notebook test-browser ## Run every test of every language
 
 # Most tests wait for processes most of the time: more of them run at once than there are processors.
-test-rust: page postgresql promtool nginx alertmanager mail-server ## Rust: unit, property and end-to-end tests with real processes
-	RUST_TEST_THREADS=$(or $(RUST_TEST_THREADS),4) cargo test --workspace --locked
+test-rust: page postgresql promtool nginx alertmanager mail-server table-readers ## Rust: unit, property and end-to-end tests with real processes
+	RUST_TEST_THREADS=$(or $(RUST_TEST_THREADS),4) cargo test $(TESTED)
 
-# Arrow and Parquet take minutes to build.
-test-arrow: page python ## Rust: Arrow and Parquet, read back with pyarrow, polars and DuckDB
-	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement tests/end_to_end/recordings/requirements.txt
-	cargo test --locked --workspace --features oasis/arrow --test reference
-	cargo test --locked --workspace --features oasis/arrow --test end_to_end -- recordings
-	cd sdk/python && ../../target/venv/bin/pytest --quiet tests/test_history.py
+test-arrow: page table-readers ## Rust: Arrow and Parquet alone, read back with pyarrow, polars and DuckDB
+	cargo test $(TESTED) --test reference
+	cargo test $(TESTED) --test end_to_end -- recordings
 
 # The bounds of losses and memory are tests of the crate itself.
 test-oracles: target/venv-oracles/installed promtool ## Rules beside RTAMT, RTLola and promtool: 300 random cases of each
@@ -148,7 +146,7 @@ test-faults: page fault-tools ## The fault lab: its fast scenarios, three minute
 test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 	npm test
 
-test-python: python ## Python: the package and what is generated for it
+test-python: python table-readers ## Python: the package and what is generated for it
 	$(BUILD)
 	cd sdk/python && ../../target/venv/bin/pytest --quiet
 
@@ -316,6 +314,9 @@ pictures: page browser postgresql terminal ## Take the pictures of docs/images
 
 python: target/venv/installed ## Build sdk/python and install it into target/venv (no root)
 	cd sdk/python && VIRTUAL_ENV=../../target/venv ../../target/venv/bin/maturin develop --quiet --locked
+
+table-readers: target/venv/installed ## Install pyarrow, polars and DuckDB into target/venv, which read tables back
+	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement tests/end_to_end/recordings/requirements.txt
 
 # Tests that need them are skipped without.
 cpp: ## Install CMake, pkg-config and spdlog for tests of C++

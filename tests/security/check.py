@@ -25,7 +25,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder) / "site"
         environment = {name: value for name, value in os.environ.items() if not name.startswith("OASIS_")}
-        environment["XDG_STATE_HOME"] = folder
+        environment["XDG_STATE_HOME"] = environment["XDG_DATA_HOME"] = folder
         addresses = ["--listen", "127.0.0.1:0", "--channel-listen", "127.0.0.1:0"]
         run([oasis, "setup", "--directory", site, *addresses, "localhost"], environment)
         config = site / "oasis.toml"

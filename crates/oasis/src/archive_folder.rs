@@ -1,14 +1,14 @@
 //! The archive of a command: from a flag, the environment, or the configuration file of the DAC.
 
-use crate::config::Config;
-use anyhow::bail;
+use crate::{config::Config, usual_archive::usual_archive};
+use anyhow::{Context, bail};
 use clap::Args;
 use oasis_store::ArchiveConfig;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub struct ArchiveFolder {
-    /// Folder of the archive [default: archive.directory of the configuration file].
+    /// Folder of the archive [default: archive.directory of the configuration file, else that of oasis up: ~/.local/share/oasis/archive].
     #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
     archive: Option<String>,
     /// Configuration file of the DAC; --archive and OASIS_ARCHIVE override its archive.directory.
@@ -41,15 +41,21 @@ impl ArchiveFolder {
             config.directory.clone_from(directory);
         }
         if config.directory.is_empty() {
-            bail!(
-                "no archive is named: use --archive DIR (OASIS_ARCHIVE), or --config FILE (OASIS_CONFIG) with archive.directory"
-            );
+            config.directory = usual().context(
+                "no archive is named: use --archive DIR (OASIS_ARCHIVE), or --config FILE (OASIS_CONFIG) with archive.directory",
+            )?;
         }
         if Path::new(&config.directory).is_file() {
             bail!("{} is a file: an archive is a folder", config.directory);
         }
         Ok(config)
     }
+}
+
+/// The archive of `oasis up`, if it has been kept.
+fn usual() -> Option<String> {
+    let folder = usual_archive().filter(|folder| folder.is_dir())?;
+    Some(folder.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]
@@ -71,7 +77,6 @@ mod tests {
         for flag in [None, Some("")] {
             assert_eq!(found(flag, Some(&file)).unwrap().directory, "of-file");
         }
-        assert!(found(None, None).unwrap_err().contains("--archive DIR"));
         assert!(found(file.to_str(), None).unwrap_err().contains("is a file"));
     }
 }

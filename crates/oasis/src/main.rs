@@ -30,6 +30,7 @@ mod setup;
 mod sql;
 mod target;
 mod time_flag;
+mod usual_archive;
 
 use clap::Parser;
 use cli::{Cli, Verb};

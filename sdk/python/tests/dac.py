@@ -120,7 +120,8 @@ def tem(*arguments: str) -> Iterator[Dac]:
 @contextmanager
 def up(*arguments: str) -> Iterator[Dac]:
     """Run a DAC and a node in one process."""
-    with _running("up", "--channel-listen", ANY_PORT, *arguments) as running:
+    kept = () if "--archive" in arguments else ("--no-archive",)
+    with _running("up", "--channel-listen", ANY_PORT, *kept, *arguments) as running:
         yield running
 
 

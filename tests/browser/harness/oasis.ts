@@ -35,7 +35,8 @@ export class Oasis {
   ) {}
 
   static up(...args: string[]): Promise<Oasis> {
-    return Oasis.start(['up', '--listen', ANY_PORT, '--channel-listen', ANY_PORT, ...args]);
+    const kept = args.includes('--archive') || args.includes('--config') ? [] : ['--no-archive'];
+    return Oasis.start(['up', '--listen', ANY_PORT, '--channel-listen', ANY_PORT, ...kept, ...args]);
   }
 
   static dac(at: Addresses = {}, ...args: string[]): Promise<Oasis> {
@@ -130,7 +131,7 @@ export class Oasis {
   private static async start(args: readonly string[]): Promise<Oasis> {
     const child = spawn(BINARY, [...args, '--ready-json'], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, XDG_STATE_HOME: STATE },
+      env: { ...process.env, XDG_STATE_HOME: STATE, XDG_DATA_HOME: STATE },
     });
     const errors: string[] = [];
     child.stderr.on('data', (chunk) => errors.push(String(chunk)));

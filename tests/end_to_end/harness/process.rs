@@ -3,8 +3,9 @@ use serde_json::Value;
 use std::{
     fs,
     io::{BufRead, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, ExitStatus, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 const ANY_PORT: &str = "127.0.0.1:0";
@@ -25,8 +26,22 @@ pub fn program(path: &Path) -> Command {
     command.env("OASIS_LOG", "error");
     // All DACs of this process share an audit log, as those of a user do; none is in the developer's home.
     let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("state-{}", std::process::id()));
-    command.env_remove("STATE_DIRECTORY").env("XDG_STATE_HOME", state);
+    command.env_remove("STATE_DIRECTORY").env("XDG_STATE_HOME", state).env("XDG_DATA_HOME", data_home());
     command
+}
+
+/// Arguments of a DAC, page and node in one, without an archive unless these name one.
+fn up<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    let names_one = arguments.iter().any(|argument| ["--archive", "--config"].contains(argument));
+    let kept = if names_one { &[][..] } else { &["--no-archive"] };
+    [&["up", "--listen", ANY_PORT, "--channel-listen", ANY_PORT], kept, arguments].concat()
+}
+
+/// A folder of data that no other process has.
+fn data_home() -> PathBuf {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let name = format!("data-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
 /// A process that said it is ready; it ends with this value.
@@ -40,13 +55,12 @@ pub struct Oasis {
 impl Oasis {
     /// DAC, page and node in one.
     pub fn up(arguments: &[&str]) -> Self {
-        Self::start(&[&["up", "--listen", ANY_PORT, "--channel-listen", ANY_PORT], arguments].concat())
+        Self::start(&up(arguments))
     }
 
     /// DAC, page and node in one, of a binary that was built from other sources.
     pub fn up_of(path: &Path, arguments: &[&str]) -> Self {
-        let up = ["up", "--listen", ANY_PORT, "--channel-listen", ANY_PORT];
-        Self::start_command(program(path), Stdio::inherit(), &[&up, arguments].concat())
+        Self::start_command(program(path), Stdio::inherit(), &up(arguments))
     }
 
     /// A DAC on ports of its own.

@@ -4,6 +4,7 @@ use super::Config;
 use crate::{
     live::arguments::{Addresses, Common, PageAddress, Probes},
     live::probe_choice,
+    usual_archive::usual_archive,
 };
 use anyhow::{Context, bail};
 use oasis_instrument::ProbeChoice;
@@ -105,6 +106,16 @@ impl Config {
             ("", "") => None,
             ("", archive) => Some(format!("{archive}-rules")),
             (directory, _) => Some(directory.to_owned()),
+        }
+    }
+
+    /// Chooses the usual folder of the archive if none is named, or keeps none.
+    pub fn place_archive(&mut self, is_unwanted: bool) {
+        let directory = &mut self.archive.directory;
+        match usual_archive() {
+            _ if is_unwanted => directory.clear(),
+            Some(usual) if directory.is_empty() => *directory = usual.to_string_lossy().into_owned(),
+            _ => {}
         }
     }
 

@@ -31,6 +31,9 @@ pub struct Up {
     /// Announce the TEM of this DAC in the local network, so that `--tem mdns:` finds it.
     #[arg(long, env = "OASIS_MDNS")]
     pub mdns: bool,
+    /// Keep samples in bounded memory only. Without this and --archive, the archive is in ~/.local/share/oasis/archive.
+    #[arg(long, conflicts_with = "archive")]
+    pub no_archive: bool,
 }
 
 #[derive(Debug, Args)]

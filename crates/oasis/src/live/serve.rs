@@ -39,6 +39,8 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     let mut config =
         Config::load(&arguments.common)?.with_addresses(arguments.addresses).with_probes(arguments.probes)?;
     config.tem.mdns |= arguments.mdns;
+    config.place_archive(arguments.no_archive);
+    let archive = config.archive.directory.clone();
     let mut section = config.node.clone();
     let dac = RunningDac::start(config, Parts::Dac).await?;
     // The same channel as for a remote node, so that samples always take the same path.
@@ -48,6 +50,7 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     let node = section.builder(oasis_probes::PROBES)?.start(connector)?;
     let mut facts = dac.facts()?;
     facts.push(("node", section.name(), "node"));
+    facts.push(("archive", archive_or_none(archive), "archive"));
     announce(arguments.common.ready_json, &facts)?;
     stop.requested().await;
     systemd::stopping();
@@ -56,6 +59,11 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
         dac.stop().await
     };
     stop.unless_again(ending).await
+}
+
+/// The folder of the archive, or that there is none.
+fn archive_or_none(folder: String) -> String {
+    if folder.is_empty() { "none: samples are kept in memory".into() } else { folder }
 }
 
 /// The DAC.

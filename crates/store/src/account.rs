@@ -148,6 +148,12 @@ pub struct Counters {
     pub rollup_waiting: u64,
     /// Segment files for which roll-ups failed.
     pub rollup_failures: u64,
+    /// Segment files whose small batches were put together.
+    pub grouped_segments: u64,
+    /// Bytes that this saved.
+    pub grouped_saved_bytes: u64,
+    /// Segment files whose small batches could not be put together; they stay as they are.
+    pub grouping_failures: u64,
     /// The retention rules, and how much of their room is used.
     pub rules: Vec<RuleState>,
     /// What retention will evict although somebody may expect it to be kept.

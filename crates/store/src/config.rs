@@ -18,6 +18,8 @@ pub struct ArchiveConfig {
     pub segment_bytes: u64,
     /// Age at which a segment file is sealed, in seconds.
     pub segment_seconds: u64,
+    /// Whether small batches are put together when a segment file is sealed. Earlier releases cannot read such files.
+    pub group_batches: bool,
     /// Free space to leave on the disk, in bytes: with less the archive waits.
     pub min_free_bytes: u64,
     /// Retention rules. The first rule that matches an instance applies; an instance without a rule is not archived.
@@ -58,6 +60,7 @@ impl Default for ArchiveConfig {
             commit_ms: 100,
             segment_bytes: 64 * 1024 * 1024,
             segment_seconds: 3_600,
+            group_batches: true,
             min_free_bytes: 256 * 1024 * 1024,
             retention: vec![RetentionRule {
                 instances: "*".into(),

@@ -205,10 +205,10 @@ fn copy(
     }
     batches.sort_by_key(|(entry, ..)| entry.position);
     for (entry, number, series) in batches {
-        let batch = crate::rolling::batch_at(bytes, entry);
-        let batch = batch.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a batch has moved"))?;
+        let record = crate::rolling::record_at(bytes, entry);
+        let record = record.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a batch has moved"))?;
         let key = (TopicId(number), series.series.run);
-        to.stage(key, || (*series.series).clone(), batch, (entry.first, entry.count))?;
+        to.stage_record(key, || (*series.series).clone(), record, *entry)?;
     }
     for (number, series) in (1_u32..).zip(&found.series).filter(|(_, series)| stays(series)) {
         let key = (TopicId(number), series.series.run);

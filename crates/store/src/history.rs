@@ -110,7 +110,7 @@ impl History {
         self.0.instances_of(probe_type)
     }
 
-    /// Returns the types of an instance's samples in a time, nanoseconds on the node's clock. A type with only a part of a batch in it may be left out.
+    /// Returns the types of an instance's samples in a time, nanoseconds on the node's clock.
     ///
     /// # Errors
     /// If catalogue or files cannot be read.

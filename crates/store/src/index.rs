@@ -2,6 +2,7 @@
 
 use crate::{
     gap::Gap,
+    group,
     newest::ListedBatch,
     pace::Pace,
     plausible::{TimeWindow, joined},
@@ -44,9 +45,10 @@ impl Entry {
         Offset(self.first.0.saturating_add(u64::from(self.count)))
     }
 
-    /// Its offsets and times.
-    pub fn listed(&self) -> ListedBatch {
-        ListedBatch { first: self.first, count: u64::from(self.count), times: (self.min_time, self.max_time) }
+    /// Its offsets before `end`, and its times; of a group, some of its batches may follow `end`.
+    pub fn listed_before(&self, end: Offset) -> ListedBatch {
+        let count = u64::from(self.count).min(end.0.saturating_sub(self.first.0));
+        ListedBatch { first: self.first, count, times: (self.min_time, self.max_time) }
     }
 }
 
@@ -185,7 +187,7 @@ pub fn build(mut walk: Walk<'_>) -> ScannedFile {
                     true
                 })
             }
-            Kind::Batch => series
+            Kind::Batch | Kind::Group => series
                 .zip(entry(position, &head, payload))
                 .map(|(series, entry)| series.push(entry))
                 .is_some(),
@@ -202,9 +204,9 @@ pub fn build(mut walk: Walk<'_>) -> ScannedFile {
     found
 }
 
-/// Returns the index entry of a batch record.
-pub fn entry(position: u64, head: &Head, batch: &[u8]) -> Option<Entry> {
-    let header = Header::parse(batch).ok()?;
+/// Returns the index entry of a record of a batch or a group.
+pub fn entry(position: u64, head: &Head, payload: &[u8]) -> Option<Entry> {
+    let header = Header::parse(batch_in(head.kind, payload)?).ok()?;
     Some(Entry {
         position,
         first: Offset(header.offset),
@@ -213,6 +215,15 @@ pub fn entry(position: u64, head: &Head, batch: &[u8]) -> Option<Entry> {
         max_time: head.max_time,
         last_sequence: header.first_sequence.saturating_add(u64::from(header.count) - 1),
     })
+}
+
+/// Returns the batch in the payload of a record: of a group, all its samples.
+pub fn batch_in(kind: Kind, payload: &[u8]) -> Option<&[u8]> {
+    match kind {
+        Kind::Batch => Some(payload),
+        Kind::Group => payload.get(group::whole(payload)?),
+        _ => None,
+    }
 }
 
 const MILLISECOND: u64 = 1_000_000;
@@ -252,6 +263,23 @@ pub fn read(payload: &[u8], number: u32) -> Result<Vec<Entry>, Malformed> {
         read.push(entry);
     }
     Ok(read)
+}
+
+/// Returns how many entries the payload of an index record has.
+///
+/// # Errors
+/// If the bytes are invalid.
+pub fn count(payload: &[u8]) -> Result<u64, Malformed> {
+    let mut from = Reader::new(payload, 0);
+    let mut all = 0_u64;
+    for _ in 0..from.varint()? {
+        let of_series = from.varint()?;
+        all = all.saturating_add(of_series);
+        for _ in 0..of_series.saturating_mul(6) {
+            from.varint()?;
+        }
+    }
+    Ok(all)
 }
 
 /// Decodes at most `most` entries of a series from an offset on. Continues from a bookmark, if there is one.

@@ -7,6 +7,7 @@ use crate::{
     clock_watch::ClockWatch,
     config::ArchiveConfig,
     folder_identity::FolderIdentity,
+    grouping,
     history::History,
     import_folder,
     open_error::OpenError,
@@ -117,6 +118,7 @@ fn lock(directory: &Path) -> Result<FolderLock, OpenError> {
 /// Reconciles catalogue and files; removes those of an unfinished import. Returns the greatest file number.
 fn recover_all(store: &Store, config: &ArchiveConfig, unfinished: Option<Epoch>) -> Result<u64, OpenError> {
     let failed = |error| OpenError::Directory { path: store.directory.clone(), error };
+    grouping::remove_parts(&store.directory).map_err(failed)?;
     let files = recovery::segment_files(&store.directory).map_err(failed)?;
     let listed = store.catalogue().segment_numbers()?;
     for number in &listed {

@@ -2,14 +2,15 @@
 
 use crate::{
     catalogue::{Expired, Extent},
-    index::{Bookmark, Entry},
+    group::StoredBatch,
+    index::Entry,
     newest::Newest,
     series::Series,
-    store::{NotStored, ReadError, Store, Unread},
+    store::{Mark, NotStored, ReadError, Store, Unread},
 };
 use bytes::Bytes;
 use oasis_wire::{
-    batch,
+    batch::{self, Header},
     loss::Cause,
     quantity::{Epoch, Offset, PortablePosition, Position},
 };
@@ -30,7 +31,7 @@ pub enum Piece {
     Samples {
         /// Their series, with their type.
         series: Arc<Series>,
-        /// The native batch, as it arrived.
+        /// The native batch, as it arrived unless groups are wanted.
         batch: Bytes,
         /// Offset of its first sample, and after its last one.
         offsets: Range<Offset>,
@@ -65,6 +66,8 @@ pub struct Past {
     ahead: Option<Ahead>,
     /// What retention has evicted before the first stored sample, until it is reported.
     expired: Option<Expired>,
+    /// Whether a group is read as one batch.
+    takes_groups: bool,
 }
 
 /// Positions of the next batches of an extent.
@@ -74,7 +77,7 @@ struct Ahead {
     number: u32,
     entries: Arc<[Entry]>,
     /// The position after them in the file's index, if it is sealed.
-    mark: Option<Bookmark>,
+    mark: Option<Mark>,
 }
 
 impl Ahead {
@@ -159,7 +162,7 @@ impl Past {
             for entry in entries {
                 let batch = batches(store, &extent, std::slice::from_ref(&entry))?.pop().and_then(Result::ok);
                 // An unreadable batch counts as wanted: the read reports the gap.
-                let times = batch.and_then(|batch| batch::times(&batch).ok());
+                let times = batch.and_then(|stored| batch::times(&stored.batch).ok());
                 let index = match times {
                     Some(times) => times.iter().position(|&sample| sample >= time),
                     None => Some(0),
@@ -197,8 +200,13 @@ impl Past {
                 other => other?,
             };
             for entry in entries {
+                let listed = entry.listed_before(end);
                 let read = || batches(store, &extent, std::slice::from_ref(&entry)).ok()?.pop()?.ok();
-                let offset = newest.take(&entry.listed(), || batch::times(&read()?).ok());
+                let offset = newest.take(&listed, || {
+                    let mut times = batch::times(&read()?.batch).ok()?;
+                    times.truncate(usize::try_from(listed.count).unwrap_or(usize::MAX));
+                    Some(times)
+                });
                 let Some(offset) = offset else { continue };
                 found = Some((Position { epoch: extent.series.epoch, offset }, extent.segment));
             }
@@ -264,7 +272,24 @@ impl Past {
         until: Option<u64>,
     ) -> Self {
         let (store, node, instance) = (store.clone(), node.into(), instance.into());
-        Self { store, node, instance, at, segment, until, is_over: false, ahead: None, expired: None }
+        Self {
+            store,
+            node,
+            instance,
+            at,
+            segment,
+            until,
+            is_over: false,
+            ahead: None,
+            expired: None,
+            takes_groups: false,
+        }
+    }
+
+    /// Reads small batches that were grouped as one batch, which costs less. Its DAC time and node time are those of the first one.
+    #[must_use]
+    pub fn with_groups(self) -> Self {
+        Self { takes_groups: true, ..self }
     }
 
     /// The next sample wanted.
@@ -367,8 +392,7 @@ impl Past {
         let mut read = 0;
         for some in entries.chunks(READ) {
             for (entry, batch) in some.iter().zip(batches(&self.store, extent, some)?) {
-                read += batch.as_ref().map_or(1, Bytes::len);
-                self.take(extent, entry, batch, pieces)?;
+                read += self.take(extent, entry, batch, pieces);
                 if self.is_over || read >= bytes {
                     return Ok(read);
                 }
@@ -381,42 +405,55 @@ impl Past {
         Ok(read.max(1))
     }
 
+    /// Takes a listed batch, or the batches of a group. Returns the approximate number of bytes.
     fn take(
         &mut self,
         extent: &Extent,
         entry: &Entry,
-        batch: Result<Bytes, Cause>,
+        stored: Result<StoredBatch, Cause>,
         pieces: &mut Vec<Piece>,
-    ) -> Result<(), ReadError> {
+    ) -> usize {
         self.report_gap(extent, entry.first, pieces);
         if self.until.is_some_and(|until| entry.min_time >= until) {
             // Damaged or not, none of its samples are wanted.
             self.is_over = true;
-            return Ok(());
+            return 1;
         }
-        let batch = match batch {
-            Ok(batch) => batch,
+        let batches = stored.and_then(|stored| {
+            if self.takes_groups {
+                return Ok(vec![stored.batch]);
+            }
+            stored.arrived(&extent.series.probe_type).map_err(|_| Cause::Unreadable)
+        });
+        let batches = match batches {
+            Ok(batches) => batches,
             Err(cause) => {
                 self.skip(extent, entry.end(), pieces, (cause, Some(extent.series.run)));
-                return Ok(());
+                return 1;
             }
         };
-        let end = self.end_within(entry, &batch);
-        if end > self.at.offset {
-            let wanted = self.at.offset..end;
-            let offsets = entry.first..entry.end();
-            pieces.push(Piece::Samples { series: extent.series.clone(), batch, offsets, wanted });
-            self.at.offset = end;
+        let end = self.end_within(entry, &batches);
+        let (mut read, mut next) = (0, entry.first);
+        for batch in batches {
+            let count = Header::parse(&batch).map_or(entry.count, |head| head.count);
+            let offsets = next..Offset(next.0.saturating_add(count.into()));
+            next = offsets.end;
+            let wanted = self.at.offset..end.min(offsets.end);
+            if wanted.start < wanted.end {
+                read += batch.len();
+                self.at.offset = wanted.end;
+                pieces.push(Piece::Samples { series: extent.series.clone(), batch, offsets, wanted });
+            }
         }
-        Ok(())
+        read.max(1)
     }
 
-    /// Returns the offset after the last wanted sample of a batch.
-    fn end_within(&mut self, entry: &Entry, batch: &[u8]) -> Offset {
+    /// Returns the offset after the last wanted sample of a listed batch, or of the batches of a group.
+    fn end_within(&mut self, entry: &Entry, batches: &[Bytes]) -> Offset {
         let Some(until) = self.until.filter(|until| entry.max_time >= *until) else { return entry.end() };
         let seen = usize::try_from(self.at.offset.0 - entry.first.0).unwrap_or(usize::MAX);
-        let times = batch::times(batch).unwrap_or_default();
-        match times.iter().skip(seen).position(|&time| time >= until) {
+        let times = batches.iter().flat_map(|batch| batch::times(batch).unwrap_or_default());
+        match times.skip(seen).position(|time| time >= until) {
             Some(index) => {
                 self.is_over = true;
                 Offset(self.at.offset.0 + index as u64)
@@ -452,10 +489,13 @@ fn batches(
     store: &Store,
     extent: &Extent,
     entries: &[Entry],
-) -> Result<Vec<Result<Bytes, Cause>>, ReadError> {
-    match store.batches(extent.segment, entries) {
+) -> Result<Vec<Result<StoredBatch, Cause>>, ReadError> {
+    match store.batches(extent, entries) {
         Ok(batches) => Ok(batches.into_iter().map(|batch| batch.map_err(|unread| unread.cause())).collect()),
-        Err(ReadError::Io(error)) => Ok(vec![Err(cause_of(extent, error)); entries.len()]),
+        Err(ReadError::Io(error)) => {
+            let cause = cause_of(extent, error);
+            Ok(entries.iter().map(|_| Err(cause)).collect())
+        }
         Err(error) => Err(error),
     }
 }

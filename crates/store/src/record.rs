@@ -17,6 +17,8 @@ pub const MAX_PAYLOAD: usize = 256 * 1024 * 1024;
 
 const MAGIC: [u8; 8] = *b"OASISSEG";
 const VERSION: u16 = 1;
+/// Of files with groups, which earlier releases cannot read.
+const WITH_GROUPS: u16 = 2;
 const MARK: [u8; 4] = *b"OREC";
 const END: [u8; 8] = *b"OASISEND";
 
@@ -33,6 +35,8 @@ pub struct FileHeader {
     pub epoch: Epoch,
     /// Whether its records say that what precedes them was synced. Those of earlier releases do not.
     pub marks_syncs: bool,
+    /// Whether it may have groups.
+    pub has_groups: bool,
 }
 
 /// Errors of a file header.
@@ -45,7 +49,7 @@ pub enum NotASegment {
     #[error("not a segment file")]
     Magic,
     /// A later version.
-    #[error("unsupported segment file version {0}: supported is 1, update oasis")]
+    #[error("unsupported segment file version {0}: supported are 1 and 2, update oasis")]
     Version(u16),
     /// Damaged.
     #[error("damaged header")]
@@ -57,7 +61,8 @@ impl FileHeader {
     pub fn write(&self) -> [u8; FILE_HEADER] {
         let mut bytes = [0; FILE_HEADER];
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..10].copy_from_slice(&VERSION.to_le_bytes());
+        let version = if self.has_groups { WITH_GROUPS } else { VERSION };
+        bytes[8..10].copy_from_slice(&version.to_le_bytes());
         bytes[10] = self.marks_syncs.into();
         for (at, field) in [(16, self.number), (24, self.nonce), (32, self.created.0), (40, self.epoch.0)] {
             bytes[at..at + 8].copy_from_slice(&field.to_le_bytes());
@@ -77,7 +82,7 @@ impl FileHeader {
             return Err(NotASegment::Magic);
         }
         let version = u16::from_le_bytes([bytes[8], bytes[9]]);
-        if version != VERSION {
+        if !(VERSION..=WITH_GROUPS).contains(&version) {
             return Err(NotASegment::Version(version));
         }
         if crc32fast::hash(&bytes[..60]) != u32_at(bytes, 60) {
@@ -89,6 +94,7 @@ impl FileHeader {
             created: Nanos(u64_at(bytes, 32)),
             epoch: Epoch(u64_at(bytes, 40)),
             marks_syncs: bytes[10] != 0,
+            has_groups: version == WITH_GROUPS,
         })
     }
 }
@@ -109,11 +115,13 @@ pub enum Kind {
     Index = 5,
     /// The directory of the cells, in JSON; the last record of a roll-up file.
     Directory = 6,
+    /// Batches of the series `number` that follow each other.
+    Group = 7,
 }
 
 impl Kind {
     fn from_code(code: u8) -> Option<Self> {
-        [Self::Type, Self::Series, Self::Batch, Self::Gap, Self::Index, Self::Directory]
+        [Self::Type, Self::Series, Self::Batch, Self::Gap, Self::Index, Self::Directory, Self::Group]
             .into_iter()
             .find(|kind| *kind as u8 == code)
     }
@@ -209,9 +217,10 @@ pub fn parse(bytes: &[u8], nonce: u64, position: u64) -> Result<(Head, &[u8], us
     Ok((head, &padded[..head.length], size))
 }
 
-/// Length of the payload of a checked record; `None` if the bytes are too short.
-pub fn length_at(bytes: &[u8]) -> Option<usize> {
-    bytes.first_chunk::<RECORD_HEADER>().map(|head| u32_at(head, 4) as usize)
+/// Kind and length of the payload of a checked record; `None` if the bytes are too short.
+pub fn kind_and_length_at(bytes: &[u8]) -> Option<(Kind, usize)> {
+    let head = bytes.first_chunk::<RECORD_HEADER>()?;
+    Some((Kind::from_code(head[12])?, u32_at(head, 4) as usize))
 }
 
 /// Decodes only the head.
@@ -280,8 +289,14 @@ mod tests {
     use proptest::prelude::*;
 
     const START: Start = Start { nonce: 5, position: 64, follows_sync: true };
-    const HEADER: FileHeader =
-        FileHeader { number: 7, nonce: 0x1234, created: Nanos(9), epoch: Epoch(0xab), marks_syncs: true };
+    const HEADER: FileHeader = FileHeader {
+        number: 7,
+        nonce: 0x1234,
+        created: Nanos(9),
+        epoch: Epoch(0xab),
+        marks_syncs: true,
+        has_groups: true,
+    };
 
     proptest! {
         #[test]

@@ -108,7 +108,8 @@ impl SegmentFile {
     /// If it cannot be created or written.
     pub fn create(directory: &Path, number: u64, epoch: Epoch) -> io::Result<Self> {
         let nonce = Uuid::new_v4().as_u64_pair().0 ^ Uuid::new_v4().as_u64_pair().1;
-        let header = FileHeader { number, nonce, created: now(), epoch, marks_syncs: true };
+        let header =
+            FileHeader { number, nonce, created: now(), epoch, marks_syncs: true, has_groups: false };
         Self::create_at(path(directory, number), header)
     }
 
@@ -173,28 +174,43 @@ impl SegmentFile {
         batch: &[u8],
         (first, count): (Offset, u16),
     ) -> io::Result<(u64, u64)> {
-        let number = self.number_of(key, series);
         // A batch with an invalid time column is stored as it arrived; readers report it.
         let head = Header::parse(batch);
         let times = time_range(batch).unwrap_or_else(|_| {
             let arrived = head.map_or(0, |head| head.dac_time);
             (arrived, arrived)
         });
-        let position = self.put((Kind::Batch, number), times, batch);
         let first_sequence = head.map_or(0, |head| head.first_sequence);
         let entry = Entry {
-            position,
+            position: 0,
             first,
             count,
             min_time: times.0,
             max_time: times.1,
             last_sequence: first_sequence.saturating_add(u64::from(count) - 1),
         };
-        self.staged.entries.push((number, entry));
+        self.stage_record(key, series, (Kind::Batch, batch), entry)?;
+        Ok(times)
+    }
+
+    /// Stages the record of a batch or a group; the position of its entry is ignored.
+    ///
+    /// # Errors
+    /// If the disk is full: call [`SegmentFile::roll_back`].
+    pub fn stage_record(
+        &mut self,
+        key: SeriesKey,
+        series: impl FnOnce() -> Series,
+        (kind, payload): (Kind, &[u8]),
+        entry: Entry,
+    ) -> io::Result<()> {
+        let number = self.number_of(key, series);
+        let position = self.put((kind, number), (entry.min_time, entry.max_time), payload);
+        self.staged.entries.push((number, Entry { position, ..entry }));
         if self.buffer.len() >= BUFFER {
             self.write_out()?;
         }
-        Ok(times)
+        Ok(())
     }
 
     /// Stages a gap.

@@ -8,6 +8,8 @@ mod window;
 
 pub use causes::NotStored;
 pub use open_files::{OpenGap, OpenShare};
+pub use reading::Mark;
+use reading::StoredIndex;
 pub use window::Unread;
 
 use crate::{
@@ -16,6 +18,7 @@ use crate::{
     clock_watch::ClockWatch,
     folder_identity::{FolderGone, FolderIdentity},
     gap::Gap,
+    index::Entry,
     plausible::TimeLimits,
     points::PointsCache,
     reach::{Reach, Reaches},
@@ -23,8 +26,8 @@ use crate::{
     rollups::Rollups,
     segment_file::OpenFile,
 };
-use bytes::Bytes;
 use oasis_wire::{
+    batch,
     quantity::{Epoch, Offset, TopicId},
     schema::ProbeType,
 };
@@ -46,13 +49,15 @@ pub struct Store {
     catalogue: Mutex<Catalogue>,
     /// Files that are not in the catalogue yet, by number. Locked before the catalogue.
     open: RwLock<BTreeMap<u64, Arc<OpenFile>>>,
-    indexes: Mutex<VecDeque<(u64, Bytes)>>,
+    indexes: Mutex<VecDeque<(u64, StoredIndex)>>,
     /// By topic of this epoch.
     accounts: RwLock<HashMap<TopicId, Account>>,
     /// The roll-ups.
     pub rollups: Rollups,
     /// The cache of points of open files.
     pub recent: PointsCache,
+    /// How often segment files were replaced by smaller ones.
+    pub resized: AtomicU64,
     /// How often a segment file was opened to read samples.
     pub file_reads: AtomicU64,
     /// Its condition.
@@ -106,6 +111,7 @@ impl Store {
             open: RwLock::default(),
             indexes: Mutex::default(),
             accounts: RwLock::default(),
+            resized: AtomicU64::new(0),
             file_reads: AtomicU64::new(0),
             rollups: Rollups::default(),
             recent: PointsCache::default(),
@@ -332,7 +338,10 @@ impl Store {
                 continue;
             }
             let has_any = || match self.entries_since(&extent, times.start) {
-                Ok(entries) => Ok(entries.iter().any(|entry| is_between(entry.min_time, entry.max_time))),
+                Ok(entries) if entries.iter().any(|entry| is_between(entry.min_time, entry.max_time)) => {
+                    Ok(true)
+                }
+                Ok(entries) => self.has_samples_in(&extent, &entries, times),
                 // An unreadable file may have some.
                 Err(ReadError::Io(_)) => Ok(true),
                 Err(error) => Err(error),
@@ -342,6 +351,21 @@ impl Store {
             }
         }
         Ok(types)
+    }
+
+    /// Whether batches and groups that are only partly in a time have samples in it.
+    fn has_samples_in(
+        &self,
+        extent: &Extent,
+        entries: &[Entry],
+        times: &Range<u64>,
+    ) -> Result<bool, ReadError> {
+        let is_partly = |entry: &&Entry| entry.min_time < times.end && entry.max_time >= times.start;
+        let some: Vec<_> =
+            entries.iter().filter(|entry| entry.count > 1).filter(is_partly).copied().collect();
+        let read = self.batches(extent, &some)?.into_iter().filter_map(Result::ok);
+        let mut sampled = read.filter_map(|stored| batch::times(&stored.batch).ok()).flatten();
+        Ok(sampled.any(|time| times.contains(&time)))
     }
 
     /// An instance's shares of all files from `segment` on, oldest first.

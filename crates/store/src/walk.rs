@@ -96,8 +96,14 @@ mod tests {
     use oasis_wire::quantity::{Epoch, Nanos};
     use proptest::prelude::*;
 
-    const HEADER: FileHeader =
-        FileHeader { number: 1, nonce: 99, created: Nanos(0), epoch: Epoch(1), marks_syncs: true };
+    const HEADER: FileHeader = FileHeader {
+        number: 1,
+        nonce: 99,
+        created: Nanos(0),
+        epoch: Epoch(1),
+        marks_syncs: true,
+        has_groups: false,
+    };
 
     fn start(position: u64) -> Start {
         Start { nonce: HEADER.nonce, position, follows_sync: false }

@@ -13,7 +13,7 @@ use std::{fs, io};
 use tempfile::TempDir;
 
 const NONCE: u64 = 7;
-const KINDS: [Kind; 5] = [Kind::Type, Kind::Series, Kind::Batch, Kind::Gap, Kind::Index];
+const KINDS: [Kind; 6] = [Kind::Type, Kind::Series, Kind::Batch, Kind::Gap, Kind::Index, Kind::Group];
 
 pub fn run(input: &[u8]) {
     samples(input);
@@ -68,8 +68,8 @@ fn count(piece: &Piece) -> usize {
 }
 
 fn file(mut records: &[u8]) -> Vec<u8> {
-    let header =
-        FileHeader { number: 1, nonce: NONCE, created: Nanos(1), epoch: Epoch(1), marks_syncs: true };
+    let (number, created, epoch) = (1, Nanos(1), Epoch(1));
+    let header = FileHeader { number, nonce: NONCE, created, epoch, marks_syncs: true, has_groups: true };
     let mut bytes = header.write().to_vec();
     let mut index = None;
     while let Some((&[kind, number, low, high], rest)) = records.split_first_chunk() {

@@ -55,7 +55,7 @@ enum Place {
 
 /// Batches of a file.
 struct Opened {
-    segment: u64,
+    extent: Extent,
     /// Those to be read, the next one last.
     entries: Vec<Entry>,
     /// Those that were read, the next one last.
@@ -178,7 +178,7 @@ impl<'a> Shares<'a> {
         // What was written since the extents were listed is in the topic log, as it was read.
         entries.retain(|entry| entry.end() <= extent.end && self.is_wanted((entry.min_time, entry.max_time)));
         entries.sort_by_key(|entry| Rank::of(self.order, (entry.min_time, entry.max_time)));
-        let opened = Opened { segment: extent.segment, entries, read: Vec::new() };
+        let opened = Opened { extent: extent.clone(), entries, read: Vec::new() };
         Ok((Taken::Nothing, Place::Opened(opened)))
     }
 
@@ -187,7 +187,7 @@ impl<'a> Shares<'a> {
         if let (true, Some(archive)) = (opened.read.is_empty(), self.archive) {
             let some = if self.held < HELD { READ } else { 1 };
             let ranked = opened.entries.split_off(opened.entries.len().saturating_sub(some));
-            opened.read = read_in_order(archive, opened.segment, &ranked)?;
+            opened.read = read_in_order(archive, &opened.extent, &ranked)?;
             let read = opened.read.iter().filter_map(|(_, batch)| batch.as_ref());
             self.held += read.map(Bytes::len).sum::<usize>();
         }
@@ -210,12 +210,12 @@ fn stored_until(extents: &[Extent], epoch: Epoch) -> Offset {
 }
 
 /// Reads batches of a file in the order of their places, which costs one read for neighbors, and returns them as they were listed.
-fn read_in_order(archive: &History, segment: u64, ranked: &[Entry]) -> Result<Vec<ReadBatch>, ReadError> {
+fn read_in_order(archive: &History, extent: &Extent, ranked: &[Entry]) -> Result<Vec<ReadBatch>, ReadError> {
     let mut order: Vec<_> = (0..ranked.len()).collect();
     order.sort_by_key(|&at| ranked[at].position);
     let entries: Vec<_> = order.iter().map(|&at| ranked[at]).collect();
-    let batches = match archive.0.batches(segment, &entries) {
-        Ok(batches) => batches.into_iter().map(Result::ok).collect(),
+    let batches = match archive.0.batches(extent, &entries) {
+        Ok(batches) => batches.into_iter().map(|stored| Some(stored.ok()?.batch)).collect(),
         Err(ReadError::Io(_)) => vec![None; entries.len()],
         Err(error) => return Err(error),
     };

@@ -85,7 +85,8 @@ impl Cursor {
                 let history = &self.samples.history;
                 self.past = history
                     .past_from(&node, &instance, self.wanted.from, self.wanted.to)
-                    .map_err(|error| Error::ModuleError(format!("{node}/{instance}: {error}")))?;
+                    .map_err(|error| Error::ModuleError(format!("{node}/{instance}: {error}")))?
+                    .map(Past::with_groups);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A damaged or missing catalogue is rebuilt from the segment files, so that it never prevents the start.
 
 use super::{Catalogue, CatalogueError, Result, parsed, read_kind, unsigned};
-use crate::{clock::now, forget, recovery, recovery::Finding, segment_file};
+use crate::{clock::now, forget, grouping, recovery, recovery::Finding, segment_file};
 use oasis_wire::quantity::Epoch;
 use rusqlite::{Connection, ErrorCode, OpenFlags, params_from_iter, types::Value};
 use std::{
@@ -116,7 +116,7 @@ impl Catalogue {
             let path = segment_file::path(folder, segment.number);
             // Missing files are reported elsewhere.
             let Ok(found) = fs::metadata(&path) else { continue };
-            if found.len() != segment.bytes {
+            if found.len() != segment.bytes && !grouping::has_replaced(&path, segment.bytes) {
                 let (path, is, said) = (path.display(), found.len(), segment.bytes);
                 let what =
                     format!("{path} has {is} bytes instead of {said}: the file or the catalogue is damaged");

@@ -91,6 +91,32 @@ impl Catalogue {
         })
     }
 
+    /// Whether a file is listed.
+    pub fn is_listed(&self, segment: u64) -> Result<bool> {
+        let mut statement = self.0.prepare_cached("SELECT 1 FROM segment WHERE number = ?")?;
+        Ok(statement.exists([signed(segment)])?)
+    }
+
+    /// Lists the size of a file that was written again, and the bytes of its series, by their numbers. Returns its size before.
+    pub fn resize(&mut self, segment: u64, bytes: u64, by_series: &[u64]) -> Result<u64> {
+        self.change(|transaction| {
+            let before = transaction
+                .query_row("SELECT bytes FROM segment WHERE number = ?", [signed(segment)], |row| {
+                    unsigned(row, 0)
+                })
+                .optional()?;
+            let Some(before) = before else { return Ok(bytes) };
+            let values = params![signed(bytes), signed(segment)];
+            transaction.execute("UPDATE segment SET bytes = ? WHERE number = ?", values)?;
+            for (number, bytes) in (1_u32..).zip(by_series) {
+                transaction
+                    .prepare_cached("UPDATE extent SET bytes = ? WHERE segment = ? AND number = ?")?
+                    .execute(params![signed(*bytes), signed(segment), number])?;
+            }
+            Ok(before)
+        })
+    }
+
     /// Removes a file from the list.
     pub fn remove(&mut self, segment: u64) -> Result<()> {
         self.0.execute("DELETE FROM segment WHERE number = ?", [signed(segment)])?;

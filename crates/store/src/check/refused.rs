@@ -2,9 +2,12 @@
 
 use super::{Damage, Lost, finding};
 use crate::{
-    index::{Entry, FileIndex, SeriesIndex},
-    record::{self, RECORD_HEADER},
+    group::{BadGroup, StoredBatch},
+    index::{Entry, FileIndex, SeriesIndex, batch_in},
+    record::{self, Kind},
+    rolling::record_at,
 };
+use bytes::Bytes;
 use oasis_wire::batch::{Batch, BatchError};
 use std::path::Path;
 
@@ -27,18 +30,27 @@ fn of_series(path: &Path, bytes: &[u8], series: &SeriesIndex) -> Option<Damage> 
     Some(Damage { finding: finding(path, first.position..record_end(bytes, last), detail), lost: vec![lost] })
 }
 
-fn decode(bytes: &[u8], series: &SeriesIndex, entry: &Entry) -> Result<(), BatchError> {
-    let payload = usize::try_from(entry.position).unwrap_or(usize::MAX).saturating_add(RECORD_HEADER);
-    let end = payload.saturating_add(length(bytes, entry));
-    Batch::parse(bytes.get(payload..end).unwrap_or_default(), &series.series.probe_type).map(drop)
+fn decode(bytes: &[u8], series: &SeriesIndex, entry: &Entry) -> Result<(), Refused> {
+    let probe_type = &series.series.probe_type;
+    let (kind, payload) = record_at(bytes, entry).unwrap_or((Kind::Batch, &[]));
+    Batch::parse(batch_in(kind, payload).unwrap_or_default(), probe_type)?;
+    match StoredBatch::of_group(Bytes::copy_from_slice(payload)).filter(|_| kind == Kind::Group) {
+        Some(group) => Ok(group.arrived(probe_type).map(drop)?),
+        None => Ok(()),
+    }
+}
+
+/// Why a batch is refused.
+#[derive(Debug, thiserror::Error)]
+enum Refused {
+    #[error(transparent)]
+    Batch(#[from] BatchError),
+    #[error(transparent)]
+    Group(#[from] BadGroup),
 }
 
 fn record_end(bytes: &[u8], entry: &Entry) -> u64 {
-    entry.position.saturating_add(record::size_of(length(bytes, entry)) as u64)
-}
-
-/// Length of the payload of a record, which was valid when the file was scanned.
-fn length(bytes: &[u8], entry: &Entry) -> usize {
-    let record = usize::try_from(entry.position).ok().and_then(|at| bytes.get(at..));
-    record.and_then(record::length_at).unwrap_or_default()
+    entry.position.saturating_add(record::size_of(
+        record_at(bytes, entry).map_or(0, |(_, payload)| payload.len()),
+    ) as u64)
 }

@@ -5,7 +5,7 @@ use crate::{
     index::{self, Entry, ScannedFile, SeriesIndex},
     pace::Pace,
     points::{Arrival, Points, Reach, Share, join_gaps},
-    record::{self, FileHeader, RECORD_HEADER},
+    record::{self, FileHeader, Kind, RECORD_HEADER},
     recovery::Finding,
     rolling::batches::CellBatches,
     rollups::file::{BadCells, Draft, Place, RolledSeries, RollupFile},
@@ -143,12 +143,18 @@ fn put_levels(drafts: &mut [Draft], parts: &mut [Part], probe_type: &ProbeType, 
     }
 }
 
-/// Returns the bytes of a batch in a file's bytes.
+/// Returns the bytes of a batch in a file's bytes: of a group, all its samples.
 pub fn batch_at<'a>(bytes: &'a [u8], entry: &Entry) -> Option<&'a [u8]> {
+    let (kind, payload) = record_at(bytes, entry)?;
+    index::batch_in(kind, payload)
+}
+
+/// Returns the kind and the payload of a listed record in a file's bytes.
+pub fn record_at<'a>(bytes: &'a [u8], entry: &Entry) -> Option<(Kind, &'a [u8])> {
     // Already checked by the walk.
     let at = usize::try_from(entry.position).ok()?;
-    let length = record::length_at(bytes.get(at..)?)?;
-    bytes.get(at + RECORD_HEADER..at + RECORD_HEADER + length)
+    let (kind, length) = record::kind_and_length_at(bytes.get(at..)?)?;
+    Some((kind, bytes.get(at + RECORD_HEADER..at + RECORD_HEADER + length)?))
 }
 
 fn put_cells(draft: &mut Draft, cell_type: &ProbeType, cells: &Cells) -> Vec<Place> {

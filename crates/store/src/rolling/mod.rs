@@ -7,13 +7,15 @@ use crate::{
     catalogue::Segment,
     cells::Level,
     config::ArchiveConfig,
+    grouping::Grouping,
     rollups::RollupFile,
     segment_file,
     store::{ReadError, Store},
 };
 use making::Source;
-pub(crate) use making::batch_at;
+pub(crate) use making::record_at;
 use std::{
+    collections::BTreeSet,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -37,6 +39,11 @@ const MERGED_BYTES: u64 = 4 * 1024 * 1024;
 /// Priority below that of other threads.
 const NICE: i32 = 10;
 
+/// Longest that grouping works before it rests.
+const WORK: Duration = Duration::from_millis(5);
+/// How long it rests then, by the time it has worked: it takes a quarter of a core.
+const REST: u32 = 3;
+
 /// A handle of the thread. Dropping it stops the thread, also while its owner panics: two of them would make each roll-up twice.
 #[derive(Debug)]
 pub struct Roller {
@@ -49,7 +56,14 @@ pub struct Roller {
 #[cfg(test)]
 pub(crate) fn roll_all(store: Arc<Store>, config: ArchiveConfig) {
     let now = Instant::now();
-    let mut work = Work { store, config, is_over: Arc::default(), looks_for_room: now, remakes: now };
+    let mut work = Work {
+        store,
+        config,
+        is_over: Arc::default(),
+        looks_for_room: now,
+        remakes: now,
+        grouped: BTreeSet::new(),
+    };
     work.round().expect("a good archive");
 }
 
@@ -61,7 +75,14 @@ impl Roller {
     pub fn start(store: Arc<Store>, config: ArchiveConfig) -> io::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let now = Instant::now();
-        let work = Work { store, config, is_over: is_over.clone(), looks_for_room: now, remakes: now };
+        let work = Work {
+            store,
+            config,
+            is_over: is_over.clone(),
+            looks_for_room: now,
+            remakes: now,
+            grouped: BTreeSet::new(),
+        };
         let thread = thread::Builder::new().name("roll-ups".into()).spawn(move || work.run())?;
         Ok(Self { thread: Some(thread), is_over })
     }
@@ -86,6 +107,27 @@ struct Work {
     looks_for_room: Instant,
     /// When files with batches that are too large are made again.
     remakes: Instant,
+    /// Sealed files that were grouped, or stay as they are.
+    grouped: BTreeSet<u64>,
+}
+
+/// The share of a core that grouping takes.
+struct Share(Instant);
+
+impl Share {
+    fn begin() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Rests if it has worked for long enough.
+    fn rest(&mut self) {
+        let worked = self.0.elapsed();
+        if worked >= WORK {
+            // Returns at once when the thread has to end.
+            thread::park_timeout(worked * REST);
+            self.0 = Instant::now();
+        }
+    }
 }
 
 impl Work {
@@ -134,6 +176,7 @@ impl Work {
             self.merge(level)?;
         }
         self.store.put_together()?;
+        self.group_next()?;
         let mut counters = self.store.counters.lock();
         (counters.rollup_files, counters.rollup_bytes) = self.store.rollups.size();
         Ok(())
@@ -209,6 +252,57 @@ impl Work {
             }
         }
         has_room
+    }
+
+    /// Puts the small batches of the next sealed file together, once its roll-ups are made: those read the file as it was sealed.
+    fn group_next(&mut self) -> Result<(), ReadError> {
+        if !self.config.group_batches {
+            return Ok(());
+        }
+        let segments = self.store.catalogue().segments()?;
+        self.grouped.retain(|number| segments.iter().any(|segment| segment.number == *number));
+        for segment in segments {
+            let is_next =
+                self.store.rollups.has_tried(segment.number) && !self.grouped.contains(&segment.number);
+            if !is_next || self.is_over.load(Ordering::Relaxed) {
+                continue;
+            }
+            let free = self.store.free_bytes()?;
+            if free < self.config.min_free_bytes.saturating_add(segment.bytes) {
+                return Ok(());
+            }
+            self.grouped.insert(segment.number);
+            if self.group(&segment) {
+                // Roll-ups come first again.
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Groups a file. Returns whether it was replaced.
+    fn group(&self, segment: &Segment) -> bool {
+        let mut share = Share::begin();
+        let goes_on = || {
+            share.rest();
+            !self.is_over.load(Ordering::Relaxed)
+        };
+        match self.store.group(segment, goes_on) {
+            Ok(Grouping::Saved(bytes)) => {
+                let mut counters = self.store.counters.lock();
+                counters.grouped_segments += 1;
+                counters.grouped_saved_bytes += bytes;
+                true
+            }
+            Ok(Grouping::Unchanged | Grouping::Stopped) => false,
+            // Retention has evicted it.
+            Err(ReadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => {
+                self.store.counters.lock().grouping_failures += 1;
+                tracing::warn!(segment = segment.number, %error, "cannot put the small batches of a segment file together: it stays as it is");
+                false
+            }
+        }
     }
 
     /// Merges the oldest small files of about the same size, if there are enough.

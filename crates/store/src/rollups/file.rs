@@ -126,7 +126,14 @@ impl Draft {
     pub fn new(level: Level, segments: Vec<u64>, sealed: u64) -> Self {
         let nonce = Uuid::new_v4().as_u64_pair().0 ^ Uuid::new_v4().as_u64_pair().1;
         let number = segments.first().copied().unwrap_or_default();
-        let header = FileHeader { number, nonce, created: now(), epoch: Epoch(0), marks_syncs: false };
+        let header = FileHeader {
+            number,
+            nonce,
+            created: now(),
+            epoch: Epoch(0),
+            marks_syncs: false,
+            has_groups: false,
+        };
         let directory = Directory { level, segments, sealed, types: Vec::new(), series: Vec::new() };
         Self { nonce, bytes: header.write().to_vec(), directory }
     }

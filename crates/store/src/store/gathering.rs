@@ -112,7 +112,7 @@ impl Store {
         }
         let read = entries.iter().zip(&is_read).filter(|(_, is_read)| **is_read);
         let read: Vec<_> = read.map(|(entry, _)| *entry).collect();
-        let mut batches = match self.batches(extent.segment, &read) {
+        let mut batches = match self.batches(extent, &read) {
             Err(ReadError::Io(error)) if is_gone(&error) => Vec::new(),
             batches => batches?,
         }
@@ -121,7 +121,8 @@ impl Store {
             let arrival = Arrival::of(series, entry);
             if is_read {
                 let batch = batches.next().unwrap_or(Err(Unread::Damaged));
-                points.add(&arrival, batch.as_deref().map_err(Unread::cause), extent.why(self));
+                let batch = batch.as_ref().map(|stored| &*stored.batch).map_err(Unread::cause);
+                points.add(&arrival, batch, extent.why(self));
             } else {
                 points.pass(&arrival);
             }

@@ -1,8 +1,12 @@
 //! Reads segment files: the index entries of an instance, and the bytes of batches.
 
-use super::{ReadError, Store, Unread, window::Window};
+use super::{
+    ReadError, Store, Unread,
+    window::{Window, is_of},
+};
 use crate::{
     catalogue::Extent,
+    group::StoredBatch,
     index::{self, Bookmark, Entry},
     newest::Newest,
     record::{self, FILE_HEADER, FileHeader, Kind, RECORD_HEADER, TRAILER},
@@ -18,6 +22,44 @@ use std::{
     os::unix::fs::FileExt,
     sync::{PoisonError, atomic::Ordering},
 };
+
+/// The index of a sealed file.
+#[derive(Debug, Clone)]
+pub struct StoredIndex {
+    /// The nonce of the file: one that is written again has another.
+    nonce: u64,
+    /// The payload of the index record; empty if it is damaged.
+    payload: Bytes,
+}
+
+/// What a sealed file is.
+#[derive(Debug)]
+pub struct StoredFile {
+    /// Its header.
+    pub header: FileHeader,
+    /// Its size.
+    pub length: u64,
+    /// Batches and groups in its index; 0 if that is damaged.
+    pub batches: u64,
+}
+
+/// The place of a reader in the index of a file.
+#[derive(Debug)]
+pub struct Mark {
+    nonce: u64,
+    place: Bookmark,
+}
+
+/// What is known of a file that was written again since a reader has listed its batches.
+#[derive(Debug, Default)]
+struct FoundAgain {
+    /// The batches and groups of the series in the file.
+    entries: Option<Vec<Entry>>,
+    /// Position of the group that was read last.
+    position: u64,
+    /// Its batches.
+    batches: Vec<Bytes>,
+}
 
 /// Number of cached index records: readers access the same files repeatedly.
 const INDEXES_KEPT: usize = 16;
@@ -40,15 +82,18 @@ impl Store {
         extent: &Extent,
         from: Offset,
         most: usize,
-        mark: &mut Option<Bookmark>,
+        mark: &mut Option<Mark>,
     ) -> Result<Vec<Entry>, ReadError> {
-        if self.open_file(extent.segment).is_none()
-            && let Ok(entries) =
-                index::read_on(&self.index_of(extent.segment)?, extent.number, (from, most), mark)
-        {
-            return Ok(entries);
+        let before = mark.take();
+        if self.open_file(extent.segment).is_none() {
+            let StoredIndex { nonce, payload } = self.index_of(extent.segment)?;
+            // The file may have been written again.
+            let mut place = before.filter(|before| before.nonce == nonce).map(|before| before.place);
+            if let Ok(entries) = index::read_on(&payload, extent.number, (from, most), &mut place) {
+                *mark = place.map(|place| Mark { nonce, place });
+                return Ok(entries);
+            }
         }
-        *mark = None;
         self.entries(extent, from, most)
     }
 
@@ -94,11 +139,11 @@ impl Store {
     ) -> Result<Vec<Entry>, ReadError> {
         self.some_entries(extent, |entries| {
             let mut found = 0;
-            let wanted = entries.iter().rev().filter(|entry| entry.end() <= end);
-            let wanted = wanted.filter(|entry| newest.overlaps(entry.listed().times));
+            let wanted = entries.iter().rev().filter(|entry| entry.first < end);
+            let wanted = wanted.filter(|entry| newest.overlaps((entry.min_time, entry.max_time)));
             let until_found = wanted.take_while(|entry| {
                 let is_wanted = found < newest.missing();
-                found += newest.certain(&entry.listed());
+                found += newest.certain(&entry.listed_before(end));
                 is_wanted
             });
             until_found.copied().collect()
@@ -114,15 +159,15 @@ impl Store {
             let index = file.index();
             return Ok(index.get(extent.number).map(|series| choose(&series.entries)).unwrap_or_default());
         }
-        let payload = self.index_of(extent.segment)?;
+        let StoredIndex { payload, .. } = self.index_of(extent.segment)?;
         match index::read(&payload, extent.number) {
             Ok(entries) => Ok(choose(&entries)),
             Err(_) => Ok(choose(&self.entries_by_walking(extent)?)),
         }
     }
 
-    /// Returns the payload of the index record of a sealed file; empty if it is damaged.
-    fn index_of(&self, segment: u64) -> io::Result<Bytes> {
+    /// Returns the index of a sealed file.
+    fn index_of(&self, segment: u64) -> io::Result<StoredIndex> {
         let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = indexes.iter().position(|(known, _)| *known == segment)
             && let Some(known) = indexes.remove(at)
@@ -131,13 +176,13 @@ impl Store {
             return Ok(known.1);
         }
         drop(indexes);
-        let payload = self.read_index(segment)?;
+        let index = self.read_index(segment)?;
         let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
         if indexes.len() == INDEXES_KEPT {
             indexes.pop_front();
         }
-        indexes.push_back((segment, payload.clone()));
-        Ok(payload)
+        indexes.push_back((segment, index.clone()));
+        Ok(index)
     }
 
     /// Drops the index of a file that is written again.
@@ -146,19 +191,28 @@ impl Store {
         indexes.retain(|(known, _)| *known != segment);
     }
 
-    fn read_index(&self, segment: u64) -> io::Result<Bytes> {
+    fn read_index(&self, segment: u64) -> io::Result<StoredIndex> {
         let (file, header) = self.open_sealed(segment)?;
         let length = file.metadata()?.len();
         let mut trailer = [0; TRAILER];
         file.read_exact_at(&mut trailer, length.saturating_sub(TRAILER as u64))?;
         let position = record::parse_trailer(&trailer).filter(|position| *position < length);
-        let Some(position) = position else { return Ok(Bytes::new()) };
+        let index = |payload| StoredIndex { nonce: header.nonce, payload };
+        let Some(position) = position else { return Ok(index(Bytes::new())) };
         let mut bytes = vec![0; usize::try_from(length - position).unwrap_or(usize::MAX)];
         file.read_exact_at(&mut bytes, position)?;
         match record::parse(&bytes, header.nonce, position) {
-            Ok((head, payload, _)) if head.kind == Kind::Index => Ok(Bytes::copy_from_slice(payload)),
-            _ => Ok(Bytes::new()),
+            Ok((head, payload, _)) if head.kind == Kind::Index => Ok(index(Bytes::copy_from_slice(payload))),
+            _ => Ok(index(Bytes::new())),
         }
+    }
+
+    /// Returns what a sealed file is.
+    pub(crate) fn stored_file(&self, segment: u64) -> io::Result<StoredFile> {
+        let (file, header) = self.open_sealed(segment)?;
+        let index = self.read_index(segment)?;
+        let batches = index::count(&index.payload).unwrap_or_default();
+        Ok(StoredFile { header, length: file.metadata()?.len(), batches })
     }
 
     /// Finds the batches of a file with a damaged index.
@@ -177,17 +231,29 @@ impl Store {
         Ok(of_series.next().map(|series| series.entries).unwrap_or_default())
     }
 
-    /// Reads batches of one file; each can fail on its own.
+    /// Reads listed batches and groups of a share; each can fail on its own.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn batches(&self, segment: u64, entries: &[Entry]) -> Result<Vec<Result<Bytes, Unread>>, ReadError> {
+    pub fn batches(
+        &self,
+        extent: &Extent,
+        entries: &[Entry],
+    ) -> Result<Vec<Result<StoredBatch, Unread>>, ReadError> {
         self.file_reads.fetch_add(1, Ordering::Relaxed);
+        let segment = extent.segment;
         let (file, header) = self.open_sealed(segment)?;
         let mut batches = Vec::with_capacity(entries.len());
         let mut window = Window::default();
+        let mut again = FoundAgain::default();
         for (at, entry) in entries.iter().enumerate() {
-            let batch = window.read(&file, &header, entry, &entries[at..]);
+            let batch = window.read(&file, (&header, extent.number), entry, &entries[at..]);
+            let batch = match batch {
+                Err(Unread::Damaged) if header.has_groups => {
+                    self.find_again(extent, (&file, &header), entry, &mut again).ok_or(Unread::Damaged)
+                }
+                batch => batch,
+            };
             if let Err(unread) = &batch {
                 self.counters.report(Finding {
                     file: self.file_name(segment),
@@ -200,6 +266,31 @@ impl Store {
             batches.push(batch);
         }
         Ok(batches)
+    }
+
+    /// Finds a batch that was listed before small batches of its file were grouped.
+    fn find_again(
+        &self,
+        extent: &Extent,
+        (file, header): (&File, &FileHeader),
+        entry: &Entry,
+        again: &mut FoundAgain,
+    ) -> Option<StoredBatch> {
+        if again.entries.is_none() {
+            self.drop_index(extent.segment);
+            let StoredIndex { nonce, payload } = self.index_of(extent.segment).ok()?;
+            let listed = index::read(&payload, extent.number).ok()?;
+            again.entries = Some(listed).filter(|_| nonce == header.nonce);
+        }
+        let listed = again.entries.as_ref()?;
+        let now = after(listed, entry.first).first().filter(|now| now.position != entry.position)?;
+        if again.position != now.position {
+            let wanted = std::slice::from_ref(now);
+            let group = Window::default().read(file, (header, extent.number), now, wanted).ok()?;
+            (again.position, again.batches) = (now.position, group.arrived(&extent.series.probe_type).ok()?);
+        }
+        let batch = again.batches.iter().find(|batch| is_of(batch, entry));
+        batch.cloned().map(StoredBatch::as_it_arrived)
     }
 
     fn open_sealed(&self, segment: u64) -> io::Result<(File, FileHeader)> {

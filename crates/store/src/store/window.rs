@@ -1,11 +1,12 @@
 //! Reads batches from a segment file, many at once, because most are small and adjacent.
 
 use crate::{
+    group::StoredBatch,
     index::Entry,
-    record::{self, FileHeader, Kind, RECORD_HEADER},
+    record::{self, FileHeader, Head, Kind, RECORD_HEADER},
 };
 use bytes::Bytes;
-use oasis_wire::loss::Cause;
+use oasis_wire::{batch::Header, loss::Cause, quantity::Offset};
 use std::{fs::File, io, os::unix::fs::FileExt};
 
 /// Most bytes read at once.
@@ -49,20 +50,29 @@ pub struct Window {
 }
 
 impl Window {
-    /// Reads and checks one batch. Also reads the following `wanted` batches that are close.
+    /// Reads and checks one batch or group of a series. Also reads the following `wanted` batches that are close.
     pub fn read(
         &mut self,
         file: &File,
-        header: &FileHeader,
+        (header, number): (&FileHeader, u32),
         entry: &Entry,
         wanted: &[Entry],
-    ) -> Result<Bytes, Unread> {
+    ) -> Result<StoredBatch, Unread> {
         // Reads an unreadable part alone: other batches may be intact.
         let is_read = self.move_to(file, entry, wanted).is_ok();
-        match self.batch(header, entry).filter(|_| is_read) {
-            Some(batch) => Ok(batch),
-            None => read_batch(file, header, entry),
-        }
+        let (head, payload) = match self.record(header, entry).filter(|_| is_read) {
+            Some(record) => record,
+            None => read_record(file, header, entry)?,
+        };
+        let stored = match head.kind {
+            Kind::Batch => Some(StoredBatch::as_it_arrived(payload)),
+            Kind::Group => StoredBatch::of_group(payload),
+            _ => None,
+        };
+        let is_listed = |stored: &StoredBatch| {
+            !header.has_groups || (head.number == number && is_of(&stored.batch, entry))
+        };
+        stored.filter(is_listed).ok_or(Unread::Damaged)
     }
 
     /// Reads a record and the requested ones after it, unless already read.
@@ -88,39 +98,47 @@ impl Window {
         Ok(())
     }
 
-    /// Checks one batch; `None` if it is damaged, or not completely read.
-    fn batch(&self, header: &FileHeader, entry: &Entry) -> Option<Bytes> {
+    /// Checks one record; `None` if it is damaged, or not completely read.
+    fn record(&self, header: &FileHeader, entry: &Entry) -> Option<(Head, Bytes)> {
         let at = usize::try_from(entry.position.checked_sub(self.start)?).ok()?;
         let (head, _, _) = record::parse(self.bytes.get(at..)?, header.nonce, entry.position).ok()?;
         let payload = at + RECORD_HEADER..at + RECORD_HEADER + head.length;
-        (head.kind == Kind::Batch).then(|| self.bytes.slice(payload))
+        Some((head, self.bytes.slice(payload)))
     }
 }
 
-/// Reads and checks one batch.
-fn read_batch(file: &File, header: &FileHeader, entry: &Entry) -> Result<Bytes, Unread> {
+/// Reads and checks one record.
+fn read_record(file: &File, header: &FileHeader, entry: &Entry) -> Result<(Head, Bytes), Unread> {
     let mut head = [0; RECORD_HEADER];
     file.read_exact_at(&mut head, entry.position)?;
-    let parsed = match record::parse_head(&head, header.nonce, entry.position) {
-        Ok(parsed) if parsed.kind == Kind::Batch => parsed,
-        _ => return Err(Unread::Damaged),
-    };
-    let mut bytes = vec![0; record::size_of(parsed.length)];
+    let head = record::parse_head(&head, header.nonce, entry.position).map_err(|_| Unread::Damaged)?;
+    let mut bytes = vec![0; record::size_of(head.length)];
     file.read_exact_at(&mut bytes, entry.position)?;
     match record::parse(&bytes, header.nonce, entry.position) {
-        Ok(_) => Ok(Bytes::from(bytes).slice(RECORD_HEADER..RECORD_HEADER + parsed.length)),
+        Ok(_) => Ok((head, Bytes::from(bytes).slice(RECORD_HEADER..RECORD_HEADER + head.length))),
         Err(_) => Err(Unread::Damaged),
     }
+}
+
+/// Whether a batch is the listed one: its position may be one of the file before it was written again.
+pub fn is_of(batch: &[u8], entry: &Entry) -> bool {
+    Header::parse(batch).is_ok_and(|found| (Offset(found.offset), found.count) == (entry.first, entry.count))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::record::Start;
-    use oasis_wire::quantity::{Epoch, Nanos, Offset};
+    use oasis_wire::quantity::{Epoch, Nanos};
 
-    const HEADER: FileHeader =
-        FileHeader { number: 1, nonce: 99, created: Nanos(0), epoch: Epoch(1), marks_syncs: true };
+    const HEADER: FileHeader = FileHeader {
+        number: 1,
+        nonce: 99,
+        created: Nanos(0),
+        epoch: Epoch(1),
+        marks_syncs: true,
+        has_groups: false,
+    };
 
     fn entry(position: u64) -> Entry {
         Entry { position, first: Offset(0), count: 1, min_time: 0, max_time: 0, last_sequence: 1 }
@@ -137,7 +155,7 @@ mod tests {
         std::fs::write(path.path(), &bytes).unwrap();
         let read = |file: &File, position| {
             let wanted = [entry(position)];
-            Window::default().read(file, &HEADER, &wanted[0], &wanted)
+            Window::default().read(file, (&HEADER, 1), &wanted[0], &wanted).map(|stored| stored.batch)
         };
         let good = File::open(path.path()).unwrap();
         assert_eq!(read(&good, 0).unwrap(), &b"good"[..]);

@@ -18,7 +18,7 @@ use std::{
     cell::Cell,
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     ops::Range,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
 };
 
 /// Shares of instances in files that are read to choose files: beyond that the best of those that were read is evicted.
@@ -33,6 +33,8 @@ pub struct Retaining {
     pub large: HashSet<Names>,
     /// Rules that have sealed a full file since their instances were divided.
     pub full: BTreeSet<usize>,
+    /// How often files had been replaced by smaller ones when the bytes were read.
+    resized: u64,
 }
 
 impl Retaining {
@@ -66,7 +68,9 @@ impl Retaining {
 
     /// Reads the bytes of all instances, unless they are known. Returns whether it read them.
     fn read(&mut self, store: &Store) -> Result<bool, CatalogueError> {
-        let is_unknown = self.usage.is_none();
+        let resized = store.resized.load(Ordering::Relaxed);
+        let is_unknown = self.usage.is_none() || self.resized != resized;
+        self.resized = resized;
         if is_unknown {
             self.usage = Some(store.catalogue().usage()?);
         }

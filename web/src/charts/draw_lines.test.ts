@@ -5,20 +5,28 @@ import type { Line } from './line.ts';
 
 const PLOT: Plot = { left: 0, top: 0, width: 100, height: 100, x: (time) => time, y: (value) => 100 - value };
 
-/** Draws columns of `[time, broken, low, high]` and returns the spans of pixels that a line or a bar covers. */
-function covered(
-  columns: readonly (readonly [number, boolean, number, number])[],
-  width: number,
-): number[][] {
-  const numbers = columns.flatMap(([time, isBroken, low, high]) => [time, Number(isBroken), low, high, high]);
+type Column = readonly [time: number, isBroken: boolean, low: number, high: number, last?: number];
+
+function lineOf(columns: readonly Column[]): Line {
+  const numbers = columns.flatMap(([time, isBroken, low, high, last]) => [
+    time,
+    Number(isBroken),
+    low,
+    high,
+    last ?? high,
+  ]);
   const read = new Columns(Float64Array.from(numbers), { offset: 0, count: columns.length, series: 1 });
-  const line: Line = {
+  return {
     columns: read,
     gaps: [],
     low: (column) => read.min(column, 0),
     high: (column) => read.max(column, 0),
     last: (column) => read.last(column, 0),
   };
+}
+
+/** Draws columns and returns the spans of pixels that a line or a bar covers. */
+function covered(columns: readonly Column[], width: number): number[][] {
   const spans: number[][] = [];
   let at = 0;
   const ctx = {
@@ -34,7 +42,7 @@ function covered(
     },
     fillRect: (x: number, _: number, length: number) => spans.push([x, x + length]),
   };
-  drawLine(ctx as unknown as CanvasRenderingContext2D, line, PLOT, width, false);
+  drawLine(ctx as unknown as CanvasRenderingContext2D, lineOf(columns), PLOT, width, false);
   return spans.sort(([one], [other]) => one - other);
 }
 
@@ -92,4 +100,54 @@ it('ends a line only where the worker has found a gap', () => {
     2,
   );
   expect(hole(spans)).toEqual([1, 29]);
+});
+
+/** Draws columns and returns the tops and bottoms of bars, and the ends of strokes. */
+function drawn(columns: readonly Column[], width: number): { bars: number[][]; strokes: number[][] } {
+  const [bars, strokes]: [number[][], number[][]] = [[], []];
+  const ctx = {
+    beginPath() {},
+    stroke() {},
+    rect() {},
+    moveTo() {},
+    lineTo: (x: number, y: number) => strokes.push([x, y]),
+    fillRect: (_: number, y: number, __: number, height: number) => bars.push([y, y + height]),
+  };
+  drawLine(ctx as unknown as CanvasRenderingContext2D, lineOf(columns), PLOT, width, false);
+  return { bars, strokes };
+}
+
+it('draws a slope as a stroke, because bars would touch at their corners only', () => {
+  for (const width of [1, 2, 3]) {
+    const rising = [0, 1, 2, 3].map((n) => [n * width, false, 10 * n + 1, 10 * n + 10] as const);
+    expect(drawn(rising, width).strokes).toEqual([1, 2, 3].map((n) => [n * width, 100 - (10 * n + 10)]));
+    const falling = [3, 2, 1, 0].map(
+      (n) => [(3 - n) * width, false, 10 * n + 1, 10 * n + 10, 10 * n + 1] as const,
+    );
+    expect(drawn(falling, width).strokes).toEqual(
+      [2, 1, 0].map((n) => [(3 - n) * width, 100 - (10 * n + 1)]),
+    );
+  }
+});
+
+it('lets neighboring bars share half as much of an edge as a line is wide, and not a corner only', () => {
+  for (const width of [1, 2, 3]) {
+    // The second begins at the end of the first, and ends in its own middle.
+    const up = drawn(
+      [
+        [0, false, 0, 20, 20],
+        [width, false, 20, 40, 30],
+      ],
+      width,
+    ).bars;
+    expect(up[1][1] - up[0][0]).toBe(width / 2);
+    const down = drawn(
+      [
+        [0, false, 20, 40, 20],
+        [width, false, 0, 20, 10],
+      ],
+      width,
+    ).bars;
+    expect(down[0][1] - down[1][0]).toBe(width / 2);
+  }
 });

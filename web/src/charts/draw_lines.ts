@@ -15,8 +15,9 @@ const MAX_BAR_GAP = 3;
 
 /**
  * Draws a line in the present color, through the extremes of each column, so that no spike is lost, and broken at gaps.
- * Columns of many samples are vertical bars, because strokes that go back and forth within a pixel are slow. Each bar
- * reaches the end of the previous one; a line leads to a bar that is further away.
+ * A column that only rises or falls is a stroke from the end of the previous one to its own. Others of many samples are
+ * vertical bars, because strokes that go back and forth within a pixel are slow. Each bar reaches beyond the end of the
+ * previous one, so that they share an edge and not only a corner; a line leads to a bar that is further away.
  */
 export function drawLine(
   ctx: CanvasRenderingContext2D,
@@ -45,6 +46,7 @@ export function drawLine(
       ctx.lineTo(x, before);
       ctx.moveTo(x, before);
     }
+    const last = plot.y(line.last(column));
     if (bottom - top < width) {
       if (isJoined) ctx.lineTo(x, bottom);
       // A single sample must be visible, too.
@@ -52,23 +54,33 @@ export function drawLine(
       ctx.moveTo(x, bottom);
       before = bottom;
       edge = Math.round(x + width / 2);
+    } else if (isJoined && isMonotonic(before, last, top, bottom, width / 2)) {
+      ctx.lineTo(x, last);
+      ctx.moveTo(x, last);
+      before = last;
+      edge = Math.round(x + width / 2);
     } else {
       const right = Math.round(x + width / 2);
       const isNear = isJoined && right - edge <= MAX_BAR_GAP * width;
       // A line ends at a gap only, which is hatched: never because the next samples are some pixels away.
       if (isJoined && !isNear) ctx.lineTo(x, Math.min(bottom, Math.max(top, before)));
-      const from = isNear ? Math.min(top, before) : top;
-      const to = isNear ? Math.max(bottom, before) : bottom;
+      const from = isNear ? Math.min(top, before - width / 2) : top;
+      const to = isNear ? Math.max(bottom, before + width / 2) : bottom;
       // Times within columns differ: a pixel between two bars belongs to the second.
       const left = isNear ? Math.min(edge, right - width) : right - width;
       ctx.fillRect(left, from, right - left, to - from);
       edge = right;
-      before = plot.y(line.last(column));
+      before = last;
       ctx.moveTo(x, before);
     }
     isOpen = true;
   }
   ctx.stroke();
+}
+
+/** Whether a column lies between the end of the previous one and its own last sample, but for so many pixels. */
+function isMonotonic(before: number, last: number, top: number, bottom: number, slack: number): boolean {
+  return Math.min(before, last) <= top + slack && Math.max(before, last) >= bottom - slack;
 }
 
 /** Fills the area between a line's low and high values in the present color. */

@@ -16,6 +16,7 @@ const PERIODS: std::ops::RangeInclusive<f64> = 0.25..=10.0;
 
 /// A fleet as a reader asks for it.
 #[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Wanted {
     nodes: Option<String>,
     instances: Option<String>,

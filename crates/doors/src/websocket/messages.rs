@@ -308,6 +308,17 @@ mod tests {
     }
 
     #[test]
+    fn a_fleet_with_an_unknown_field_is_refused() {
+        let fleet = |more: &str| {
+            let text = format!(r#"{{"op":"fleet","id":1,"nodes":"a*"{more}}}"#);
+            serde_json::from_str::<Request>(&text).map_err(|error| error.to_string())
+        };
+        assert!(fleet(r#","metrics":["load"]"#).is_ok());
+        let refused = fleet(r#","metric":"load""#).unwrap_err();
+        assert!(refused.contains("unknown field `metric`") && refused.contains("metrics"), "{refused}");
+    }
+
+    #[test]
     fn an_error_names_the_value_and_the_allowed_ones() {
         for (more, words) in [
             (r#","from":"then""#, ["from is \"then\"", "earliest, or a time"]),

@@ -76,6 +76,7 @@ fn records_are_found_by_level_text_and_field() {
     for (request, place) in [
         (json!({"fields": ["message"]}), "fields: a field is written NAME=VALUE"),
         (json!({"after": "x"}), "after: it is no cursor"),
+        (json!({"level": "NOPE"}), "use one of DEBUG, ERROR, FATAL, INFO, TRACE, WARN"),
         (json!({"instances": [{"node": "", "instance": "*"}]}), "a pattern has 1 to 256 bytes"),
     ] {
         let (status, problem) = post(&dac, "/api/v1/search", &request);

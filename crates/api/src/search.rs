@@ -15,7 +15,9 @@ use oasis_access::{Pattern, Target, Verb};
 use oasis_dac::Instance;
 use oasis_doors::{Problem, permissions::Caller, view::Integers};
 use oasis_handler::InstanceLog;
-use oasis_query::search::{Cursor, Found, MOST_BYTES, Order, Record, Searched, Wanted, has_records, search};
+use oasis_query::search::{
+    Cursor, Found, MOST_BYTES, Order, Record, Searched, Wanted, has_records, levels_of, search,
+};
 use oasis_store::{History, ReadError};
 use oasis_wire::value;
 use serde::{Deserialize, Serialize};
@@ -33,6 +35,13 @@ const MOST_INSTANCES: usize = 2_000;
 const MOST_PATTERNS: usize = 1_000;
 /// Records of a page, if the request does not say.
 const PAGE: usize = 100;
+
+/// Levels of log records, which are no mistake before there are any.
+const LOG_LEVELS: [&str; 6] = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
+/// Levels that a refusal names, at most.
+const MOST_LEVELS: usize = 50;
+/// Characters of a wrong level that a refusal repeats.
+const LONGEST_SHOWN: usize = 64;
 
 /// What to search for. Without anything, all records are found.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -150,9 +159,10 @@ pub async fn find(
     let live = doors.dac.registry.instances();
     let found = on_own_thread(move || {
         let _turn = turn;
-        let (instances, not_searched) = chosen(archive.as_ref(), live, &patterns, &caller)?;
-        let found = search(archive.as_ref(), &instances, &wanted, MOST_BYTES, &has_left);
-        found.map(|found| (found, not_searched)).map_err(|error| unread(&error))
+        let chosen = chosen(archive.as_ref(), live, &patterns, &caller)?;
+        check_level(request.level.as_deref(), chosen.levels)?;
+        let found = search(archive.as_ref(), &chosen.searched, &wanted, MOST_BYTES, &has_left);
+        found.map(|found| (found, chosen.not_searched)).map_err(|error| unread(&error))
     });
     let (found, not_searched) = found.await??;
     Ok(Json(Answer::new(found, not_searched, integers)))
@@ -185,23 +195,36 @@ fn patterns(given: Vec<InstancePattern>) -> Result<Vec<InstancePattern>, Problem
     Ok(given)
 }
 
-/// The instances with records that the caller may read, and the number of those whose past is at other DACs.
+/// The instances with records that the caller may read.
+struct Chosen {
+    searched: Vec<Searched>,
+    /// Instances whose past is at other DACs.
+    not_searched: usize,
+    /// Names of levels of their types.
+    levels: BTreeSet<String>,
+}
+
 fn chosen(
     archive: Option<&History>,
     live: Vec<Arc<Instance>>,
     patterns: &[InstancePattern],
     caller: &Caller,
-) -> Result<(Vec<Searched>, usize), Problem> {
+) -> Result<Chosen, Problem> {
     let is_chosen = |node: &str, instance: &str| {
         let matches = |of: &InstancePattern| of.node.matches(node) && of.instance.matches(instance);
         (patterns.is_empty() || patterns.iter().any(matches))
             && caller.may(Verb::ReadPast, Target::Instance { node, instance })
     };
-    let mut names = BTreeSet::new();
+    let (mut names, mut levels) = (BTreeSet::new(), BTreeSet::new());
     for of in archive.map_or(Ok(Vec::new()), History::types).map_err(|error| unread(&error))? {
         if has_records(&of) {
             let stored = archive.map_or(Ok(Vec::new()), |archive| archive.instances_of(&of));
-            names.extend(stored.map_err(|error| unread(&error))?);
+            let mut stored = stored.map_err(|error| unread(&error))?;
+            stored.retain(|(node, instance)| is_chosen(node, instance));
+            if !stored.is_empty() {
+                levels.extend(levels_of(&of).map(str::to_owned));
+            }
+            names.extend(stored);
         }
     }
     let live = live.into_iter().filter(|instance| has_records(&instance.probe_type));
@@ -209,8 +232,9 @@ fn chosen(
     let not_searched = relayed.iter().filter(|of| is_chosen(&of.node, &of.name)).count();
     let mut own: BTreeMap<_, _> =
         own.into_iter().map(|of| ((of.node.to_string(), of.name.to_string()), of)).collect();
+    own.retain(|(node, instance), _| is_chosen(node, instance));
     names.extend(own.keys().cloned());
-    names.retain(|(node, instance)| is_chosen(node, instance));
+    levels.extend(own.values().flat_map(|of| levels_of(&of.probe_type)).map(str::to_owned));
     if names.len() > MOST_INSTANCES {
         let detail =
             format!("{} instances are more than {MOST_INSTANCES}: name fewer in `instances`", names.len());
@@ -220,7 +244,21 @@ fn chosen(
         let log = own.remove(&names).map(|of| Arc::new(InstanceLog(of)) as _);
         Searched { node: names.0, instance: names.1, log }
     });
-    Ok((searched.collect(), not_searched))
+    Ok(Chosen { searched: searched.collect(), not_searched, levels })
+}
+
+/// Refuses a level that neither the searched types nor log records have: it would find nothing, as if there were no such records.
+fn check_level(level: Option<&str>, mut levels: BTreeSet<String>) -> Result<(), Problem> {
+    levels.extend(LOG_LEVELS.map(str::to_owned));
+    match level {
+        Some(level) if !levels.iter().any(|known| known.eq_ignore_ascii_case(level)) => {
+            let known = levels.into_iter().take(MOST_LEVELS).collect::<Vec<_>>().join(", ");
+            let shown: String = level.chars().take(LONGEST_SHOWN).collect();
+            let detail = format!("level: {shown:?} is no level of the searched types: use one of {known}");
+            Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "bad_search", detail))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl Answer {

@@ -12,6 +12,7 @@ use crate::{
     segment_file::{self, SegmentFile},
     store::{ReadError, Store},
     walk::Walk,
+    words,
 };
 use oasis_wire::quantity::TopicId;
 use serde::{Deserialize, Serialize};
@@ -119,6 +120,8 @@ impl Store {
         let stays = |series: &index::SeriesIndex| !of.covers(&series.series.node, &series.series.instance);
         let is_empty = |series: &index::SeriesIndex| series.entries.is_empty() && series.gaps.is_empty();
         self.drop_index(segment.number);
+        // It would still tell what the texts were; the next start makes another one.
+        words::remove(&self.directory, segment.number)?;
         // Its series have other numbers in the new file.
         self.recent.end_file(segment.number);
         if !found.series.iter().any(|series| stays(series) && !is_empty(series)) {
@@ -135,6 +138,8 @@ impl Store {
         copy(&bytes, &found, stays, &mut file)?;
         let length = file.seal()?;
         fs::rename(&part, &path)?;
+        // One that was being made meanwhile.
+        words::remove(&self.directory, segment.number)?;
         segment_file::sync_directory(&self.directory)?;
         let open = file.open.clone();
         let index = open.index();

@@ -20,7 +20,7 @@
 //! In the order of reading: [`record`] and [`walk`] are the file format, [`index`] lists the batches of a file, [`segment_file`] writes one, and
 //! [`recovery`] completes one after a crash. [`catalogue`] speaks SQL. [`cells`] are samples in figures by time, [`points`] puts them together, [`rollups`] is the set of
 //! files made of them. [`store`] is what a writer shares with readers; [`opening`] opens it to write, [`past`] reads sample by sample, [`loss_tracker`] explains missing
-//! samples, and [`rolling`] is the thread that makes roll-ups. `docs/reference/archive-files.md` is the specification of the files.
+//! samples, and [`rolling`] is the thread that makes roll-ups and [`words`], the indexes of texts. `docs/reference/archive-files.md` is the specification of the files.
 
 pub mod account;
 pub mod alarm;
@@ -64,6 +64,7 @@ pub mod test_run;
 pub mod test_runs;
 mod text;
 pub mod walk;
+pub mod words;
 
 pub use account::{Account, Condition, Counters};
 pub use alarm::{RuleState, Warning};

@@ -1,15 +1,13 @@
 //! Whether records of a type are what a search is for.
 
 use super::wanted::{Wanted, Word};
+use oasis_store::words::{Contents, has_texts, level_of};
 use oasis_wire::{
     batch::{Batch, Values},
     schema::{Behavior, Metric, MetricType, ProbeType},
     value::{Value, value_to_json},
 };
 use std::sync::Arc;
-
-/// Names of the metric that is the severity of a record.
-const LEVELS: [&str; 2] = ["level", "severity"];
 
 /// A search, for one type.
 pub struct Matcher {
@@ -41,6 +39,28 @@ impl Matcher {
             && self.level.as_ref().is_none_or(|level| level.may_match(bytes, &self.probe_type))
     }
 
+    /// What the bytes of a batch with such a record contain.
+    pub fn contents(&self) -> Contents {
+        let mut contents = Contents::default();
+        // Words that name values are numbers in a batch.
+        let in_texts = self.words.iter().filter(|word| word.named.is_empty());
+        in_texts.for_each(|word| contents.add_text(&word.word.text));
+        for (name, value) in &self.fields {
+            match self.probe_type.metrics.iter().find(|metric| metric.name == *name) {
+                None => {
+                    contents.add_text(name);
+                    contents.add_text(value);
+                }
+                Some(metric) if metric.kind == MetricType::String => contents.add_text(value),
+                Some(_) => {}
+            }
+        }
+        if let Some(level) = &self.level {
+            contents.add_level(level.least);
+        }
+        contents
+    }
+
     /// Whether a record is wanted.
     pub fn matches(&self, values: &[Value]) -> bool {
         self.level.as_ref().is_none_or(|level| level.matches(values))
@@ -63,6 +83,12 @@ pub fn has_records(probe_type: &ProbeType) -> bool {
     has_texts(probe_type) || probe_type.metrics.iter().any(|metric| metric.behavior == Some(Behavior::Event))
 }
 
+/// The names of the levels that records of a type can have.
+pub fn levels_of(probe_type: &ProbeType) -> impl Iterator<Item = &str> {
+    let enumeration = level_of(probe_type).and_then(|(_, metric)| metric.enumeration.as_ref());
+    enumeration.into_iter().flat_map(|of| &of.values).map(|value| &*value.name)
+}
+
 /// The least level.
 struct Level {
     /// Its metric's place in the schema.
@@ -72,9 +98,8 @@ struct Level {
 
 impl Level {
     fn of(probe_type: &ProbeType, name: &str) -> Option<Self> {
-        let is_level = |metric: &&Metric| LEVELS.iter().any(|level| metric.name.eq_ignore_ascii_case(level));
-        let metric = probe_type.metrics.iter().position(|metric| is_level(&metric))?;
-        let enumeration = probe_type.metrics.get(metric)?.enumeration.as_ref()?;
+        let (metric, of) = level_of(probe_type)?;
+        let enumeration = of.enumeration.as_ref()?;
         let named = enumeration.values.iter().find(|value| value.name.eq_ignore_ascii_case(name))?;
         Some(Self { metric, least: named.value })
     }
@@ -129,29 +154,6 @@ impl Wording {
             Value::Vector(values) | Value::Struct(values) => values.iter().any(|value| self.is_in(value)),
             _ => false,
         }
-    }
-}
-
-fn has_texts(probe_type: &ProbeType) -> bool {
-    probe_type.metrics.iter().any(|metric| has_text(&metric.kind))
-}
-
-fn has_text(kind: &MetricType) -> bool {
-    match kind {
-        MetricType::String => true,
-        MetricType::Vector(element) => has_text(element),
-        MetricType::Struct(of) => of.members.iter().any(|member| has_text(&member.kind)),
-        MetricType::Int8
-        | MetricType::Int16
-        | MetricType::Int32
-        | MetricType::Int64
-        | MetricType::Uint8
-        | MetricType::Uint16
-        | MetricType::Uint32
-        | MetricType::Uint64
-        | MetricType::Real32
-        | MetricType::Real64
-        | MetricType::Boolean => false,
     }
 }
 

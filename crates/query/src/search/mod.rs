@@ -1,7 +1,7 @@
 //! Finds records by level, text and field, newest or oldest first, over all stored samples and the newest ones of topic logs.
 //!
-//! No index is kept. A batch holds the texts of its samples as they are, so that one scan of its bytes says whether a word can be in it, and only batches
-//! that pass are decoded. Batches are taken in the order of their times over all instances, so that a search ends with the first page.
+//! A sealed segment file has a [word index](oasis_store::words), which rules out most batches for a rare word. A batch holds the texts of its samples as they
+//! are, so that one scan of its bytes says whether a word can be in it, and only batches that pass are decoded. Batches are taken in the order of their times over all instances, so that a search ends with the first page.
 
 mod cursor;
 mod matcher;
@@ -9,7 +9,7 @@ mod shares;
 mod wanted;
 
 pub use cursor::{Cursor, CursorError};
-pub use matcher::has_records;
+pub use matcher::{has_records, levels_of};
 pub use wanted::{Order, SearchError, Wanted};
 
 use cursor::Key;
@@ -79,7 +79,7 @@ fn bytes_of(value: &Value) -> usize {
 pub struct Found {
     /// In the wanted order.
     pub records: Vec<Record>,
-    /// Samples whose batches were examined.
+    /// Samples whose batches were examined, or ruled out by an index.
     pub searched: u64,
     /// Batches that are damaged, or could not be read.
     pub unreadable: u64,
@@ -102,7 +102,7 @@ pub fn search(
     has_left: &AtomicBool,
 ) -> Result<Found, ReadError> {
     let mut page = Page::new(wanted);
-    let mut shares = Shares::new(archive, instances, wanted, |of| page.matcher(of).is_some())?;
+    let mut shares = Shares::new(archive, instances, wanted, |of| page.matcher(of).map(Matcher::contents))?;
     let begin = shares.next_time();
     let mut bytes = 0;
     while let Some(time) = shares.next_time() {
@@ -116,10 +116,11 @@ pub fn search(
                 bytes += batch.len() as u64;
                 page.examine(&series, &batch, rows);
             }
-            Taken::Unreadable => page.found.unreadable += 1,
+            Taken::Unreadable(batches) => page.found.unreadable += batches,
             Taken::Nothing => {}
         }
     }
+    page.found.searched += shares.ruled_out;
     Ok(page.finish())
 }
 

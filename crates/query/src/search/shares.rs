@@ -3,7 +3,12 @@
 use super::{Order, Searched, Wanted};
 use bytes::Bytes;
 use oasis_history::{Log, LogBatch};
-use oasis_store::{History, ReadError, Series, catalogue::Extent, index::Entry};
+use oasis_store::{
+    History, ReadError, Series,
+    catalogue::Extent,
+    index::Entry,
+    words::{Contents, Passing, WordIndex},
+};
 use oasis_wire::{
     batch,
     quantity::{Epoch, Offset},
@@ -20,8 +25,8 @@ const HELD: usize = 64 * 1024 * 1024;
 pub enum Taken {
     /// A batch, and which of its samples are to be searched.
     Batch(Arc<Series>, Bytes, Range<usize>),
-    /// A batch that is damaged or cannot be read.
-    Unreadable,
+    /// Batches that are damaged or cannot be read.
+    Unreadable(u64),
     /// A share was opened.
     Nothing,
 }
@@ -35,6 +40,8 @@ pub struct Shares<'a> {
     heap: BinaryHeap<Share>,
     /// Bytes of batches that were read ahead.
     held: usize,
+    /// Samples that word indexes ruled out, of the shares that came to their end.
+    pub ruled_out: u64,
 }
 
 /// What one series has in one file, or in a topic log.
@@ -45,8 +52,8 @@ struct Share {
 }
 
 enum Place {
-    /// In a file whose index was not read yet.
-    Unopened(Extent),
+    /// In a file whose index was not read yet, and what batches must contain.
+    Unopened(Extent, Contents),
     /// In a file.
     Opened(Opened),
     /// In a topic log: the next one last, each with the offset from which on it is not in the archive.
@@ -60,6 +67,8 @@ struct Opened {
     entries: Vec<Entry>,
     /// Those that were read, the next one last.
     read: Vec<ReadBatch>,
+    /// Samples that the word index ruled out.
+    ruled_out: u64,
 }
 
 /// A batch; none if it is damaged or cannot be read.
@@ -89,7 +98,7 @@ impl Rank {
 }
 
 impl<'a> Shares<'a> {
-    /// Those of types to be searched with samples of the wanted time.
+    /// Those of types to be searched with samples of the wanted time. `contents` says what batches of a type must contain, and none of one that is not searched.
     ///
     /// # Errors
     /// If the catalogue cannot be read.
@@ -97,29 +106,32 @@ impl<'a> Shares<'a> {
         archive: Option<&'a History>,
         instances: &[Searched],
         wanted: &Wanted,
-        mut is_searched: impl FnMut(&Arc<ProbeType>) -> bool,
+        mut contents: impl FnMut(&Arc<ProbeType>) -> Option<Contents>,
     ) -> Result<Self, ReadError> {
         let (order, times) = (wanted.order, wanted.times.clone());
-        let mut shares = Self { archive, order, times, heap: BinaryHeap::new(), held: 0 };
+        let mut shares = Self { archive, order, times, heap: BinaryHeap::new(), held: 0, ruled_out: 0 };
         for Searched { node, instance, log } in instances {
             let extents = match archive {
                 Some(archive) => archive.0.extents(node, instance, 0)?,
                 None => Vec::new(),
             };
-            if let Some(log) = log.as_ref().filter(|log| is_searched(log.probe_type())) {
+            if let Some(log) = log.as_ref().filter(|log| contents(log.probe_type()).is_some()) {
                 shares.add_log(&**log, stored_until(&extents, log.epoch()));
             }
-            let searched = extents.into_iter().filter(|extent| is_searched(&extent.series.probe_type));
-            searched.for_each(|extent| shares.add_extent(extent));
+            for extent in extents {
+                if let Some(contents) = contents(&extent.series.probe_type) {
+                    shares.add_extent(extent, contents);
+                }
+            }
         }
         Ok(shares)
     }
 
-    fn add_extent(&mut self, extent: Extent) {
+    fn add_extent(&mut self, extent: Extent, contents: Contents) {
         let times = (extent.min_time, extent.max_time);
         if self.is_wanted(times) {
             let (rank, series) = (Rank::of(self.order, times), extent.series.clone());
-            self.heap.push(Share { rank, series, place: Place::Unopened(extent) });
+            self.heap.push(Share { rank, series, place: Place::Unopened(extent, contents) });
         }
     }
 
@@ -152,7 +164,7 @@ impl<'a> Shares<'a> {
     pub fn take(&mut self) -> Result<Taken, ReadError> {
         let Some(Share { series, place, .. }) = self.heap.pop() else { return Ok(Taken::Nothing) };
         let (taken, place) = match place {
-            Place::Unopened(extent) => self.open(&extent)?,
+            Place::Unopened(extent, contents) => self.open(&extent, &contents)?,
             Place::Opened(opened) => self.read(&series, opened)?,
             Place::Held(mut held) => (held.pop().map_or(Taken::Nothing, unstored), Place::Held(held)),
         };
@@ -163,23 +175,43 @@ impl<'a> Shares<'a> {
                 _ => series,
             };
             self.heap.push(Share { rank: Rank::of(self.order, times), series, place });
+        } else if let Place::Opened(Opened { ruled_out, .. }) = place {
+            self.ruled_out += ruled_out;
         }
         Ok(taken)
     }
 
-    /// Reads the index of a share.
-    fn open(&self, extent: &Extent) -> Result<(Taken, Place), ReadError> {
-        let Some(archive) = self.archive else { return Ok((Taken::Nothing, Place::Held(Vec::new()))) };
-        let mut entries = match archive.0.entries(extent, Offset(0), usize::MAX) {
-            Ok(entries) => entries,
-            Err(ReadError::Io(_)) => return Ok((Taken::Unreadable, Place::Held(Vec::new()))),
+    /// Reads the indexes of a share.
+    fn open(&mut self, extent: &Extent, contents: &Contents) -> Result<(Taken, Place), ReadError> {
+        let nothing = Place::Held(Vec::new());
+        let Some(archive) = self.archive else { return Ok((Taken::Nothing, nothing)) };
+        let words = Some(contents).filter(|contents| !contents.is_empty());
+        let words = words
+            .and_then(|contents| WordIndex::open(&archive.0.directory, extent.segment)?.passing(contents));
+        let is_inside = self.times.contains(&extent.min_time) && self.times.contains(&extent.max_time);
+        if is_inside && words.as_ref().is_some_and(Passing::is_empty) {
+            self.ruled_out += extent.end.0.saturating_sub(extent.first.0);
+            return Ok((Taken::Nothing, nothing));
+        }
+        let (mut entries, lost) = match archive.0.entries_and_lost(extent) {
+            Ok(found) => found,
+            Err(ReadError::Io(_)) => return Ok((Taken::Unreadable(1), nothing)),
             Err(error) => return Err(error),
         };
         // What was written since the extents were listed is in the topic log, as it was read.
         entries.retain(|entry| entry.end() <= extent.end && self.is_wanted((entry.min_time, entry.max_time)));
+        let mut ruled_out = 0;
+        if let Some(words) = words {
+            entries.retain(|entry| {
+                let may_contain = words.may_contain(entry.position);
+                ruled_out += if may_contain { 0 } else { u64::from(entry.count) };
+                may_contain
+            });
+        }
         entries.sort_by_key(|entry| Rank::of(self.order, (entry.min_time, entry.max_time)));
-        let opened = Opened { extent: extent.clone(), entries, read: Vec::new() };
-        Ok((Taken::Nothing, Place::Opened(opened)))
+        let opened = Opened { extent: extent.clone(), entries, read: Vec::new(), ruled_out };
+        let taken = if lost > 0 { Taken::Unreadable(lost) } else { Taken::Nothing };
+        Ok((taken, Place::Opened(opened)))
     }
 
     /// Takes a batch of an opened share; reads some at once if none was read ahead.
@@ -196,7 +228,7 @@ impl<'a> Shares<'a> {
                 self.held = self.held.saturating_sub(batch.len());
                 Taken::Batch(series.clone(), batch, 0..usize::from(entry.count))
             }
-            Some((_, None)) => Taken::Unreadable,
+            Some((_, None)) => Taken::Unreadable(1),
             None => Taken::Nothing,
         };
         Ok((taken, Place::Opened(opened)))
@@ -238,7 +270,7 @@ impl Place {
     fn next_times(&self) -> Option<Times> {
         let of_entry = |entry: &Entry| (entry.min_time, entry.max_time);
         match self {
-            Self::Unopened(extent) => Some((extent.min_time, extent.max_time)),
+            Self::Unopened(extent, _) => Some((extent.min_time, extent.max_time)),
             Self::Opened(Opened { entries, read, .. }) => {
                 read.last().map(|(entry, _)| entry).or(entries.last()).map(of_entry)
             }

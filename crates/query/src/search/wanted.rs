@@ -64,6 +64,7 @@ pub struct Wanted {
 /// A word to be found.
 #[derive(Debug, Clone)]
 pub struct Word {
+    pub text: String,
     pub pattern: Regex,
 }
 
@@ -71,7 +72,8 @@ impl Word {
     fn new(word: &str) -> Result<Self, SearchError> {
         let pattern = RegexBuilder::new(&regex::escape(word)).case_insensitive(true).build();
         // An escaped word is a valid pattern, and short enough.
-        Ok(Self { pattern: pattern.map_err(|_| SearchError::TooLong(shortened(word)))? })
+        let pattern = pattern.map_err(|_| SearchError::TooLong(shortened(word)))?;
+        Ok(Self { text: word.to_owned(), pattern })
     }
 }
 

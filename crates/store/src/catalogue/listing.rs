@@ -12,7 +12,7 @@ use oasis_wire::{
     schema::ProbeType,
 };
 use rusqlite::{Connection, OptionalExtension, params};
-use std::{ops::Range, sync::Arc};
+use std::{collections::BTreeSet, ops::Range, sync::Arc};
 use uuid::Uuid;
 
 /// A series' share of a segment file, for a check of the file.
@@ -148,6 +148,28 @@ impl Catalogue {
             });
         }
         Ok(shares)
+    }
+
+    /// Returns the listed files with samples of these types.
+    pub fn segments_with(&self, is_wanted: impl Fn(&ProbeType) -> bool) -> Result<BTreeSet<u64>> {
+        let mut types = self.0.prepare_cached("SELECT id, schema FROM type")?;
+        let mut of_type = self.0.prepare_cached(
+            "SELECT DISTINCT extent.segment FROM extent JOIN series ON series.id = extent.series WHERE series.type = ?",
+        )?;
+        let mut found = BTreeSet::new();
+        let mut rows = types.query([])?;
+        while let Some(row) = rows.next()? {
+            let (id, schema): (i64, String) = (row.get(0)?, row.get(1)?);
+            // A type that cannot be read has no readers either.
+            if !serde_json::from_str::<ProbeType>(&schema).is_ok_and(|probe_type| is_wanted(&probe_type)) {
+                continue;
+            }
+            let mut segments = of_type.query([id])?;
+            while let Some(segment) = segments.next()? {
+                found.insert(unsigned(segment, 0)?);
+            }
+        }
+        Ok(found)
     }
 
     /// Adds damaged bytes.

@@ -1,6 +1,7 @@
-//! The thread that makes roll-ups, merges small roll-up files, and evicts old ones. It runs at low priority.
+//! The thread that makes roll-ups and word indexes, merges small roll-up files, and evicts old ones. It runs at low priority.
 
 mod batches;
+mod indexing;
 mod making;
 
 use crate::{
@@ -12,8 +13,9 @@ use crate::{
     segment_file,
     store::{ReadError, Store},
 };
+use indexing::Indexing;
 use making::Source;
-pub(crate) use making::record_at;
+pub(crate) use making::{batch_at, record_at};
 use std::{
     collections::BTreeSet,
     io,
@@ -56,14 +58,7 @@ pub struct Roller {
 #[cfg(test)]
 pub(crate) fn roll_all(store: Arc<Store>, config: ArchiveConfig) {
     let now = Instant::now();
-    let mut work = Work {
-        store,
-        config,
-        is_over: Arc::default(),
-        looks_for_room: now,
-        remakes: now,
-        grouped: BTreeSet::new(),
-    };
+    let mut work = Work::new(store, config, Arc::default(), now);
     work.round().expect("a good archive");
 }
 
@@ -75,14 +70,7 @@ impl Roller {
     pub fn start(store: Arc<Store>, config: ArchiveConfig) -> io::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let now = Instant::now();
-        let work = Work {
-            store,
-            config,
-            is_over: is_over.clone(),
-            looks_for_room: now,
-            remakes: now,
-            grouped: BTreeSet::new(),
-        };
+        let work = Work::new(store, config, is_over.clone(), now);
         let thread = thread::Builder::new().name("roll-ups".into()).spawn(move || work.run())?;
         Ok(Self { thread: Some(thread), is_over })
     }
@@ -109,6 +97,7 @@ struct Work {
     remakes: Instant,
     /// Sealed files that were grouped, or stay as they are.
     grouped: BTreeSet<u64>,
+    indexing: Indexing,
 }
 
 /// The share of a core that grouping takes.
@@ -131,6 +120,11 @@ impl Share {
 }
 
 impl Work {
+    fn new(store: Arc<Store>, config: ArchiveConfig, is_over: Arc<AtomicBool>, now: Instant) -> Self {
+        let (grouped, indexing) = (BTreeSet::new(), Indexing::default());
+        Self { store, config, is_over, looks_for_room: now, remakes: now, grouped, indexing }
+    }
+
     fn run(mut self) {
         // Of this thread alone; failure is harmless.
         let _ = rustix::process::setpriority_process(None, NICE);
@@ -177,6 +171,9 @@ impl Work {
         }
         self.store.put_together()?;
         self.group_next()?;
+        // A file that is grouped later would lose its index.
+        let settled = |number| !self.config.group_batches || self.grouped.contains(&number);
+        self.indexing.round(&self.store, &self.config, &self.is_over, settled)?;
         let mut counters = self.store.counters.lock();
         (counters.rollup_files, counters.rollup_bytes) = self.store.rollups.size();
         Ok(())

@@ -97,6 +97,27 @@ impl Store {
         self.entries(extent, from, most)
     }
 
+    /// Returns all entries of a share, and how many ranges of its samples have none: in a file with a damaged index, which is scanned instead, damaged
+    /// batches are not found.
+    ///
+    /// # Errors
+    /// If file or catalogue cannot be read.
+    pub fn entries_and_lost(&self, extent: &Extent) -> Result<(Vec<Entry>, u64), ReadError> {
+        let entries = self.entries(extent, Offset(0), usize::MAX)?;
+        let has_index = self.open_file(extent.segment).is_some()
+            || index::read(&self.index_of(extent.segment)?, extent.number).is_ok();
+        if has_index {
+            return Ok((entries, 0));
+        }
+        let shares = self.catalogue().shares(extent.segment)?;
+        let samples =
+            shares.iter().find(|share| share.number == extent.number).map_or(0, |share| share.samples);
+        let found: u64 = entries.iter().map(|entry| u64::from(entry.count)).sum();
+        // Offsets that were never stored are missing between entries, too.
+        let holes = if found < samples { holes(extent, &entries).clamp(1, samples - found) } else { 0 };
+        Ok((entries, holes))
+    }
+
     /// Returns the entries of a share, from the first with a sample at or after this time.
     ///
     /// # Errors
@@ -304,6 +325,13 @@ impl Store {
     fn file_name(&self, segment: u64) -> String {
         recovery::file_name(&segment_file::path(&self.directory, segment))
     }
+}
+
+/// Returns how many ranges of a share's offsets have no entry.
+fn holes(extent: &Extent, entries: &[Entry]) -> u64 {
+    let ends = std::iter::once(extent.first).chain(entries.iter().map(Entry::end));
+    let starts = entries.iter().map(|entry| entry.first).chain(std::iter::once(extent.end));
+    ends.zip(starts).filter(|(end, start)| start > end).count() as u64
 }
 
 /// Returns the entries that do not end before an offset: offsets of a series only grow.

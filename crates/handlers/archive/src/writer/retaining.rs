@@ -12,6 +12,7 @@ use oasis_store::{
     retention::{self, Harm},
     segment_file::{self, SegmentFile},
     store::Store,
+    words,
 };
 use oasis_wire::quantity::Nanos;
 use std::{
@@ -244,6 +245,7 @@ impl Writer {
         self.store.catalogue().expire(number)?;
         self.retaining.note_evicted(&segment.rule, &shares);
         remove(&segment_file::path(&self.store.directory, number))?;
+        words::remove(&self.store.directory, number)?;
         let is_lost = self.store.rollups.forget_segment(number);
         let mut counters = self.store.counters.lock();
         counters.rollup_failures += u64::from(is_lost);

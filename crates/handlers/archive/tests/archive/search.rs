@@ -1,10 +1,15 @@
 //! A search finds every record once: over files, lives of the DAC and what is not stored yet, page by page.
 
-use crate::plant::{Node, Plant, STEP, config};
+use crate::{
+    plant::{Node, Plant, STEP, config},
+    rollups::eventually,
+};
 use oasis_handler::InstanceLog;
 use oasis_query::search::{Found, MOST_BYTES, Order, Searched, Wanted, search};
 use std::{
+    fs,
     ops::Range,
+    path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
 };
 
@@ -128,6 +133,57 @@ fn a_damaged_batch_is_counted_and_the_others_are_found() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 0xff;
     std::fs::write(&file, bytes).unwrap();
+    let plant = Plant::start(config(folder.path()), &node, ROOM);
+    let found = page(&plant, &wanted("xxxxxxxxxxxxxxxxxxx", 0..u64::MAX, 1_000), MOST_BYTES);
+    assert_eq!((found.records.len(), found.unreadable), (98, 1), "a batch of 40 has two of them");
+}
+
+/// The word indexes of an archive.
+fn word_indexes(folder: &Path) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.extension().is_some_and(|end| end == "owords")).collect()
+}
+
+#[test]
+fn a_word_index_finds_the_same_and_reads_nothing_for_an_absent_word() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 50);
+    plant.stop();
+    let plant = Plant::start(config(folder.path()), &node, ROOM);
+    eventually("there is no word index", || word_indexes(folder.path()).len() == 1);
+    for word in ["x", "XXXXX", "xxxxxxxxxxxxxxxxxxx"] {
+        let newest_first: Vec<_> = with(word, 0..2_000).into_iter().rev().collect();
+        let wanted = wanted(word, 0..u64::MAX, 7);
+        assert_eq!(numbers(&plant, &wanted, Order::Newest, MOST_BYTES).0, newest_first, "{word}");
+    }
+    let reads = || plant.archive.history().file_reads();
+    let before = reads();
+    let absent = page(&plant, &wanted("absent", 0..u64::MAX, 10), MOST_BYTES);
+    assert_eq!((absent.records.len(), absent.searched, absent.next), (0, 2_000, None));
+    assert_eq!(reads(), before, "it reads no batch");
+    // Without four characters in a row, it has to.
+    page(&plant, &wanted("abs", 0..u64::MAX, 10), MOST_BYTES);
+    assert!(reads() > before);
+}
+
+#[test]
+fn what_a_scan_of_a_file_with_a_damaged_index_leaves_out_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    plant.fill(&mut node, 50);
+    plant.stop();
+    Plant::start(config(folder.path()), &node, ROOM).stop();
+    let file = crate::segment_files(folder.path()).remove(0);
+    let mut bytes = fs::read(&file).unwrap();
+    // A batch, and the index before the trailer.
+    let (batch, index) = (bytes.len() / 2, bytes.len() - 24);
+    bytes[batch] ^= 0xff;
+    bytes[index] ^= 0xff;
+    fs::write(&file, bytes).unwrap();
+    word_indexes(folder.path()).iter().for_each(|index| fs::remove_file(index).unwrap());
     let plant = Plant::start(config(folder.path()), &node, ROOM);
     let found = page(&plant, &wanted("xxxxxxxxxxxxxxxxxxx", 0..u64::MAX, 1_000), MOST_BYTES);
     assert_eq!((found.records.len(), found.unreadable), (98, 1), "a batch of 40 has two of them");

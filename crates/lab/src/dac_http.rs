@@ -33,18 +33,27 @@ fn text_through(entrance: &Entrance, address: &str, method: &str, path: &str) ->
 
 /// Sends a command to a probe.
 pub fn command(address: &str, node: &str, instance: &str, command: &str) -> anyhow::Result<()> {
-    let body = json!({"node": node, "instance": instance, "command": command}).to_string();
+    let body = json!({"node": node, "instance": instance, "command": command});
+    post(address, "/api/v1/commands", &body)
+        .map(drop)
+        .with_context(|| format!("the DAC does not {command} {instance}"))
+}
+
+/// The answer to a request with this body.
+pub fn post(address: &str, path: &str, body: &Value) -> anyhow::Result<String> {
+    let body = body.to_string();
     let mut stream = TcpStream::connect(address)?;
     write!(
         stream,
-        "POST /api/v1/commands HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        "POST {path} HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     )?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     let status = answer.split(' ').nth(1).unwrap_or_default();
-    ensure!(status == "200", "the DAC does not {command} {instance}: {answer}");
-    Ok(())
+    ensure!(status == "200", "{path}: {answer}");
+    let (_, body) = answer.split_once("\r\n\r\n").context("HTTP response without a body")?;
+    Ok(body.to_owned())
 }
 
 /// The loss ledger of an instance, once the DAC knows it.

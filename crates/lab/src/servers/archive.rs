@@ -1,12 +1,13 @@
 //! A DAC with an archive that is filled before it serves, as after a long operation.
 
-use super::{oasis, runtime};
+use super::{log_records, oasis, runtime};
 use crate::order::{obey, ready};
 use clap::{Args, Subcommand};
 use oasis_api::Api;
 use oasis_dac::{Config, Dac};
 use oasis_doors::{Doors, DoorsConfig, ShardChoice};
 use oasis_handler::Supervisor;
+use oasis_instrument::LogProbe;
 use oasis_store::ArchiveConfig;
 use std::{future, path::PathBuf, sync::Arc};
 use tokio::net::TcpListener;
@@ -40,6 +41,13 @@ pub enum Fill {
         /// How many.
         bytes: u64,
     },
+    /// So many log records, one a millisecond, up to now.
+    Logs {
+        /// How many.
+        records: u64,
+        /// Records in a batch.
+        in_batch: u64,
+    },
 }
 
 /// Serves until there are no more orders.
@@ -58,8 +66,13 @@ pub fn serve(archived: &ArchiveArguments) -> anyhow::Result<()> {
     let archive = Arc::new(oasis_archive::Archive::new(opened));
     let handlers = Arc::new(Supervisor::new(dac.clone(), None, vec![archive.clone()]));
     handlers.start("archive")?;
-    let mut feed = oasis::Feed::new(dac.clone())?;
-    runtime.block_on(fill(archived.fill, &mut feed, &archive))?;
+    runtime.block_on(async {
+        match archived.fill {
+            None => Ok(()),
+            Some(Fill::Logs { records, in_batch }) => fill_logs(records, in_batch, &dac, &archive).await,
+            Some(fill) => fill_counters(fill, &dac, &archive).await,
+        }
+    })?;
     let config = DoorsConfig { shards: ShardChoice::Fixed(1), ..DoorsConfig::default() };
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
     let place = listener.local_addr()?.to_string();
@@ -72,32 +85,47 @@ pub fn serve(archived: &ArchiveArguments) -> anyhow::Result<()> {
     obey(|_| anyhow::bail!("this server publishes nothing"))
 }
 
-async fn fill(
-    fill: Option<Fill>,
-    feed: &mut oasis::Feed,
-    archive: &oasis_archive::Archive,
-) -> anyhow::Result<()> {
+async fn fill_counters(fill: Fill, dac: &Arc<Dac>, archive: &oasis_archive::Archive) -> anyhow::Result<()> {
     let now = crate::packet::now();
     let (samples, in_batch, step, noise) = match fill {
-        None => return Ok(()),
-        Some(Fill::Past { hertz, seconds }) => {
+        Fill::Past { hertz, seconds } => {
             // As many as a node collects in 10 ms, or in a minute for slow rates.
             let in_batch = if hertz >= 100 { hertz / 100 } else { 60 };
             (hertz * seconds, in_batch, 1_000_000_000 / hertz, false)
         }
-        Some(Fill::Bytes { bytes }) => (bytes / NOISE_BYTES, 4_000, 1_000, true),
+        Fill::Bytes { bytes } => (bytes / NOISE_BYTES, 4_000, 1_000, true),
+        Fill::Logs { .. } => return Ok(()),
     };
-    let mut time = now - samples * step;
-    for batch in 0..samples / in_batch {
-        feed.batch(
-            in_batch,
-            |_| {
-                time += step;
-                time
-            },
-            noise,
-        )?;
-        if batch % AHEAD == AHEAD - 1 || batch + 1 == samples / in_batch {
+    let mut feed = oasis::Feed::new(dac.clone())?;
+    let begin = now - samples * step;
+    in_batches(samples / in_batch, archive, || feed.batch(in_batch, |number| begin + number * step, noise))
+        .await
+}
+
+async fn fill_logs(
+    records: u64,
+    in_batch: u64,
+    dac: &Arc<Dac>,
+    archive: &oasis_archive::Archive,
+) -> anyhow::Result<()> {
+    const STEP: u64 = 1_000_000;
+    let mut feed = oasis::Feed::of::<LogProbe>(dac.clone(), log_records::LOG)?;
+    let begin = crate::packet::now() - records * STEP;
+    in_batches(records / in_batch, archive, || {
+        feed.batch_of(in_batch, |number| begin + number * STEP, |number| log_records::record(number, records))
+    })
+    .await
+}
+
+/// Adds batches, as fast as the archive stores them.
+async fn in_batches(
+    count: u64,
+    archive: &oasis_archive::Archive,
+    mut add: impl FnMut() -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    for batch in 0..count {
+        add()?;
+        if batch % AHEAD == AHEAD - 1 || batch + 1 == count {
             archive.flush().await?;
         }
     }

@@ -3,6 +3,7 @@
 pub mod archive;
 mod axum;
 mod bare;
+pub mod log_records;
 mod oasis;
 mod tungstenite;
 

@@ -165,10 +165,15 @@ fn open_archive(directory: &Path) -> anyhow::Result<Arc<Archive>> {
 
 /// The first messages of the node, and the encoder of its batches.
 pub fn greeting() -> anyhow::Result<(Encoder, [NodeMessage; 2])> {
-    let probe_type: ProbeType = serde_json::from_str(LinuxProcessorProbe::SCHEMA)?;
+    greeting_with::<LinuxProcessorProbe>(INSTANCE)
+}
+
+/// The same with an instance of any type.
+fn greeting_with<T: Sample>(name: &str) -> anyhow::Result<(Encoder, [NodeMessage; 2])> {
+    let probe_type: ProbeType = serde_json::from_str(T::SCHEMA)?;
     let encoder = Encoder::new(&probe_type)?;
     let instance = RegisteredInstance {
-        name: INSTANCE.into(),
+        name: name.into(),
         probe_type: probe_type.uuid,
         kind: ProbeKind::Pushed,
         demand: None,
@@ -198,7 +203,12 @@ pub struct Feed {
 impl Feed {
     /// Registers a node and its instance.
     pub fn new(dac: Arc<Dac>) -> anyhow::Result<Self> {
-        let (encoder, greeting) = greeting()?;
+        Self::of::<LinuxProcessorProbe>(dac, INSTANCE)
+    }
+
+    /// Registers a node with an instance of any type.
+    pub fn of<T: Sample>(dac: Arc<Dac>, name: &str) -> anyhow::Result<Self> {
+        let (encoder, greeting) = greeting_with::<T>(name)?;
         let (outbound, commands) = mpsc::channel(64);
         let mut session = NodeSession::new(dac, outbound);
         let mut answers = Vec::new();
@@ -214,11 +224,16 @@ impl Feed {
     }
 
     /// One batch of samples, taken when `time` says; with noise in them nothing compresses.
-    pub fn batch(
+    pub fn batch(&mut self, count: u64, time: impl FnMut(u64) -> u64, is_noise: bool) -> anyhow::Result<()> {
+        self.batch_of(count, time, |number| if is_noise { noise(number) } else { sample(number) })
+    }
+
+    /// One batch of these samples.
+    pub fn batch_of<T: Sample>(
         &mut self,
         count: u64,
         mut time: impl FnMut(u64) -> u64,
-        is_noise: bool,
+        sample: impl Fn(u64) -> T,
     ) -> anyhow::Result<()> {
         let (mut row, mut batch) = (Vec::new(), Vec::new());
         let first_sequence = self.sequence + 1;
@@ -226,8 +241,7 @@ impl Feed {
         for _ in 0..count {
             self.sequence += 1;
             row.clear();
-            let sample = if is_noise { noise(self.sequence) } else { sample(self.sequence) };
-            sample.write(&mut RowWriter::new(&mut row));
+            sample(self.sequence).write(&mut RowWriter::new(&mut row));
             last = time(self.sequence);
             self.encoder.push(last, &row)?;
         }

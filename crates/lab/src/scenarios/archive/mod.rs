@@ -6,6 +6,7 @@ mod postgresql;
 mod replay;
 mod restart;
 mod rows;
+mod search;
 mod sql;
 
 use clap::{Args, ValueEnum};
@@ -32,6 +33,9 @@ pub struct Archive {
     /// Rows to insert, and to query, in millions.
     #[arg(long, default_value_t = 2)]
     rows_m: u64,
+    /// Log records to search, in millions.
+    #[arg(long, default_value_t = 10)]
+    records_m: u64,
     /// Sizes of archives to start on, in GB.
     #[arg(long, value_delimiter = ',', default_value = "1,3,10")]
     sizes: Vec<u64>,
@@ -43,7 +47,7 @@ pub struct Archive {
         long,
         value_enum,
         value_delimiter = ',',
-        default_value = "load,rows,history,restart,sql,replay,postgresql"
+        default_value = "load,rows,history,search,restart,sql,replay,postgresql"
     )]
     what: Vec<Figure>,
 }
@@ -57,6 +61,8 @@ enum Figure {
     Rows,
     /// The past in points.
     History,
+    /// Log records by word, field and level.
+    Search,
     /// From a start to serving.
     Restart,
     /// Rows a second of a query, beside SQLite.
@@ -76,6 +82,7 @@ impl Archive {
                 Figure::Load => self.load()?,
                 Figure::Rows => self.rows()?,
                 Figure::History => self.history()?,
+                Figure::Search => self.search()?,
                 Figure::Restart => self.restart()?,
                 Figure::Sql => self.sql()?,
                 Figure::Replay => self.replay()?,

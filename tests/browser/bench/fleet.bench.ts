@@ -6,7 +6,7 @@ import { Visit } from '../harness/browser.ts';
 import { Oasis } from '../harness/oasis.ts';
 import { Rig } from '../harness/rig.ts';
 import { SimulatedFleet } from '../harness/simulated_fleet.ts';
-import { Gauge } from './gauge.ts';
+import { described, Gauge } from './gauge.ts';
 
 /**
  * Benchmark of the fleet panel (docs/evidence/performance.md, "The page"): 10,000 instances at 1 Hz. The time from a click until the list
@@ -66,9 +66,8 @@ it(`${NODES * EACH} instances at 1 Hz`, async () => {
     const moving = await gauge.frames(SECONDS);
     await scrolling;
     console.info(
-      `${shape}: still ${still.fps.toFixed(1)} fps, thread ${(100 * still.busy).toFixed(0)} %, ` +
-        `DAC's thread of fleets ${(100 * share).toFixed(1)} % of a core; ` +
-        `scrolling ${moving.fps.toFixed(1)} fps, longest ${moving.longest.toFixed(0)} ms, thread ${(100 * moving.busy).toFixed(0)} %`,
+      `${shape}: still ${described(still)}, DAC's thread of fleets ${(100 * share).toFixed(1)} % of a core\n` +
+        `  scrolling ${described(moving)}`,
     );
     await visit.screenshot(`bench-fleet-${shape}`);
   }

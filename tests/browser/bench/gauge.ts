@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import type { Browser, CDPSession } from 'playwright-core';
 import type { Visit } from '../harness/browser.ts';
 
@@ -21,10 +22,11 @@ export class Gauge {
 
   /**
    * Returns frames per second and the longest time between two, over so many seconds, and the load of the page's thread,
-   * of 1.
+   * of 1: `busy` by the clock, with the time that it waits for a processor while other programs run, and `cpu` without.
    */
-  async frames(seconds: number): Promise<{ fps: number; longest: number; busy: number }> {
+  async frames(seconds: number): Promise<{ fps: number; longest: number; busy: number; cpu: number }> {
     const before = await this.metric('TaskDuration');
+    const ranBefore = this.ran();
     const [fps, longest] = await this.visit.page.evaluate(async (length) => {
       const began = performance.now();
       let frames = 0;
@@ -38,7 +40,16 @@ export class Gauge {
       }
       return [(1000 * frames) / (last - began), longest] as const;
     }, seconds * 1000);
-    return { fps, longest, busy: ((await this.metric('TaskDuration')) - before) / seconds };
+    const busy = ((await this.metric('TaskDuration')) - before) / seconds;
+    return { fps, longest, busy, cpu: (this.ran() - ranBefore) / seconds };
+  }
+
+  /** Processor time of the page's thread, in seconds: the first thread of its process. Other renderers are idle. */
+  private ran(): number {
+    const times = this.renderers.map((pid) =>
+      Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[0]),
+    );
+    return times.reduce((sum, time) => sum + time, 0) / 1e9;
   }
 
   /** Heap of the page after a collection, in MiB. {@link resident} includes the worker's. */
@@ -59,4 +70,13 @@ export class Gauge {
     const { metrics } = await this.page.send('Performance.getMetrics');
     return metrics.find(({ name }) => name === wanted)?.value ?? Number.NaN;
   }
+}
+
+/** The load of the machine in the last minute, and the frames and loads of a measurement, as they are reported. */
+export function described({ fps, longest, busy, cpu }: Awaited<ReturnType<Gauge['frames']>>): string {
+  const percent = (share: number) => `${(100 * share).toFixed(0)} %`;
+  return (
+    `${fps.toFixed(1)} fps, longest frame ${longest.toFixed(0)} ms, ` +
+    `page's thread ${percent(cpu)} of a core (${percent(busy)} by the clock), load ${loadavg()[0].toFixed(1)}`
+  );
 }

@@ -4,7 +4,7 @@ import { Oasis } from '../harness/oasis.ts';
 import { PlainNode } from '../harness/plain_node.ts';
 import { Rig } from '../harness/rig.ts';
 import { flood, flooded } from './flood.ts';
-import { Gauge } from './gauge.ts';
+import { described, Gauge } from './gauge.ts';
 import { LabNode } from './lab_node.ts';
 import { chartsOf, spectrumOf } from './layouts.ts';
 
@@ -75,9 +75,9 @@ it('spectra of 65,536 samples, ten times a second', async () => {
   await expect.poll(() => visit.page.getByTestId('spectrum').textContent()).toMatch(/65.536 samples/);
   const gauge = await Gauge.of(rig.browser, visit);
   await gauge.frames(WARM_SECONDS);
-  const [{ fps, longest }, drawn] = await Promise.all([gauge.frames(SECONDS), drawings(visit, SECONDS)]);
+  const [frames, drawn] = await Promise.all([gauge.frames(SECONDS), drawings(visit, SECONDS)]);
   console.info(
-    `spectra of 65,536 samples: ${drawn.toFixed(1)} a second, ${fps.toFixed(1)} fps, longest frame ${longest.toFixed(0)} ms`,
+    `spectra of 65,536 samples: ${drawn.toFixed(1)} a second, ${described(frames)}`,
   );
   stop();
   await visit.close();
@@ -119,7 +119,7 @@ async function measure(name: string, visit: Visit, picture: string): Promise<voi
   const gauge = await Gauge.of(rig.browser, visit);
   await gauge.frames(WARM_SECONDS);
   const [heap, resident] = [await gauge.heap(), gauge.resident()];
-  const { fps, longest, busy } = await gauge.frames(SECONDS);
+  const frames = await gauge.frames(SECONDS);
   const [heapAfter, residentAfter] = [await gauge.heap(), gauge.resident()];
   await visit.screenshot(picture);
   await visit.page.keyboard.press('b');
@@ -128,7 +128,7 @@ async function measure(name: string, visit: Visit, picture: string): Promise<voi
   console.info(
     [
       name,
-      `${fps.toFixed(1)} fps, longest frame ${longest.toFixed(0)} ms, page's thread ${(100 * busy).toFixed(0)} % busy`,
+      described(frames),
       `heap ${heap.toFixed(1)} -> ${heapAfter.toFixed(1)} MiB, renderer ${resident.toFixed(0)} -> ${residentAfter.toFixed(0)} MiB`,
       ...rows.map((row) => row.replaceAll(/\s+/g, ' ')),
     ].join('\n  '),

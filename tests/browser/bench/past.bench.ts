@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Oasis } from '../harness/oasis.ts';
 import { PlainNode } from '../harness/plain_node.ts';
 import { Rig } from '../harness/rig.ts';
-import { Gauge } from './gauge.ts';
+import { described, Gauge } from './gauge.ts';
 
 /**
  * Benchmark of the past: a probe of 1 kHz is scrubbed. `BENCH_HOURS` is its length, 168 for a week, which takes minutes to
@@ -71,11 +71,11 @@ it(`${HOURS} h of 1,000 samples a second, scrubbed`, { timeout: SECONDS * 4000 +
       slider.dispatchEvent(new InputEvent('input', { bubbles: true }));
     }
   }, SECONDS * 1000);
-  const [{ fps, longest, busy }] = await Promise.all([gauge.frames(SECONDS), scrubbed]);
+  const [frames] = await Promise.all([gauge.frames(SECONDS), scrubbed]);
   const waits: number[] = [];
   for (let jump = 0; jump < 20; jump++) waits.push(await drawnAfter(visit.page, (jump * 7) % 20));
   console.info(
-    `${HOURS} h scrubbed: ${fps.toFixed(1)} fps, longest frame ${longest.toFixed(0)} ms, page's thread ${(100 * busy).toFixed(0)} % busy\n` +
+    `${HOURS} h scrubbed: ${described(frames)}\n` +
       `  until drawn after a jump: ${waits.map((wait) => wait.toFixed(0)).join(' ')} ms`,
   );
   expect(visit.complaints.filter((text) => !text.includes('ABORTED'))).toEqual([]);

@@ -22,7 +22,7 @@ pub const BUILT_IN: &[BuiltIn] = &[
     BuiltIn {
         name: "operator",
         purpose: "watches and acts",
-        verbs: &["read", "command", "runs", "annotations", "alarms", "layouts", "export", "sql"],
+        verbs: &["read", "command", "runs", "annotations", "alarms", "labels", "layouts", "export", "sql"],
     },
     BuiltIn { name: ENROLLER, purpose: "enrolls nodes", verbs: &["enroll"] },
     BuiltIn { name: "registrar", purpose: "lists DACs in the TEM", verbs: &["register"] },

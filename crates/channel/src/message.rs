@@ -263,9 +263,25 @@ pub struct RegisteredInstance {
     /// Range of rates if it follows the demand of its readers. Only for a periodic probe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demand: Option<DemandRange>,
+    /// What the program declared, however commands have changed it since; absent from nodes that do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared: Option<Declared>,
     /// Rate, and whether it is enabled.
     #[serde(flatten)]
     pub state: InstanceState,
+}
+
+/// What a program declared of an instance: what it returns to when commands are taken back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Declared {
+    /// Rate of a periodic probe; absent for a pushed one, and for one without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hertz: Option<Hertz>,
+    /// Whether it takes samples.
+    pub enabled: bool,
+    /// Deadbands by metric, in their units; of other metrics every change counts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub deadbands: BTreeMap<String, f64>,
 }
 
 /// The time that a flight recorder sends around a trigger.

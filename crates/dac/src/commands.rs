@@ -4,6 +4,7 @@ use crate::{
     instance::Instance,
     registry::Registry,
     request::{CommandError, ForwardedCommand, NamedRequest, ProbeRequest, TIMEOUT},
+    settings::{KeptSetting, SettingName, SettingValue, SettingsError},
 };
 use oasis_channel::{Command, DacMessage, Failure, InstanceState, Outcome, ProbeKind};
 use oasis_wire::quantity::{DemandRange, Nanos};
@@ -45,6 +46,21 @@ pub struct JournalEntry {
     pub outcome: String,
 }
 
+/// Who gives a command.
+#[derive(Debug, Clone, Copy)]
+pub struct Author<'a> {
+    /// For the journal: with the door and the peer's address.
+    pub who: &'a str,
+    /// For settings that are kept: without these.
+    pub name: &'a str,
+}
+
+impl<'a> From<&'a str> for Author<'a> {
+    fn from(who: &'a str) -> Self {
+        Self { who, name: who }
+    }
+}
+
 /// Pending commands, and a journal of the last ones.
 #[derive(Debug, Default)]
 pub struct CommandBus {
@@ -67,8 +83,8 @@ struct Pending {
 }
 
 impl CommandBus {
-    /// Executes a client's request. Setting a rate ends demand until a client enables it again. `who` goes into the
-    /// journal.
+    /// Executes a client's request. Setting a rate ends demand until a client enables it again. The author goes into the
+    /// journal. What is to be kept is kept once the node has done it.
     ///
     /// If the node of a relayed instance has moved, the request goes to its new DAC, once. It has the same UUID there.
     ///
@@ -79,13 +95,18 @@ impl CommandBus {
         registry: &Registry,
         target: (&str, &str),
         request: impl Into<NamedRequest>,
-        who: &str,
+        author: impl Into<Author<'_>>,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
-        let request = request.into();
+        let (request, author) = (request.into(), author.into());
+        if request.keep && request.request.setting().is_none() {
+            let message = "only rate, demand, enable, disable and deadband can be kept";
+            return Err(CommandError::Refused(Failure::new("not_a_setting", message)));
+        }
         let Some(relay) = registry.forwards_to(target.0) else {
-            return self.execute_here(registry, target, request, who, now).await;
+            return self.execute_and_keep(registry, target, request, author, now).await;
         };
+        let who = author.who;
         let changes = registry.watch();
         let first = self.forward(registry, relay.clone(), target, request.clone(), who, now).await;
         if !matches!(first, Err(CommandError::NodeMoved(_))) {
@@ -94,9 +115,99 @@ impl CommandBus {
         let moved = tokio::time::timeout(MOVE_TIMEOUT, other_way(registry, target.0, relay, changes)).await;
         match moved {
             Err(_) => first,
-            Ok(None) => self.execute_here(registry, target, request, who, now).await,
+            Ok(None) => self.execute_and_keep(registry, target, request, author, now).await,
             Ok(Some(relay)) => self.forward(registry, Some(relay), target, request, who, now).await,
         }
+    }
+
+    /// Executes a request for a node that is not relayed, and keeps it if that is wanted.
+    async fn execute_and_keep(
+        &self,
+        registry: &Registry,
+        target: (&str, &str),
+        request: NamedRequest,
+        author: Author<'_>,
+        now: Nanos,
+    ) -> Result<InstanceState, CommandError> {
+        if let ProbeRequest::Reset { setting } = &request.request {
+            return self.reset(registry, target, (request.uuid, setting.as_ref()), author.who, now).await;
+        }
+        let wanted = request.request.setting();
+        let keep = request.keep;
+        let state = self.execute_here(registry, target, request, author.who, now).await?;
+        let Some((name, value)) = wanted else { return Ok(state) };
+        let instance = find(registry, target)?;
+        if let (SettingName::Deadband(metric), Some(SettingValue::Deadband(deadband))) = (&name, value) {
+            instance.program().note_deadband(metric, deadband);
+            registry.instance_changed(&instance);
+        }
+        // A rate that follows its readers no more stays what it is.
+        let value = value.or(state.hertz.map(SettingValue::Hertz));
+        if let Some(value) = value.filter(|_| keep) {
+            let (by, applied) = (author.name.to_owned(), instance.ledger().run());
+            let kept = KeptSetting { value, by, at: now, applied, problem: None };
+            keep_setting(registry, &instance, name, kept).await?;
+        }
+        Ok(state)
+    }
+
+    /// Forgets what is kept of an instance, and sets what its program has declared. A node that is not connected begins its next run with
+    /// that by itself. Names that are kept but not registered any more can be forgotten too.
+    async fn reset(
+        &self,
+        registry: &Registry,
+        (node, name): (&str, &str),
+        (uuid, setting): (Uuid, Option<&SettingName>),
+        who: &str,
+        now: Nanos,
+    ) -> Result<InstanceState, CommandError> {
+        let is_kept = registry.settings.of_node(node).is_some_and(|of| of.instances.contains_key(name));
+        let instance = match find(registry, (node, name)) {
+            Ok(instance) => instance,
+            Err(_) if is_kept => {
+                forget_settings(registry, (node, name), setting).await?;
+                return Ok(InstanceState { hertz: None, enabled: true, recorder: None });
+            }
+            Err(error) => return Err(error),
+        };
+        let request = ProbeRequest::Reset { setting: setting.cloned() };
+        let id = self.add_entry(&instance, NamedRequest { uuid, keep: false, request }, who, now);
+        let done = self.reset_instance(registry, &instance, setting, who, now).await;
+        self.finish(id, done.as_ref().map_or_else(|error| error.code().to_owned(), |()| "done".to_owned()));
+        done.map(|()| instance.state())
+    }
+
+    async fn reset_instance(
+        &self,
+        registry: &Registry,
+        instance: &Arc<Instance>,
+        setting: Option<&SettingName>,
+        who: &str,
+        now: Nanos,
+    ) -> Result<(), CommandError> {
+        let target = (&*instance.node, &*instance.name);
+        // Before it is forgotten: what is kept may be the only trace of a change.
+        let mut changed = registry.shown(instance).settings;
+        changed.retain(|state| setting.is_none_or(|wanted| *wanted == state.setting));
+        forget_settings(registry, target, setting).await?;
+        registry.instance_changed(instance);
+        if registry.link(target.0).is_none() {
+            return Ok(());
+        }
+        for state in changed {
+            let Some(program) = state.program.filter(|program| state.value != Some(*program)) else {
+                continue;
+            };
+            let request = NamedRequest::from(program.request(&state.setting));
+            self.execute_here(registry, target, request, who, now).await?;
+            if let (SettingName::Deadband(metric), SettingValue::Deadband(deadband)) =
+                (&state.setting, program)
+            {
+                instance.program().note_deadband(metric, deadband);
+            }
+        }
+        registry.instance_changed(instance);
+        Ok(())
     }
 
     /// Executes a request for a node that is not relayed.
@@ -104,7 +215,7 @@ impl CommandBus {
         &self,
         registry: &Registry,
         target: (&str, &str),
-        NamedRequest { uuid, request }: NamedRequest,
+        NamedRequest { uuid, request, .. }: NamedRequest,
         who: &str,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
@@ -130,6 +241,8 @@ impl CommandBus {
             ProbeRequest::Disable => Command::Disable,
             ProbeRequest::SampleNow => Command::SampleNow,
             ProbeRequest::Trigger => Command::Trigger,
+            // A reset consists of other requests.
+            ProbeRequest::Reset { .. } => return find(registry, target).map(|instance| instance.state()),
             ProbeRequest::Deadband { metric, deadband } => {
                 let instance = find(registry, target)?;
                 has_metric(&instance, &metric)?;
@@ -186,7 +299,7 @@ impl CommandBus {
     ) -> Result<InstanceState, CommandError> {
         let instance = find(registry, (node, name))?;
         let request = range.map_or(ProbeRequest::DemandOff, ProbeRequest::Demand);
-        let id = self.add_entry(&instance, NamedRequest { uuid, request }, who, now);
+        let id = self.add_entry(&instance, NamedRequest { uuid, keep: false, request }, who, now);
         if instance.kind != ProbeKind::Periodic {
             let message = format!("{name:?} is not a periodic probe: it cannot follow demand");
             let refused = CommandError::Refused(Failure::new("not_periodic", message));
@@ -215,7 +328,7 @@ impl CommandBus {
         };
         let link = registry.link(node);
         let (answer, answered) = oneshot::channel();
-        let request = NamedRequest { uuid, request: command.clone().into() };
+        let request = NamedRequest { uuid, keep: false, request: command.clone().into() };
         let id = self.add_entry(&found, request, who, now);
         let result = match link {
             None => Err(offline()),
@@ -309,6 +422,44 @@ impl CommandBus {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Keeps a setting on a thread that may block.
+async fn keep_setting(
+    registry: &Registry,
+    instance: &Arc<Instance>,
+    name: SettingName,
+    kept: KeptSetting,
+) -> Result<(), CommandError> {
+    let (settings, of) = (registry.settings.clone(), instance.clone());
+    let keep = move || settings.keep((&of.node, &of.name), name, kept);
+    written(
+        tokio::task::spawn_blocking(keep).await,
+        "the node has done it, but it is not kept for its next runs",
+    )?;
+    registry.instance_changed(instance);
+    Ok(())
+}
+
+/// Forgets settings on a thread that may block.
+async fn forget_settings(
+    registry: &Registry,
+    (node, instance): (&str, &str),
+    setting: Option<&SettingName>,
+) -> Result<(), CommandError> {
+    let settings = registry.settings.clone();
+    let (node, instance, setting) = (node.to_owned(), instance.to_owned(), setting.cloned());
+    let forget = move || settings.reset((&node, &instance), setting.as_ref());
+    written(tokio::task::spawn_blocking(forget).await, "what is kept cannot be forgotten")
+}
+
+fn written(
+    done: Result<Result<(), SettingsError>, tokio::task::JoinError>,
+    failure: &str,
+) -> Result<(), CommandError> {
+    let done = done.map_err(|error| error.to_string());
+    let done = done.and_then(|done| done.map_err(|error| error.to_string()));
+    done.map_err(|error| CommandError::NotKept(format!("{failure}: {error}")))
 }
 
 /// Checked first, so that the journal contains only existing names.

@@ -55,6 +55,8 @@ pub struct ChannelConfig {
     pub max_topics: usize,
     /// Memory limit for the schemas of all instances and nodes, in bytes; further schemas are refused.
     pub max_schema_bytes: usize,
+    /// Directory where labels and kept settings of nodes are, made if it is not there; empty: in memory, until the process ends.
+    pub settings_dir: String,
 }
 
 impl Default for ChannelConfig {
@@ -68,6 +70,7 @@ impl Default for ChannelConfig {
             max_nodes: 10_000,
             max_topics: 20_000,
             max_schema_bytes: 256 * 1024 * 1024,
+            settings_dir: String::new(),
         }
     }
 }

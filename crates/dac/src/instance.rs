@@ -10,6 +10,7 @@ use crate::{
     relayed::{ForwardedQuestion, Ways},
     schema_hash::SchemaHash,
     segment::Segment,
+    settings::{Program, Shown},
     stored::StoredRun,
 };
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
@@ -46,6 +47,10 @@ pub struct Instance {
     /// The newest samples, if the node has sent them ahead of a backlog.
     pub ahead: Ahead,
     state: Mutex<InstanceState>,
+    /// What its program has declared. Locked for bookkeeping only, inside no other lock of an instance.
+    program: Mutex<Program>,
+    /// Of a relayed instance: its labels and settings, as its upstream shows them.
+    relayed_settings: Mutex<Arc<Shown>>,
     ledger: Mutex<Ledger>,
     /// Demand of its readers, including those of derived streams.
     pub demand: Arc<Demand>,
@@ -86,6 +91,8 @@ impl Instance {
             kind: announced.kind,
             log,
             ahead: Ahead::default(),
+            program: Mutex::new(Program::of(&announced)),
+            relayed_settings: Mutex::default(),
             state: Mutex::new(announced.state),
             ledger: Mutex::default(),
             demand: Demand::new(topic, range, steer),
@@ -118,6 +125,8 @@ impl Instance {
             kind: base.kind,
             log,
             ahead: Ahead::default(),
+            program: Mutex::default(),
+            relayed_settings: Mutex::default(),
             state: Mutex::new(base.state()),
             ledger: Mutex::default(),
             demand: base.demand.clone(),
@@ -139,6 +148,26 @@ impl Instance {
     /// Returns the rate, and whether the instance is enabled.
     pub fn state(&self) -> InstanceState {
         *self.source().state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what its program has declared.
+    pub(crate) fn program(&self) -> MutexGuard<'_, Program> {
+        self.source().program.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns labels and settings of a relayed instance, as its upstream shows them.
+    pub(crate) fn relayed_settings(&self) -> Arc<Shown> {
+        self.relayed_settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets labels and settings of a relayed instance. Returns whether they have changed.
+    pub(crate) fn set_relayed_settings(&self, shown: Shown) -> bool {
+        let mut known = self.relayed_settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = **known != shown;
+        if is_new {
+            *known = Arc::new(shown);
+        }
+        is_new
     }
 
     /// Returns its loss ledger. Locked for bookkeeping only, never during I/O or with the log's lock.

@@ -27,7 +27,7 @@
 //!     name: "plant".into(), uuid: Uuid::nil(), run: Uuid::nil(), host: "host".into(), software: "example".into(), pid: 1,
 //! };
 //! let instance = RegisteredInstance {
-//!     name: "tank".into(), probe_type: tank.uuid, kind: ProbeKind::Pushed, demand: None,
+//!     name: "tank".into(), probe_type: tank.uuid, kind: ProbeKind::Pushed, demand: None, declared: None,
 //!     state: InstanceState { hertz: None, enabled: true, recorder: None },
 //! };
 //! let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false };
@@ -88,6 +88,7 @@ mod run_owner;
 mod schema_hash;
 mod segment;
 pub mod session;
+pub mod settings;
 mod shard_meter;
 mod signal;
 mod standing;
@@ -102,7 +103,7 @@ pub use admission::{Admission, AdmissionCounters, PeerLine};
 pub use ahead::{Ahead, NO_OFFSET};
 pub use audit::Audit;
 pub use backlog::Backlog;
-pub use commands::CommandBus;
+pub use commands::{Author, CommandBus};
 pub use cursor::{Cursor, StartAt};
 pub use delivery::{Delivery, DeliveryError, Options, Overflow, OverflowError};
 pub use demand::{Demand, DemandGuard, DemandState, Wanted};
@@ -146,6 +147,7 @@ use config::{ChannelConfig, LogConfig};
 use listener::Gate;
 use oasis_health::Health;
 use oasis_wire::quantity::{Epoch, Nanos};
+use settings::Settings;
 use std::{
     sync::{
         Arc, OnceLock,
@@ -199,6 +201,8 @@ pub struct Dac {
     pub registry: Registry,
     /// Commands to nodes.
     pub commands: CommandBus,
+    /// Labels, and settings that are kept for the next runs of nodes.
+    pub settings: Arc<Settings>,
     /// Admission to the data channel, with its counters.
     pub admission: Admission,
     /// Limits the connections of the data channel by address.
@@ -243,9 +247,19 @@ impl Dac {
         let budget = LogBudget::new(config.log.topic_bytes, config.log_bytes());
         let linger = Duration::from_millis(config.log.derived_linger_ms);
         let (steer, to_steer) = mpsc::unbounded_channel();
+        let (registered, to_apply) = mpsc::unbounded_channel();
+        let settings = Arc::new(Settings::new(registered));
         let dac = Arc::new(Self {
-            registry: Registry::new(epoch, &config.channel, config.schema_bytes(), budget.clone(), steer),
+            registry: Registry::new(
+                epoch,
+                &config.channel,
+                config.schema_bytes(),
+                budget.clone(),
+                steer,
+                settings.clone(),
+            ),
             commands: CommandBus::default(),
+            settings,
             admission: Admission::new(config.channel.max_connections),
             gate: Gate::new("channel", config.channel.max_connections_per_address, config::USUAL_PER_ADDRESS),
             refused_nodes: RefusedNodes::default(),
@@ -267,6 +281,7 @@ impl Dac {
             config,
         });
         steering::start(&dac, to_steer);
+        settings::start_applying(&dac, to_apply);
         dac
     }
 

@@ -5,6 +5,7 @@ use crate::{
     moment::Moment,
     relayed::{Hop, Relayed},
     run_owner::RunOwner,
+    settings::LabelMap,
     standing::Standing,
     stored::{StoredInstance, StoredNode},
 };
@@ -365,6 +366,11 @@ impl Node {
     /// Returns the DACs between the node and this one, its home first; none if it is connected here.
     pub fn path(&self) -> &[Hop] {
         self.relayed.as_ref().map_or(&[], |relayed| &relayed.path)
+    }
+
+    /// Returns the labels of a relayed node, as its upstream shows them.
+    pub(crate) fn relayed_labels(&self) -> Option<&Arc<LabelMap>> {
+        self.relayed.as_ref().map(|relayed| &relayed.labels)
     }
 
     /// Whether it is at another DAC, as far as this one knows.

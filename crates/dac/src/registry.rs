@@ -28,6 +28,7 @@ use crate::{
     moment::Moment,
     node::{Claim, Former, Link, MeasuredClock, Moved, Node, Rival, check_derived},
     schema_hash::SchemaHashes,
+    settings::Settings,
     stored::StoredRun,
 };
 use changes::{ChangeLog, Entry};
@@ -62,6 +63,8 @@ pub struct Registry {
     steer: mpsc::UnboundedSender<TopicId>,
     /// Room for the gaps of all ledgers.
     gaps: GapRoom,
+    /// Labels, and settings that are kept.
+    pub(crate) settings: Arc<Settings>,
 }
 
 /// The names of a node and of one of its instances.
@@ -102,9 +105,11 @@ impl Registry {
         max_schema_bytes: usize,
         budget: Arc<LogBudget>,
         steer: mpsc::UnboundedSender<TopicId>,
+        settings: Arc<Settings>,
     ) -> Self {
         Self {
             epoch,
+            settings,
             max_nodes: config.max_nodes,
             max_topics: config.max_topics,
             session_schemas: MemoryAccount::new(max_schema_bytes),
@@ -314,6 +319,7 @@ impl Registry {
             {
                 let is_new_run = known.ledger().run() != Some(node.run);
                 let has_changed = known.set_state(announced.state);
+                known.program().registered(&announced, is_new_run);
                 // Changes by commands last for the node's run; so do changes of demand.
                 if is_new_run {
                     known.demand.set_range(announced.demand);

@@ -4,7 +4,7 @@ mod past;
 
 pub use past::{ForwardedQuestion, PastMessage, PastQuestion, PastStart, Question};
 
-use crate::request::ForwardedCommand;
+use crate::{request::ForwardedCommand, settings::LabelMap};
 use oasis_channel::Failure;
 use oasis_wire::quantity::{Epoch, TopicId};
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,8 @@ pub(crate) struct Relayed {
     pub path: Arc<[Hop]>,
     /// Takes commands for it.
     pub commands: mpsc::Sender<ForwardedCommand>,
+    /// Its labels there.
+    pub labels: Arc<LabelMap>,
 }
 
 /// Why an upstream cannot list a node or an instance.

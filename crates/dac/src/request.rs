@@ -1,5 +1,6 @@
 //! Requests of clients to probe instances, and why they fail.
 
+use crate::settings::SettingName;
 use oasis_channel::{Command, Failure, InstanceState};
 use oasis_wire::quantity::{DemandRange, Hertz};
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,9 @@ pub enum CommandError {
     /// No answer in time. The node may still execute it.
     #[error("node {0:?} did not answer within {limit} s", limit = TIMEOUT.as_secs())]
     Timeout(String),
+    /// What is kept cannot be changed; the command itself may have been done.
+    #[error("{0}")]
+    NotKept(String),
 }
 
 impl CommandError {
@@ -54,6 +58,7 @@ impl CommandError {
             Self::Refused(_) => "refused",
             Self::Unknown(_) => "unknown",
             Self::Timeout(_) => "timeout",
+            Self::NotKept(_) => "not_kept",
         }
     }
 }
@@ -87,6 +92,12 @@ pub enum ProbeRequest {
     Demand(DemandRange),
     /// Keep the current rate, regardless of readers.
     DemandOff,
+    /// Return to what the program has declared, and forget what is kept.
+    Reset {
+        /// The setting; absent for all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        setting: Option<SettingName>,
+    },
 }
 
 /// A request with the UUID that names it on its whole way. A node executes a command of one UUID at most once.
@@ -95,6 +106,9 @@ pub struct NamedRequest {
     /// Chosen by a client that may repeat the request, at this DAC or another; otherwise by the DAC.
     #[serde(default = "Uuid::new_v4")]
     pub uuid: Uuid,
+    /// Whether what it sets is kept for the next runs of the node.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep: bool,
     /// The request.
     #[serde(flatten)]
     pub request: ProbeRequest,
@@ -102,7 +116,7 @@ pub struct NamedRequest {
 
 impl From<ProbeRequest> for NamedRequest {
     fn from(request: ProbeRequest) -> Self {
-        Self { uuid: Uuid::new_v4(), request }
+        Self { uuid: Uuid::new_v4(), keep: false, request }
     }
 }
 

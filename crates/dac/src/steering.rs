@@ -84,6 +84,7 @@ async fn set(dac: &Weak<Dac>, instance: &Arc<Instance>, hertz: Hertz) {
             | CommandError::NodeMoved(_)
             | CommandError::Unknown(_)
             | CommandError::Refused(_)
+            | CommandError::NotKept(_)
             | CommandError::UnknownInstance { .. },
         ) => instance.demand.changed().await,
     }

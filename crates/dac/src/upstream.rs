@@ -12,6 +12,7 @@ use crate::{
     relayed::{ForwardedQuestion, Hop, MOST_HOPS, PastMessage, Question, RelayError, Relayed, Ways},
     request::ForwardedCommand,
     session::{check_name, check_text},
+    settings::{self, LabelMap, Shown},
 };
 use oasis_channel::{Failure, NodeIdentity, Overhead, RegisteredInstance};
 use oasis_wire::{
@@ -47,6 +48,8 @@ pub struct RelayedNode {
     pub is_replay: bool,
     /// The DACs on the way, the home of the node first.
     pub path: Vec<Hop>,
+    /// Its labels.
+    pub labels: LabelMap,
 }
 
 /// One DAC whose nodes this one relays. When it is dropped, they go offline.
@@ -98,6 +101,7 @@ impl Upstream {
             is_online: node.is_online,
             path: node.path.into(),
             commands: self.commands.clone(),
+            labels: Arc::new(if settings::are_valid(&node.labels) { node.labels } else { LabelMap::new() }),
         };
         let known = crate::Node::relayed(node.identity, node.attach, node.since, node.is_replay, relayed);
         self.dac.registry.relay_node(known)
@@ -132,6 +136,14 @@ impl Upstream {
     ) -> Result<Arc<Instance>, RelayError> {
         check_name("instance", &announced.name).map_err(RelayError::Refused)?;
         self.dac.registry.relay_instance((self.number, node), announced, probe_type, run, &self.ways)
+    }
+
+    /// Takes labels and settings of a listed instance.
+    pub fn note_settings(&self, instance: &Instance, shown: Shown) {
+        let shown = if shown.is_valid() { shown } else { Shown::default() };
+        if instance.set_relayed_settings(shown) {
+            self.dac.registry.instance_changed(instance);
+        }
     }
 
     /// Removes an instance, or with `None` a node and all its instances.

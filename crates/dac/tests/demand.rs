@@ -63,6 +63,7 @@ impl Peer {
             probe_type: beat.uuid,
             kind: ProbeKind::Periodic,
             demand,
+            declared: None,
             state: InstanceState { hertz: Some(hertz(1.0)), enabled: true, recorder: None },
         };
         peer.say(&NodeMessage::Register { types: vec![beat], instances: vec![instance] });

@@ -122,6 +122,7 @@ async fn connected() -> (tempfile::TempDir, Arc<Dac>, Node, DatagramOffer, Topic
         probe_type: beat().uuid,
         kind: ProbeKind::Pushed,
         demand: None,
+        declared: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
     node.say(&NodeMessage::Register { types: vec![beat()], instances: vec![instance] }).await;

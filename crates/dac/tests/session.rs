@@ -109,6 +109,7 @@ fn hello(name: &str, run: u128) -> NodeMessage {
 fn register(types: Vec<ProbeType>, names: &[&str]) -> NodeMessage {
     let instance = |name: &&str| RegisteredInstance {
         demand: None,
+        declared: None,
         name: (*name).into(),
         probe_type: Uuid::from_u128(7),
         kind: ProbeKind::Pushed,

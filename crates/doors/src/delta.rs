@@ -3,7 +3,10 @@
 use crate::permissions::Caller;
 use crate::view::{DemandView, RecorderView, known_pid, known_uuid};
 use oasis_channel::ProbeKind;
-use oasis_dac::{Hop, Instance, Node, Registry, RegistryCursor, RegistryDelta, SchemaHash};
+use oasis_dac::{
+    Hop, Instance, Node, Registry, RegistryCursor, RegistryDelta, SchemaHash,
+    settings::{LabelMap, Shown},
+};
 use oasis_wire::quantity::{Epoch, TopicId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::{collections::HashMap, fmt, str::FromStr, sync::Arc};
@@ -133,6 +136,9 @@ pub struct NodeStructure {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<Object>)]
     path: Vec<Hop>,
+    /// Its labels; absent without any.
+    #[serde(skip_serializing_if = "LabelMap::is_empty")]
+    labels: LabelMap,
 }
 
 /// An instance without its statistics. It is online if its node is, and has the same run.
@@ -158,6 +164,10 @@ pub struct InstanceStructure {
     recorder: Option<RecorderView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<Uuid>,
+    /// `labels` and `settings`, as in the list of instances.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    shown: Shown,
 }
 
 /// What is gone.
@@ -177,7 +187,7 @@ pub fn next(
     epoch: Epoch,
     cursor: RegistryCursor,
 ) -> (RegistryDeltaView, RegistryCursor) {
-    written(registry.delta(cursor, PIECE), epoch)
+    written(registry, registry.delta(cursor, PIECE), epoch)
 }
 
 /// The same for a caller that may see a part of the registry. What is gone has no name any more by which to ask, so a caller that had it begins again.
@@ -197,19 +207,19 @@ pub fn visible(
     delta.removed_instances.clear();
     delta.nodes.retain(|node| caller.sees_node(&node.identity.name));
     delta.instances.retain(|instance| caller.sees(&instance.node, &instance.name));
-    written(delta, epoch)
+    written(registry, delta, epoch)
 }
 
-fn written(delta: RegistryDelta, epoch: Epoch) -> (RegistryDeltaView, RegistryCursor) {
+fn written(registry: &Registry, delta: RegistryDelta, epoch: Epoch) -> (RegistryDeltaView, RegistryCursor) {
     let mut types = Types::default();
-    let instances = delta.instances.iter().map(|known| instance(known, &mut types)).collect();
+    let instances = delta.instances.iter().map(|known| instance(registry, known, &mut types)).collect();
     let view = RegistryDeltaView {
         from: delta.from,
         revision: delta.next.revision,
         position: RegistryPosition { epoch, cursor: delta.next },
         more: delta.more,
         types: types.list,
-        nodes: delta.nodes.iter().map(node).collect(),
+        nodes: delta.nodes.iter().map(|known| node(registry, known)).collect(),
         instances,
         removed: Removed { nodes: delta.removed_nodes, instances: delta.removed_instances },
     };
@@ -234,7 +244,7 @@ impl Types {
     }
 }
 
-fn instance(instance: &Instance, types: &mut Types) -> InstanceStructure {
+fn instance(registry: &Registry, instance: &Instance, types: &mut Types) -> InstanceStructure {
     let state = instance.state();
     InstanceStructure {
         id: instance.topic.0,
@@ -247,10 +257,11 @@ fn instance(instance: &Instance, types: &mut Types) -> InstanceStructure {
         demand: instance.demand.state().map(DemandView::from),
         recorder: state.recorder.map(RecorderView::from),
         run: instance.ledger().run(),
+        shown: registry.shown(instance),
     }
 }
 
-fn node(node: &Node) -> NodeStructure {
+fn node(registry: &Registry, node: &Node) -> NodeStructure {
     let identity = &node.identity;
     NodeStructure {
         name: identity.name.clone(),
@@ -264,6 +275,7 @@ fn node(node: &Node) -> NodeStructure {
         since: node.since.0,
         replay: node.is_replay,
         path: node.path().to_vec(),
+        labels: registry.node_labels(node),
     }
 }
 

@@ -36,7 +36,7 @@
 //! #     };
 //! #     let state = InstanceState { hertz: None, enabled: true, recorder: None };
 //! #     let instance = RegisteredInstance {
-//! #         name: "tank".into(), probe_type: tank.uuid, kind: ProbeKind::Pushed, demand: None, state,
+//! #         name: "tank".into(), probe_type: tank.uuid, kind: ProbeKind::Pushed, demand: None, declared: None, state,
 //! #     };
 //! #     let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false };
 //! #     let register = NodeMessage::Register { types: vec![tank.clone()], instances: vec![instance] };

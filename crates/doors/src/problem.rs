@@ -88,6 +88,7 @@ impl From<CommandError> for Problem {
             CommandError::NodeOffline(_) | CommandError::NodeMoved(_) | CommandError::Refused(_) => {
                 StatusCode::CONFLICT
             }
+            CommandError::NotKept(_) => StatusCode::INSUFFICIENT_STORAGE,
             CommandError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
             CommandError::Timeout(_) | CommandError::Unknown(_) => StatusCode::GATEWAY_TIMEOUT,
         };

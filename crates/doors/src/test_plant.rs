@@ -54,6 +54,7 @@ impl Plant {
         });
         let instance = RegisteredInstance {
             demand: None,
+            declared: None,
             name: "counter".into(),
             probe_type: probe_type.uuid,
             kind: ProbeKind::Pushed,

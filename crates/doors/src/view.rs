@@ -6,6 +6,7 @@ use oasis_channel::{Overhead, ProbeKind, RecorderSpan};
 use oasis_dac::{
     Backlog, Delivery, DemandState, DerivedStreams, Hop, Instance, Ledger, LogState, Node, Registry,
     SchemaHash,
+    settings::{LabelMap, Shown},
 };
 use oasis_store::Account;
 use oasis_wire::{batch::Batch, loss::Cause, quantity::Epoch, schema::ProbeType, value};
@@ -79,6 +80,9 @@ pub struct NodeView {
     replay: bool,
     /// Number of its instances.
     instances: usize,
+    /// Its labels; absent without any.
+    #[serde(skip_serializing_if = "LabelMap::is_empty")]
+    labels: LabelMap,
     /// The DACs that its samples pass before this one, the node's first; absent if it is connected here.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<Object>)]
@@ -138,6 +142,10 @@ pub struct InstanceView {
     epoch: Epoch,
     /// The run of its node's process that registered it last; null until one has in this epoch, because then it is known from the archive alone.
     run: Option<Uuid>,
+    /// `labels`: its own labels; `settings`: what is kept, or differs from what its program has declared. Absent without any.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    shown: Shown,
 }
 
 /// What a flight recorder sends around a trigger.
@@ -259,7 +267,7 @@ pub fn nodes(registry: &Registry, caller: &Caller) -> Vec<NodeView> {
             instances.iter().for_each(|instance| backlog.add(known, instance, now));
             BacklogView::from(backlog)
         });
-        NodeView { backlog, ..node(known, instances.len()) }
+        NodeView { backlog, ..node(registry, known, instances.len()) }
     };
     nodes.iter().map(view).collect()
 }
@@ -282,7 +290,7 @@ pub(crate) fn known_pid(node: &Node) -> Option<u32> {
 }
 
 /// A node with so many instances.
-pub(crate) fn node(node: &Node, instances: usize) -> NodeView {
+pub(crate) fn node(registry: &Registry, node: &Node, instances: usize) -> NodeView {
     let identity = &node.identity;
     NodeView {
         name: identity.name.clone(),
@@ -300,6 +308,7 @@ pub(crate) fn node(node: &Node, instances: usize) -> NodeView {
         backlog: None,
         replay: node.is_replay,
         instances,
+        labels: registry.node_labels(node),
         path: node.path().to_vec(),
     }
 }
@@ -320,11 +329,11 @@ fn presence_on(node: &Node, instance: &Instance) -> Presence {
 
 /// One instance.
 pub fn instance(registry: &Registry, instance: &Instance) -> InstanceView {
-    instance_of(registry.node(&instance.node).as_ref(), instance)
+    instance_of(registry, registry.node(&instance.node).as_ref(), instance)
 }
 
 /// One instance of a node.
-pub(crate) fn instance_of(node: Option<&Node>, instance: &Instance) -> InstanceView {
+pub(crate) fn instance_of(registry: &Registry, node: Option<&Node>, instance: &Instance) -> InstanceView {
     let state = instance.state();
     InstanceView {
         id: instance.topic.0,
@@ -342,6 +351,7 @@ pub(crate) fn instance_of(node: Option<&Node>, instance: &Instance) -> InstanceV
         recorder: state.recorder.map(RecorderView::from),
         epoch: instance.log.epoch(),
         run: instance.ledger().run(),
+        shown: registry.shown(instance),
     }
 }
 

@@ -83,6 +83,14 @@ impl Limits {
         self.renewals.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Returns the deadbands by metric. JSON has no infinity, so that of a metric that never counts is the largest number.
+    pub fn finite(&self) -> impl Iterator<Item = (String, f64)> + '_ {
+        self.metrics.iter().filter_map(|limit| {
+            let deadband = f64::from_bits(limit.deadband.load(Ordering::Relaxed));
+            (!deadband.is_nan()).then(|| (limit.name.clone(), deadband.min(f64::MAX)))
+        })
+    }
+
     /// Sets the deadband of `metric`; with `None` every change counts.
     pub fn set(&self, metric: &str, deadband: Option<f64>) -> Result<(), DeadbandError> {
         let limit = self.metrics.iter().find(|limit| limit.name == metric);

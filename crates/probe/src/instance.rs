@@ -13,7 +13,7 @@ use crate::{
     state::ProbeState,
     survive,
 };
-use oasis_channel::{Command, Failure, InstanceState};
+use oasis_channel::{Command, Declared, Failure, InstanceState};
 use oasis_wire::{quantity::Hertz, value::RowWriter};
 use std::{
     io,
@@ -111,6 +111,13 @@ impl Instance {
             Source::Pushed(_) => None,
         };
         InstanceState { hertz, enabled: self.enabled, recorder: self.recorder.as_ref().map(Recorder::span) }
+    }
+
+    /// Returns what the program has declared. Called before it takes samples, and commands change it.
+    pub fn declared(&self) -> Declared {
+        let InstanceState { hertz, enabled, .. } = self.state();
+        let deadbands = self.limits.iter().flat_map(|limits| limits.finite()).collect();
+        Declared { hertz, enabled, deadbands }
     }
 
     /// Handles a new DAC, which has none of the samples so far: a probe on change sends its next sample in any case.

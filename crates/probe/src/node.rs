@@ -267,7 +267,7 @@ impl NodeBuilder {
     }
 
     /// Starts to sample and to connect.
-    pub fn start(self, connector: impl Connector + 'static) -> Result<Node, NodeError> {
+    pub fn start(mut self, connector: impl Connector + 'static) -> Result<Node, NodeError> {
         if let Some(budget) =
             self.config.overhead_budget.filter(|&budget| !(budget > 0.0 && budget.is_finite()))
         {
@@ -278,6 +278,9 @@ impl NodeBuilder {
         let secret = ResumeSecret::random();
         let identity = self.identity(secret.run());
         let progress: Vec<_> = self.instances.iter().map(Instance::progress).collect();
+        self.announced.iter_mut().zip(&self.instances).for_each(|(announced, instance)| {
+            announced.declared = Some(instance.declared());
+        });
         let config = self.config;
         let spool_bytes = config.spool_bytes;
         let spool = match &directory {
@@ -369,6 +372,7 @@ impl NodeBuilder {
             probe_type: probe_type.uuid,
             kind,
             demand: probe_type.demand().filter(|_| follows),
+            declared: None,
             state,
         });
         self.instances.push(instance);

@@ -1,12 +1,16 @@
 //! Messages of `oasis.v1` as a client reads them: only what a relay needs, and nothing that a later version adds is an error.
 
 use oasis_channel::{InstanceState, Overhead, ProbeKind, RecorderSpan};
-use oasis_dac::Hop;
+use oasis_dac::{
+    Hop,
+    settings::{LabelMap, SettingState, Shown},
+};
 use oasis_wire::{
     quantity::{DemandRange, Epoch, Hertz, Nanos, Offset},
     schema::ProbeType,
 };
 use serde::Deserialize;
+use serde_json::Value;
 use uuid::Uuid;
 
 /// A message of the upstream.
@@ -145,6 +149,8 @@ pub struct NodeEntry {
     pub attach: Option<u64>,
     #[serde(default)]
     pub path: Vec<Hop>,
+    #[serde(default)]
+    pub labels: LabelMap,
 }
 
 /// An instance.
@@ -161,6 +167,20 @@ pub struct InstanceEntry {
     pub demand: Option<DemandEntry>,
     pub recorder: Option<RecorderSpan>,
     pub run: Option<Uuid>,
+    #[serde(default)]
+    pub labels: LabelMap,
+    /// Those that this version knows are shown.
+    #[serde(default)]
+    pub settings: Vec<Value>,
+}
+
+impl InstanceEntry {
+    /// Returns its labels and settings.
+    pub fn shown(&self) -> Shown {
+        let settings =
+            self.settings.iter().filter_map(|state| SettingState::deserialize(state).ok()).collect();
+        Shown { labels: self.labels.clone(), settings }
+    }
 }
 
 /// Rates on demand.

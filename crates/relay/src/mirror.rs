@@ -369,10 +369,14 @@ impl Mirror {
             probe_type: probe_type.uuid,
             kind: entry.kind,
             demand: entry.demand.and_then(|demand| demand.range()),
+            declared: None,
             state: InstanceState { hertz: entry.hertz, enabled: entry.enabled, recorder: entry.recorder },
         };
         match self.upstream.instance(&entry.node, announced, probe_type, entry.run) {
-            Ok(instance) => known.listed = Some(instance),
+            Ok(instance) => {
+                self.upstream.note_settings(&instance, entry.shown());
+                known.listed = Some(instance);
+            }
             Err(error) => {
                 known.listed = None;
                 let (node, instance) = (&entry.node, &entry.instance);
@@ -541,5 +545,6 @@ fn relayed(entry: &NodeEntry, hop: Option<Hop>, offset: Option<(i64, u64)>) -> R
         since: Nanos(entry.since.0.saturating_add_signed(offset)),
         is_replay: entry.replay,
         path: entry.path.iter().cloned().chain(hop).collect(),
+        labels: entry.labels.clone(),
     }
 }

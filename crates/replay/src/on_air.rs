@@ -44,7 +44,7 @@ impl OnAir {
             name: instance.as_ref().into(),
             probe_type: probe_type.uuid,
             kind: *kind,
-            demand: None,
+            demand: None, declared: None,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
         (probe_type.clone(), announced)

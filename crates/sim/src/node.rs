@@ -213,7 +213,7 @@ impl NodeHost {
             name: instance_name(number),
             probe_type: self.probe_type.uuid,
             kind: ProbeKind::Pushed,
-            demand: None,
+            demand: None, declared: None,
             state,
         };
         let (name, uuid) = (self.name(), self.uuid);

@@ -258,6 +258,7 @@ fn instance(dac: &Dac, name: &str) -> Arc<Instance> {
     };
     let announced = RegisteredInstance {
         demand: None,
+        declared: None,
         name: name.into(),
         probe_type: tank().uuid,
         kind: ProbeKind::Pushed,

@@ -85,11 +85,11 @@ impl Registry {
             }
             bytes += ENTRY_BYTES
                 + match entry {
-                    Entry::Node(name) => name.len(),
-                    Entry::Instance(topic) => inner
-                        .instances
-                        .get(topic)
-                        .map_or(0, |instance| instance.node.len() + instance.name.len()),
+                    Entry::Node(name) => name.len() + self.settings.shown_bytes(name, None),
+                    Entry::Instance(topic) => inner.instances.get(topic).map_or(0, |instance| {
+                        let (node, name) = (&instance.node, &instance.name);
+                        node.len() + name.len() + self.settings.shown_bytes(node, Some(name))
+                    }),
                 };
         }
         delta

@@ -72,6 +72,7 @@ impl Registry {
             probe_type: stored.probe_type.uuid,
             kind: stored.kind,
             demand: None,
+            declared: None,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
         let key = (stored.node.clone(), stored.instance.clone());

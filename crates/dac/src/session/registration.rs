@@ -109,6 +109,9 @@ impl NodeSession {
         out.push(DacMessage::Registered { topics });
         self.tell_safe(now, out);
         self.dac.registry.accept_commands(&node.name, self.number);
+        if !self.is_replay {
+            self.dac.settings.registered(&node.name);
+        }
         // Its rates may differ from the rates that readers ask for now.
         registered.iter().for_each(|instance| instance.demand.recheck());
         Ok(())

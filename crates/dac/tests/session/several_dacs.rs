@@ -401,7 +401,7 @@ async fn a_command_follows_its_node_once_with_the_same_uuid() {
     let dac = dac();
     let (stale, mut to_stale) = Upstream::new(&dac);
     relay(&stale, 1);
-    let command = NamedRequest { uuid: Uuid::from_u128(7), request: ProbeRequest::Enable };
+    let command = NamedRequest { uuid: Uuid::from_u128(7), keep: false, request: ProbeRequest::Enable };
     let execute = |command| dac.commands.execute(&dac.registry, ("a", "beat"), command, "test", Nanos(0));
     let (home, mut to_home) = Upstream::new(&dac);
     let upstreams = async {

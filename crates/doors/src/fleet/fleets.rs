@@ -106,12 +106,17 @@ impl Fleet {
         loop {
             let page = dac.registry.instances_after(after, PAGE);
             let last = page.last().map(|instance| instance.topic).filter(|_| page.len() == PAGE);
-            let page: Vec<_> =
-                page.into_iter().filter(|instance| self.selection.contains(instance)).collect();
+            let page = page.into_iter().filter(|instance| self.selection.contains(instance));
+            let labeled = page.map(|instance| {
+                let labels = dac.registry.all_labels(&instance);
+                (instance, labels)
+            });
+            let (page, labels): (Vec<_>, Vec<_>) =
+                labeled.filter(|(_, labels)| self.selection.passes(labels)).unzip();
             let known = self.summary().known(&page);
-            let measured = page.into_iter().zip(known).map(|(instance, known)| {
+            let measured = page.into_iter().zip(labels).zip(known).map(|((instance, labels), known)| {
                 let row = measure.row(dac, &instance, &self.selection, alarms, known.as_ref());
-                (instance, row)
+                (instance, labels, row)
             });
             let found = measured.collect();
             self.summary().take(found, (after, last));

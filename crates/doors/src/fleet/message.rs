@@ -1,9 +1,9 @@
 //! The message with a part of a fleet.
 
 use super::row::WrittenRow;
-use oasis_dac::SchemaHash;
+use oasis_dac::{SchemaHash, settings::LabelMap};
 use oasis_wire::quantity::TopicId;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// What changed after the round `from`, up to `round`.
 #[derive(Debug, Serialize)]
@@ -39,6 +39,23 @@ pub struct FleetType<'a> {
     pub schema: SchemaHash,
 }
 
-/// A new member: `[id, node, instance, index of its type]`.
-#[derive(Debug, Serialize)]
-pub struct FleetMember<'a>(pub u32, pub &'a str, pub &'a str, pub usize);
+/// A new member, or one with other labels: `[id, node, instance, index of its type]`, and its labels if it has some.
+#[derive(Debug)]
+pub struct FleetMember<'a> {
+    pub id: u32,
+    pub node: &'a str,
+    pub instance: &'a str,
+    pub type_index: usize,
+    pub labels: &'a LabelMap,
+}
+
+impl Serialize for FleetMember<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { id, node, instance, type_index, labels } = self;
+        if labels.is_empty() {
+            (id, node, instance, type_index).serialize(serializer)
+        } else {
+            (id, node, instance, type_index, labels).serialize(serializer)
+        }
+    }
+}

@@ -2,7 +2,10 @@
 
 use super::metric_path::{LONGEST, MetricPath};
 use crate::past::times::NotAllowed;
-use oasis_dac::Instance;
+use oasis_dac::{
+    Instance,
+    settings::{LabelFilter, LabelMap},
+};
 use oasis_wire::pattern::matches;
 use serde::Deserialize;
 use std::time::Duration;
@@ -21,6 +24,7 @@ pub struct Wanted {
     nodes: Option<String>,
     instances: Option<String>,
     types: Option<String>,
+    labels: Option<String>,
     #[serde(default)]
     metrics: Vec<String>,
     period: Option<f64>,
@@ -32,6 +36,7 @@ pub struct Selection {
     nodes: String,
     instances: String,
     types: String,
+    labels: LabelFilter,
     /// Paths in the order of the reader.
     pub metrics: Vec<MetricPath>,
     /// Time between two rounds.
@@ -66,6 +71,7 @@ impl Wanted {
             nodes: pattern("nodes", self.nodes.as_deref())?,
             instances: pattern("instances", self.instances.as_deref())?,
             types: pattern("types", self.types.as_deref())?,
+            labels: labels(self.labels.as_deref().unwrap_or_default())?,
             metrics: self.metrics.iter().map(path).collect::<Result<_, _>>()?,
             // Whole milliseconds, so that equal periods are equal.
             period: Duration::from_millis((period * 1_000.0) as u64),
@@ -84,13 +90,29 @@ fn pattern(name: &str, wanted: Option<&str>) -> Result<String, NotAllowed> {
     }
 }
 
+fn labels(text: &str) -> Result<LabelFilter, NotAllowed> {
+    let shown = || text.chars().take(LONGEST).collect::<String>();
+    let allowed = format!(
+        "KEY=VALUE separated by commas, at most 16 of them and {LONGEST_PATTERN} bytes; a * matches any text"
+    );
+    if text.len() > LONGEST_PATTERN {
+        return Err(NotAllowed::new("labels", &shown(), allowed));
+    }
+    LabelFilter::parse(text).map_err(|_| NotAllowed::new("labels", &shown(), allowed))
+}
+
 impl Selection {
-    /// Whether an instance belongs to the fleet. One that another type has replaced does not.
+    /// Whether an instance belongs to the fleet, whatever its labels are. One that another type has replaced does not.
     pub fn contains(&self, instance: &Instance) -> bool {
         matches(&self.nodes, &instance.node)
             && matches(&self.instances, &instance.name)
             && matches(&self.types, &instance.probe_type.name)
             && !instance.is_retired()
+    }
+
+    /// Whether an instance with these labels, its node's included, belongs to the fleet.
+    pub fn passes(&self, labels: &LabelMap) -> bool {
+        self.labels.is_empty() || self.labels.passes(labels)
     }
 }
 
@@ -115,6 +137,7 @@ mod tests {
     fn an_error_names_the_field_and_what_is_allowed() {
         let many = format!(r#"{{"nodes": "{}"}}"#, "a".repeat(513));
         for (json, words) in [
+            (r#"{"labels": "site"}"#, "labels is \"site\""),
             (r#"{"period": 0.1}"#, "period is \"0.1\""),
             (r#"{"period": 11}"#, "from 0.25 to 10"),
             (r#"{"metrics": ["a", "b", "c", "d"]}"#, "at most 3"),

@@ -8,7 +8,7 @@ use super::{
     row::{Row, WrittenRow},
 };
 use bytes::Bytes;
-use oasis_dac::{Instance, SchemaHash, now};
+use oasis_dac::{Instance, SchemaHash, now, settings::LabelMap};
 use oasis_websocket::{Opcode, frame};
 use oasis_wire::quantity::TopicId;
 use std::{
@@ -49,8 +49,9 @@ pub struct Piece {
 #[derive(Debug)]
 struct Member {
     instance: Arc<Instance>,
+    labels: LabelMap,
     row: Row,
-    /// The rounds in which it came, changed last, and was there last.
+    /// The rounds in which it came or got other labels, changed last, and was there last.
     joined: u64,
     changed: u64,
     seen: u64,
@@ -114,14 +115,17 @@ impl Summary {
     /// Takes the figures of all instances of the fleet after a topic, up to another one; up to the end without it.
     pub fn take(
         &mut self,
-        found: Vec<(Arc<Instance>, Row)>,
+        found: Vec<(Arc<Instance>, LabelMap, Row)>,
         (after, last): (Option<TopicId>, Option<TopicId>),
     ) {
         let round = self.round + 1;
-        for (instance, row) in found {
+        for (instance, labels, row) in found {
             match self.members.get_mut(&instance.topic) {
                 Some(known) => {
                     known.seen = round;
+                    if known.labels != labels {
+                        (known.labels, known.joined, known.changed) = (labels, round, round);
+                    }
                     if known.row != row {
                         (known.row, known.changed) = (row, round);
                     }
@@ -129,7 +133,7 @@ impl Summary {
                 None => {
                     let (joined, changed, seen) = (round, round, round);
                     let topic = instance.topic;
-                    self.members.insert(topic, Member { instance, row, joined, changed, seen });
+                    self.members.insert(topic, Member { instance, labels, row, joined, changed, seen });
                 }
             }
         }
@@ -207,7 +211,8 @@ impl Summary {
             }
             if member.joined > since {
                 let type_index = types.index_of(instance);
-                members.push(FleetMember(topic.0, &instance.node, &instance.name, type_index));
+                let (id, node, instance) = (topic.0, &*instance.node, &*instance.name);
+                members.push(FleetMember { id, node, instance, type_index, labels: &member.labels });
             }
             rows.push(WrittenRow { topic: *topic, row: &member.row, now: dac_time });
         }

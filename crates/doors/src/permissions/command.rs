@@ -4,7 +4,7 @@ use super::{Caller, NotRecorded, Outcome, Permissions, refusal::Refusal};
 use crate::problem::Problem;
 use oasis_access::Verb;
 use oasis_channel::InstanceState;
-use oasis_dac::{CommandError, Dac, NamedRequest, ProbeRequest, now};
+use oasis_dac::{Author, CommandError, Dac, NamedRequest, ProbeRequest, now};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ pub fn verb_of(request: &ProbeRequest) -> Verb {
         ProbeRequest::Deadband { .. } => Verb::Deadband,
         ProbeRequest::Demand(_) => Verb::Demand,
         ProbeRequest::DemandOff => Verb::DemandOff,
+        ProbeRequest::Reset { .. } => Verb::Reset,
     }
 }
 
@@ -79,9 +80,10 @@ impl Permissions {
             self.record_refusal(caller, verb.word(), &target, arguments, &refusal).await;
             return Err(refusal.into());
         }
-        let (dac, who) = (dac.clone(), caller.author(door));
+        let (dac, who, name) = (dac.clone(), caller.author(door), caller.principal().to_string());
         let sending = async move {
-            let sent = dac.commands.execute(&dac.registry, (&node, &instance), wish, &who, now()).await;
+            let author = Author { who: &who, name: &name };
+            let sent = dac.commands.execute(&dac.registry, (&node, &instance), wish, author, now()).await;
             sent.map_err(CommandFailure::from)
         };
         self.recorded(caller, verb.word(), target, arguments, sending).await
@@ -114,6 +116,8 @@ mod tests {
             (r#"{"command":"deadband","metric":"x"}"#, "deadband"),
             (r#"{"command":"demand","min":1,"max":2}"#, "demand"),
             (r#"{"command":"demand-off"}"#, "demand-off"),
+            (r#"{"command":"reset"}"#, "reset"),
+            (r#"{"command":"reset","setting":"deadband:x"}"#, "reset"),
         ] {
             let request: ProbeRequest = serde_json::from_str(text).unwrap();
             assert_eq!(Verb::of_command(name), Some(verb_of(&request)), "{name}");

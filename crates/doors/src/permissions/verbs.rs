@@ -15,4 +15,5 @@ pub const COMMANDS: &[Verb] = &[
     Verb::Deadband,
     Verb::Demand,
     Verb::DemandOff,
+    Verb::Reset,
 ];

@@ -95,7 +95,7 @@ impl Unfinished {
                     *self.counts.entry(instance.node.clone()).or_default() += 1;
                     let known = nodes.entry(instance.node.clone());
                     let node = known.or_insert_with(|| registry.node(&instance.node));
-                    put(&mut self.instances, &view::instance_of(node.as_ref(), instance));
+                    put(&mut self.instances, &view::instance_of(registry, node.as_ref(), instance));
                 }
                 let last = page.last().filter(|_| page.len() == PAGE).map(|instance| instance.topic);
                 self.place = last.map_or(Place::Node(None), |last| Place::Instance(Some(last)));
@@ -105,7 +105,7 @@ impl Unfinished {
                 let page = registry.nodes_after(after.as_deref(), PAGE);
                 for node in &page {
                     let count = self.counts.get(node.identity.name.as_str()).copied().unwrap_or_default();
-                    put(&mut self.nodes, &view::node(node, count));
+                    put(&mut self.nodes, &view::node(registry, node, count));
                 }
                 let last = page.last().filter(|_| page.len() == PAGE);
                 let last = last.map(|node| node.identity.name.clone());

@@ -176,7 +176,7 @@ fn greeting_with<T: Sample>(name: &str) -> anyhow::Result<(Encoder, [NodeMessage
         name: name.into(),
         probe_type: probe_type.uuid,
         kind: ProbeKind::Pushed,
-        demand: None,
+        demand: None, declared: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
     let hello = NodeMessage::Hello {

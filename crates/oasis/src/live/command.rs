@@ -168,7 +168,7 @@ fn matching(arguments: &Arguments) -> anyhow::Result<Vec<Target>> {
 /// Sends one command and prints the state of the instance.
 async fn run_one(arguments: &Arguments, target: &Target, wish: &ProbeRequest) -> anyhow::Result<()> {
     let uuid = arguments.uuid.unwrap_or_else(Uuid::new_v4);
-    let request = NamedRequest { uuid, request: wish.clone() };
+    let request = NamedRequest { uuid, keep: arguments.keep, request: wish.clone() };
     let (done, dac) = match send(&arguments.located, target, &request).await {
         // The node has not executed it: a TEM may know by now where the node is.
         Err(error) if has_code(&error, "node_moved") => send(&arguments.located, target, &request).await,

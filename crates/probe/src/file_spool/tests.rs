@@ -26,6 +26,7 @@ pub fn announcement(instances: usize) -> Arc<Announcement> {
         probe_type: Uuid::nil(),
         kind: ProbeKind::Pushed,
         demand: None,
+        declared: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
     let (uuid, run) = (Uuid::nil(), Uuid::new_v4());

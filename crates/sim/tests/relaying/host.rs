@@ -37,7 +37,7 @@ pub fn announced(instance: usize, probe_type: &ProbeType) -> RegisteredInstance 
         name: name(instance),
         probe_type: probe_type.uuid,
         kind: ProbeKind::Pushed,
-        demand: None,
+        demand: None, declared: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     }
 }
@@ -207,6 +207,7 @@ impl Host {
             since: node.since,
             is_replay: false,
             path: node.path().iter().cloned().chain([hop]).collect(),
+            labels: Default::default(),
         };
         let (upstream, _) = &self.upstream;
         if upstream.node(relayed).is_err() || !with_instances {

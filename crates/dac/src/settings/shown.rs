@@ -1,0 +1,171 @@
+//! Labels and settings of an instance as tools show them: each effective value with its source.
+
+use super::{InstanceSettings, KeptSetting, LabelMap, NodeSettings, SettingName, SettingValue};
+use crate::{instance::Instance, node::Node, registry::Registry};
+use oasis_wire::quantity::Nanos;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeSet, sync::Arc};
+
+/// Most settings of an instance that another DAC lists.
+const MOST_RELAYED: usize = 1_000;
+
+/// Labels and settings of an instance.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// Its own labels, without those of its node.
+    #[serde(default, skip_serializing_if = "LabelMap::is_empty")]
+    pub labels: LabelMap,
+    /// The settings that are kept, or differ from what the program has declared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<SettingState>,
+}
+
+/// A setting: its value, and where that comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SettingState {
+    /// `rate`, `enabled`, `deadband:METRIC`
+    pub setting: SettingName,
+    /// The value now; absent if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<SettingValue>,
+    /// What the program has declared; absent if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<SettingValue>,
+    /// What is kept; absent if a command has set it for this run only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptState>,
+}
+
+/// A kept setting.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeptState {
+    /// Its value.
+    pub value: SettingValue,
+    /// Who keeps it.
+    pub by: String,
+    /// Since when, on the DAC's clock.
+    pub at: Nanos,
+    /// Whether the present run of the node has it.
+    pub state: KeptCondition,
+    /// Why the node has refused it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// Whether a run has a kept setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeptCondition {
+    /// It has.
+    Applied,
+    /// It had, until somebody set another value for this run.
+    Replaced,
+    /// The node is not connected, or has not answered yet.
+    Waiting,
+    /// The node has refused it.
+    Refused,
+}
+
+impl Shown {
+    /// Returns whether this DAC would have listed it: it comes from another one.
+    pub fn is_valid(&self) -> bool {
+        super::are_valid(&self.labels) && self.settings.len() <= MOST_RELAYED
+    }
+}
+
+impl Registry {
+    /// Returns labels and settings of an instance.
+    pub fn shown(&self, instance: &Instance) -> Shown {
+        let instance = instance.source();
+        if instance.is_relayed() {
+            return instance.relayed_settings().as_ref().clone();
+        }
+        let node = self.settings.of_node(&instance.node);
+        let of = node.as_ref().and_then(|node| node.instances.get(&*instance.name));
+        let labels = of.map(|of| values(&of.labels)).unwrap_or_default();
+        Shown { labels, settings: settings_of(instance, of) }
+    }
+
+    /// Returns the labels of a node.
+    pub fn node_labels(&self, node: &Node) -> LabelMap {
+        match node.relayed_labels() {
+            Some(labels) => labels.as_ref().clone(),
+            None => {
+                self.settings.of_node(&node.identity.name).map(|of| values(&of.labels)).unwrap_or_default()
+            }
+        }
+    }
+
+    /// Returns the labels of an instance with those of its node, which its own replace.
+    pub fn all_labels(&self, instance: &Instance) -> LabelMap {
+        let mut labels = if instance.is_relayed() {
+            self.node(&instance.node).map(|node| self.node_labels(&node)).unwrap_or_default()
+        } else {
+            // Of most nodes nothing is kept.
+            let Some(node) = self.settings.of_node(&instance.node) else { return LabelMap::new() };
+            values(&node.labels)
+        };
+        labels.extend(self.labels_of(instance));
+        labels
+    }
+
+    fn labels_of(&self, instance: &Instance) -> LabelMap {
+        if instance.is_relayed() {
+            return instance.source().relayed_settings().labels.clone();
+        }
+        let node: Option<Arc<NodeSettings>> = self.settings.of_node(&instance.node);
+        let of = node.as_ref().and_then(|node| node.instances.get(&*instance.name));
+        of.map(|of| values(&of.labels)).unwrap_or_default()
+    }
+}
+
+fn values(labels: &std::collections::BTreeMap<String, super::Label>) -> LabelMap {
+    labels.iter().map(|(key, label)| (key.clone(), label.value.clone())).collect()
+}
+
+/// Returns the settings of an instance that are kept, or differ from the program's.
+pub(super) fn settings_of(instance: &Instance, kept: Option<&InstanceSettings>) -> Vec<SettingState> {
+    let program = instance.program();
+    let mut names = BTreeSet::from([SettingName::Rate, SettingName::Enabled]);
+    names.extend(program.changed_deadbands().map(|metric| SettingName::Deadband(metric.into())));
+    names.extend(kept.iter().flat_map(|of| of.kept.keys().cloned()));
+    drop(program);
+    let state = |setting: SettingName| {
+        let value = current(instance, &setting);
+        let program = instance.program().declared(&setting);
+        let kept = kept.and_then(|of| of.kept.get(&setting)).map(|kept| kept_state(instance, kept, value));
+        let is_shown = kept.is_some() || (program.is_some() && value.is_some() && value != program);
+        is_shown.then_some(SettingState { setting, value, program, kept })
+    };
+    names.into_iter().filter_map(state).collect()
+}
+
+/// Returns the value that an instance has now.
+pub(super) fn current(instance: &Instance, name: &SettingName) -> Option<SettingValue> {
+    let state = instance.state();
+    match name {
+        SettingName::Rate => {
+            let range = instance.demand.state().map(|demand| SettingValue::Demand(demand.range));
+            range.or(state.hertz.map(SettingValue::Hertz))
+        }
+        SettingName::Enabled => Some(SettingValue::Enabled(state.enabled)),
+        SettingName::Deadband(metric) => instance.program().deadband(metric),
+    }
+}
+
+fn kept_state(instance: &Instance, kept: &KeptSetting, value: Option<SettingValue>) -> KeptState {
+    let is_applied = kept.applied.is_some() && kept.applied == instance.ledger().run();
+    let state = match &kept.problem {
+        Some(_) => KeptCondition::Refused,
+        None if !is_applied => KeptCondition::Waiting,
+        // A DAC that has started since does not know the deadbands of a run.
+        None if value == Some(kept.value)
+            || matches!(kept.value, SettingValue::Deadband(_)) && value.is_none() =>
+        {
+            KeptCondition::Applied
+        }
+        None => KeptCondition::Replaced,
+    };
+    let problem = kept.problem.as_ref().map(|problem| problem.message.clone());
+    KeptState { value: kept.value, by: kept.by.clone(), at: kept.at, state, problem }
+}

@@ -24,6 +24,7 @@ mod followed_accounts;
 mod forget;
 mod harness;
 mod invisible;
+mod kept_settings;
 mod lab;
 mod large_registry;
 mod live_rules;

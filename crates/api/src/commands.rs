@@ -13,7 +13,7 @@ pub struct CommandRequest {
     node: String,
     /// Instance name.
     instance: String,
-    /// A UUID of the client's choice in `uuid`, if it may repeat the command: the node executes it at most once. And `{"command": "hertz", "hertz": 10}`, `{"command": "demand", "min": 1, "max": 100}`, `{"command": "deadband", "metric": "temperature", "deadband": 0.5}`, or `demand-off`, `enable`, `disable`, `sample-now`, `trigger`.
+    /// A UUID of the client's choice in `uuid`, if it may repeat the command: the node executes it at most once. And `{"command": "hertz", "hertz": 10}`, `{"command": "demand", "min": 1, "max": 100}`, `{"command": "deadband", "metric": "temperature", "deadband": 0.5}`, or `demand-off`, `enable`, `disable`, `sample-now`, `trigger`; `"keep": true` if what it sets is kept for the next runs of the node. `{"command": "reset", "setting": "rate"}` returns to what the program has declared, without `setting` all of it.
     #[serde(flatten)]
     #[schema(value_type = Object)]
     wish: NamedRequest,
@@ -32,7 +32,7 @@ pub struct CommandDone {
 /// Sends a command to a probe and waits until its node has done it.
 #[utoipa::path(post, path = "/api/v1/commands", request_body = CommandRequest,
     responses((status = 200, body = CommandDone), (status = 403, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem),
-        (status = 422, body = Problem), (status = 503, body = Problem), (status = 504, body = Problem)))]
+        (status = 422, body = Problem), (status = 503, body = Problem), (status = 504, body = Problem), (status = 507, body = Problem)))]
 pub async fn send(
     State(doors): State<Doors>,
     Extension(caller): Extension<Caller>,

@@ -120,6 +120,9 @@ async fn forgotten(api: &Api, of: Forgotten) -> Result<ForgottenView, Problem> {
         None => Removed::default(),
     };
     dac.commands.forget(&of.node, of.instance.as_deref());
+    let (settings, names) = (dac.settings.clone(), of.clone());
+    let forgotten = blocking(move || settings.forget(&names.node, names.instance.as_deref())).await?;
+    forgotten.map_err(|error| crate::labels::settings_problem(&error))?;
     let Forgotten { node, instance } = of;
     let Removed { holdings, rewritten, removed: emptied, .. } = removed;
     Ok(ForgottenView {

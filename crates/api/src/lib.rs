@@ -24,6 +24,7 @@ mod forget;
 mod handlers;
 mod health;
 mod instances;
+mod labels;
 mod layout_store;
 mod layout_versions;
 mod layouts;
@@ -38,6 +39,7 @@ mod rules;
 mod search;
 mod security;
 mod session;
+mod settings;
 mod shards;
 mod sql;
 mod tem;
@@ -81,6 +83,7 @@ const RULES: &[Verb] = &[Verb::Rules];
 const SQL: &[Verb] = &[Verb::Sql];
 const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
 const ALARMS: &[Verb] = &[Verb::Alarms];
+const LABELS: &[Verb] = &[Verb::Labels];
 
 #[derive(OpenApi)]
 #[openapi(
@@ -136,6 +139,9 @@ const ALARMS: &[Verb] = &[Verb::Alarms];
         forget::instance,
         commands::send,
         commands::journal,
+        settings::list,
+        labels::list,
+        labels::change,
         rules::list::list,
         rules::files::get,
         rules::files::put,
@@ -390,6 +396,9 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .post("/api/v1/archive/retention/confirm", Everywhere(ADMINISTRATION), archive::confirm_retention)
         .post("/api/v1/commands", Somewhere(COMMANDS), commands::send)
         .get("/api/v1/commands", Somewhere(READ), commands::journal)
+        .get("/api/v1/settings", Somewhere(READ), settings::list)
+        .get("/api/v1/labels", Somewhere(READ), labels::list)
+        .patch("/api/v1/labels", Somewhere(LABELS), labels::change)
         // A file names instances, and its rules are about all that match.
         .get("/api/v1/rules", Everywhere(LIVE), rules::list::list)
         .get("/api/v1/rules/handover", Somewhere(PAST), alarms::handover::list)

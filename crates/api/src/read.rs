@@ -53,6 +53,11 @@ impl InstanceFilter {
         self.node.as_deref().zip(self.instance.as_deref())
     }
 
+    /// Whether the node of this name itself is requested, besides its instances.
+    pub fn wants_node(&self, node: &str) -> bool {
+        self.instance.is_none() && self.node.as_deref().is_none_or(|wanted| wanted == node)
+    }
+
     /// Whether the instance of this name on this node is requested.
     pub fn wants(&self, node: &str, instance: &str) -> bool {
         self.node.as_deref().is_none_or(|wanted| wanted == node)

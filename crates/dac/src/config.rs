@@ -55,7 +55,7 @@ pub struct ChannelConfig {
     pub max_topics: usize,
     /// Memory limit for the schemas of all instances and nodes, in bytes; further schemas are refused.
     pub max_schema_bytes: usize,
-    /// Directory where labels and kept settings of nodes are, made if it is not there; empty: in memory, until the process ends.
+    /// Directory where labels and kept settings of nodes are, made if it is not there; empty: beside the archive, and without one in memory until the process ends.
     pub settings_dir: String,
 }
 

@@ -4,7 +4,7 @@ use crate::{access, archive, ca, export, forget, import, lab, pdl, rules, setup,
 #[cfg(feature = "live")]
 use crate::{
     live::arguments::{Audit, Dac, Handlers, List, Node, Notify, Relay, Shards, SignInLink, Tail, Tem, Up},
-    live::{alarms, annotation, command, replay, test_run},
+    live::{alarms, annotation, command, labels, replay, settings, test_run},
 };
 use clap::{Parser, Subcommand};
 use std::sync::LazyLock;
@@ -147,8 +147,26 @@ pub enum Verb {
   oasis command my-host/memory sample-now
   oasis command my-host/oven trigger
   oasis command my-host/oven deadband temperature 0.5
-  oasis command 'plant-*/heartbeat' hertz 2     all that match")]
+  oasis command 'plant-*/heartbeat' hertz 2     all that match
+  oasis command my-host/processor hertz 10 --keep   also in the next runs of the node
+  oasis command my-host/processor reset         as the program has declared it")]
     Command(command::Arguments),
+    #[cfg(feature = "live")]
+    /// List and reset settings that are kept for the next runs of nodes.
+    #[command(after_help = "Examples:
+  oasis settings list                        what is kept, or differs from what programs have declared
+  oasis settings list plant-7
+  oasis settings reset my-host/processor     all settings of an instance
+  oasis settings reset 'my-host/*' rate")]
+    Settings(settings::Arguments),
+    #[cfg(feature = "live")]
+    /// Set, remove and list labels of nodes and instances.
+    #[command(after_help = "Examples:
+  oasis label set plant-7 site=graz rack=7   labels of a node
+  oasis label set 'plant-*/engine' unit=1    of all instances that match
+  oasis label remove plant-7 rack
+  oasis label list site=graz")]
+    Label(labels::Arguments),
     /// Export samples of an archive to a file for other programs, also while its DAC runs.
     #[command(after_help = "Examples:
   oasis export --archive ~/samples my-host/processor -o processor.csv

@@ -39,7 +39,8 @@ pub fn pushed(name: impl Into<String>, probe_type: &ProbeType) -> RegisteredInst
         name: name.into(),
         probe_type: probe_type.uuid,
         kind: ProbeKind::Pushed,
-        demand: None, declared: None,
+        demand: None,
+        declared: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     }
 }

@@ -12,6 +12,8 @@ import { CommandBar } from './command_bar.tsx';
 import { Gaps } from './gaps.tsx';
 import { Gauges } from './gauges.tsx';
 import { HistoryStrip } from './history_strip.tsx';
+import { KeptSettings } from './kept_settings.tsx';
+import { LabelChips } from './label_chips.tsx';
 import { MetricTable } from './metric_table.tsx';
 import { MoreCommands } from './more_commands.tsx';
 import { useUniqueId } from './use_unique_id.ts';
@@ -36,6 +38,7 @@ export function Card({ target }: { target: Target }) {
             {target.instance}
           </h2>
           <CardType target={target} cells={cells} />
+          <LabelChips target={target} />
         </div>
         <CardState cells={cells} />
         <button
@@ -57,6 +60,7 @@ export function Card({ target }: { target: Target }) {
         <OfflineNote target={target} />
         <MetricTable target={target} cells={cells} shown={shown} />
         <MoreCommands target={target} cells={cells} problem={problem} />
+        <KeptSettings target={target} cells={cells} />
         <Gaps cells={cells} />
       </section>
     </article>

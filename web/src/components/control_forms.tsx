@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { Toggle } from '../panels/toggle.tsx';
 import { can } from '../state/abilities.ts';
 import { command } from '../state/actions.ts';
 import { cellsOf } from '../state/store.ts';
@@ -14,6 +15,7 @@ const words = strings.control;
 /** Commands for the chosen instances; each command goes to those that support it. */
 export function ControlForms({ chosen }: { chosen: readonly Target[] }) {
   const problem = useSignal('');
+  const isKept = useSignal(false);
   const able = (wanted: CommandRequest['command']) =>
     chosen.filter((target) => {
       const entry = cellsOf(target).entry.value;
@@ -21,12 +23,14 @@ export function ControlForms({ chosen }: { chosen: readonly Target[] }) {
     });
   const give = (request: CommandRequest, to: readonly Target[] = able(request.command)) => {
     problem.value = '';
-    for (const target of to) command(target, request);
+    const kept = isKept.value && isSetting(request) ? { ...request, keep: true } : request;
+    for (const target of to) command(target, kept);
   };
   const tell = (text: string) => {
     problem.value = text;
   };
   const following = able('demand-off').length;
+  const changed = able('reset').length;
   const schemas = able('deadband').flatMap((target) => cellsOf(target).status.value?.schema ?? []);
   const metrics = new Map(schemas.flatMap((schema) => schema.metrics.map((metric) => [metric.name, metric])));
   /** A deadband belongs to a metric: instances without a metric of that name are skipped. */
@@ -36,6 +40,26 @@ export function ControlForms({ chosen }: { chosen: readonly Target[] }) {
     );
   return (
     <div class="control-forms">
+      <div class="control-row">
+        <Toggle
+          label={strings.commands.kept.keepAll}
+          isOn={isKept.value}
+          testId="control-keep"
+          onChange={(isOn) => {
+            isKept.value = isOn;
+          }}
+        />
+        <button
+          type="button"
+          class="button"
+          disabled={changed === 0}
+          title={strings.commands.kept.resetAllTip}
+          data-testid="control-reset"
+          onClick={() => give({ command: 'reset' })}
+        >
+          {words.counted(strings.commands.kept.reset, changed)}
+        </button>
+      </div>
       <RateForm count={able('hertz').length} onRequest={give} onProblem={tell} />
       {able('demand').length > 0 && (
         <div class="control-row" data-testid="control-demand">
@@ -96,6 +120,11 @@ export function ControlForms({ chosen }: { chosen: readonly Target[] }) {
       </p>
     </div>
   );
+}
+
+/** Whether a command sets something that can be kept. */
+function isSetting({ command: name }: CommandRequest): boolean {
+  return name !== 'sample-now' && name !== 'trigger' && name !== 'reset';
 }
 
 function RateForm(props: {

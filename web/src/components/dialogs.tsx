@@ -10,6 +10,7 @@ const AddDialog = lazy(async () => (await import('./add_dialog.tsx')).AddDialog)
 const LayoutDialog = lazy(async () => (await import('./layout_dialog.tsx')).LayoutDialog);
 const NoteDialog = lazy(async () => (await import('./note_dialog.tsx')).NoteDialog);
 const ControlDialog = lazy(async () => (await import('./control_dialog.tsx')).ControlDialog);
+const LabelsDialog = lazy(async () => (await import('./labels_dialog.tsx')).LabelsDialog);
 const PasswordDialog = lazy(async () => (await import('./password_dialog.tsx')).PasswordDialog);
 const AccountsDialog = lazy(async () => (await import('./accounts_dialog.tsx')).AccountsDialog);
 const AuditDialog = lazy(async () => (await import('./audit_dialog.tsx')).AuditDialog);
@@ -41,6 +42,8 @@ export function Dialogs() {
       return <LayoutDialog />;
     case 'control':
       return <ControlDialog />;
+    case 'labels':
+      return <LabelsDialog />;
     case 'moment':
       return <MomentDialog />;
     case 'note':

@@ -122,6 +122,19 @@ it('forgets removed members, and all of them when a new picture begins', () => {
   expect(book.members.size).toBe(0);
 });
 
+it('takes new labels of a member without forgetting its points', () => {
+  const book = pump();
+  const ring = book.members.get(1)?.ring;
+  expect(book.members.get(1)?.labels).toEqual({});
+  const labels = { site: 'graz', ['__proto__']: 'x', wrong: 7 };
+  const members = [[1, 'plant', 'pump', 0, JSON.parse(JSON.stringify(labels))]];
+  book.apply(change(1, 2, [], { members }), 1000);
+  expect({ ...book.members.get(1)?.labels }).toEqual({ site: 'graz', ['__proto__']: 'x' });
+  expect(book.members.get(1)?.ring).toBe(ring);
+  book.apply(change(2, 3, [], { members: [[1, 'plant', 'pump', 0]] }), 2000);
+  expect(book.members.get(1)?.labels).toEqual({});
+});
+
 it('survives what is no message of a fleet', () => {
   const book = pump();
   book.apply(

@@ -1,4 +1,5 @@
 import { type Fields, listOf, valuesOf } from '../fields.ts';
+import { type Labels, parseLabels } from '../stream/settings.ts';
 import { type FleetType, type FleetValue, type Health, POINTS } from './query.ts';
 
 /** Rounds over which a sparkline is drawn through for an instance without a known rate. */
@@ -13,6 +14,8 @@ export interface Member {
   readonly instance: string;
   readonly type: string;
   readonly schema: string;
+  /** With those of its node. */
+  labels: Labels;
   state: string;
   hertz: number | null;
   /** When the newest batch arrived, milliseconds by the DAC's clock; undefined before the first. */
@@ -125,7 +128,13 @@ export class FleetBook {
   }
 
   private add(entry: readonly unknown[], types: readonly Fields[]): void {
-    const [id, node, instance, index] = entry;
+    const [id, node, instance, index, found] = entry;
+    const labels = parseLabels(found);
+    const known = this.members.get(number(id));
+    if (known) {
+      known.labels = labels;
+      return;
+    }
     const type = types[number(index)] ?? {};
     this.members.set(number(id), {
       id: number(id),
@@ -133,6 +142,7 @@ export class FleetBook {
       instance: text(instance),
       type: text(type.type),
       schema: text(type.schema),
+      labels,
       state: 'offline',
       hertz: null,
       arrived: undefined,

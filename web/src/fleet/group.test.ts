@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
+import { NO_LABELS } from '../stream/settings.ts';
 import { captured, groupOf, prefixOf } from './group.ts';
 
-const row = { node: 'line-3-press-07', instance: 'motor', type: 'Plant::Motor' };
+const labels = { site: 'graz' };
+const row = { node: 'line-3-press-07', instance: 'motor', type: 'Plant::Motor', labels };
 
 it('groups by node, type, or a part of the name', () => {
   expect(groupOf({ by: 'none', text: '' }, row)).toBe('');
@@ -11,6 +13,12 @@ it('groups by node, type, or a part of the name', () => {
   expect(groupOf({ by: 'pattern', text: 'line-*-press-*' }, row)).toBe('3');
   expect(groupOf({ by: 'pattern', text: 'mo*' }, row)).toBe('tor');
   expect(groupOf({ by: 'pattern', text: 'hall-*' }, row)).toBe('');
+});
+
+it('groups by the value of a label', () => {
+  expect(groupOf({ by: 'label', text: 'site' }, row)).toBe('graz');
+  expect(groupOf({ by: 'label', text: 'rack' }, row)).toBe('');
+  expect(groupOf({ by: 'label', text: 'constructor' }, { ...row, labels: NO_LABELS })).toBe('');
 });
 
 it('takes the number at the end of a name away without a delimiter', () => {

@@ -1,9 +1,9 @@
-import type { Grouping } from './query.ts';
+import type { FleetRow, Grouping } from './query.ts';
 
 /** Returns the group of a row; an empty name for rows that no pattern matches. */
 export function groupOf(
   grouping: Grouping,
-  row: { readonly node: string; readonly instance: string | undefined; readonly type: string },
+  row: Pick<FleetRow, 'node' | 'instance' | 'type' | 'labels'>,
 ): string {
   switch (grouping.by) {
     case 'none':
@@ -14,6 +14,8 @@ export function groupOf(
       return row.type;
     case 'prefix':
       return prefixOf(row.node, grouping.text);
+    case 'label':
+      return row.labels[grouping.text] ?? '';
     case 'pattern':
       return captured(grouping.text, row.node) ?? captured(grouping.text, row.instance ?? '') ?? '';
   }

@@ -84,3 +84,28 @@ it('groups rows, and folds groups', () => {
     'line-2-10',
   ]);
 });
+
+it('shows for a node what labels all its instances have, and finds rows by labels', () => {
+  const book = new FleetBook(0);
+  const members = [
+    [1, 'a', 'motor', 0, { site: 'graz', unit: '1' }],
+    [2, 'a', 'pump', 0, { site: 'graz', unit: '2' }],
+    [3, 'b', 'motor', 0],
+  ];
+  const rows = members.map(([id]) => [id, 'online', 1, 10, 1, 0, 0, 0]);
+  book.apply({ from: 0, reset: true, round: 1, dac_time: 1e15, types: [{ type: 'T' }], members, rows }, 0);
+  const lines = (look: Partial<FleetLook>) =>
+    listingOf(book, 0, { ...LOOK, ...look }, 0).lines.map((line) =>
+      'row' in line ? [line.row.node, line.row.instance, { ...line.row.labels }] : line.group,
+    );
+  expect(lines({ rows: 'nodes' })).toEqual([
+    ['a', undefined, { site: 'graz' }],
+    ['b', undefined, {}],
+  ]);
+  expect(lines({ words: ['unit=2'] })).toEqual([['a', 'pump', { site: 'graz', unit: '2' }]]);
+  const groups = lines({ group: { by: 'label', text: 'site' }, folded: ['graz', ''] });
+  expect(groups).toMatchObject([
+    { name: 'graz', count: 2 },
+    { name: '', count: 1 },
+  ]);
+});

@@ -1,3 +1,4 @@
+import { type Labels, parseLabels } from '../stream/settings.ts';
 import { type FleetBook, type Member, numeric } from './book.ts';
 import { groupOf } from './group.ts';
 import {
@@ -56,6 +57,7 @@ function instancesOf(book: FleetBook, metrics: number, now: number): Listed[] {
       node: member.node,
       instance: member.instance,
       type: member.type,
+      labels: member.labels,
       count: 1,
       health: book.healthOf(member, now),
       age: book.ageOf(member, now),
@@ -111,6 +113,7 @@ function nodeRow(book: FleetBook, node: string, members: Member[], metrics: numb
     node,
     instance: undefined,
     type: types.size === 1 ? first.type : '',
+    labels: sharedLabels(members),
     count: members.length,
     health,
     age,
@@ -124,9 +127,17 @@ function nodeRow(book: FleetBook, node: string, members: Member[], metrics: numb
   return { row, members: greatest };
 }
 
+/** Returns the labels that all members have. */
+function sharedLabels([first, ...others]: readonly Member[]): Labels {
+  if (others.every(({ labels }) => labels === first.labels)) return first.labels;
+  const isShared = ([key, value]: [string, string]) => others.every(({ labels }) => labels[key] === value);
+  return parseLabels(Object.fromEntries(Object.entries(first.labels).filter(isShared)));
+}
+
 function matches(row: FleetRow, words: readonly string[]): boolean {
   if (words.length === 0) return true;
-  const names = `${row.node} ${row.instance ?? ''} ${row.type} ${row.health}`.toLowerCase();
+  const labels = Object.entries(row.labels).map(([key, value]) => ` ${key}=${value}`);
+  const names = `${row.node} ${row.instance ?? ''} ${row.type} ${row.health}${labels.join('')}`.toLowerCase();
   return words.every((word) => names.includes(word));
 }
 

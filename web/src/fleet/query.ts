@@ -1,10 +1,14 @@
 /** What a fleet panel asks the worker for, and the answer. */
 
+import type { Labels } from '../stream/settings.ts';
+
 /** Which instances, by patterns with `*`, and which of their metrics. */
 export interface FleetSelection {
   readonly nodes: string;
   readonly instances: string;
   readonly types: string;
+  /** Pairs that all must match, such as `site=graz, rack=*`; absent for any. */
+  readonly labels?: string;
   /** At most {@link MAX_METRICS} paths, such as `load` or `motor.speed`. */
   readonly metrics: readonly string[];
   /** Seconds between two rounds. */
@@ -18,10 +22,10 @@ export const MAX_METRICS = 3;
 /** Seconds between two rounds that the page offers. */
 export const PERIODS: readonly number[] = [0.25, 0.5, 1, 2, 5, 10];
 
-export const groupings = ['none', 'node', 'type', 'prefix', 'pattern'] as const;
+export const groupings = ['none', 'node', 'type', 'prefix', 'pattern', 'label'] as const;
 export type GroupingName = (typeof groupings)[number];
 
-/** How rows are grouped; `text`: the delimiter after a prefix, or a pattern whose first `*` is the group. */
+/** How rows are grouped; `text`: the delimiter after a prefix, a pattern whose first `*` is the group, or the key of a label. */
 export interface Grouping {
   readonly by: GroupingName;
   readonly text: string;
@@ -75,6 +79,8 @@ export interface FleetRow {
   /** Undefined for a node. */
   readonly instance: string | undefined;
   readonly type: string;
+  /** Its labels, those of its node included; of a node, those that all its instances have. */
+  readonly labels: Labels;
   /** Instances in it. */
   readonly count: number;
   readonly health: Health;

@@ -10,6 +10,8 @@ export interface FleetSettings {
   readonly nodes: string;
   readonly instances: string;
   readonly types: string;
+  /** Pairs that all must match; empty for any. */
+  readonly labels: string;
   /** Undefined: those of the most common type. */
   readonly metrics?: readonly string[];
   readonly period: number;
@@ -22,6 +24,7 @@ export const defaultFleet: FleetSettings = {
   nodes: '*',
   instances: '*',
   types: '*',
+  labels: '',
   period: 1,
   shape: 'nodes',
   order: { by: 'name', isDown: false },
@@ -44,6 +47,7 @@ export function parseFleet(json: Fields): FleetSettings {
     nodes: pattern(json.nodes),
     instances: pattern(json.instances),
     types: pattern(json.types),
+    labels: typeof json.labels === 'string' ? json.labels.slice(0, LONGEST) : '',
     ...(metrics && { metrics: metrics as string[] }),
     period: PERIODS.find((period) => period === json.period) ?? defaultFleet.period,
     shape: shapes.find((shape) => shape === json.shape) ?? defaultFleet.shape,

@@ -29,6 +29,7 @@ const gruende: Record<string, string> = {
   unknown: 'die Verbindung zum Knoten riss ab: vielleicht hat er den Befehl ausgeführt',
   refused: 'der Knoten hat abgelehnt',
   unknown_instance: 'der DAC kennt diese Instanz nicht',
+  not_kept: 'nicht behalten',
 };
 
 const anmeldung: Record<string, string> = {
@@ -76,6 +77,43 @@ const befehle = {
   deadbandWrong: 'Geben Sie ein Totband von 0 oder mehr ein, oder nichts für jede Änderung.',
   outOfRange: 'Geben Sie eine Rate von 0.01 bis 1000 Hz ein.',
   idle: '\u00a0',
+  kept: {
+    rate: 'Rate',
+    enabled: 'Messung',
+    deadband: (metric: string) => `Totband von ${metric}`,
+    hertz: (hertz: string) => `${hertz} Hz`,
+    demand: (min: string, max: string) => `${min} bis ${max} Hz nach Bedarf`,
+    on: 'ein',
+    off: 'aus',
+    anyChange: 'jede Änderung',
+    unknown: 'unbekannt',
+    local: 'diesem Rechner',
+    by: (who: string, ago: string) => `behalten: vor ${ago} gesetzt von ${who}`,
+    program: (value: string) => `vom Programm: ${value}`,
+    thisRun: 'nur für diesen Lauf',
+    waiting: (value: string, by: string) => `${value} ${by}, wartet auf den Knoten`,
+    replaced: (value: string, by: string) => `für diesen Lauf; ${value} ${by}`,
+    refused: (value: string, by: string, why: string) => `${value} ${by}; der Knoten hat abgelehnt: ${why}`,
+    keep: 'Für nächste Läufe behalten',
+    keepTip: 'Der DAC setzt es bei jedem Start des Knotens wieder',
+    keepAll: 'Für nächste Läufe behalten',
+    reset: 'Zurücksetzen',
+    resetTip: (program: string) =>
+      `Zurück zu dem, was das Programm festgelegt hat (${program}), und nichts behalten`,
+    resetAllTip: 'Zurück zu dem, was die Programme festgelegt haben, und nichts behalten',
+    labels: 'Etiketten\u2026',
+    labelList: (labels: string) => `Etiketten: ${labels}`,
+    labelsTitle: 'Etiketten',
+    labelsHint:
+      'Freie Paare wie site=graz. Sie stehen auf Karten, Filter finden sie, und sie gruppieren Flotten. Eine Instanz hat auch die ihres Knotens.',
+    ofInstance: (instance: string) => `Der Instanz ${instance}`,
+    ofNode: (node: string) => `Des Knotens ${node}`,
+    noLabels: 'Keine Etiketten',
+    pair: 'Schlüssel=Wert',
+    pairWrong: 'Geben Sie Schlüssel und Wert ein, zum Beispiel site=graz.',
+    add: 'Hinzufügen',
+    remove: (label: string) => `${label} entfernen`,
+  },
   pending: (what: string) => `${what}\u2026`,
   done: (what: string) => `${what}: fertig`,
   failed: (what: string, why: string) => `${what}: ${why}`,
@@ -247,7 +285,7 @@ export const de: Translation = {
 
   tree: {
     title: 'Instanzen',
-    filter: 'Filtern nach Name, Typ oder Metrik',
+    filter: 'Filtern nach Name, Typ, Metrik oder Etikett',
     filterShort: 'Filtern',
     fleet: 'Flotte',
     fleetTip: (nodes: number) =>
@@ -526,6 +564,8 @@ export const de: Translation = {
     offline: 'offline',
     actions: (instance) => `Aktionen von ${instance}`,
     watch: (instance) => `${instance} beobachten`,
+    labels: (instance) => `Etiketten von ${instance}`,
+    reset: (instance) => `${instance} zurücksetzen`,
     unwatch: (instance) => `${instance} nicht mehr beobachten`,
     goTo: (instance) => `Zu ${instance} gehen`,
     rate: (instance) => `Rate von ${instance} setzen`,
@@ -633,6 +673,11 @@ export const de: Translation = {
 type View = Parameters<NonNullable<NonNullable<Translation['commands']>['what']>>[0];
 
 function befehl({ request }: View): string {
+  const name = befehlsname(request);
+  return request.keep ? `${name} und behalten` : name;
+}
+
+function befehlsname(request: View['request']): string {
   switch (request.command) {
     case 'hertz':
       return `${request.hertz} Hz setzen`;
@@ -650,6 +695,8 @@ function befehl({ request }: View): string {
       return befehle.sampleNow;
     case 'trigger':
       return befehle.trigger;
+    case 'reset':
+      return befehle.kept.reset;
   }
 }
 

@@ -53,6 +53,7 @@ it('reads fleets, and what is wrong in one is as in a new one', () => {
     nodes: 'plant-*',
     instances: '*',
     types: '*',
+    labels: 'site=graz',
     metrics: ['load'],
     period: 0.5,
     shape: 'tiles',

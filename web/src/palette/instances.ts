@@ -5,6 +5,7 @@ import { buildPanels, fits, type WantedKind } from '../panels/build.ts';
 import { targetsOf } from '../panels/spec.ts';
 import { can } from '../state/abilities.ts';
 import { unwatch, watch } from '../state/actions.ts';
+import { editLabels, labelsOf, pairsOf } from '../state/labels.ts';
 import { openPanels, panels, revealed } from '../state/panels.ts';
 import { readSchemas } from '../state/schemas.ts';
 import { mayAdminister } from '../state/session.ts';
@@ -43,6 +44,7 @@ function instanceEntry(entry: InstanceEntry): PaletteEntry {
     kind: 'instance',
     title: entry.instance,
     detail: [words.on(entry.node), shortType(entry.type), state].filter(Boolean).join(' \u00b7 '),
+    words: pairsOf(labelsOf(entry)).join(' '),
     run: () => goTo(entry),
     actions: () => actionsOf(entry),
   };
@@ -101,6 +103,7 @@ function actionsOf(entry: InstanceEntry): PaletteLevel {
   const entries = [
     control(entry, 'go', words.goTo(instance), { run: () => goTo(entry) }),
     watching,
+    control(entry, 'labels', words.labels(instance), { run: () => editLabels(entry) }),
     ...controlsOf(entry),
     ...(schemaOfTarget(entry)?.metrics ?? []).map((metric) => metricEntry(entry, metric)),
   ];
@@ -124,6 +127,10 @@ function* controlsOf(entry: InstanceEntry): Iterable<PaletteEntry> {
     if (can(entry, 'demand-off')) {
       const title = words.follow(instance);
       yield control(entry, 'demand-off', title, { run: give(title, { command: 'demand-off' }) });
+    }
+    if (can(entry, 'reset')) {
+      const title = words.reset(instance);
+      yield control(entry, 'reset', title, { run: give(title, { command: 'reset' }) });
     }
     const title = entry.enabled ? words.disable(instance) : words.enable(instance);
     yield control(entry, entry.enabled ? 'disable' : 'enable', title, {

@@ -26,6 +26,13 @@ export function FleetChoice({ spec, schemas, onChange }: Props) {
           onChange={(text) => onChange({ [part]: text === '' ? '*' : text })}
         />
       ))}
+      <TextField
+        label={words.labels}
+        value={spec.labels}
+        tip={words.labelsTip}
+        testId="fleet-labels"
+        onChange={(labels) => onChange({ labels })}
+      />
       <Metrics spec={spec} schemas={schemas} onChange={onChange} />
       <label class="fleet-field">
         <span>{words.period}</span>
@@ -104,11 +111,11 @@ function Groups({ spec, onChange }: Pick<Props, 'spec' | 'onChange'>) {
           ))}
         </select>
       </label>
-      {(by === 'prefix' || by === 'pattern') && (
+      {(by === 'prefix' || by === 'pattern' || by === 'label') && (
         <TextField
-          label={by === 'prefix' ? words.delimiter : words.pattern}
+          label={words.groupTexts[by]}
           value={text}
-          tip={by === 'prefix' ? words.delimiterTip : words.patternGroupTip}
+          tip={words.groupTips[by]}
           testId="fleet-group-text"
           onChange={(next) => onChange({ group: { by, text: next } })}
         />

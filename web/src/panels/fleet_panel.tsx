@@ -38,6 +38,7 @@ export function FleetPanel({ spec }: { spec: Spec }) {
     nodes: spec.nodes,
     instances: spec.instances,
     types: spec.types,
+    ...(spec.labels !== '' && { labels: spec.labels }),
     metrics: spec.metrics ?? [],
     period: spec.period,
   };

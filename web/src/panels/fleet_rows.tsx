@@ -44,6 +44,7 @@ export function nameOfRow({ node, instance }: FleetRow): string {
 
 /** One row of the table. Clicks and keys are handled by the list. */
 export function Row({ row, metrics, id, top, index, isCurrent, isChosen }: RowProps) {
+  const pairs = Object.entries(row.labels).map(([key, value]) => visible(`${key}=${value}`));
   return (
     <div
       role="option"
@@ -69,6 +70,11 @@ export function Row({ row, metrics, id, top, index, isCurrent, isChosen }: RowPr
           <small>{words.instancesOf(formatInteger(row.count))}</small>
         )}
         {row.instance !== undefined && <small>{visible(row.node)}</small>}
+        {pairs.length > 0 && (
+          <small class="fleet-row-labels" title={pairs.join('\n')} data-testid="fleet-row-labels">
+            <bdi>{pairs.join(' \u00b7 ')}</bdi>
+          </small>
+        )}
       </span>
       <HealthCell health={row.health} />
       <span class="fleet-number fleet-age">{row.age === undefined ? NOTHING : formatAge(row.age)}</span>

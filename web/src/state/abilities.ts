@@ -17,6 +17,8 @@ export function can(entry: InstanceEntry, command: CommandRequest['command']): b
       return entry.kind === 'on-change';
     case 'trigger':
       return entry.recorder !== null;
+    case 'reset':
+      return entry.settings.length > 0;
     case 'enable':
     case 'disable':
       return true;

@@ -6,6 +6,7 @@ export type DialogName =
   | 'layout'
   | 'note'
   | 'control'
+  | 'labels'
   | 'moment'
   | 'accounts'
   | 'password'

@@ -1,6 +1,7 @@
 import { computed } from '@preact/signals';
 import type { InstanceEntry, NodeEntry } from '../stream/protocol.ts';
 import { isGone, isGoneListOpen } from './away.ts';
+import { labelsOf, pairsOf } from './labels.ts';
 import { findMetric, schemaOf } from './schemas.ts';
 import { filter, registry } from './store.ts';
 
@@ -64,7 +65,8 @@ interface Found {
 export function search(entry: InstanceEntry, words: readonly string[]): Found | undefined {
   if (words.length === 0) return { entry, metric: undefined };
   const names = `${entry.node} ${entry.instance} ${entry.type}`.toLowerCase();
-  const others = words.filter((word) => !names.includes(word));
+  const labels = pairsOf(labelsOf(entry)).join(' ').toLowerCase();
+  const others = words.filter((word) => !names.includes(word) && !labels.includes(word));
   if (others.length === 0) return { entry, metric: undefined };
   const schema = schemaOf(entry);
   const metrics = others.map((word) => findMetric(schema, word));

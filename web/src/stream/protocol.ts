@@ -3,6 +3,7 @@
 import { type DemandRange, parseDemandRange } from '@oasis/wire';
 import { type Fields, isFields, listOf, valuesOf } from '../fields.ts';
 import type { FleetRequest } from '../fleet/query.ts';
+import { type Labels, parseLabels, parseSettings, type SettingEntry } from './settings.ts';
 
 export const SUBPROTOCOL = 'oasis.v1';
 
@@ -17,6 +18,7 @@ export interface NodeFacts {
   readonly run: string;
   readonly replay: boolean;
   readonly path: readonly Hop[];
+  readonly labels: Labels;
 }
 
 /** A DAC that samples pass before this one. */
@@ -47,6 +49,7 @@ export interface NodeEntry extends NodeStatistics {
   readonly replay: boolean;
   /** The DACs that its samples pass before this one, its home first; empty if it is connected here. */
   readonly path: readonly Hop[];
+  readonly labels: Labels;
 }
 
 /** The overhead of a node; shares are of one core. */
@@ -80,6 +83,10 @@ export interface InstanceEntry {
   /** Whether its samples are replayed from a recording. */
   readonly replay: boolean;
   readonly run: string;
+  /** Its own, without those of its node. */
+  readonly labels: Labels;
+  /** Those that are kept, or differ from what the program has declared. */
+  readonly settings: readonly SettingEntry[];
 }
 
 /** The span that a flight recorder sends around a trigger. */
@@ -112,10 +119,17 @@ export interface Registry {
 }
 
 /** A command for an instance. */
-export type CommandRequest =
+export type CommandRequest = WithoutKeep & {
+  /** Whether what it sets is kept for the next runs of the node. */
+  readonly keep?: boolean;
+};
+
+type WithoutKeep =
   | { readonly command: 'hertz'; readonly hertz: number }
   | { readonly command: 'demand'; readonly min: number; readonly max: number }
   | { readonly command: 'deadband'; readonly metric: string; readonly deadband?: number }
+  /** Without a setting: all of them. */
+  | { readonly command: 'reset'; readonly setting?: string }
   | { readonly command: 'demand-off' | 'enable' | 'disable' | 'sample-now' | 'trigger' };
 
 /** The only kind whose silence is a fault: the others are silent if nothing happens. */
@@ -283,6 +297,7 @@ function parseNode(fields: Fields): NodeFacts {
     run: text(fields.run),
     replay: fields.replay === true,
     path: listOf(fields.path).map(parseHop),
+    labels: parseLabels(fields.labels),
   };
 }
 
@@ -338,6 +353,8 @@ function parseFacts(fields: Fields, type: Fields): InstanceFacts {
     kind: text(fields.kind),
     recorder: parseRecorder(fields.recorder),
     run: text(fields.run),
+    labels: parseLabels(fields.labels),
+    settings: parseSettings(fields.settings),
   };
 }
 

@@ -103,3 +103,40 @@ describe('the registry of changes', () => {
     });
   });
 });
+
+describe('labels and settings', () => {
+  it('come with the entries, and what is none of them is left out', () => {
+    const bench = new Bench();
+    const kept = { value: { hertz: 5 }, by: 'person:ada', at: 2e6, state: 'applied' };
+    const settings = [
+      { setting: 'rate', value: { hertz: 5 }, program: { demand: { min: 1, max: 10 } }, kept },
+      { setting: 'enabled', value: { enabled: false }, program: { enabled: true } },
+      { setting: 'deadband:t', value: { deadband: null }, kept: { value: { hertz: 'x' } } },
+      { setting: 7 },
+      'wrong',
+    ];
+    bench.delta({
+      nodes: [{ name: 'plant', online: true, run: 'r1', replay: false, labels: { site: 'graz', wrong: 1 } }],
+      instances: [
+        { id: 1, node: 'plant', instance: 'tank', type: 0, run: 'r1', labels: { unit: '1' }, settings },
+      ],
+    });
+    const { nodes, instances } = bench.book.drain();
+    expect({ ...nodes[0]?.labels }).toEqual({ site: 'graz' });
+    expect({ ...instances[0]?.labels }).toEqual({ unit: '1' });
+    expect(instances[0]?.settings).toEqual([
+      {
+        setting: 'rate',
+        value: { kind: 'hertz', hertz: 5 },
+        program: { kind: 'demand', min: 1, max: 10 },
+        kept: { value: { kind: 'hertz', hertz: 5 }, by: 'person:ada', at: 2, state: 'applied' },
+      },
+      {
+        setting: 'enabled',
+        value: { kind: 'enabled', enabled: false },
+        program: { kind: 'enabled', enabled: true },
+      },
+      { setting: 'deadband:t', value: { kind: 'deadband' } },
+    ]);
+  });
+});

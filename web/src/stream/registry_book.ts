@@ -90,6 +90,8 @@ export class RegistryBook {
       recorder: facts.recorder,
       replay: node?.replay ?? false,
       run: facts.run,
+      labels: facts.labels,
+      settings: facts.settings,
     };
   }
 
@@ -121,6 +123,7 @@ export class RegistryBook {
       run: facts.run,
       replay: facts.replay,
       path: facts.path,
+      labels: facts.labels,
       clock_offset_ns: statistics.clock_offset_ns,
       round_trip_ns: statistics.round_trip_ns,
       overhead: statistics.overhead,

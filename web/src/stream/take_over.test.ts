@@ -18,7 +18,7 @@ class TakenOver {
     this.entry = {
       ...{ id: 3, ...TARGET, type: SCHEMA.name, uuid: SCHEMA.uuid, version: SCHEMA.version },
       ...{ state: 'online', enabled: true, hertz: 2, pace: 2, demand: null, kind, recorder: null },
-      ...{ replay: false, run },
+      ...{ replay: false, run, labels: {}, settings: [] },
     };
     this.watch.updateEntry(this.entry);
   }

@@ -31,6 +31,8 @@ class Replayed {
       demand: null,
       kind,
       recorder: null,
+    labels: {},
+    settings: [],
       replay: true,
       run,
     };

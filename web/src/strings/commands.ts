@@ -34,6 +34,42 @@ const words = {
   pending: (what: string) => `${what}\u2026`,
   done: (what: string) => `${what}: done`,
   failed: (what: string, why: string) => `${what}: ${why}`,
+  kept: {
+    rate: 'Rate',
+    enabled: 'Sampling',
+    deadband: (metric: string) => `Deadband of ${metric}`,
+    hertz: (hertz: string) => `${hertz} Hz`,
+    demand: (min: string, max: string) => `${min} to ${max} Hz on demand`,
+    on: 'on',
+    off: 'off',
+    anyChange: 'any change',
+    unknown: 'unknown',
+    local: 'this host',
+    by: (who: string, ago: string) => `kept: set by ${who} ${ago} ago`,
+    program: (value: string) => `from the program: ${value}`,
+    thisRun: 'for this run only',
+    waiting: (value: string, by: string) => `${value} ${by}, waits for the node`,
+    replaced: (value: string, by: string) => `for this run; ${value} ${by}`,
+    refused: (value: string, by: string, why: string) => `${value} ${by}; the node has refused it: ${why}`,
+    keep: 'Keep for next runs',
+    keepTip: 'The DAC sets it again whenever the node starts',
+    keepAll: 'Keep for next runs',
+    reset: 'Reset',
+    resetTip: (program: string) => `Back to what the program has declared (${program}), and keep nothing`,
+    resetAllTip: 'Back to what the programs have declared, and keep nothing',
+    labels: 'Labels…',
+    labelList: (labels: string) => `Labels: ${labels}`,
+    labelsTitle: 'Labels',
+    labelsHint:
+      'Free pairs such as site=graz. They are shown on cards, found by filters, and group fleets. An instance has those of its node, too.',
+    ofInstance: (instance: string) => `Of the instance ${instance}`,
+    ofNode: (node: string) => `Of the node ${node}`,
+    noLabels: 'No labels',
+    pair: 'key=value',
+    pairWrong: 'Enter a key and a value, such as site=graz.',
+    add: 'Add',
+    remove: (label: string) => `Remove ${label}`,
+  },
   sentence: (view: CommandView): string => {
     const what = words.what(view);
     if (view.status === 'pending') return words.pending(what);
@@ -49,8 +85,10 @@ const words = {
       'sample-now': 'Sample now',
       trigger: 'Trigger',
       deadband: `Deadband of ${'metric' in request ? request.metric : ''}`,
+      reset: 'Reset',
     };
-    return names[request.command];
+    const name = names[request.command];
+    return request.keep ? `${name} and keep it` : name;
   },
   why: (view: CommandView): string => {
     const known: Record<string, string> = {
@@ -62,6 +100,7 @@ const words = {
       unknown: 'the connection to the node ended: it may have executed the command',
       refused: 'the node refused',
       unknown_instance: 'the DAC does not know this instance',
+      not_kept: 'not kept',
     };
     const why = known[view.code ?? ''] ?? view.code ?? 'failed';
     return view.message ? `${why} (${view.message})` : why;

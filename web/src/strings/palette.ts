@@ -29,6 +29,8 @@ export const paletteStrings = {
     offline: 'offline',
     actions: (instance: string) => `Actions of ${instance}`,
     watch: (instance: string) => `Watch ${instance}`,
+    labels: (instance: string) => `Labels of ${instance}`,
+    reset: (instance: string) => `Reset ${instance} to what its program has declared`,
     unwatch: (instance: string) => `Stop watching ${instance}`,
     goTo: (instance: string) => `Go to ${instance}`,
     rate: (instance: string) => `Set the rate of ${instance}`,

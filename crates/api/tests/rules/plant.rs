@@ -124,7 +124,8 @@ fn connect(dac: &Arc<Dac>, name: &str) -> NodeSession {
     let node = NodeIdentity { name: name.into(), uuid: Uuid::nil(), run, host, software, pid: 1 };
     let hello = NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false };
     let instance = RegisteredInstance {
-        demand: None, declared: None,
+        demand: None,
+        declared: None,
         name: "pump".into(),
         probe_type: pump().uuid,
         kind: ProbeKind::Pushed,

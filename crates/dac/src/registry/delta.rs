@@ -95,6 +95,16 @@ impl Registry {
         delta
     }
 
+    /// Records that the labels of a node have changed.
+    pub(crate) fn node_changed(&self, node: &str) {
+        let mut inner = self.lock();
+        if inner.nodes.contains_key(node) {
+            inner.changes.change(Entry::Node(node.into()));
+        }
+        drop(inner);
+        self.notify_watchers();
+    }
+
     /// Records that the rate, the demand or another property of an instance has changed.
     pub(crate) fn instance_changed(&self, instance: &Instance) {
         let mut inner = self.lock();

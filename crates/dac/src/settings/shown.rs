@@ -1,10 +1,15 @@
 //! Labels and settings of an instance as tools show them: each effective value with its source.
 
-use super::{InstanceSettings, KeptSetting, LabelMap, NodeSettings, SettingName, SettingValue};
+use super::{
+    InstanceSettings, KeptSetting, Label, LabelMap, NodeSettings, SettingName, SettingValue, SettingsError,
+};
 use crate::{instance::Instance, node::Node, registry::Registry};
 use oasis_wire::quantity::Nanos;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// Most settings of an instance that another DAC lists.
 const MOST_RELAYED: usize = 1_000;
@@ -86,6 +91,30 @@ impl Registry {
         Shown { labels, settings: settings_of(instance, of) }
     }
 
+    /// Sets labels of a node, or of one of its instances, and shows them; those without a value are removed. Returns all that it has then.
+    /// Blocks while a file is written.
+    ///
+    /// # Errors
+    /// If a label is refused, there is no room, or it cannot be written.
+    pub fn set_labels(
+        &self,
+        (node, instance): (&str, Option<&str>),
+        labels: &BTreeMap<String, Option<String>>,
+        author: (&str, Nanos),
+    ) -> Result<LabelMap, SettingsError> {
+        self.settings.label((node, instance), labels, author)?;
+        let of = self.settings.of_node(node);
+        let Some(instance) = instance else {
+            self.node_changed(node);
+            return Ok(of.map(|of| values(&of.labels)).unwrap_or_default());
+        };
+        if let Some(known) = self.find(node, instance) {
+            self.instance_changed(&known);
+        }
+        let of = of.as_ref().and_then(|of| of.instances.get(instance));
+        Ok(of.map(|of| values(&of.labels)).unwrap_or_default())
+    }
+
     /// Returns the labels of a node.
     pub fn node_labels(&self, node: &Node) -> LabelMap {
         match node.relayed_labels() {
@@ -119,7 +148,7 @@ impl Registry {
     }
 }
 
-fn values(labels: &std::collections::BTreeMap<String, super::Label>) -> LabelMap {
+fn values(labels: &BTreeMap<String, Label>) -> LabelMap {
     labels.iter().map(|(key, label)| (key.clone(), label.value.clone())).collect()
 }
 

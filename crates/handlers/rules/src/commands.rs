@@ -176,7 +176,7 @@ fn send_all(dac: &Dac, runtime: &tokio::runtime::Runtime, orders: &Receiver<Orde
     while let Ok(Order { rule, node, instance, request }) = orders.recv() {
         let who = format!("rule {rule}");
         let target = (&*node, &*instance);
-        let sent = runtime.block_on(dac.commands.execute(&dac.registry, target, request, &who, now()));
+        let sent = runtime.block_on(dac.commands.execute(&dac.registry, target, request, &*who, now()));
         match sent {
             Ok(_) => tracing::info!(%rule, %node, %instance, "a rule has commanded a probe"),
             Err(error) => tracing::warn!(%rule, %node, %instance, %error, "the command of a rule failed"),

@@ -8,7 +8,7 @@ use crate::{
 };
 use anyhow::{Context, bail};
 use oasis_instrument::ProbeChoice;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The default probes of a node of the command line.
 const STANDARD_PROBES: [&str; 4] = ["processor", "memory", "network", "heartbeat"];
@@ -97,6 +97,16 @@ impl Config {
         };
         self.rules.directory = directory;
         Ok(())
+    }
+
+    /// Where a DAC keeps labels and settings of nodes: beside the archive, unless the configuration says where; none if neither says so.
+    pub fn settings_directory(&self) -> Option<PathBuf> {
+        let archive = self.archive.directory.trim_end_matches('/');
+        match (&*self.channel.settings_dir, archive) {
+            ("", "") => None,
+            ("", archive) => Some(format!("{archive}-settings").into()),
+            (directory, _) => Some(directory.into()),
+        }
     }
 
     /// Where a DAC with rules keeps their state; none if neither the configuration nor an archive says so.

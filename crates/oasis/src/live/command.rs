@@ -10,7 +10,7 @@ use crate::{
     target::{Target, named},
 };
 use clap::{Args, Subcommand};
-use oasis_dac::{NamedRequest, ProbeRequest};
+use oasis_dac::{NamedRequest, ProbeRequest, settings::SettingName};
 use oasis_tem::DacName;
 use oasis_wire::quantity::{DemandRange, Hertz, RateOutOfRange};
 use serde_json::{Value, json};
@@ -23,6 +23,9 @@ pub struct Arguments {
     pub target: Target,
     #[command(subcommand)]
     pub what: What,
+    /// Keep what it sets for the next runs of the node, until it is reset.
+    #[arg(long)]
+    pub keep: bool,
     /// Names the command, so that a node executes it at most once however often it is sent; random by default.
     #[arg(long, value_name = "UUID")]
     pub uuid: Option<Uuid>,
@@ -60,6 +63,11 @@ pub enum What {
         metric: String,
         /// Deadband in the metric's unit, 0 or more; without it any change counts.
         deadband: Option<f64>,
+    },
+    /// Return to what the program has declared, and forget what is kept.
+    Reset {
+        /// rate, enabled, or deadband:METRIC [default: all].
+        setting: Option<SettingName>,
     },
 }
 
@@ -103,6 +111,7 @@ impl TryFrom<What> for ProbeRequest {
             What::SampleNow => Self::SampleNow,
             What::Trigger => Self::Trigger,
             What::Deadband { metric, deadband } => Self::Deadband { metric, deadband },
+            What::Reset { setting } => Self::Reset { setting },
         })
     }
 }
@@ -179,6 +188,7 @@ async fn run_one(arguments: &Arguments, target: &Target, wish: &ProbeRequest) ->
     }?;
     let state = if done["enabled"] == true { "enabled" } else { "disabled" };
     let at = dac.map_or_else(String::new, |dac| format!(" (at {dac})"));
+    let at = if arguments.keep { format!(", kept for the next runs{at}") } else { at };
     match (wish, done["hertz"].as_f64()) {
         (ProbeRequest::Demand(range), _) => {
             println!("{target}: {} to {} Hz on demand of readers, {state}{at}", range.min(), range.max());

@@ -11,6 +11,7 @@ use oasis_format::visible::Visible;
 use oasis_tem::DacName;
 use serde_json::Value;
 use std::{
+    collections::BTreeMap,
     io::{self, IsTerminal, Write},
     thread,
 };
@@ -72,7 +73,9 @@ fn ask(servers: &[NamedServer], wanted: &str) -> anyhow::Result<(Vec<Value>, usi
                 continue;
             }
         };
-        for mut instance in instances.into_iter().filter(|instance| name(instance).contains(wanted)) {
+        let is_wanted =
+            |instance: &Value| name(instance).contains(wanted) || labels(instance).contains(wanted);
+        for mut instance in instances.into_iter().filter(is_wanted) {
             if let Some(dac) = dac {
                 instance["dac"] = dac.as_str().into();
             }
@@ -100,8 +103,29 @@ fn ask_at_once(servers: &[NamedServer]) -> Vec<Answer<'_>> {
 }
 
 fn instances(server: &Server) -> Result<Vec<Value>, ClientError> {
-    let mut answer = api::prompt(server)?.get("/instances", &[])?;
-    Ok(answer["instances"].as_array_mut().map(std::mem::take).unwrap_or_default())
+    let api = api::prompt(server)?;
+    let mut answer = api.get("/instances", &[])?;
+    let mut instances = answer["instances"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let nodes = api.get("/nodes", &[])?;
+    let labeled = nodes["nodes"].as_array().into_iter().flatten().filter(|node| node["labels"].is_object());
+    let of_nodes: BTreeMap<&str, &Value> =
+        labeled.map(|node| (text(node, "name"), &node["labels"])).collect();
+    for instance in &mut instances {
+        if let Some(labels) = of_nodes.get(text(instance, "node")) {
+            let own = std::mem::replace(&mut instance["labels"], (*labels).clone());
+            own.as_object().into_iter().flatten().for_each(|(key, value)| {
+                instance["labels"][key] = value.clone();
+            });
+        }
+    }
+    Ok(instances)
+}
+
+/// The labels of an instance, those of its node included: `rack=7, site=graz`.
+fn labels(instance: &Value) -> String {
+    let label = |(key, value): (&String, &Value)| format!("{key}={}", value.as_str().unwrap_or_default());
+    let labels = instance["labels"].as_object().into_iter().flatten().map(label);
+    labels.collect::<Vec<_>>().join(", ")
 }
 
 fn name(instance: &Value) -> String {
@@ -118,10 +142,13 @@ fn print(found: &[Value], format: Format) -> io::Result<()> {
         return found.iter().try_for_each(|instance| writeln!(out, "{instance}"));
     }
     let has_dacs = found.iter().any(|instance| !instance["dac"].is_null());
-    let head: Vec<&str> = HEAD.into_iter().chain(has_dacs.then_some("DAC")).collect();
+    let has_labels = found.iter().any(|instance| instance["labels"].is_object());
+    let columns = HEAD.into_iter().chain(has_labels.then_some("LABELS"));
+    let head: Vec<&str> = columns.chain(has_dacs.then_some("DAC")).collect();
     let dac = |instance| has_dacs.then(|| Visible(text(instance, "dac")).to_string());
-    let rows: Vec<Vec<String>> =
-        found.iter().map(|instance| row(instance).into_iter().chain(dac(instance)).collect()).collect();
+    let labels = |instance| has_labels.then(|| Visible(&labels(instance)).to_string());
+    let cells = |instance| row(instance).into_iter().chain(labels(instance)).chain(dac(instance)).collect();
+    let rows: Vec<Vec<String>> = found.iter().map(cells).collect();
     // A program gets whole names.
     let rows = if io::stdout().is_terminal() { shortened(rows) } else { rows };
     table(&mut out, &head, &rows)

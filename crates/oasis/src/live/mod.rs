@@ -18,6 +18,7 @@ mod encryption;
 mod follow;
 mod handlers;
 mod host_token;
+pub mod labels;
 pub mod list;
 pub mod locate;
 pub mod node;
@@ -31,6 +32,7 @@ mod remedy;
 pub mod replay;
 mod revive;
 mod serve;
+pub mod settings;
 mod shards;
 mod sign_in_link;
 mod systemd;
@@ -68,6 +70,8 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
         Verb::Notify(arguments) => notify::run(arguments),
         Verb::Shards(arguments) => shards::run(arguments),
         Verb::Command(arguments) => in_runtime(command::run(arguments)),
+        Verb::Settings(arguments) => settings::run(arguments),
+        Verb::Label(arguments) => labels::run(arguments),
         Verb::Run(arguments) => test_run::run(arguments),
         Verb::Annotation(arguments) => annotation::run(arguments),
         Verb::Alarms(arguments) => alarms::run(arguments),

@@ -40,6 +40,7 @@ impl Settings<'_> {
         let hosts = toml::Value::Array(hosts.map(|name| name.clone().into()).collect());
         let layouts = path(&self.directory.join("layouts"));
         let archive = path(&self.directory.join("archive"));
+        let settings = path(&self.directory.join("settings"));
         let access = path(&self.directory.join("access"));
         let authority = path(&self.directory.join("ca"));
         let Issued { certificate, key } = self.certificate;
@@ -48,7 +49,7 @@ impl Settings<'_> {
              [tls]\ncertificate = {}\nkey = {}\n\
              # Nodes need a certificate of this CA: oasis node token, oasis node enroll.\nca_directory = {authority}\n\n\
              [doors]\nlisten = \"{}\"\nallowed_hosts = {hosts}\nlayouts_dir = {layouts}\n\n\
-             [channel]\nlisten = \"{}\"\n\n\
+             [channel]\nlisten = \"{}\"\nsettings_dir = {settings}\n\n\
              [access]\ndirectory = {access}\n\n\
              [archive]\ndirectory = {archive}\n",
             path(certificate),

@@ -154,6 +154,7 @@ impl RunningDac {
         let permissions = accounts::open(&config.access, doors_address.port())?;
         let access = permissions.access.clone();
         catch_up(&config).await?;
+        let settings = config.settings_directory();
         let dac = Dac::new(oasis_dac::Config {
             memory_bytes: config.memory_bytes,
             log: config.log,
@@ -161,6 +162,10 @@ impl RunningDac {
         });
         if parts == Parts::Relay {
             dac.upstreams.set_all();
+        }
+        if let Some(directory) = settings.filter(|_| parts == Parts::Dac) {
+            let read = dac.settings.open(&directory);
+            read.with_context(|| format!("cannot use {} (channel.settings_dir)", directory.display()))?;
         }
         let archive = open_archive(config.archive, &dac)?;
         let archived = archive.as_ref().map(|archiving| archiving.archive.clone());

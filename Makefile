@@ -156,7 +156,7 @@ notebook: python ## Python: record a test run and execute docs/notebooks on it
 	$(BUILD)
 	target/venv/bin/python docs/notebooks/run.py target/debug/oasis $(NOTEBOOK)
 
-test-browser: page browser ## The page in a real browser against the real binary
+test-browser: page browser ## The page in real browsers against the real binary
 	$(BUILD)
 	npm run test:browser
 
@@ -352,8 +352,9 @@ terminal: ## Install what the pictures of terminals run: curl, jq, script
 valgrind: ## Install valgrind, which counts instructions
 	@command -v valgrind >/dev/null || { echo "installing valgrind"; $(call install,valgrind); }
 
-browser: ## Install Chromium
+browser: ## Install Chromium and Firefox
 	@command -v chromium >/dev/null || { echo "installing chromium"; $(call install,chromium fonts-dejavu-core); }
+	@command -v firefox-esr >/dev/null || command -v firefox >/dev/null || { echo "installing firefox-esr"; $(call install,firefox-esr); }
 
 web/dist/index.html: node_modules/.package-lock.json $(PAGE_SOURCES)
 	npm run build

@@ -33,11 +33,13 @@ const REPORTED: Duration = Duration::from_secs(60);
 pub const CODE: &str = "rate_limit";
 
 /// Routes whose requests cost much: they read the archive, the journal, or all instances.
-const EXPENSIVE: [&str; 8] = [
+const EXPENSIVE: [&str; 10] = [
     "/api/v1/alarms/statistics",
     "/api/v1/archive/instances",
     "/api/v1/audit-log/check",
     "/api/v1/history.arrow",
+    "/api/v1/history.mcap",
+    "/api/v1/history.parquet",
     "/api/v1/search",
     "/api/v1/sql",
     "/api/v1/test-runs/{test_run}/comparison",

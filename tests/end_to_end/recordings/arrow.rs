@@ -82,20 +82,23 @@ fn arrow_and_parquet_have_every_sample_with_its_types() {
 }
 
 #[test]
-fn history_is_an_arrow_stream_over_http_with_an_archive_and_without() {
+fn history_is_a_table_over_http_with_an_archive_and_without() {
     let folder = tempfile::tempdir().unwrap();
     let archive = folder.path().join("archive");
     let archive = archive.to_str().unwrap();
-    for more in [&["--archive", archive][..], &[]] {
+    let forms = ["vnd.apache.arrow.stream", "vnd.apache.parquet"];
+    let cases = [&["--archive", archive][..], &[]];
+    for (more, form) in cases.into_iter().flat_map(|more| forms.map(|form| (more, form))) {
+        let ending = if form.ends_with("stream") { "arrow" } else { "parquet" };
         let arguments =
             [&["--name", "plant", "--probe", "processor@200", "--probe", "memory"][..], more].concat();
         let up = Oasis::up(&arguments);
         let wanted = |ledger: &Value| ledger["received"].as_u64() > Some(100);
         let account = ledger(&up, "plant", "processor", "samples", wanted);
-        let url = format!("{}/api/v1/history.arrow", up.http());
+        let url = format!("{}/api/v1/history.{ending}", up.http());
         let mut answer = ureq::get(format!("{url}?node=plant&instance=processor")).call().unwrap();
-        assert_eq!(answer.headers()["content-type"], "application/vnd.apache.arrow.stream");
-        let path = folder.path().join("http.arrow");
+        assert_eq!(answer.headers()["content-type"], format!("application/{form}"));
+        let path = folder.path().join(format!("http.{ending}"));
         fs::write(&path, answer.body_mut().with_config().limit(1 << 30).read_to_vec().unwrap()).unwrap();
         let (about, _, rows) = read(&path);
         assert_eq!(about["oasis.type"], "OASIS::System::LinuxProcessorProbe");

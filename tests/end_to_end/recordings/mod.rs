@@ -94,6 +94,65 @@ fn an_mcap_file_has_every_sample_in_the_order_of_time() {
     assert_eq!(topics.len(), samples.len() + 1, "a topic for each instance, and one for what is missing");
 }
 
+/// What a DAC answers: status and body.
+fn get(url: &str) -> (u16, Vec<u8>) {
+    let mut answer = ureq::get(url).config().http_status_as_error(false).build().call().unwrap();
+    let body = answer.body_mut().with_config().limit(1 << 30).read_to_vec().unwrap();
+    (answer.status().as_u16(), body)
+}
+
+/// The messages about missing samples.
+fn missing_in(bytes: &[u8]) -> Vec<Value> {
+    let messages = MessageStream::new(bytes).unwrap().map(Result::unwrap);
+    let missing = messages.filter(|message| message.channel.topic == "/oasis/missing");
+    missing.map(|message| serde_json::from_slice(&message.data).unwrap()).collect()
+}
+
+#[test]
+fn a_dac_answers_with_the_mcap_file_that_an_export_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let Plant { archive, samples } = plant(folder.path());
+    let wanted = renamed(lines(&archive), "http");
+    let exported = folder.path().join("all.mcap");
+    export(&archive, "mcap", &exported);
+    let up = Oasis::up(&["--archive", archive.to_str().unwrap(), "--probe", "heartbeat"]);
+    let url = format!("{}/api/v1/history.mcap", up.http());
+    let mut request = ureq::get(&url);
+    for (node, instance) in samples.keys() {
+        request = request.query("node", node).query("instance", instance);
+    }
+    let bytes = request.call().unwrap().body_mut().with_config().limit(1 << 30).read_to_vec().unwrap();
+    let times: Vec<_> =
+        MessageStream::new(&bytes).unwrap().map(|message| message.unwrap().log_time).collect();
+    assert!(times.is_sorted(), "in the order of time");
+    let (mut expected, mut found) = (missing_in(&fs::read(&exported).unwrap()), missing_in(&bytes));
+    // An export also knows what is missing at the end of an instance.
+    expected.retain(|gap| found.contains(gap));
+    found.sort_by_key(|gap| gap.to_string());
+    expected.sort_by_key(|gap| gap.to_string());
+    assert_eq!(found, expected);
+    assert!(!found.is_empty());
+
+    let (path, other) = (folder.path().join("http.mcap"), folder.path().join("other"));
+    fs::write(&path, &bytes).unwrap();
+    let (is_done, _, said) = run("import", &other, &[path.to_str().unwrap()]);
+    assert!(is_done && !said.contains("left out"), "{said}");
+    assert_eq!(lines(&other), wanted);
+
+    let many: String = (0..65).map(|number| format!("&instance=a{number}")).collect();
+    for (query, status, problem) in [
+        ("?node=plant&instance=nobody", 404, "unknown_instance"),
+        ("?node=plant&instance=tank&to=1", 404, "no_samples"),
+        ("?node=plant&instance=tank&from=then", 400, "bad_parameter"),
+        (&format!("?node=plant{many}"), 422, "too_many_instances"),
+    ] {
+        let (found, body) = get(&format!("{url}{query}"));
+        let said = String::from_utf8(body).unwrap();
+        assert_eq!(found, status, "{query}: {said}");
+        assert!(said.contains(&format!("/problems/{problem}\"")), "{query}: {said}");
+    }
+}
+
 /// Enough of JSON Schema: what viewers look at.
 fn is_described(schema: &Value, value: &Value) -> bool {
     let not_finite = ["NaN", "Infinity", "-Infinity"];
@@ -311,8 +370,10 @@ fn without_arrow_it_explains_how_to_build_it() {
         assert!(!is_done && said.contains("--features arrow"), "{said}");
     }
     let up = Oasis::up(&["--probe", "memory"]);
-    let url = format!("{}/api/v1/history.arrow?node=plant&instance=memory", up.http());
-    let mut answer = ureq::get(url).config().http_status_as_error(false).build().call().unwrap();
-    let problem: Value = answer.body_mut().read_json().unwrap();
-    assert_eq!((answer.status().as_u16(), &problem["type"]), (501, &Value::from("/problems/no_arrow")));
+    for format in ["arrow", "parquet"] {
+        let url = format!("{}/api/v1/history.{format}?node=plant&instance=memory", up.http());
+        let (status, body) = get(&url);
+        let problem: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!((status, &problem["type"]), (501, &Value::from("/problems/no_arrow")));
+    }
 }

@@ -8,8 +8,8 @@ import { formatBytes } from '../format/unit.ts';
 import { activeDock } from '../layout/active_dock.ts';
 import { fileName, saveFile } from '../panels/save_file.ts';
 import { targetsOf } from '../panels/spec.ts';
-import { type ExportFormat, exportFormats } from '../raw_export/formats.ts';
-import { isShared, MAX_BYTES, type Progress, SampleFile, TooLarge } from '../raw_export/read.ts';
+import { type ExportFormat, exportFormats, isShared, isText } from '../raw_export/formats.ts';
+import { MAX_BYTES, type Progress, SampleFile, TooLarge } from '../raw_export/read.ts';
 import { copyText } from '../state/copy.ts';
 import { panels, shownTargets } from '../state/panels.ts';
 import { schemaOfTarget } from '../state/target_schema.ts';
@@ -142,42 +142,41 @@ function Saving(wanted: Wanted) {
   );
 }
 
-/** Reads one instance after the other. A file is saved when it is whole. Returns how it ended. */
-async function saveAll(
-  { targets, format, from, to }: Wanted,
-  signal: AbortSignal,
-  report: (progress: Progress) => void,
-): Promise<string> {
+/** Reads one file after the other. A file is saved when it is whole. Returns how it ended. */
+async function saveAll(wanted: Wanted, signal: AbortSignal, report: (progress: Progress) => void) {
+  const { targets, format } = wanted;
   const all = { samples: 0, bytes: 0, missing: new Map<string, number>() };
-  const finish = (file: SampleFile, name: string) => {
+  for (const group of isShared(format) ? [targets] : targets.map((target) => [target])) {
+    const file = new SampleFile(report);
+    await write(file, { ...wanted, targets: group }, signal);
     const { samples, bytes, missing } = file.progress;
     all.samples += samples;
     all.bytes += bytes;
     for (const [cause, count] of missing) all.missing.set(cause, (all.missing.get(cause) ?? 0) + count);
-    if (bytes > 0 && (samples > 0 || format === 'arrow')) saveFile(fileName(name, format), file.content);
-  };
-  let file = new SampleFile(report);
-  for (const target of targets) {
-    const name = `${target.node} ${target.instance}`;
-    const schema: Schema | undefined = schemaOfTarget(target);
-    if (!schema) throw new Error(words.waiting(name));
-    const asked = { target, schema, from, to };
-    if (format === 'arrow') await file.addBytes(asked, signal);
-    else await file.add(format, asked, signal);
-    if (isShared(format)) continue;
-    finish(file, name);
-    file = new SampleFile(report);
+    const name = group.length === 1 ? `${group[0].node} ${group[0].instance}` : 'samples';
+    if (bytes > 0 && (samples > 0 || !isText(format))) saveFile(fileName(name, format), file.content);
   }
-  if (isShared(format))
-    finish(file, targets.length === 1 ? `${targets[0].node} ${targets[0].instance}` : 'samples');
-  if (all.samples === 0 && format !== 'arrow') return words.nothing;
+  if (all.samples === 0 && isText(format)) return words.nothing;
   const missing = [...all.missing].map(([cause, count]) => `${formatInteger(count)} (${cause})`).join(', ');
   return words.saved(...amountsOf(all, format), missing);
 }
 
-/** The samples of an Arrow stream are not counted here. */
+async function write(
+  file: SampleFile,
+  { targets, format, from, to }: Wanted,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isText(format)) return file.addBytes(format, targets, { from, to }, signal);
+  for (const target of targets) {
+    const schema: Schema | undefined = schemaOfTarget(target);
+    if (!schema) throw new Error(words.waiting(`${target.node} ${target.instance}`));
+    await file.add(format, { target, schema, from, to }, signal);
+  }
+}
+
+/** The samples of what the DAC writes are not counted here. */
 function amountsOf({ samples, bytes }: Progress, format: ExportFormat): [samples: string, bytes: string] {
-  return [format === 'arrow' ? '' : formatInteger(samples), formatBytes(bytes)];
+  return [isText(format) ? formatInteger(samples) : '', formatBytes(bytes)];
 }
 
 function problemOf(error: unknown, signal: AbortSignal): string {
@@ -186,13 +185,13 @@ function problemOf(error: unknown, signal: AbortSignal): string {
   return error instanceof Error ? error.message : strings.api.unreachable;
 }
 
-/** What saves the same without a browser, and in more formats. */
+/** What saves the same without a browser. */
 function Command({ targets, format, from, to }: Wanted) {
   if (targets.length === 0) return null;
   const [first] = targets;
   const [start, end] = [from, to].map((time) => new Date(byNode(first.node, time)).toISOString());
   const names = targets.map(({ node, instance }) => quoted(`${node}/${instance}`)).join(' ');
-  const text = `oasis export ${names} --from ${start} --to ${end} --format ${format} -o ${format === 'jsonl' ? 'samples.jsonl' : 'samples/'}`;
+  const text = `oasis export ${names} --from ${start} --to ${end} --format ${format} -o ${isShared(format) ? `samples.${format}` : 'samples/'}`;
   return (
     <div class="export-command">
       <p class="hint">{words.command}</p>

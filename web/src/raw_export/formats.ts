@@ -5,8 +5,21 @@ import type { JsonSample, SamplesMessage } from '../stream/doors/json_batch.ts';
 
 /** Samples as lines of text, as `oasis export` writes them. 64-bit integers arrive as texts and are exact. */
 
-export type ExportFormat = 'csv' | 'jsonl' | 'arrow';
-export const exportFormats: readonly ExportFormat[] = ['csv', 'jsonl', 'arrow'];
+export type ExportFormat = TextFormat | DacFormat;
+/** What the page writes itself. */
+export type TextFormat = 'csv' | 'jsonl';
+/** What the DAC writes. */
+export type DacFormat = 'arrow' | 'parquet' | 'mcap';
+export const exportFormats: readonly ExportFormat[] = ['csv', 'jsonl', 'arrow', 'parquet', 'mcap'];
+
+export function isText(format: ExportFormat): format is TextFormat {
+  return format === 'csv' || format === 'jsonl';
+}
+
+/** Whether a format puts several instances into one file. */
+export function isShared(format: ExportFormat): boolean {
+  return format === 'jsonl' || format === 'mcap';
+}
 
 /** Writes the samples of one instance. */
 export interface LineWriter {
@@ -15,7 +28,7 @@ export interface LineWriter {
   lines(message: SamplesMessage): string;
 }
 
-export function lineWriter(format: 'csv' | 'jsonl', schema: Schema): LineWriter {
+export function lineWriter(format: TextFormat, schema: Schema): LineWriter {
   return format === 'csv' ? csvWriter(schema) : jsonWriter(schema);
 }
 

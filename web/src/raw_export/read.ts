@@ -4,7 +4,7 @@ import { type Fields, isFields, listOf } from '../fields.ts';
 import { ask, askStream } from '../state/api.ts';
 import type { SamplesMessage } from '../stream/doors/json_batch.ts';
 import type { Target } from '../stream/view.ts';
-import { type ExportFormat, type LineWriter, lineWriter } from './formats.ts';
+import { type DacFormat, type LineWriter, lineWriter, type TextFormat } from './formats.ts';
 
 /** Reads every sample of a time from the DAC and makes a file of them. */
 
@@ -24,12 +24,15 @@ export interface Progress {
 
 export class TooLarge extends Error {}
 
-export interface Asked {
-  readonly target: Target;
-  readonly schema: Schema;
-  /** Milliseconds by the browser's clock. */
+/** Milliseconds by the browser's clock. */
+export interface Span {
   readonly from: number;
   readonly to: number;
+}
+
+export interface Asked extends Span {
+  readonly target: Target;
+  readonly schema: Schema;
 }
 
 /** A file that grows. Samples are counted in all instances that are written to it. */
@@ -52,12 +55,12 @@ export class SampleFile {
   }
 
   /** Adds all samples of an instance. Throws what {@link ask} throws, and {@link TooLarge}. */
-  async add(format: 'csv' | 'jsonl', asked: Asked, signal: AbortSignal): Promise<void> {
+  async add(format: TextFormat, asked: Asked, signal: AbortSignal): Promise<void> {
     const writer = lineWriter(format, asked.schema);
     this.write(writer.head);
     let next: string | undefined;
     for (let isMore = true; isMore; ) {
-      const answer = await ask('GET', pathOf('samples', asked, next), { signal, patience: PATIENCE_MS });
+      const answer = await ask('GET', samplesPath(asked, next), { signal, patience: PATIENCE_MS });
       const { messages, more, next: after } = isFields(answer) ? answer : {};
       for (const message of listOf(messages)) this.take(message, writer);
       isMore = more === true && typeof after === 'string' && after !== next;
@@ -66,9 +69,15 @@ export class SampleFile {
     this.flush();
   }
 
-  /** Adds an answer as it is. */
-  async addBytes(asked: Asked, signal: AbortSignal): Promise<void> {
-    const reader = (await askStream(pathOf('history.arrow', asked), {}, signal)).getReader();
+  /** Adds a file of several instances that the DAC writes. */
+  async addBytes(
+    format: DacFormat,
+    targets: readonly Target[],
+    span: Span,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const path = `history.${format}?${spanOf(targets, span)}`;
+    const reader = (await askStream(path, {}, signal, PATIENCE_MS)).getReader();
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       this.parts.push(new Blob([part.value as Uint8Array<ArrayBuffer>]));
       this.grow(part.value.length);
@@ -111,19 +120,27 @@ export class SampleFile {
   }
 }
 
-/** Whether a format puts several instances into one file. */
-export function isShared(format: ExportFormat): boolean {
-  return format === 'jsonl';
+/** `resume` is where the answer before it ended. */
+function samplesPath({ target, from, to }: Asked, resume?: string): string {
+  const query = spanOf([target], { from, to });
+  query.set('integers', 'string');
+  if (resume !== undefined) {
+    query.delete('from');
+    query.set('resume', resume);
+  }
+  return `samples?${query}`;
 }
 
-/** `resume` is where the answer before it ended. */
-function pathOf(path: string, { target: { node, instance }, from, to }: Asked, resume?: string): string {
-  const [start, end] = [from, to].map((time) => `${nanos(byNode(node, time))}ns`);
-  const query = new URLSearchParams({ node, instance, to: end });
-  if (path !== 'history.arrow') query.set('integers', 'string');
-  if (resume === undefined) query.set('from', start);
-  else query.set('resume', resume);
-  return `${path}?${query}`;
+/** Instances and a time, by the clock of the first one's node. */
+function spanOf(targets: readonly Target[], { from, to }: Span): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const { node, instance } of targets) {
+    query.append('node', node);
+    query.append('instance', instance);
+  }
+  query.set('from', `${nanos(byNode(targets[0].node, from))}ns`);
+  query.set('to', `${nanos(byNode(targets[0].node, to))}ns`);
+  return query;
 }
 
 /** A double is not exact enough. */

@@ -11,6 +11,8 @@ export const sampleExportStrings = {
     csv: 'CSV, a file for each instance',
     jsonl: 'JSON lines, one file',
     arrow: 'Arrow stream, a file for each instance',
+    parquet: 'Parquet, a file for each instance',
+    mcap: 'MCAP for Foxglove, one file',
   } satisfies Record<ExportFormat, string>,
   start: 'Save',
   stop: 'Stop',
@@ -22,6 +24,6 @@ export const sampleExportStrings = {
   nothing: 'There is no sample in this time.',
   tooLarge: (most: string) =>
     `More than ${most}: nothing was saved. Show less time, or use the command below, which has no such limit.`,
-  command: 'The same on the command line, where the archive is, also as MCAP and Parquet',
+  command: 'The same on the command line, where the archive is',
   copy: 'Copy the command',
 };

@@ -150,4 +150,6 @@ pub const ROUTES: &[Expected] = &[
     somewhere("GET /api/v1/samples/stream", READ),
     somewhere("GET /api/v1/samples/events", READ),
     somewhere("GET /api/v1/history.arrow", PAST),
+    somewhere("GET /api/v1/history.mcap", PAST),
+    somewhere("GET /api/v1/history.parquet", PAST),
 ];

@@ -135,17 +135,17 @@ async fn the_reference_says_what_each_route_requires() {
 #[tokio::test]
 async fn each_text_door_asks_for_each_instance() {
     let world = World::new();
-    let doors =
-        ["samples", "samples/wait", "samples/stream", "samples/events", "stream.sse", "history.arrow"];
+    let live = ["samples", "samples/wait", "samples/stream", "samples/events", "stream.sse"];
+    let past = ["history.arrow", "history.mcap", "history.parquet"];
+    let doors = [&live[..], &past].concat();
     let mut combinations = 0;
     for (node, instance) in NAMES {
         let on = On::Instance(node, instance);
         let exists = INSTANCES.contains(&(node, instance));
         for (door, (times, needed)) in doors.iter().flat_map(|door| times().map(move |times| (door, times))) {
             let uri = format!("/api/v1/{door}?node={node}&instance={instance}&timeout_ms=0{times}");
-            let needed = if *door == "history.arrow" { &["read-past"][..] } else { needed };
-            let first =
-                if *door == "history.arrow" { &["read-past"][..] } else { &["read-live", "read-past"] };
+            let needed = if past.contains(door) { &["read-past"][..] } else { needed };
+            let first = if past.contains(door) { &["read-past"][..] } else { &["read-live", "read-past"] };
             for person in PEOPLE {
                 let mut all = vec![(first, On::Something)];
                 all.extend(needed.iter().map(|verb| (std::slice::from_ref(verb), on)));

@@ -4,9 +4,8 @@
 //! [`output::Output`]. What the topic logs no longer hold comes from the archive ([`crate::past`]), all of it or in so many points. The doors are [`sse`], [`stream`] and [`poll`] (long and short); [`live`] is what the first two share. [`writers`] write what is old.
 //! `docs/reference/text-doors.md` is their reference.
 
-#[cfg(feature = "arrow")]
-mod arrow;
 mod gzip;
+mod history;
 mod json;
 mod live;
 mod output;
@@ -66,7 +65,9 @@ doors! {
     "/api/v1/samples/wait" READ => long_poll,
     "/api/v1/samples/stream" READ => stream::lines,
     "/api/v1/samples/events" READ => sse::events,
-    "/api/v1/history.arrow" &[Verb::ReadPast] => history,
+    "/api/v1/history.arrow" &[Verb::ReadPast] => history::arrow,
+    "/api/v1/history.mcap" &[Verb::ReadPast] => history::mcap,
+    "/api/v1/history.parquet" &[Verb::ReadPast] => history::parquet,
 }
 
 /// The OpenAPI document of the text doors.
@@ -150,38 +151,6 @@ pub async fn long_poll(
     let answer = poll::answer(&doors, reader, out).await;
     drop(place);
     Ok(answer)
-}
-
-/// All samples of a time as an Arrow stream; instances of one probe type.
-#[utoipa::path(get, tag = "samples", path = "/api/v1/history.arrow", params(parameters::Span),
-    responses((status = 200, description = "an Arrow IPC stream", content_type = "application/vnd.apache.arrow.stream"), (status = 400, body = Problem),
-        (status = 404, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem), (status = 501, body = Problem), (status = 503, body = Problem)))]
-pub async fn history(
-    State(doors): State<Doors>,
-    peer: ConnectInfo<SocketAddr>,
-    Extension(caller): Extension<Caller>,
-    query: RawQuery,
-    headers: HeaderMap,
-) -> Result<Response, Problem> {
-    #[cfg(feature = "arrow")]
-    let asked = query.0.clone().unwrap_or_default();
-    let (request, place) = admitted(Door::Poll, &doors, peer, query, &headers)?;
-    request.ask_for(&caller, Verb::ReadPast)?;
-    #[cfg(feature = "arrow")]
-    {
-        let target = request.topics.iter().map(|(node, instance)| format!("{node}/{instance}"));
-        let target = target.collect::<Vec<_>>().join(", ");
-        let arguments = serde_json::json!({"form": "arrow", "query": asked});
-        let permissions = doors.permissions.clone();
-        let answer = arrow::answer(doors, request, place);
-        permissions.recorded(&caller, "export", target, arguments, answer).await
-    }
-    #[cfg(not(feature = "arrow"))]
-    {
-        drop((request, place));
-        let detail = "this DAC was built without Arrow: build oasis with --features arrow, or read /api/v1/samples/stream";
-        Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "no_arrow", detail))
-    }
 }
 
 /// The rights of the reader have ended while it waited.

@@ -310,7 +310,7 @@ async fn readers_of_arrow_share_the_memory_of_unread_answers() {
         let query = RawQuery(Some("node=plant&instance=counter&from=earliest".into()));
         let peer = ConnectInfo("127.0.0.1:9".parse().unwrap());
         let caller = axum::Extension(Caller::local());
-        super::history(State(doors.clone()), peer, caller, query, HeaderMap::new())
+        super::history::arrow(State(doors.clone()), peer, caller, query, HeaderMap::new())
     };
     let (first, second) = (ask().await.unwrap(), ask().await.unwrap());
     let refused = ask().await.unwrap_err().into_response();

@@ -12,11 +12,14 @@ use std::io::Write;
 
 /// Bytes of a row group before it is written.
 const MAX_ROW_GROUP: usize = 64 * 1024 * 1024;
+/// About how many bytes the description of a column in a row group takes.
+const COLUMN_IN_GROUP: usize = 512;
 
 /// A Parquet file.
 pub struct Parquet<W: Write + Send> {
     rows: Rows,
     out: ArrowWriter<W>,
+    row_group: usize,
 }
 
 impl<W: Write + Send> Parquet<W> {
@@ -25,11 +28,24 @@ impl<W: Write + Send> Parquet<W> {
     /// # Errors
     /// If it cannot be written.
     pub fn new(out: W, probe_type: &ProbeType) -> Result<Self, WriteError> {
-        let rows = Rows::new(probe_type);
+        Self::limited(out, probe_type, usize::MAX, MAX_ROW_GROUP)
+    }
+
+    /// As [`Parquet::new`], with record batches and row groups of about so many bytes at most.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn limited(
+        out: W,
+        probe_type: &ProbeType,
+        record_batch: usize,
+        row_group: usize,
+    ) -> Result<Self, WriteError> {
+        let rows = Rows::limited(probe_type, record_batch);
         let compression = Compression::ZSTD(ZstdLevel::default());
         let properties = WriterProperties::builder().set_compression(compression).build();
         let out = ArrowWriter::try_new(out, rows.schema(), Some(properties))?;
-        Ok(Self { rows, out })
+        Ok(Self { rows, out, row_group: row_group.min(MAX_ROW_GROUP) })
     }
 
     /// Appends a sample.
@@ -46,10 +62,15 @@ impl<W: Write + Send> Parquet<W> {
             self.out.write(&self.rows.finish()?)?;
         }
         // A row group is held in memory until it is written.
-        if self.out.in_progress_size() > MAX_ROW_GROUP {
+        if self.out.in_progress_size() > self.row_group {
             self.out.flush()?;
         }
         Ok(())
+    }
+
+    /// About how many bytes of descriptions are kept for the end of the file.
+    pub fn index_bytes(&self) -> usize {
+        self.out.flushed_row_groups().len() * self.rows.schema().flattened_fields().len() * COLUMN_IN_GROUP
     }
 
     /// Ends the file and returns its output.

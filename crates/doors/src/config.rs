@@ -24,6 +24,8 @@ pub struct DoorsConfig {
     pub allowed_origins: Vec<String>,
     /// Origins whose pages may show the page in a frame, such as `https://wiki.example.org`.
     pub embed_origins: Vec<Origin>,
+    /// Origins of other servers whose pictures the page may show as the ground of maps, such as `https://tile.example.org`.
+    pub tile_origins: Vec<Origin>,
     /// Origins of other DACs or relays that serve the same nodes. The page continues at one of them after this DAC has ended.
     pub other_pages: Vec<PageOrigin>,
     /// How long browsers keep to TLS after an answer over TLS, in seconds; 0 makes them forget it.
@@ -94,6 +96,7 @@ impl Default for DoorsConfig {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             embed_origins: Vec::new(),
+            tile_origins: Vec::new(),
             other_pages: Vec::new(),
             // A year: what OWASP ASVS 5.0 asks for (3.4.1).
             hsts_seconds: 31_536_000,

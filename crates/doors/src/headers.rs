@@ -4,8 +4,7 @@ use crate::{config::DoorsConfig, proxies::Proxied};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// Scripts, styles, workers and sockets from this server alone; nothing inline.
-const POLICY: &str =
-    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'";
 /// What the page does not use. It copies to the clipboard, and shows panels on the whole screen.
 const FEATURES: &str = "accelerometer=(), autoplay=(), camera=(), \
                         display-capture=(), encrypted-media=(), geolocation=(), gyroscope=(), hid=(), magnetometer=(), \
@@ -32,12 +31,8 @@ impl Headers {
             fixed(HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
             fixed(HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
         ];
-        let ancestors = match config.embed_origins.is_empty() {
-            true => "'none'".to_owned(),
-            false => config.embed_origins.iter().map(Origin::as_str).collect::<Vec<_>>().join(" "),
-        };
         // An origin has only letters that a header may have.
-        if let Ok(policy) = HeaderValue::try_from(format!("{POLICY}; frame-ancestors {ancestors}")) {
+        if let Ok(policy) = HeaderValue::try_from(policy(config)) {
             all.push((header::CONTENT_SECURITY_POLICY, policy));
         }
         // It cannot name origins: a browser that knows `frame-ancestors` ignores it, others would refuse what is allowed.
@@ -65,7 +60,18 @@ impl Headers {
     }
 }
 
-/// An origin whose pages may show this page in a frame: `https://wiki.example.org`.
+/// The policy, with the origins that are configured.
+fn policy(config: &DoorsConfig) -> String {
+    let named = |origins: &[Origin]| origins.iter().map(Origin::as_str).collect::<Vec<_>>().join(" ");
+    let pictures = format!("img-src 'self' data: {}", named(&config.tile_origins));
+    let ancestors = match config.embed_origins.is_empty() {
+        true => "'none'".to_owned(),
+        false => named(&config.embed_origins),
+    };
+    format!("{POLICY}; {}; frame-ancestors {ancestors}", pictures.trim_end())
+}
+
+/// An origin that the policy names: `https://wiki.example.org`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Origin(String);
 
@@ -123,6 +129,21 @@ mod tests {
     }
 
     #[test]
+    fn only_pictures_may_come_from_other_servers_that_are_allowed() {
+        let of = |config: &DoorsConfig| {
+            let headers = added(config, false, None, "/");
+            headers["content-security-policy"].to_str().unwrap().to_owned()
+        };
+        let usual = of(&DoorsConfig::default());
+        assert!(usual.contains("; img-src 'self' data:;"), "{usual}");
+        let allowed = config(r#"{"tile_origins": ["https://tile.example.org", "http://[::1]:8080"]}"#);
+        let tiles = of(&allowed.unwrap());
+        let named = " https://tile.example.org http://[::1]:8080";
+        assert!(tiles.contains(&format!("; img-src 'self' data:{named};")), "{tiles}");
+        assert_eq!(tiles.replace(named, ""), usual);
+    }
+
+    #[test]
     fn a_policy_of_a_handler_stays() {
         let mut headers = HeaderMap::new();
         headers.insert("content-security-policy", HeaderValue::from_static("default-src 'none'"));
@@ -137,8 +158,10 @@ mod tests {
         for bad in
             ["wiki.example.org", "https://", "https://a; script-src *", "https://a/b", "https://a b", "*"]
         {
-            let refused = config(&format!(r#"{{"embed_origins": ["{bad}"]}}"#)).unwrap_err();
-            assert!(refused.contains("write https://HOST"), "{refused}");
+            for setting in ["embed_origins", "tile_origins"] {
+                let refused = config(&format!(r#"{{"{setting}": ["{bad}"]}}"#)).unwrap_err();
+                assert!(refused.contains("write https://HOST"), "{refused}");
+            }
         }
     }
 

@@ -1,8 +1,14 @@
 const LONGEST = 500;
+/** A path of this server, or an address of another one, which the DAC has to allow (`doors.tile_origins`). */
+const ADDRESS = /^(?:https?:\/\/[A-Za-z0-9.:[\]-]+)?\/(?!\/)[^\s\\]*$/;
 
-/** Returns whether an address can be used: a path of this server with `{z}`, `{x}` and `{y}`. The DAC's policy permits no other server. */
+/** Returns whether an address can be used: it has `{z}`, `{x}` and `{y}` in its path. */
 export function isTileAddress(text: unknown): text is string {
-  if (typeof text !== 'string' || text.length > LONGEST) return false;
-  if (!['{z}', '{x}', '{y}'].every((part) => text.includes(part))) return false;
-  return /^\/(?!\/)[^\s\\]*$/.test(text);
+  if (typeof text !== 'string' || text.length > LONGEST || !ADDRESS.test(text)) return false;
+  return ['{z}', '{x}', '{y}'].every((part) => text.includes(part)) && URL.canParse(text, 'http://here');
+}
+
+/** The server of an address; nothing if it is this one. */
+export function tileOrigin(address: string): string | undefined {
+  return address.startsWith('/') ? undefined : new URL(address).origin;
 }

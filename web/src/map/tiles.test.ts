@@ -1,15 +1,21 @@
 import { expect, it } from 'vitest';
 import { fitted, unproject } from './projection.ts';
-import { isTileAddress } from './tile_address.ts';
+import { isTileAddress, tileOrigin } from './tile_address.ts';
 import { tilesOf } from './tiles.ts';
 
-it('takes paths of this server with all three numbers', () => {
+it('takes paths of this server and addresses of others with all three numbers', () => {
   expect(isTileAddress('/tiles/{z}/{x}/{y}.png')).toBe(true);
   expect(isTileAddress('/osm/{z}/{x}/{y}.png?style=1')).toBe(true);
+  expect(isTileAddress('https://tile.example.org/{z}/{x}/{y}.png')).toBe(true);
+  expect(tileOrigin('/tiles/{z}/{x}/{y}.png')).toBeUndefined();
+  expect(tileOrigin('http://[::1]:8080/t/{z}/{x}/{y}')).toBe('http://[::1]:8080');
   for (const text of [
     '/tiles/{z}/{x}.png',
     '//evil.example/{z}/{x}/{y}',
-    'https://tiles.example.org/{z}/{x}/{y}.png',
+    'https://{z}.example.org/{x}/{y}.png',
+    'https://user:word@tiles.example.org/{z}/{x}/{y}.png',
+    'https://tiles.example.org:99999/{z}/{x}/{y}.png',
+    'ftp://tiles.example.org/{z}/{x}/{y}.png',
     '/\\evil.example/{z}/{x}/{y}',
     'javascript:alert({z}{x}{y})',
     'data:image/png,{z}{x}{y}',

@@ -9,6 +9,8 @@ import { type DrawnTrack, placeAt } from '../map/draw_map.ts';
 import { formatLatitude, formatLongitude } from '../map/graticule.ts';
 import { MapCanvas } from '../map/map_canvas.ts';
 import type { MapView } from '../map/projection.ts';
+import { refusedOrigins } from '../map/refused_origins.ts';
+import { tileOrigin } from '../map/tile_address.ts';
 import type { Track } from '../series/track.ts';
 import { judgeKnown } from '../state/expressions.ts';
 import { nameOf } from '../state/names.ts';
@@ -114,7 +116,7 @@ export function MapPanel({ spec }: { spec: Spec }) {
       ))}
       {failedTile.value !== '' && (
         <p class="panel-note is-warn" role="status" data-testid="map-tiles-failed">
-          {words.tilesFailed(failedTile.value)}
+          {tileProblem(failedTile.value)}
         </p>
       )}
       <Legend names={JSON.parse(names)} answer={found} spec={spec} unit={unit} />
@@ -137,6 +139,14 @@ interface Shown extends AnswerOf<'tracks'> {
   readonly range: readonly [from: number, to: number];
   /** The tracks by their number in the panel. */
   readonly places: readonly (readonly [index: number, track: Track])[];
+}
+
+/** Why there is no tile, and what helps. */
+function tileProblem(address: string): string {
+  const origin = tileOrigin(address);
+  return origin !== undefined && refusedOrigins.value.has(origin)
+    ? words.tilesRefused(origin)
+    : words.tilesFailed(address);
 }
 
 function drawnMap(

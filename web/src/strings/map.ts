@@ -39,9 +39,13 @@ export const mapStrings = {
   notAdded: (name: string, problem: string) => `${name} was not added: ${problem}`,
   tiles: 'Address of tiles',
   tilesExample: '/tiles/{z}/{x}/{y}.png',
-  tilesTip: 'A path of this server with {z}, {x} and {y}: a reverse proxy in front of the DAC can serve it.',
-  badTiles: 'Write a path such as /tiles/{z}/{x}/{y}.png, with {z}, {x} and {y}.',
+  tilesTip:
+    'A path of this server with {z}, {x} and {y}, or an address of another server that the DAC allows (tile_origins).',
+  badTiles:
+    'Write a path such as /tiles/{z}/{x}/{y}.png, or an address such as https://tile.example.org/{z}/{x}/{y}.png.',
+  tilesRefused: (origin: string) =>
+    `This DAC does not allow pictures from ${origin}. Add it to oasis.toml, below [doors]: tile_origins = ["${origin}"]`,
   tilesFailed: (address: string) =>
-    `No tile from ${address}: does this server, or the reverse proxy in front of it, have it?`,
+    `No tile from ${address}: does the server, or the reverse proxy in front of it, have it?`,
   table: { time: 'time', instance: 'instance', latitude: 'latitude', longitude: 'longitude', value: 'value' },
 };

@@ -36,6 +36,9 @@ CARGO_DENY := target/tools/cargo-deny-$(CARGO_DENY_VERSION)/bin/cargo-deny
 MDBOOK_VERSION := 0.5.4
 MDBOOK := target/tools/bin/mdbook
 
+# Prints only what fails.
+MVN := mvn --quiet --batch-mode --no-transfer-progress
+
 # For each fuzz target.
 FUZZ_SECONDS ?= 600
 FUZZ := mkdir -p fuzz/corpus/$$target && cargo +nightly fuzz run
@@ -83,7 +86,7 @@ check-commits: ## Check the subjects of the commits after BASE (origin/main)
 
 ##@ Before each merge: complete, as continuous integration runs it
 
-lint: page lint-python rustdoc ## Check formatting, lints and types of everything
+lint: page lint-python lint-java rustdoc ## Check formatting, lints and types of everything
 	cargo fmt --all --check
 	cargo clippy $(TESTED) --all-targets -- -D warnings
 	cargo clippy --locked --workspace -- -D warnings
@@ -97,6 +100,9 @@ lint-python: target/venv/installed ## Check formatting, lints and types of Pytho
 	target/venv/bin/ruff format --quiet --check sdk/python
 	target/venv/bin/ruff format --quiet --check $(GENERATED_PYTHON)
 	cd sdk/python && ../../target/venv/bin/mypy
+
+lint-java: maven ## Compile Java with all warnings as errors
+	cd sdk/java && $(MVN) test-compile
 
 check-docs: ## Check links, examples, pictures, quoted messages and the list of locks in Markdown
 	python3 docs/checks/prose.py
@@ -116,7 +122,7 @@ deny: $(CARGO_DENY) ## Check licenses, duplicates and sources of dependencies
 advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
-test: check-docs test-rust test-oracles test-faults test-web test-python notebook test-browser ## Run every test of every language
+test: check-docs test-rust test-oracles test-faults test-web test-python test-java notebook test-browser ## Run every test of every language
 
 # Most tests wait for processes most of the time: more of them run at once than there are processors.
 test-rust: page postgresql promtool nginx alertmanager mail-server table-readers ## Rust: unit, property and end-to-end tests with real processes
@@ -149,6 +155,10 @@ test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 test-python: python table-readers ## Python: the package and what is generated for it
 	$(BUILD)
 	cd sdk/python && ../../target/venv/bin/pytest --quiet
+
+test-java: maven ## Java: unit tests, and a node with a real DAC
+	$(BUILD)
+	cd sdk/java && OASIS_BIN=$(CURDIR)/target/debug/oasis $(MVN) package
 
 # NOTEBOOK=--write keeps what it shows.
 notebook: python ## Python: record a test run and execute docs/notebooks on it
@@ -288,6 +298,9 @@ bench-archive: page postgresql ## Measure the archive, 12 minutes: docs/evidence
 	pg_virtualenv -o fsync=on sh -c 'OASIS_POSTGRESQL_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER password=$$PGPASSWORD dbname=$$PGDATABASE sslmode=disable" \
 	  ./target/release/oasis-lab --write docs/evidence/archive-measured.md archive'
 
+bench-java: lint-java ## Measure a flush in Java, half a minute: sdk/java/README.md
+	java -cp sdk/java/target/classes:sdk/java/target/test-classes oasis.FlushBench
+
 bench-probes: page valgrind ## Measure probes in a process, 2 minutes: docs/evidence/probes-measured.md
 	cargo bench --locked -p oasis-probe --bench flush
 	cargo build --release --locked -p oasis-lab
@@ -321,6 +334,9 @@ table-readers: target/venv/installed ## Install pyarrow, polars and DuckDB into 
 # Tests that need them are skipped without.
 cpp: ## Install CMake, pkg-config and spdlog for tests of C++
 	@pkg-config --exists spdlog && command -v cmake >/dev/null || { echo "installing cmake, pkg-config, libspdlog-dev"; $(call install,cmake make pkg-config libspdlog-dev); }
+
+maven: ## Install Maven and a JDK
+	@command -v mvn >/dev/null && command -v javac >/dev/null || { echo "installing maven, openjdk-17-jdk-headless"; $(call install,maven openjdk-17-jdk-headless); }
 
 postgresql: ## Install PostgreSQL; each test starts a server of its own
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { echo "installing postgresql"; $(call install,postgresql); }

@@ -114,6 +114,13 @@ final class Dac implements AutoCloseable {
         }
     }
 
+    /** Returns the metrics of the first samples of {@code NODE/INSTANCE}, waiting for so many. */
+    List<Map<String, Object>> tail(String instance, int count) throws IOException {
+        String url = http.replace("http:", "ws:") + "/ws";
+        List<String> lines = run("tail", instance, "--from-earliest", "--format", "json", "--count", Integer.toString(count), "--url", url);
+        return lines.stream().map(line -> Json.asObject(Json.asObject(Json.parse(line), "sample").get("metrics"), "metrics")).toList();
+    }
+
     static long number(Map<String, Object> object, String name) {
         return Json.integer(object.get(name), name);
     }

@@ -15,11 +15,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
+import javax.net.ssl.SSLSocketFactory;
 
 /** One connection to a DAC: frames over TCP or TLS (docs/reference/data-channel.md#frames). One thread sends, one receives, any closes. */
 final class Channel implements Closeable {
+    /** How an address with TLS begins. */
+    static final String TLS = "tls://";
+
     private static final int HEADER = 5;
     private static final int BATCH = 1;
     private static final int CONTROL = 2;
@@ -63,20 +68,21 @@ final class Channel implements Closeable {
     /**
      * Connects.
      *
-     * @param address {@code HOST:PORT}
-     * @param tls null for a connection without TLS
+     * @param address {@code HOST:PORT} or {@code tls://HOST:PORT}
+     * @param context for TLS; null for that of the Java platform
      * @param maxBody longest message of the DAC that is read, in bytes
      */
-    static Channel open(String address, SSLContext tls, Patience patience, int maxBody) throws IOException {
+    static Channel open(String address, SSLContext context, Patience patience, int maxBody) throws IOException {
+        boolean isTls = address.startsWith(TLS);
         int colon = address.lastIndexOf(':');
-        String host = address.substring(0, colon).replaceAll("[\\[\\]]", "");
+        String host = address.substring(isTls ? TLS.length() : 0, colon).replaceAll("[\\[\\]]", "");
         int port = Integer.parseInt(address.substring(colon + 1));
         Socket carrier = connect(host, port, patience);
         try {
             // Batches are sent when they are due; delaying them to fill packets would only age them.
             carrier.setTcpNoDelay(true);
             carrier.setSoTimeout(patience.silence);
-            return new Channel(carrier, tls == null ? carrier : encrypted(carrier, tls, host, port), patience.silence, maxBody);
+            return new Channel(carrier, isTls ? encrypted(carrier, context, host, port) : carrier, patience.silence, maxBody);
         } catch (IOException | RuntimeException failed) {
             carrier.close();
             throw failed;
@@ -109,13 +115,19 @@ final class Channel implements Closeable {
         throw failure == null ? new ChannelException("host name \"" + host + "\" has no address: check its spelling") : failure;
     }
 
-    private static Socket encrypted(Socket socket, SSLContext tls, String host, int port) throws IOException {
-        SSLSocket encrypted = (SSLSocket) tls.getSocketFactory().createSocket(socket, host, port, true);
+    private static Socket encrypted(Socket socket, SSLContext context, String host, int port) throws IOException {
+        SSLSocketFactory factory = context == null ? (SSLSocketFactory) SSLSocketFactory.getDefault() : context.getSocketFactory();
+        SSLSocket encrypted = (SSLSocket) factory.createSocket(socket, host, port, true);
         SSLParameters parameters = encrypted.getSSLParameters();
         // RFC 6125: the certificate must be for the host that the node connects to.
         parameters.setEndpointIdentificationAlgorithm("HTTPS");
         encrypted.setSSLParameters(parameters);
-        encrypted.startHandshake();
+        try {
+            encrypted.startHandshake();
+        } catch (SSLException failed) {
+            throw new ChannelException("TLS with " + host + ":" + port + " failed: " + printable(String.valueOf(failed.getMessage()))
+                    + ": does the node trust the CA of the DAC, and is its certificate for this host?");
+        }
         return encrypted;
     }
 
@@ -221,7 +233,7 @@ final class Channel implements Closeable {
     }
 
     private ChannelException silent() {
-        return new ChannelException("no message from the DAC, or no progress, in " + silence + " ms: the node connects again");
+        return new ChannelException("no message from the DAC, or no progress, in " + silence + " ms: is it stopped, or the network slow?");
     }
 
     @Override

@@ -38,6 +38,7 @@ final class Instance {
     private Missing missing = new Missing();
     /** All samples of {@link #missing}, those that the ring dropped included. */
     private long hole;
+    private long taken;
 
     Instance(int index, String name, String kind, ProbeType type, PushedProbe<?> pushed, Callable<Writer> periodic, double hertz, NodeBuilder node) {
         this.name = name;
@@ -89,7 +90,9 @@ final class Instance {
 
     /** Returns the samples taken since the run began. */
     long taken() {
-        return sequence + hole + (pushed == null ? 0 : pushed.ring().pendingDrops());
+        // A ring does not always know its drops: what was reported once stays.
+        taken = Math.max(taken, sequence + hole + (pushed == null ? 0 : pushed.ring().pendingDrops()));
+        return taken;
     }
 
     /** Begins: a periodic probe is due now. */

@@ -1,11 +1,17 @@
 package oasis;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,6 +20,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 
 /**
  * A node that has not started yet.
@@ -94,10 +101,36 @@ public final class NodeBuilder {
         return this;
     }
 
-    /** Uses TLS. The context trusts the CA of the DAC, and has the node's certificate if the DAC asks for one. */
+    /** Sets the context for addresses with {@code tls://}: it trusts the CA of the DAC, and has the node's certificate if the DAC asks for one. */
     public NodeBuilder tls(SSLContext context) {
         tls = context;
         return this;
+    }
+
+    /**
+     * Trusts the CA in a PEM file, and no other, for addresses with {@code tls://}. Without it those of the Java platform are trusted.
+     *
+     * @throws IllegalArgumentException if the file has no certificate
+     */
+    public NodeBuilder ca(Path pem) {
+        try (InputStream file = Files.newInputStream(pem)) {
+            KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+            trusted.load(null, null);
+            int number = 0;
+            for (Certificate certificate : CertificateFactory.getInstance("X.509").generateCertificates(file)) {
+                trusted.setCertificateEntry("ca-" + number++, certificate);
+            }
+            TrustManagerFactory managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            managers.init(trusted);
+            tls = SSLContext.getInstance("TLS");
+            tls.init(null, managers.getTrustManagers(), null);
+            if (number > 0) {
+                return this;
+            }
+        } catch (IOException | GeneralSecurityException unusable) {
+            throw new IllegalArgumentException("cannot use the CA in " + pem + ": " + unusable + ": name the ca.pem of the DAC", unusable);
+        }
+        throw new IllegalArgumentException("no certificate in " + pem + ": name the ca.pem of the DAC");
     }
 
     int batchSamples() {
@@ -224,7 +257,7 @@ public final class NodeBuilder {
     }
 
     /**
-     * Starts to sample and to connect to the data channel of a DAC, {@code HOST:PORT}. While none answers, the node tries again and keeps samples, within bounds.
+     * Starts to sample and to connect to the data channel of a DAC, {@code HOST:PORT} or {@code tls://HOST:PORT}. While none answers, the node tries again and keeps samples, within bounds.
      * With several DACs it goes to the next one when it loses one.
      *
      * @throws IllegalArgumentException if an address has no port
@@ -234,7 +267,7 @@ public final class NodeBuilder {
         if (hasStarted) {
             throw new IllegalStateException("a builder makes only one node: make another builder");
         }
-        List<String> addresses = dacs.length == 0 ? List.of("127.0.0.1:7071") : Arrays.stream(dacs).map(NodeBuilder::checkAddress).toList();
+        List<String> addresses = dacs.length == 0 ? List.of("127.0.0.1:7071") : Arrays.stream(dacs).map(this::checkAddress).toList();
         hasStarted = true;
         Outbox outbox = new Outbox(spoolBytes, instances);
         Collector collector = new Collector(instances, outbox);
@@ -243,11 +276,12 @@ public final class NodeBuilder {
         return node;
     }
 
-    private static String checkAddress(String address) {
-        int colon = address.lastIndexOf(':');
-        String port = address.substring(colon + 1);
-        if (colon < 1 || address.contains("/") || !port.matches("[0-9]{1,5}") || Integer.parseInt(port) > 65_535) {
-            throw new IllegalArgumentException("invalid address \"" + address + "\" of a DAC: use HOST:PORT, for example 127.0.0.1:7071");
+    private String checkAddress(String address) {
+        if (!address.matches("(tls://)?[^/]+:[0-9]{1,5}") || Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)) > 65_535) {
+            throw new IllegalArgumentException("invalid address \"" + address + "\" of a DAC: use HOST:PORT, for example 127.0.0.1:7071, or tls://HOST:PORT");
+        }
+        if (tls != null && !address.startsWith(Channel.TLS)) {
+            throw new IllegalArgumentException("address \"" + address + "\" is without TLS, although the node has a CA: use tls://" + address);
         }
         return address;
     }
@@ -275,7 +309,7 @@ public final class NodeBuilder {
             byte[] bytes = digest.digest(then);
             bytes[6] = (byte) (bytes[6] & 0x0f | version);
             bytes[8] = (byte) (bytes[8] & 0x3f | 0x80);
-            java.nio.ByteBuffer buffer = java.nio.ByteBuffer.wrap(bytes);
+            ByteBuffer buffer = ByteBuffer.wrap(bytes);
             return new UUID(buffer.getLong(), buffer.getLong());
         } catch (NoSuchAlgorithmException missing) {
             throw new IllegalStateException(algorithm + " is missing: every Java platform must have it", missing);
@@ -283,7 +317,7 @@ public final class NodeBuilder {
     }
 
     private static byte[] bytes(UUID uuid) {
-        return java.nio.ByteBuffer.allocate(16).putLong(uuid.getMostSignificantBits()).putLong(uuid.getLeastSignificantBits()).array();
+        return ByteBuffer.allocate(16).putLong(uuid.getMostSignificantBits()).putLong(uuid.getLeastSignificantBits()).array();
     }
 
     /** Returns the host's name as the kernel knows it; asking the name service could take seconds. */

@@ -183,6 +183,31 @@ class NodeTest {
     }
 
     @Test
+    void aNodeSpeaksTls(@TempDir Path folder) throws Exception {
+        Path ca = folder.resolve("ca");
+        Dac.run("ca", "--ca-dir", ca.toString(), "init");
+        Dac.run("ca", "--ca-dir", ca.toString(), "issue", "server", "127.0.0.1");
+        String certificate = ca.resolve("server-127.0.0.1.pem").toString();
+        String key = ca.resolve("server-127.0.0.1.key").toString();
+        try (Dac secure = Dac.start("--tls-certificate", certificate, "--tls-key", key)) {
+            String address = secure.channel.substring("tls://".length());
+            Node plain = new NodeBuilder("plain").start(address);
+            assertTrue(assertThrows(Node.RefusedException.class, plain::close).getMessage().contains("tls_required"));
+            NodeBuilder builder = new NodeBuilder("secure").ca(ca.resolve("ca.pem"));
+            PushedProbe<Count> probe = builder.pushed("count", Count.class);
+            assertThrows(IllegalArgumentException.class, () -> builder.start(address), "not by mistake without TLS");
+            Node node = builder.start(secure.channel);
+            assertTrue(probe.flush(new Count(1, "encrypted")));
+            node.close();
+            assertTrue(node.wasTaken());
+            Node stranger = new NodeBuilder("stranger").start(secure.channel);
+            stranger.close();
+            assertFalse(stranger.wasTaken(), "the platform does not trust this CA");
+        }
+        assertThrows(IllegalArgumentException.class, () -> new NodeBuilder("none").ca(folder.resolve("nothing.pem")));
+    }
+
+    @Test
     void manyThreadsFlushOneProbe() throws Exception {
         NodeBuilder builder = new NodeBuilder("threads");
         PushedProbe<Count> probe = builder.pushed("count", SampleType.of(Count.class), 1 << 16, Overflow.DROP_OLDEST);

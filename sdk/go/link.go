@@ -69,11 +69,7 @@ func (s *shipper) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-s.node.stop:
-			// One more attempt, for the last samples, if this one has failed for another reason than the end.
-			if !s.isJoined {
-				return err
-			}
+		case <-s.node.ending: // one more attempt, for the last samples
 		case <-time.After(wait):
 		}
 	}

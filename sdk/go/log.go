@@ -18,6 +18,7 @@ const (
 	maxFields     = 16
 	maxFieldName  = 64
 	maxFieldValue = 256
+	maxGroups     = 8 // within each other
 	cutMark       = "…"
 
 	logRingBytes = 256 * 1024
@@ -93,7 +94,7 @@ func (h *Handler) WithAttrs(attributes []slog.Attr) slog.Handler {
 	with := *h
 	with.fields = h.fields[:len(h.fields):len(h.fields)]
 	for _, attribute := range attributes {
-		with.fields = appendFields(with.fields, h.prefix, attribute)
+		with.fields = appendFields(with.fields, h.prefix, attribute, 0)
 	}
 	return &with
 }
@@ -131,7 +132,7 @@ func (h *Handler) Handle(_ context.Context, logged slog.Record) error {
 	}()
 	memory.fields = append(memory.fields[:0], h.fields...)
 	logged.Attrs(func(attribute slog.Attr) bool {
-		memory.fields = appendFields(memory.fields, h.prefix, attribute)
+		memory.fields = appendFields(memory.fields, h.prefix, attribute, 0)
 		return true
 	})
 	w := logWriter{row: memory.row[:0]}
@@ -147,20 +148,23 @@ func (h *Handler) Handle(_ context.Context, logged slog.Record) error {
 	return nil
 }
 
-// appendFields resolves an attribute, and flattens groups.
-func appendFields(fields []logField, prefix string, attribute slog.Attr) []logField {
-	value := attribute.Value.Resolve()
+// appendFields resolves an attribute, and flattens groups. A group that contains itself ends at some depth.
+func appendFields(fields []logField, prefix string, attribute slog.Attr, depth int) []logField {
 	if attribute.Equal(slog.Attr{}) {
 		return fields
 	}
+	value := attribute.Value.Resolve()
 	if value.Kind() != slog.KindGroup {
 		return append(fields, logField{prefix + attribute.Key, value.String()})
+	}
+	if depth == maxGroups {
+		return append(fields, logField{prefix + attribute.Key, cutMark})
 	}
 	if attribute.Key != "" {
 		prefix += attribute.Key + "."
 	}
 	for _, member := range value.Group() {
-		fields = appendFields(fields, prefix, member)
+		fields = appendFields(fields, prefix, member, depth+1)
 	}
 	return fields
 }

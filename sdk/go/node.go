@@ -504,11 +504,14 @@ func (n *Node) pushedOf(name, kind string, of *ProbeType, lay *layout, with []Op
 
 // Flush takes a sample now. It returns whether there was room: a sample without room is dropped and counted, and the DAC
 // reports the loss.
-func (p *Probe[T]) Flush(sample T) bool { return p.pushed.flush(nowNs(), unsafe.Pointer(&sample)) }
+func (p *Probe[T]) Flush(sample T) bool {
+	// Not even the clock is read for a probe that is off.
+	return p.Enabled() && p.pushed.flush(nowNs(), unsafe.Pointer(&sample))
+}
 
 // FlushAt takes a sample of another time.
 func (p *Probe[T]) FlushAt(sample T, at time.Time) bool {
-	return p.pushed.flush(uint64(at.UnixNano()), unsafe.Pointer(&sample))
+	return p.Enabled() && p.pushed.flush(uint64(at.UnixNano()), unsafe.Pointer(&sample))
 }
 
 // SetState sets the state of the following samples. 0 is normal, the program gives the others a meaning.
@@ -529,11 +532,8 @@ func (p *Probe[T]) Dropped() uint64 {
 // Enabled returns whether samples are taken: a command may have disabled the probe.
 func (p *Probe[T]) Enabled() bool { return p.pushed.ring != nil && p.pushed.ring.enabled.Load() }
 
-// flush takes the value at p, of the type that the layout was made of.
+// flush takes the value at p, of the type that the layout was made of. The probe is enabled.
 func (p *pushed) flush(at uint64, value unsafe.Pointer) bool {
-	if p.ring == nil || !p.ring.enabled.Load() {
-		return false
-	}
 	if p.limits != nil {
 		return p.flushChange(at, value)
 	}

@@ -126,7 +126,7 @@ func (r *ring) room(words uint64) (uint64, bool) {
 			at, ok = r.reserve(words)
 		}
 	case r.overflow.wait > 0:
-		for until := time.Now().Add(r.overflow.wait); !ok && time.Now().Before(until); at, ok = r.reserve(words) {
+		for until := time.Now().Add(r.overflow.wait); !ok && r.enabled.Load() && time.Now().Before(until); at, ok = r.reserve(words) {
 			time.Sleep(waitStep)
 		}
 	}

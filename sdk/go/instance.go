@@ -89,10 +89,11 @@ func (i *instance) taken() uint64 {
 	return max(seen, i.ring.taken())
 }
 
-// collect takes what waits in the ring, and sends what has waited long enough.
-func (i *instance) collect(now time.Time, isLast bool) {
+// collect takes what waits in the ring, and sends what has waited long enough. It returns whether there was anything.
+func (i *instance) collect(now time.Time, isLast bool) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	before := i.nextSequence
 	if i.ring != nil {
 		if isLast {
 			i.ring.enabled.Store(false) // nobody would empty it, or make room
@@ -105,6 +106,7 @@ func (i *instance) collect(now time.Time, isLast bool) {
 		i.flush()
 	}
 	i.report()
+	return i.nextSequence != before || i.encoder.count() > 0
 }
 
 // flushIfDue hands the batch on if its first sample has waited long enough, or the stream is idle: nothing was handed on

@@ -45,10 +45,12 @@ import (
 const Version = "0.1.0"
 
 const (
-	maxName     = 1024                 // bytes of the name of a node or an instance
-	look        = 2 * time.Millisecond // between two looks at the rings
-	maxOrders   = 16                   // commands that wait for a periodic probe
-	closeWithin = farewell + time.Second
+	maxName        = 1024                  // bytes of the name of a node or an instance
+	look           = 2 * time.Millisecond  // between two looks at the rings
+	lookIdle       = 10 * time.Millisecond // after looksUntilIdle looks that found nothing
+	looksUntilIdle = 50
+	maxOrders      = 16 // commands that wait for a periodic probe
+	closeWithin    = farewell + time.Second
 )
 
 // Config has the bounds and options of a node. Zero values are defaults.
@@ -267,30 +269,35 @@ func (n *Node) run(addresses []string) {
 	go func() { n.shipped <- ship.run(ctx) }()
 }
 
-// collect empties the rings until the node ends. The application must not pay for waking it, so it looks.
+// collect empties the rings until the node ends. The application must not pay for waking it, so it looks: often while
+// there are samples, and less often after a while without.
 func (n *Node) collect() {
 	defer close(n.collected)
-	pause := n.config.Linger
+	often, seldom := n.config.Linger, n.config.Linger
 	for _, instance := range n.instances {
 		if instance.ring != nil {
-			pause = min(look, n.config.Linger)
+			often, seldom = min(look, n.config.Linger), max(lookIdle, min(look, n.config.Linger))
 		}
 	}
-	ticker := time.NewTicker(pause)
-	defer ticker.Stop()
-	for {
-		isLast := false
+	quiet := 0
+	for isLast := false; !isLast; {
+		pause := often
+		if quiet > looksUntilIdle {
+			pause = seldom
+		}
+		timer := time.NewTimer(pause)
 		select {
-		case <-ticker.C:
+		case <-timer.C:
 		case <-n.stop:
+			timer.Stop()
 			isLast = true
 		}
 		now := time.Now()
+		quiet++
 		for _, instance := range n.instances {
-			instance.collect(now, isLast)
-		}
-		if isLast {
-			return
+			if instance.collect(now, isLast) {
+				quiet = 0
+			}
 		}
 	}
 }

@@ -22,6 +22,8 @@ type realDAC struct {
 	t       *testing.T
 	state   string
 	process *exec.Cmd
+	// more are further arguments.
+	more []string
 	// HTTP is the address of its page, Channel that of its data channel.
 	HTTP, Channel string
 }
@@ -44,9 +46,9 @@ func oasisBinary(t *testing.T) string {
 }
 
 // startDAC runs a DAC with an archive until the test ends.
-func startDAC(t *testing.T) *realDAC {
+func startDAC(t *testing.T, more ...string) *realDAC {
 	t.Helper()
-	d := &realDAC{t: t, state: t.TempDir(), Channel: "127.0.0.1:0"}
+	d := &realDAC{t: t, state: t.TempDir(), Channel: "127.0.0.1:0", more: more}
 	d.start()
 	t.Cleanup(d.stop)
 	return d
@@ -54,8 +56,10 @@ func startDAC(t *testing.T) *realDAC {
 
 func (d *realDAC) start() {
 	d.t.Helper()
-	d.process = exec.Command(oasisBinary(d.t), "dac", "--listen", "127.0.0.1:0", "--channel-listen", d.Channel,
-		"--archive", filepath.Join(d.state, "archive"), "--ready-json")
+	arguments := []string{
+		"dac", "--listen", "127.0.0.1:0", "--channel-listen", d.Channel, "--archive", filepath.Join(d.state, "archive"), "--ready-json",
+	}
+	d.process = exec.Command(oasisBinary(d.t), append(arguments, d.more...)...)
 	// Accounts and audit log are not those of the developer.
 	d.process.Env = append(os.Environ(), "XDG_STATE_HOME="+d.state)
 	out, err := d.process.StdoutPipe()

@@ -1,7 +1,17 @@
 package oasis
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"log/slog"
+	"math/big"
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -197,5 +207,102 @@ func TestRecordsOfSlogReachARealDAC(t *testing.T) {
 		if !strings.Contains(row, part) {
 			t.Errorf("%s lacks %s", row, part)
 		}
+	}
+}
+
+func TestANodeGoesToItsNextDAC(t *testing.T) {
+	first, second := startDAC(t), startDAC(t)
+	node := NewNodeWith("go", Config{Logger: slog.New(slog.NewTextHandler(discard{}, nil))})
+	probe := Pushed[turns](node, "turns")
+	startNode(t, node, first.Channel+","+second.Channel)
+	flush := func() {
+		for i := 0; i < 100; i++ {
+			probe.Flush(turns{Turn: 1})
+		}
+	}
+	flush()
+	first.eventually("go", "turns", func(l ledger) bool { return l.Received == 100 })
+	first.stop()
+	flush()
+	found := second.eventually("go", "turns", func(l ledger) bool { return l.Received == 100 })
+	if found.Unexplained != 0 {
+		t.Errorf("%+v", found)
+	}
+	if err := node.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second.stop()
+	for _, dac := range []*realDAC{first, second} {
+		if row := dac.sql("SELECT count(*) FROM oasis_turns"); row != "100" {
+			t.Errorf("an archive has %s", row)
+		}
+	}
+}
+
+// certificate writes a certificate for 127.0.0.1 and its key, and returns who trusts it.
+func certificate(t *testing.T) (arguments []string, pool *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &about, &about, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	write := func(name, kind string, octets []byte) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: octets}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	pool = x509.NewCertPool()
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.AddCert(parsed)
+	return []string{
+		"--tls-certificate", write("dac.pem", "CERTIFICATE", der), "--tls-key", write("dac.key", "PRIVATE KEY", private),
+	}, pool
+}
+
+func TestSamplesReachADACWithTLS(t *testing.T) {
+	arguments, pool := certificate(t)
+	dac := startDAC(t, arguments...)
+	quiet := slog.New(slog.NewTextHandler(discard{}, nil))
+	plain := strings.TrimPrefix(dac.Channel, tlsScheme)
+	trusting := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
+	for _, c := range []struct {
+		address  string
+		settings *tls.Config
+		wanted   string
+	}{
+		{plain, nil, "tls_required"},
+		{tlsScheme + plain, nil, "have a certificate for"},
+		{plain, trusting, ""},
+		{tlsScheme + plain, trusting, ""},
+	} {
+		node := NewNodeWith("go", Config{Logger: quiet, TLS: c.settings})
+		probe := Pushed[turns](node, "turns")
+		startNode(t, node, c.address)
+		probe.Flush(turns{Turn: 1})
+		if err := node.Close(); (err == nil) != (c.wanted == "") || (err != nil && !strings.Contains(err.Error(), c.wanted)) {
+			t.Errorf("%q: %v", c.wanted, err)
+		}
+	}
+	dac.stop()
+	if row := dac.sql("SELECT count(*) FROM oasis_turns"); row != "2" {
+		t.Errorf("the archive has %s", row)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"math/rand"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -21,7 +22,8 @@ const (
 	firstPause   = 50 * time.Millisecond
 	longestPause = time.Second
 	lasted       = 200 * time.Millisecond // a connection that lasted longer has worked
-	maxLogged    = 64                     // DACs whose last failures are remembered
+	tlsScheme    = "tls://"
+	maxLogged    = 64 // DACs whose last failures are remembered
 )
 
 // patience is how long a node waits for a DAC.
@@ -151,16 +153,19 @@ func (s *shipper) once(ctx context.Context, address string) error {
 }
 
 func (s *shipper) dial(ctx context.Context, address string) (net.Conn, error) {
+	place := strings.TrimPrefix(address, tlsScheme)
 	dialer := &net.Dialer{Timeout: s.patience.connect}
-	conn, err := dialer.DialContext(ctx, "tcp", address)
+	conn, err := dialer.DialContext(ctx, "tcp", place)
 	if err != nil {
 		return nil, dialError(err)
 	}
-	if s.node.config.TLS == nil {
+	settings := &tls.Config{MinVersion: tls.VersionTLS12}
+	if s.node.config.TLS != nil {
+		settings = s.node.config.TLS.Clone()
+	} else if place == address {
 		return conn, nil
 	}
-	settings := s.node.config.TLS.Clone()
-	if host, _, err := net.SplitHostPort(address); err == nil && settings.ServerName == "" {
+	if host, _, err := net.SplitHostPort(place); err == nil && settings.ServerName == "" {
 		settings.ServerName = host
 	}
 	secured := tls.Client(conn, settings)

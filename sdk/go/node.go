@@ -68,7 +68,8 @@ type Config struct {
 	Linger time.Duration
 	// UUID is the node's identity across runs; by default it is derived from host and name.
 	UUID UUID
-	// TLS is for a DAC with certificates (docs/guides/use-tls.md). The server's name is that of the address.
+	// TLS has the authorities and the node's certificate for a DAC with TLS (docs/guides/use-tls.md). By default the
+	// authorities of the system are trusted for addresses with tls://. With it every connection is encrypted.
 	TLS *tls.Config
 	// Logger takes what the node reports of itself. By default that is warnings to standard error.
 	Logger *slog.Logger
@@ -204,7 +205,7 @@ func (n *Node) registration() registerMessage {
 	return message
 }
 
-// Start begins to sample, and to connect to the data channel of a DAC: "HOST:PORT". With several, separated by commas,
+// Start begins to sample, and to connect to the data channel of a DAC: "HOST:PORT", or "tls://HOST:PORT". With several, separated by commas,
 // the node goes to the next one when it loses one. It does not wait for a DAC: while none can be reached, samples are kept
 // within bounds. An error is a mistake in the declaration of the node; then nothing has started.
 func (n *Node) Start(dac string) error {
@@ -244,8 +245,8 @@ func addressesOf(dac string) ([]string, error) {
 	addresses := strings.Split(dac, ",")
 	for i, address := range addresses {
 		addresses[i] = strings.TrimSpace(address)
-		if _, port, err := net.SplitHostPort(addresses[i]); err != nil || port == "" {
-			return nil, fmt.Errorf("%.60q is no address of a data channel: write it as HOST:PORT, such as 127.0.0.1:7071", address)
+		if _, port, err := net.SplitHostPort(strings.TrimPrefix(addresses[i], tlsScheme)); err != nil || port == "" {
+			return nil, fmt.Errorf("%.60q is no address of a data channel: write it as HOST:PORT or tls://HOST:PORT, such as 127.0.0.1:7071", address)
 		}
 	}
 	return addresses, nil

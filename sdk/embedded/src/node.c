@@ -150,8 +150,9 @@ static void on_time(oasis_node *node, const uint8_t *body) {
 
 /* What arrives. */
 
-static void on_accept(oasis_node *node, uint32_t session) {
-  if (node->accepted || session == 0) {
+/* An answer to an earlier start knows other counts. */
+static void on_accept(oasis_node *node, uint32_t session, uint32_t starts) {
+  if (node->accepted || session == 0 || starts != node->kept->starts) {
     return;
   }
   if (session != node->kept->session) {
@@ -235,8 +236,8 @@ static void on_frame(oasis_node *node, const uint8_t *frame, size_t length) {
   node->heard_ns = uptime(node);
   switch (frame[0]) {
     case OASIS_KIND_ACCEPT:
-      if (bytes >= 4u) {
-        on_accept(node, get_uint32(body));
+      if (bytes >= 8u) {
+        on_accept(node, get_uint32(body), get_uint32(body + 4));
       }
       break;
     case OASIS_KIND_ASK_SCHEMA:

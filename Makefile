@@ -129,7 +129,7 @@ deny: $(CARGO_DENY) ## Check licenses, duplicates and sources of dependencies
 advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
-test: check-docs test-rust test-oracles test-faults test-web test-python test-java test-go notebook test-browser ## Run every test of every language
+test: check-docs test-rust test-oracles test-faults test-web test-python test-java test-go test-embedded notebook test-browser ## Run every test of every language
 
 # Most tests wait for processes most of the time: more of them run at once than there are processors.
 test-rust: page postgresql promtool nginx alertmanager mail-server table-readers ## Rust: unit, property and end-to-end tests with real processes
@@ -138,6 +138,9 @@ test-rust: page postgresql promtool nginx alertmanager mail-server table-readers
 test-arrow: page table-readers ## Rust: Arrow and Parquet alone, read back with pyarrow, polars and DuckDB
 	cargo test $(TESTED) --test reference
 	cargo test $(TESTED) --test end_to_end -- recordings
+
+test-embedded: embedded-tools ## C99 node: under sanitizers, on a noisy line, and on bare metal under QEMU
+	$(MAKE) -C sdk/embedded test
 
 # The bounds of losses and memory are tests of the crate itself.
 test-oracles: target/venv-oracles/installed promtool ## Rules beside RTAMT, RTLola and promtool: 300 random cases of each
@@ -383,6 +386,9 @@ mail-server: ## Install Debian's aiosmtpd, to which tests send mail
 
 fault-tools: ## Install strace and nftables, with which the fault lab injects faults
 	@command -v strace >/dev/null && command -v nft >/dev/null && command -v ip >/dev/null || { echo "installing strace, nftables, iproute2"; $(call install,strace nftables iproute2); }
+
+embedded-tools: ## Install Debian's compiler for ARM and QEMU, for the C99 node
+	@command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || { echo "installing gcc-arm-none-eabi, qemu-system-arm"; $(call install,gcc-arm-none-eabi qemu-system-arm); }
 
 terminal: ## Install what the pictures of terminals run: curl, jq, script
 	@command -v curl >/dev/null && command -v jq >/dev/null && command -v script >/dev/null || { echo "installing curl, jq, bsdutils"; $(call install,curl jq bsdutils); }

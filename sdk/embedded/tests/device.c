@@ -6,8 +6,7 @@
  *   brown-out      memory decays
  *   taken          prints how many samples each probe has counted since memory was invalid
  *
- * The line carries 115,200 baud, or what the first argument says. The second argument is the motor's samples a
- * millisecond. */
+ * Arguments: the line's baud, the motor's samples in 4 ms, a seed, and `random` if no metric of the motor is its number. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,8 @@ static oasis_node node;
 
 static uint64_t now_ns;
 static uint32_t baud = 115200;
-static uint32_t motor_samples = 1;
+static uint32_t motor_samples = 4;
+static bool is_random;
 /* Bits that the line has room for now. */
 static uint64_t line_bits;
 static uint8_t sent[MOST_TEXT];
@@ -68,7 +68,8 @@ static size_t receive_bytes(void *context, uint8_t *bytes, size_t capacity) {
 static uint32_t number_of(const oasis_probe *probe) { return probe->kept->low + 1u; }
 
 static void take_motor(oasis_probe *probe) {
-  const Pump_Motor motor = {(int16_t)number_of(probe), (int16_t)next_noise(), (int16_t)next_noise()};
+  const int16_t x = (int16_t)(is_random ? next_noise() : number_of(probe));
+  const Pump_Motor motor = {x, (int16_t)next_noise(), (int16_t)next_noise()};
   Pump_Motor_sample(probe, &motor);
 }
 
@@ -113,13 +114,16 @@ static void start(void) {
 }
 
 static void pass(uint32_t milliseconds) {
+  static uint32_t quarters;
   for (uint32_t at = 0; at < 4u * milliseconds; ++at) {
     now_ns += 250000u;
     line_bits += baud / 4000u;
     if (line_bits > 10u * UART_FIFO + baud / 4000u) {
       line_bits = 10u * UART_FIFO + baud / 4000u;
     }
-    for (uint32_t sample = 0; at % 4u == 0 && sample < motor_samples; ++sample) {
+    /* Evenly within 4 ms. */
+    quarters = (quarters + 1u) % 16u;
+    for (uint32_t due = quarters * motor_samples / 16u; due < (quarters + 1u) * motor_samples / 16u; ++due) {
       take_motor(&probes[0]);
     }
     oasis_poll(&node);
@@ -166,6 +170,7 @@ int main(int count, char **arguments) {
   if (count > 3) {
     noise = (uint32_t)strtoul(arguments[3], NULL, 10);
   }
+  is_random = count > 4;
   start();
   while (fgets(line, sizeof line, stdin) != NULL) {
     if (strncmp(line, "run ", 4) == 0) {

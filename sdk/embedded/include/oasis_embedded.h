@@ -96,7 +96,7 @@ typedef struct oasis_probe {
   uint32_t *ring;   /* OASIS_RING_WORDS(row bytes, slots) */
   uint16_t slots;   /* samples that the ring has room for, plus 1; at least 2 */
   uint8_t kind;     /* OASIS_PERIODIC, ... */
-  uint32_t millihertz;
+  volatile uint32_t millihertz; /* 0: the application decides */
   /* Takes a sample of a probe that `oasis_poll` calls at its rate. NULL: the application calls `oasis_due`, or pushes. */
   void (*take)(struct oasis_probe *probe);
   void *context; /* for `take` */
@@ -111,6 +111,7 @@ typedef struct oasis_probe {
   uint64_t sent;
   uint64_t base;
   uint32_t ring_full;
+  uint32_t period_of; /* `period_ns` is of this rate */
   uint64_t period_ns;
   uint64_t due_ns;
 } oasis_probe;
@@ -125,7 +126,8 @@ uint8_t *oasis_begin(oasis_probe *probe);
 /* Makes the row visible to `oasis_poll`. */
 void oasis_commit(oasis_probe *probe);
 
-/* Returns whether the period of a probe at a rate is over, and begins the next one. Never true while it is disabled. */
+/* Returns whether the period of a probe at a rate is over, and begins the next one. Never true while it is disabled.
+ * Called in the context that takes its samples. */
 bool oasis_due(oasis_probe *probe);
 
 /* The node. */

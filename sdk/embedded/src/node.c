@@ -43,10 +43,6 @@ static uint8_t *put_text(uint8_t *to, const char *text) {
 
 /* Start. */
 
-static uint64_t period_of(uint32_t millihertz) {
-  return millihertz == 0 ? 0 : UINT64_C(1000000000000) / millihertz;
-}
-
 static oasis_status check_probe(const oasis_probe *probe) {
   if (!is_name(probe->name)) {
     return OASIS_NAME_INVALID;
@@ -76,18 +72,14 @@ oasis_status oasis_start(oasis_node *node) {
     return OASIS_FRAME_TOO_SMALL;
   }
   oasis_resume(node);
-  const uint64_t now = uptime(node);
   for (uint8_t at = 0; at < node->probe_count; ++at) {
-    oasis_probe *probe = &node->probes[at];
-    probe->node = node;
-    probe->period_ns = period_of(probe->millihertz);
-    probe->due_ns = now;
-    probe->enabled = true;
+    node->probes[at].node = node;
+    node->probes[at].enabled = true;
   }
   if (node->batch_ms == 0) {
     node->batch_ms = 100;
   }
-  node->announce_ns = now;
+  node->announce_ns = uptime(node);
   /* What the line made of the reset ends here. */
   node->out[0] = 0;
   node->out_length = 1;
@@ -98,7 +90,17 @@ oasis_status oasis_start(oasis_node *node) {
 
 bool oasis_due(oasis_probe *probe) {
   const uint64_t now = uptime(probe->node);
-  if (!probe->enabled || probe->period_ns == 0 || now < probe->due_ns) {
+  const uint32_t rate = probe->millihertz;
+  if (!probe->enabled || rate == 0) {
+    return false;
+  }
+  /* A command writes the rate alone: this may be an interrupt, which must not see half of a 64-bit period. */
+  if (rate != probe->period_of) {
+    probe->period_of = rate;
+    probe->period_ns = UINT64_C(1000000000000) / rate;
+    probe->due_ns = now;
+  }
+  if (now < probe->due_ns) {
     return false;
   }
   probe->due_ns += probe->period_ns;
@@ -165,15 +167,13 @@ static void on_accept(oasis_node *node, uint32_t session, uint32_t starts) {
 }
 
 static uint8_t set_rate(oasis_probe *probe, uint32_t millihertz) {
-  if (probe->period_ns == 0) {
+  if (probe->millihertz == 0) {
     return NOT_PERIODIC;
   }
   if (millihertz < MILLIHERTZ_LEAST || millihertz > MILLIHERTZ_MOST) {
     return RATE_INVALID;
   }
   probe->millihertz = millihertz;
-  probe->period_ns = period_of(millihertz);
-  probe->due_ns = uptime(probe->node) + probe->period_ns;
   return DONE;
 }
 

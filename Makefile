@@ -142,6 +142,10 @@ test-arrow: page table-readers ## Rust: Arrow and Parquet alone, read back with 
 test-embedded: embedded-tools ## C99 node: under sanitizers, on a noisy line, and on bare metal under QEMU
 	$(MAKE) -C sdk/embedded test
 
+# Not yet part of `make test`: Wine makes its folder for a minute.
+test-windows: windows-tools ## C99 node: memory and processors of a Windows host, under Wine
+	$(MAKE) -C sdk/embedded test-windows
+
 # The bounds of losses and memory are tests of the crate itself.
 test-oracles: target/venv-oracles/installed promtool ## Rules beside RTAMT, RTLola and promtool: 300 random cases of each
 	cargo test $(ORACLES)
@@ -389,6 +393,9 @@ fault-tools: ## Install strace and nftables, with which the fault lab injects fa
 
 embedded-tools: ## Install Debian's compiler for ARM and QEMU, for the C99 node
 	@command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || { echo "installing gcc-arm-none-eabi, qemu-system-arm"; $(call install,gcc-arm-none-eabi qemu-system-arm); }
+
+windows-tools: ## Install Debian's mingw-w64 and Wine, for the C99 node on Windows
+	@command -v x86_64-w64-mingw32-gcc >/dev/null && test -x /usr/lib/wine/wine64 || { echo "installing gcc-mingw-w64-x86-64, wine64"; $(call install,gcc-mingw-w64-x86-64 wine64); }
 
 terminal: ## Install what the pictures of terminals run: curl, jq, script
 	@command -v curl >/dev/null && command -v jq >/dev/null && command -v script >/dev/null || { echo "installing curl, jq, bsdutils"; $(call install,curl jq bsdutils); }

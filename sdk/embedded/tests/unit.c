@@ -410,6 +410,29 @@ static void counts_cross_32_bits(void) {
   CHECK(probe.sent == 0x100000000u);
 }
 
+/* Right frames with any contents: the sanitizers watch. */
+static void no_message_harms_the_node(void) {
+  static const uint8_t kinds[] = {0x20, 0x21, 0x22, 0x23, 0x24, 0x01, 0xff};
+  uint32_t random = 1;
+  start_cold();
+  for (uint32_t round = 0; round < 200000; ++round) {
+    uint8_t body[48];
+    for (size_t at = 0; at < sizeof body; ++at) {
+      random = random * 1664525u + 1013904223u;
+      body[at] = (uint8_t)(random >> 30 == 0 ? 0 : random >> 24);
+    }
+    if (random >> 28 == 0) {
+      oasis_put_uint32(body + 4, kept.starts);
+    }
+    sent_count = 0;
+    now_ns += random >> 4;
+    take((int16_t)random, 2, 3);
+    arrive(kinds[(random >> 8) % sizeof kinds], kept.session, body, (random >> 16) % sizeof body);
+    oasis_poll(&node);
+  }
+  CHECK(node.refused == 0 && probe.sent > 0);
+}
+
 int main(void) {
   static const uint8_t uuid[16] = {0x0f, 0x3c, 0x7d, 0x52, 0x9c, 0x7e, 0x4a, 0x57,
                                    0x8a, 0x9f, 0x62, 0xc1, 0xf1, 0xb8, 0xc7, 0xaa};
@@ -434,6 +457,7 @@ int main(void) {
   a_schema_is_sent_in_pieces();
   a_node_that_cannot_work_does_not_start();
   counts_cross_32_bits();
+  no_message_harms_the_node();
   printf("all unit tests pass\n");
   return 0;
 }

@@ -28,25 +28,57 @@ typedef struct {
   size_t bytes;
 } plan;
 
-static const uint8_t *place_of(const column *of, uint16_t sample) {
-  uint32_t index = (uint32_t)of->probe->tail + sample;
-  if (index >= of->probe->slots) {
-    index -= of->probe->slots;
+/* Visits the values of a column, one after the other. */
+typedef struct {
+  const column *of;
+  const uint8_t *at;
+  const uint8_t *end; /* where the ring begins again */
+  size_t slot_bytes;
+} walk;
+
+static walk begin_walk(const column *of) {
+  const size_t slot_bytes = (size_t)(oasis_slot(of->probe, 1) - oasis_slot(of->probe, 0));
+  walk begun = {of, oasis_slot(of->probe, of->probe->tail) + of->place, oasis_slot(of->probe, of->probe->slots), slot_bytes};
+  return begun;
+}
+
+static const uint8_t *next_place(walk *by) {
+  const uint8_t *at = by->at;
+  by->at += by->slot_bytes;
+  if (by->at >= by->end) {
+    by->at -= by->slot_bytes * by->of->probe->slots;
   }
-  return oasis_slot(of->probe, (uint16_t)index) + of->place;
+  return at;
 }
 
 /* Returns an integer widened to 64 bits. */
-static uint64_t value_of(const column *of, uint16_t sample) {
-  const uint8_t *at = place_of(of, sample);
-  uint64_t value = 0;
-  for (uint8_t byte = of->width; byte > 0; --byte) {
-    value = value << 8 | at[byte - 1u];
+static uint64_t next_value(walk *by) {
+  const uint8_t *at = next_place(by);
+  uint32_t value = at[0];
+  uint32_t sign = 0x80u;
+  switch (by->of->width) {
+    case 1:
+      break;
+    case 2:
+      value |= (uint32_t)at[1] << 8;
+      sign = 0x8000u;
+      break;
+    case 4:
+      value = get_uint32(at);
+      sign = 0x80000000u;
+      break;
+    default:
+      return get_uint64(at) + by->of->shift;
   }
-  if (of->kind == OASIS_SIGNED && of->width < 8u && (at[of->width - 1u] & 0x80u) != 0) {
-    value |= ~(uint64_t)0 << (8u * of->width);
+  if (by->of->kind == OASIS_SIGNED && (value & sign) != 0) {
+    return (uint64_t)0 - (sign - (value & (sign - 1u)));
   }
-  return value + of->shift;
+  return value;
+}
+
+static uint64_t first_value(const column *of) {
+  walk by = begin_walk(of);
+  return next_value(&by);
 }
 
 static uint64_t zigzag(uint64_t value) { return (value << 1) ^ ((uint64_t)0 - (value >> 63)); }
@@ -68,43 +100,63 @@ static uint8_t *put_varint(uint8_t *to, uint64_t value) {
   return to;
 }
 
-/* `delta`, written to `to`; only counted if that is NULL. */
-static size_t put_delta(const column *of, uint8_t *to) {
-  size_t bytes = 0;
-  uint64_t run = 0;
-  uint64_t before = of->base;
-  for (uint16_t at = 0; at <= of->count; ++at) {
-    const uint64_t delta = at < of->count ? value_of(of, at) - before : 0;
-    uint64_t words[2] = {run * 4u, zigzag(delta)};
-    uint8_t first = 0;
-    uint8_t end = 2;
-    before += delta;
-    if (at == 0) {
-      first = 1;
-    } else if (at == of->count) {
-      end = run > 0 ? 1 : 0;
-    } else if (delta == 0) {
-      ++run;
-      continue;
-    } else if (delta == 1u || delta == 2u || delta == ~(uint64_t)0) {
-      words[0] += delta == ~(uint64_t)0 ? 3u : delta;
-      end = 1;
-    }
-    for (uint8_t word = first; word < end; ++word) {
-      if (to == NULL) {
-        bytes += varint_bytes(words[word]);
-      } else {
-        to = put_varint(to, words[word]);
-      }
-    }
-    run = 0;
+/* Where numbers go, or only how many bytes they take: `to` is NULL then. */
+typedef struct {
+  uint8_t *to;
+  size_t bytes;
+} varints;
+
+static void put_number(varints *out, uint64_t value) {
+  if (out->to == NULL) {
+    out->bytes += varint_bytes(value);
+  } else {
+    out->to = put_varint(out->to, value);
   }
-  return bytes;
 }
 
-/* Returns how much a sample differs from the mean step. */
-static uint64_t residual(const column *of, uint16_t sample, uint64_t step) {
-  return zigzag(value_of(of, sample) - value_of(of, (uint16_t)(sample - 1u)) - step);
+/* A token of `delta`: so many repeated values, then one that differs by `delta`. */
+static void put_token(varints *out, uint32_t run, uint64_t delta) {
+  if (delta == 1u || delta == 2u) {
+    put_number(out, run * 4u + delta);
+  } else if (delta == ~(uint64_t)0) {
+    put_number(out, run * 4u + 3u);
+  } else {
+    put_number(out, run * 4u);
+    put_number(out, zigzag(delta));
+  }
+}
+
+/* What the values differ by, in all encodings of integers: `delta`, and for `rice` how far from the mean step. */
+typedef struct {
+  size_t delta_bytes;
+  uint64_t residuals; /* saturates */
+} differences;
+
+static differences put_delta(const column *of, uint64_t step, uint8_t *to) {
+  walk by = begin_walk(of);
+  varints out = {to, 0};
+  differences found = {0, 0};
+  uint32_t run = 0;
+  uint64_t before = next_value(&by);
+  put_number(&out, zigzag(before - of->base));
+  for (uint16_t left = of->count; --left > 0;) {
+    const uint64_t value = next_value(&by);
+    const uint64_t delta = value - before;
+    const uint64_t residual = zigzag(delta - step);
+    before = value;
+    found.residuals = found.residuals + residual < residual ? ~(uint64_t)0 : found.residuals + residual;
+    if (delta == 0) {
+      ++run;
+    } else {
+      put_token(&out, run, delta);
+      run = 0;
+    }
+  }
+  if (run > 0) {
+    put_number(&out, run * 4u);
+  }
+  found.delta_bytes = out.bytes;
+  return found;
 }
 
 /* The bits of a division of 64-bit numbers are 700 bytes of code on a Cortex-M; this one needs to be quick only enough
@@ -128,28 +180,39 @@ static size_t rice_bits(uint64_t of, uint8_t k) {
   return quotient < RICE_ESCAPE ? (size_t)quotient + 1u + k : RICE_ESCAPE + 64u;
 }
 
-static plan plan_rice(const column *of) {
-  const uint32_t steps = of->count - 1u;
-  const uint64_t rise = value_of(of, (uint16_t)steps) - value_of(of, 0);
-  const bool falls = rise >> 63 != 0;
-  const uint64_t size = divide(falls ? (uint64_t)0 - rise : rise, steps);
-  plan made = {RICE, 0, falls ? (uint64_t)0 - size : size, 0};
-  uint64_t sum = 0;
-  for (uint16_t at = 1; at < of->count; ++at) {
-    const uint64_t more = residual(of, at, made.step);
-    sum = sum + more < sum ? ~(uint64_t)0 : sum + more;
+/* Returns the mean step from the first value to the last. */
+static uint64_t mean_step(const column *of) {
+  if (of->count < 2u) {
+    return 0;
   }
+  const uint32_t steps = of->count - 1u;
+  column last = *of;
+  uint32_t index = (uint32_t)of->probe->tail + steps;
+  index -= index >= of->probe->slots ? of->probe->slots : 0u;
+  const uint8_t *at = oasis_slot(of->probe, (uint16_t)index) + of->place;
+  walk by = {&last, at, at + 1, 0};
+  const uint64_t rise = next_value(&by) - first_value(of);
+  return rise >> 63 != 0 ? (uint64_t)0 - divide((uint64_t)0 - rise, steps) : divide(rise, steps);
+}
+
+static plan plan_rice(const column *of, uint64_t step, uint64_t residuals) {
+  plan made = {RICE, 0, step, 0};
   /* The best parameter is about log2(mean * ln 2). */
-  uint64_t mean = divide(sum, steps);
+  uint64_t mean = divide(residuals, of->count - 1u);
   mean -= mean / 4u;
   while (made.k < RICE_MOST && mean >> (made.k + 1u) != 0) {
     ++made.k;
   }
+  walk by = begin_walk(of);
+  uint64_t before = next_value(&by);
+  made.bytes = varint_bytes(zigzag(before - of->base)) + varint_bytes(zigzag(step)) + 1u;
   size_t bits = 0;
-  for (uint16_t at = 1; at < of->count; ++at) {
-    bits += rice_bits(residual(of, at, made.step), made.k);
+  for (uint16_t left = of->count; --left > 0;) {
+    const uint64_t value = next_value(&by);
+    bits += rice_bits(zigzag(value - before - step), made.k);
+    before = value;
   }
-  made.bytes = varint_bytes(zigzag(value_of(of, 0) - of->base)) + varint_bytes(zigzag(made.step)) + 1u + (bits + 7u) / 8u;
+  made.bytes += (bits + 7u) / 8u;
   return made;
 }
 
@@ -159,7 +222,7 @@ typedef struct {
   uint8_t used;
 } bit_writer;
 
-static void put_bits(bit_writer *bits, uint64_t value, uint8_t count) {
+static void put_bits(bit_writer *bits, uint32_t value, uint8_t count) {
   while (count > 0) {
     const uint8_t room = (uint8_t)(8u - bits->used);
     const uint8_t now = count < room ? count : room;
@@ -177,29 +240,41 @@ static void put_bits(bit_writer *bits, uint64_t value, uint8_t count) {
   }
 }
 
+static void put_long(bit_writer *bits, uint64_t value, uint8_t count) {
+  put_bits(bits, (uint32_t)value, count < 32u ? count : 32u);
+  if (count > 32u) {
+    put_bits(bits, (uint32_t)(value >> 32), (uint8_t)(count - 32u));
+  }
+}
+
 static void put_rice(const column *of, const plan *made, uint8_t *to) {
-  to = put_varint(to, zigzag(value_of(of, 0) - of->base));
+  walk by = begin_walk(of);
+  uint64_t before = next_value(&by);
+  to = put_varint(to, zigzag(before - of->base));
   to = put_varint(to, zigzag(made->step));
   *to++ = made->k;
   bit_writer bits = {to, 0};
-  for (uint16_t at = 1; at < of->count; ++at) {
-    const uint64_t more = residual(of, at, made->step);
-    const uint64_t quotient = more >> made->k;
+  for (uint16_t left = of->count; --left > 0;) {
+    const uint64_t value = next_value(&by);
+    const uint64_t residual = zigzag(value - before - made->step);
+    const uint64_t quotient = residual >> made->k;
+    before = value;
     if (quotient < RICE_ESCAPE) {
       /* Ones, and the zero after them. */
       put_bits(&bits, ((uint32_t)1 << quotient) - 1u, (uint8_t)(quotient + 1u));
-      put_bits(&bits, more, made->k);
+      put_long(&bits, residual, made->k);
     } else {
       put_bits(&bits, 0xffffffu, RICE_ESCAPE);
-      put_bits(&bits, more, 64);
+      put_long(&bits, residual, 64);
     }
   }
 }
 
 static bool is_constant(const column *of) {
-  const uint64_t first = value_of(of, 0);
-  for (uint16_t at = 1; at < of->count; ++at) {
-    if (value_of(of, at) != first) {
+  walk by = begin_walk(of);
+  const uint64_t first = next_value(&by);
+  for (uint16_t left = of->count; --left > 0;) {
+    if (next_value(&by) != first) {
       return false;
     }
   }
@@ -213,17 +288,18 @@ static plan choose(const column *of) {
     return best;
   }
   if (is_constant(of)) {
-    plan constant = {CONSTANT, 0, 0, varint_bytes(zigzag(value_of(of, 0) - of->base))};
+    plan constant = {CONSTANT, 0, 0, varint_bytes(zigzag(first_value(of) - of->base))};
     return constant;
   }
-  const plan rice = plan_rice(of);
+  const uint64_t step = mean_step(of);
+  const differences found = put_delta(of, step, NULL);
+  const plan rice = plan_rice(of, step, found.residuals);
   if (rice.bytes < best.bytes) {
     best = rice;
   }
-  const size_t delta = put_delta(of, NULL);
-  if (delta < best.bytes) {
+  if (found.delta_bytes < best.bytes) {
     best.encoding = DELTA;
-    best.bytes = delta;
+    best.bytes = found.delta_bytes;
   }
   return best;
 }
@@ -234,24 +310,27 @@ static size_t padding(const column *of, const plan *made, size_t length) {
 }
 
 static void put_column(const column *of, const plan *made, uint8_t *to) {
+  walk by = begin_walk(of);
   switch (made->encoding) {
     case CONSTANT:
-      put_varint(to, zigzag(value_of(of, 0) - of->base));
+      put_varint(to, zigzag(next_value(&by) - of->base));
       break;
     case RICE:
       put_rice(of, made, to);
       break;
     case DELTA:
-      put_delta(of, to);
+      put_delta(of, 0, to);
       break;
     case PLAIN:
-      for (uint16_t at = 0; at < of->count; ++at) {
-        copy_little_endian(to + (size_t)at * of->width, value_of(of, at), of->width);
+      for (uint16_t left = of->count; left > 0; --left) {
+        copy_little_endian(to, next_value(&by), of->width);
+        to += of->width;
       }
       break;
     default: /* rows of a fixed size */
-      for (uint16_t at = 0; at < of->count; ++at) {
-        copy_bytes(to + (size_t)at * of->width, place_of(of, at), of->width);
+      for (uint16_t left = of->count; left > 0; --left) {
+        copy_bytes(to, next_place(&by), of->width);
+        to += of->width;
       }
   }
 }
@@ -296,9 +375,10 @@ size_t oasis_least_batch(const oasis_type *type) {
 /* Returns how many samples from the oldest on have consecutive numbers. */
 static uint16_t consecutive(const oasis_probe *probe, uint16_t most) {
   const column of = {probe, most, OASIS_UNSIGNED, 4, OASIS_SLOT_SEQUENCE, 0, 0};
-  const uint32_t first = (uint32_t)value_of(&of, 0);
+  walk by = begin_walk(&of);
+  uint32_t expected = (uint32_t)next_value(&by);
   uint16_t count = 1;
-  while (count < most && (uint32_t)value_of(&of, count) == first + count) {
+  while (count < most && (uint32_t)next_value(&by) == ++expected) {
     ++count;
   }
   return count;

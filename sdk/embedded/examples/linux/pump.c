@@ -4,7 +4,8 @@
  *   pump KEPT udp 127.0.0.1 7075
  *   pump KEPT tcp 127.0.0.1 7075
  *
- * KEPT is a file that stands for memory that survives a reset: kill the process and start it again. */
+ * KEPT is a file that stands for memory that survives a reset: kill the process and start it again. PUMP_NAME and
+ * PUMP_HERTZ in the environment are the node's name and the motor's rate. */
 
 #define _DEFAULT_SOURCE
 
@@ -35,7 +36,6 @@ static oasis_probe probes[] = {
      .name = "motor",
      .ring = motor_ring,
      .slots = MOTOR_SLOTS,
-     .millihertz = 1000000,
      .take = take_motor},
     {.type = &Pump_Tank_type, .name = "tank", .ring = tank_ring, .slots = OTHER_SLOTS, .millihertz = 20000, .take = take_tank},
 };
@@ -151,7 +151,10 @@ int main(int count, char **arguments) {
     return 2;
   }
   place = (const char *const *)arguments + 2;
-  node.name = "pump 7";
+  const char *name = getenv("PUMP_NAME");
+  const char *hertz = getenv("PUMP_HERTZ");
+  node.name = name != NULL ? name : "pump 7";
+  probes[0].millihertz = hertz != NULL ? 1000u * (uint32_t)strtoul(hertz, NULL, 10) : 1000000u;
   node.software = "pump as a process";
   node.probes = probes;
   node.probe_count = sizeof probes / sizeof probes[0];

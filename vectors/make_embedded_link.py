@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "sdk/embedded/tests"))
 
-import link  # noqa: E402
+import link
 
 MOTOR = uuid.UUID("0f3c7d52-9c7e-4a57-8a9f-62c1f1b8c7aa")
 SESSION = 0x1CE0DE00
@@ -30,7 +30,12 @@ def text(value: str) -> bytes:
 
 def announce() -> bytes:
     head = struct.pack("<BBI", 1, 1, 3) + text("pump 7") + text("demo 1.0") + bytes([1])
-    return head + MOTOR.bytes + struct.pack("<IHBBIQ", zlib.crc32(TEXT), len(TEXT), 0, 1, 1_000_000, 41) + text("motor")
+    return (
+        head
+        + MOTOR.bytes
+        + struct.pack("<IHBBIQ", zlib.crc32(TEXT), len(TEXT), 0, 1, 1_000_000, 41)
+        + text("motor")
+    )
 
 
 def batch() -> bytes:
@@ -64,17 +69,36 @@ def frame(name: str, kind: int, number: int, session: int, body: bytes, fields: 
 
 
 def main() -> None:
-    instance = {"type": str(MOTOR), "schema_crc": zlib.crc32(TEXT), "schema_length": len(TEXT), "kind": 0, "enabled": True}
+    instance = {
+        "type": str(MOTOR),
+        "schema_crc": zlib.crc32(TEXT),
+        "schema_length": len(TEXT),
+        "kind": 0,
+        "enabled": True,
+    }
     instance |= {"millihertz": 1_000_000, "ended": "41", "name": "motor"}
     announced = {"version": 1, "started": True, "starts": 3, "name": "pump 7", "software": "demo 1.0"}
     samples = [
         {"time": str(NODE_TIME + (at - 4) * 1_000_000), "values": [str(value) for value in row]}
         for at, row in enumerate([(7, 0, 5), (7, -1, 5), (8, 256, 5), (-292, -32768, 5)])
     ]
-    batch_ = {"topic": 1, "first_sequence": "1", "node_time": str(NODE_TIME), "dropped_before": 2, "samples": samples}
+    batch_ = {
+        "topic": 1,
+        "first_sequence": "1",
+        "node_time": str(NODE_TIME),
+        "dropped_before": 2,
+        "samples": samples,
+    }
     command = {"id": 9, "instance": 0, "command": 1, "argument": 250_000}
     frames = [
-        frame("a restart is announced", link.ANNOUNCE, 0, SESSION, announce(), announced | {"instances": [instance]}),
+        frame(
+            "a restart is announced",
+            link.ANNOUNCE,
+            0,
+            SESSION,
+            announce(),
+            announced | {"instances": [instance]},
+        ),
         frame("a batch", link.BATCH, 17, SESSION, batch(), batch_),
         frame("a command", link.COMMAND, 255, SESSION, struct.pack("<IBBI", 9, 0, 1, 250_000), command),
     ]

@@ -135,7 +135,9 @@ class Reader:
 
 
 def decode(data: bytes, schema: dict) -> Batch:
-    kind, version, _, topic, first, offset, node_time, dac_time, dropped, count, columns = HEADER.unpack_from(data)
+    kind, version, _, topic, first, offset, node_time, dac_time, dropped, count, columns = HEADER.unpack_from(
+        data
+    )
     metrics = schema["metrics"]
     if (kind, version, offset, dac_time) != (1, 1, 0, 0) or count == 0 or columns != 1 + len(metrics):
         raise Malformed("header")

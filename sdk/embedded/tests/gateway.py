@@ -88,7 +88,9 @@ class Gateway:
             elif frame.kind == link.COUNTERS:
                 self.on_counters(session, frame.body)
             elif frame.kind == link.TIME_REQUEST:
-                self.frame(link.TIME, frame.session, frame.body[:8] + struct.pack("<Q", self.epoch_ns + self.now_ns))
+                self.frame(
+                    link.TIME, frame.session, frame.body[:8] + struct.pack("<Q", self.epoch_ns + self.now_ns)
+                )
             elif frame.kind == link.RESULT:
                 id_, outcome, is_enabled, rate = struct.unpack("<IBBI", frame.body[:10])
                 self.results[id_] = (outcome, bool(is_enabled), rate)
@@ -129,7 +131,9 @@ class Gateway:
             return current.number
         origin = (announced["session"], announced["starts"])
         if not self.offered or self.offered.origin != origin:
-            self.offered = Session(self.random.randrange(1, 1 << 32), origin, [Account() for _ in self.instances])
+            self.offered = Session(
+                self.random.randrange(1, 1 << 32), origin, [Account() for _ in self.instances]
+            )
         self.offered.ended_before = [instance["ended"] for instance in self.instances]
         return self.offered.number
 
@@ -168,7 +172,9 @@ class Gateway:
 
     def command(self, id_: int, instance: int, command: int, argument: int = 0) -> bytes:
         self.out = bytearray()
-        self.frame(link.COMMAND, self.sessions[-1].number, struct.pack("<IBBI", id_, instance, command, argument))
+        self.frame(
+            link.COMMAND, self.sessions[-1].number, struct.pack("<IBBI", id_, instance, command, argument)
+        )
         return bytes(self.out)
 
 
@@ -188,7 +194,13 @@ def parse_announcement(body: bytes) -> dict:
             | {"rate": rate, "ended": ended, "name": instance_name}
         )
     assert at + 1 == len(body)
-    return {"has_started": bool(flags & 1), "starts": starts, "name": name, "software": software, "instances": instances}
+    return {
+        "has_started": bool(flags & 1),
+        "starts": starts,
+        "name": name,
+        "software": software,
+        "instances": instances,
+    }
 
 
 def text_at(body: bytes, at: int) -> tuple[str, int]:

@@ -56,7 +56,11 @@ def encode(frame: Frame) -> bytes:
 def decode(stuffed: bytes) -> Frame | None:
     """The frame between two delimiters, or nothing if it is damaged."""
     data = unstuff(stuffed)
-    if data is None or not 10 <= len(data) <= MAX_FRAME or zlib.crc32(data[:-4]) != struct.unpack("<I", data[-4:])[0]:
+    if (
+        data is None
+        or not 10 <= len(data) <= MAX_FRAME
+        or zlib.crc32(data[:-4]) != struct.unpack("<I", data[-4:])[0]
+    ):
         return None
     return Frame(*struct.unpack_from("<BBI", data), data[6:-4])
 

@@ -36,7 +36,17 @@ def symbol_bytes(program: str) -> dict[str, int]:
 
 def instructions_of(program: str) -> list[int]:
     """Of a flush, and a sample of encoding a batch."""
-    command = ["qemu-system-arm", "-M", "mps2-an385", "-display", "none", "-monitor", "none", "-serial", "stdio"]
+    command = [
+        "qemu-system-arm",
+        "-M",
+        "mps2-an385",
+        "-display",
+        "none",
+        "-monitor",
+        "none",
+        "-serial",
+        "stdio",
+    ]
     command += ["-semihosting", "-icount", "shift=0", "-kernel", program]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     return [int(number) for number in done.stdout.split()]
@@ -65,7 +75,9 @@ def main() -> None:
     rate = samples_a_second(device)
     parts = ", ".join(f"{name} {sizes[name]}" for name in LIBRARY)
     print(f"code: {code} bytes ({parts}); RAM besides buffers: {ram} bytes")
-    print(f"a flush of three int16: {flush} instructions, encoding it: {encoding}; 115,200 baud: {rate:.0f} samples/s")
+    print(
+        f"a flush of three int16: {flush} instructions, encoding it: {encoding}; 115,200 baud: {rate:.0f} samples/s"
+    )
     assert code <= CODE_BYTES and ram <= RAM_BYTES, "too large"
     assert flush <= INSTRUCTIONS and rate >= SAMPLES_A_SECOND, "too slow"
 

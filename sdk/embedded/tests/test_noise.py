@@ -89,7 +89,9 @@ def check(chain: Chain, seed: int) -> None:
             base = session.ended_before
         for at, account in enumerate(session.accounts):
             declared = sum(account.causes.values())
-            assert account.received + declared == account.last, f"seed {seed}: an account that does not add up"
+            assert account.received + declared == account.last, (
+                f"seed {seed}: an account that does not add up"
+            )
             check_samples(account, at, base[at], seed)
         is_last = index + 1 == len(chain.sessions)
         assert is_last or session.is_end_known, f"seed {seed}: a reset that lost its count"
@@ -110,7 +112,9 @@ def check_samples(account: Account, at: int, base: int, seed: int) -> None:
         # Metric 0 of the motor is its number in 16 bits; pulses and wear are numbers 1 and 2 of the others.
         own = values[at] if at else values[0] & 0xFFFF
         expected = base + sequence if at else (base + sequence) & 0xFFFF
-        assert own == expected, f"seed {seed}: instance {at}, number {sequence}: the sample of {own}, not of {expected}"
+        assert own == expected, (
+            f"seed {seed}: instance {at}, number {sequence}: the sample of {own}, not of {expected}"
+        )
         # The gateway of this test looks at its clock once a step, so that exchanges differ by as much.
         assert time > before - STEP_MS * 1_000_000, f"seed {seed}: time steps back"
         before = time
@@ -185,7 +189,10 @@ def main() -> None:
     with ThreadPoolExecutor(max_workers=4) as pool:
         for totals in pool.map(lambda seed: play(program, seed), range(first, end)):
             sums.update(totals)
-    print(f"{end - first} seeds, no undeclared loss:", ", ".join(f"{count:,} {name}" for name, count in sums.items()))
+    print(
+        f"{end - first} seeds, no undeclared loss:",
+        ", ".join(f"{count:,} {name}" for name, count in sums.items()),
+    )
 
 
 if __name__ == "__main__":

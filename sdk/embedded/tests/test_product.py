@@ -64,7 +64,9 @@ class Pump:
         self.is_known = True
 
     def start(self) -> None:
-        self.process = subprocess.Popen(self.command, env=os.environ | {"PUMP_NAME": self.name, "PUMP_HERTZ": str(HERTZ)})
+        self.process = subprocess.Popen(
+            self.command, env=os.environ | {"PUMP_NAME": self.name, "PUMP_HERTZ": str(HERTZ)}
+        )
 
     def kill(self) -> None:
         self.process.kill()
@@ -90,8 +92,8 @@ class Api:
     def ask(self, path: str, body: dict | None = None) -> dict:
         data = None if body is None else json.dumps(body).encode()
         headers = {"content-type": "application/json"}
-        request = urllib.request.Request(f"http://{self.address}/api/v1/{path}", data, headers)  # noqa: S310
-        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
+        request = urllib.request.Request(f"http://{self.address}/api/v1/{path}", data, headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 
     def ledgers(self, node: str) -> dict[str, dict]:
@@ -109,7 +111,10 @@ def until(is_done: Callable[[], bool], what: Callable[[], str]) -> None:
 def disable(api: Api, pump: Pump, instance: str) -> None:
     def is_disabled() -> bool:
         try:
-            return api.ask("commands", {"node": pump.name, "instance": instance, "command": "disable"})["status"] == "done"
+            return (
+                api.ask("commands", {"node": pump.name, "instance": instance, "command": "disable"})["status"]
+                == "done"
+            )
         except OSError:
             return False
 
@@ -136,14 +141,19 @@ def play(api: Api, pump: Pump, proxy: Proxy, seed: int, sums: Counter) -> None:
     proxy.is_noisy = False
     for instance in ("motor", "tank"):
         disable(api, pump, instance)
-    until(lambda: settled(api.ledgers(pump.name), pump.taken()), lambda: f"{pump.name}: {api.ledgers(pump.name)}")
+    until(
+        lambda: settled(api.ledgers(pump.name), pump.taken()),
+        lambda: f"{pump.name}: {api.ledgers(pump.name)}",
+    )
     ledgers = api.ledgers(pump.name)
     for instance, taken in zip(("motor", "tank"), pump.taken(), strict=True):
         ledger = ledgers[instance]
         accounted = ledger["received"] + ledger["missing"]
         assert ledger["unexplained"] == 0, f"{pump.name}/{instance}: {ledger}"
         if pump.is_known:
-            assert accounted == taken, f"{pump.name}/{instance}: {taken} taken, {accounted} accounted for: {ledger}"
+            assert accounted == taken, (
+                f"{pump.name}/{instance}: {taken} taken, {accounted} accounted for: {ledger}"
+            )
         sums.update({"received": ledger["received"], **ledger["causes"]})
     sums["unknown restarts"] += not pump.is_known
     sums["damaged bytes"] += proxy.noise.damaged
@@ -158,14 +168,33 @@ def main() -> None:
         processes = []
         pumps = []
         try:
-            command = [oasis, "dac", "--ready-json", "--listen", "127.0.0.1:0", "--channel-listen", "127.0.0.1:0"]
-            dac = subprocess.Popen([*command, "--access", f"{folder}/access"], stdout=subprocess.PIPE, text=True)
+            command = [
+                oasis,
+                "dac",
+                "--ready-json",
+                "--listen",
+                "127.0.0.1:0",
+                "--channel-listen",
+                "127.0.0.1:0",
+            ]
+            dac = subprocess.Popen(
+                [*command, "--access", f"{folder}/access"], stdout=subprocess.PIPE, text=True
+            )
             processes.append(dac)
             ready = json.loads(dac.stdout.readline())
             print(ready)
             with socket.create_server(("127.0.0.1", 0)) as free:
                 port = free.getsockname()[1]
-            command = [oasis, "node", "--name", "gateway", "--dac", ready["channel"], "--device", f"tcp:127.0.0.1:{port}"]
+            command = [
+                oasis,
+                "node",
+                "--name",
+                "gateway",
+                "--dac",
+                ready["channel"],
+                "--device",
+                f"tcp:127.0.0.1:{port}",
+            ]
             processes.append(subprocess.Popen([*command, "--state", f"{folder}/state"]))
             api = Api(ready["listen"].removeprefix("http://"))
             failures: list[BaseException] = []
@@ -176,11 +205,13 @@ def main() -> None:
                 pumps.append(pump)
                 try:
                     play(api, pump, proxy, seed, sums)
-                except BaseException as failure:  # noqa: BLE001
+                except BaseException as failure:
                     failures.append(failure)
 
             for first in range(0, len(seeds), AT_ONCE):
-                threads = [threading.Thread(target=one, args=(seed,)) for seed in seeds[first : first + AT_ONCE]]
+                threads = [
+                    threading.Thread(target=one, args=(seed,)) for seed in seeds[first : first + AT_ONCE]
+                ]
                 for thread in threads:
                     thread.start()
                 for thread in threads:
@@ -190,7 +221,10 @@ def main() -> None:
             for process in [*processes, *(pump.process for pump in pumps if pump.process)]:
                 process.kill()
                 process.wait()
-    print(f"{len(seeds)} pumps at a DAC, no undeclared loss:", ", ".join(f"{count:,} {name}" for name, count in sums.items()))
+    print(
+        f"{len(seeds)} pumps at a DAC, no undeclared loss:",
+        ", ".join(f"{count:,} {name}" for name, count in sums.items()),
+    )
 
 
 if __name__ == "__main__":

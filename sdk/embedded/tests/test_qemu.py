@@ -25,7 +25,17 @@ class Machine:
     """QEMU with the program: its monitor on standard input, its UART on a pseudo-terminal."""
 
     def __init__(self, program: str) -> None:
-        command = ["qemu-system-arm", "-M", "mps2-an385", "-display", "none", "-monitor", "stdio", "-serial", "pty"]
+        command = [
+            "qemu-system-arm",
+            "-M",
+            "mps2-an385",
+            "-display",
+            "none",
+            "-monitor",
+            "stdio",
+            "-serial",
+            "pty",
+        ]
         command += ["-kernel", program]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         line = ""
@@ -80,9 +90,13 @@ def check_values(line: Line) -> None:
     """The third metric of the motor counts flushes of a start."""
     for session in line.gateway.sessions:
         samples = session.accounts[MOTOR].samples
-        assert len({(values[3] - sequence) & 0x7FFF for sequence, values in samples}) <= 1, "samples under wrong numbers"
+        assert len({(values[3] - sequence) & 0x7FFF for sequence, values in samples}) <= 1, (
+            "samples under wrong numbers"
+        )
         for account in session.accounts:
-            assert account.received + sum(account.causes.values()) == account.last, "an account that does not add up"
+            assert account.received + sum(account.causes.values()) == account.last, (
+                "an account that does not add up"
+            )
 
 
 def main() -> None:
@@ -105,7 +119,9 @@ def play(program: str, machines: list[Machine]) -> None:
 
     line.until(machine, lambda: line.received() > 1000, "1,000 samples of the motor")
     session = gateway.sessions[0]
-    assert sum(session.accounts[MOTOR].causes.values()) <= 256, f"losses without noise: {session.accounts[MOTOR].causes}"
+    assert sum(session.accounts[MOTOR].causes.values()) <= 256, (
+        f"losses without noise: {session.accounts[MOTOR].causes}"
+    )
     times = [values[0] for _, values in session.accounts[MOTOR].samples[-500:]]
     step = median(after - before for before, after in pairwise(times))
     assert 0.99e6 < step < 1.01e6, f"{step} ns between two samples"
@@ -120,10 +136,10 @@ def play(program: str, machines: list[Machine]) -> None:
     for _ in range(2):
         before = len(gateway.sessions)
         machine.monitor("system_reset")
-        line.until(machine, lambda: len(gateway.sessions) > before, "a session after the reset")  # noqa: B023
+        line.until(machine, lambda: len(gateway.sessions) > before, "a session after the reset")
         assert gateway.sessions[-2].is_end_known, "a reset that lost its count"
         wanted = line.received() + 500
-        line.until(machine, lambda: line.received() > wanted, "samples after the reset")  # noqa: B023
+        line.until(machine, lambda: line.received() > wanted, "samples after the reset")
     restarts = sum(session.accounts[MOTOR].causes["node_restart"] for session in gateway.sessions)
 
     line.is_noisy = True
@@ -140,10 +156,18 @@ def play(program: str, machines: list[Machine]) -> None:
     for instance in (MOTOR, TANK, BEARINGS):
         assert line.command(machine, 100 + instance, instance, DISABLE)[:2] == (0, False)
     accounts = gateway.sessions[-1].accounts
-    line.until(machine, lambda: all(0 < account.taken == account.last for account in accounts), "the last counters")
+    line.until(
+        machine, lambda: all(0 < account.taken == account.last for account in accounts), "the last counters"
+    )
     check_values(line)
-    losses = {cause: sum(s.accounts[MOTOR].causes[cause] for s in gateway.sessions) for cause in ("network", "ring_full")}
-    print(f"{line.received():,} samples of {1e9 / step:.0f} Hz from bare metal in {len(gateway.sessions)} sessions;", end=" ")
+    losses = {
+        cause: sum(s.accounts[MOTOR].causes[cause] for s in gateway.sessions)
+        for cause in ("network", "ring_full")
+    }
+    print(
+        f"{line.received():,} samples of {1e9 / step:.0f} Hz from bare metal in {len(gateway.sessions)} sessions;",
+        end=" ",
+    )
     print(f"declared: {restarts} node_restart, {losses['network']} network, {losses['ring_full']} ring_full")
 
 

@@ -80,9 +80,9 @@ def play(program: str, name: str, transport: Udp | Tcp) -> None:
         for sessions in (1, 2):
             device = subprocess.Popen(command)
             try:
-                until(transport, gateway, lambda: len(gateway.sessions) == sessions, f"session {sessions}")  # noqa: B023
+                until(transport, gateway, lambda: len(gateway.sessions) == sessions, f"session {sessions}")
                 account = gateway.sessions[-1].accounts[0]
-                until(transport, gateway, lambda: account.received > 1000, "1,000 samples")  # noqa: B023
+                until(transport, gateway, lambda: account.received > 1000, "1,000 samples")
                 while taken(kept.name) < account.last + 20:
                     time.sleep(0.001)
             finally:
@@ -96,7 +96,9 @@ def play(program: str, name: str, transport: Udp | Tcp) -> None:
     for account in first.accounts + second.accounts:
         assert account.received + sum(account.causes.values()) == account.last
     lost = first.accounts[0].causes["node_restart"]
-    print(f"{name}: {first.accounts[0].received + second.accounts[0].received:,} samples, {lost} lost by a restart")
+    print(
+        f"{name}: {first.accounts[0].received + second.accounts[0].received:,} samples, {lost} lost by a restart"
+    )
 
 
 def main() -> None:

@@ -35,7 +35,11 @@ def main() -> None:
     gateway = Gateway(1, 0)
     with tempfile.TemporaryDirectory() as prefix, socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(DEADLINE_S)
-        environment = os.environ | {"WINEPREFIX": prefix, "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml="}
+        environment = os.environ | {
+            "WINEPREFIX": prefix,
+            "WINEDEBUG": "-all",
+            "WINEDLLOVERRIDES": "mscoree,mshtml=",
+        }
         command = ["/usr/lib/wine/wine64", sys.argv[1], "127.0.0.1", str(server.getsockname()[1])]
         node = subprocess.Popen(command, env=environment, start_new_session=True)
         try:
@@ -51,7 +55,9 @@ def main() -> None:
     assert processors[1] > 0 and processors[4] == os.cpu_count(), f"processors: {processors}"
     for account in gateway.sessions[0].accounts:
         assert account.received + sum(account.causes.values()) == account.last
-    print(f"Windows node {gateway.announced['name']}: {memory[3] / 2**20:,.0f} MiB free, {processors[4]} processors")
+    print(
+        f"Windows node {gateway.announced['name']}: {memory[3] / 2**20:,.0f} MiB free, {processors[4]} processors"
+    )
 
 
 if __name__ == "__main__":

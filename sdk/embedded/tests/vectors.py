@@ -17,12 +17,17 @@ def main() -> None:
     schema = json.dumps(json.dumps(vectors["schema"], separators=(",", ":")))
     batch = next(frame for frame in vectors["frames"] if frame["name"] == "a batch")
     lines = [f"static const char VECTOR_SCHEMA[] = {schema};"]
-    lines += [f"#define VECTOR_SESSION {batch['session']}u", f"#define VECTOR_NODE_TIME UINT64_C({batch['fields']['node_time']})"]
+    lines += [
+        f"#define VECTOR_SESSION {batch['session']}u",
+        f"#define VECTOR_NODE_TIME UINT64_C({batch['fields']['node_time']})",
+    ]
     for frame in vectors["frames"]:
         lines.append(f"static const uint8_t VECTOR_{NAMES[frame['name']]}[] = {bytes_of(frame['bytes'])};")
     longest = max(len(case["bytes"]) // 2 for case in vectors["damaged"])
     cases = [f"{{{len(case['bytes']) // 2}, {bytes_of(case['bytes'])}}}" for case in vectors["damaged"]]
-    lines.append(f"static const struct {{ size_t count; uint8_t bytes[{longest}]; }} DAMAGED[] = {{{', '.join(cases)}}};")
+    lines.append(
+        f"static const struct {{ size_t count; uint8_t bytes[{longest}]; }} DAMAGED[] = {{{', '.join(cases)}}};"
+    )
     Path(sys.argv[1]).write_text("\n".join(lines) + "\n")
 
 

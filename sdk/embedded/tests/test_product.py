@@ -196,7 +196,7 @@ def main() -> None:
                 f"tcp:127.0.0.1:{port}",
             ]
             processes.append(subprocess.Popen([*command, "--state", f"{folder}/state"]))
-            api = Api(ready["listen"].removeprefix("http://"))
+            api = Api(ready["http"].removeprefix("http://"))
             failures: list[BaseException] = []
 
             def one(seed: int) -> None:

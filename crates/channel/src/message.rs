@@ -171,6 +171,11 @@ fn is_false(flag: &bool) -> bool {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of serde")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of serde")]
 fn is_zero(count: &u32) -> bool {
     *count == 0
 }
@@ -362,9 +367,24 @@ pub struct Drops {
     /// The node did not call their probe for a second or more.
     #[serde(default)]
     pub not_taken: u64,
+    /// They were lost between a device and the gateway that is its node here.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub network: u64,
 }
 
 impl Drops {
+    /// Returns the smaller count of each cause.
+    pub fn min(self, other: Self) -> Self {
+        Self {
+            ring_full: self.ring_full.min(other.ring_full),
+            spool_full: self.spool_full.min(other.spool_full),
+            kept_back: self.kept_back.min(other.kept_back),
+            invalid_row: self.invalid_row.min(other.invalid_row),
+            not_taken: self.not_taken.min(other.not_taken),
+            network: self.network.min(other.network),
+        }
+    }
+
     /// Returns the larger count of each cause.
     pub fn max(self, other: Self) -> Self {
         Self {
@@ -373,6 +393,7 @@ impl Drops {
             kept_back: self.kept_back.max(other.kept_back),
             invalid_row: self.invalid_row.max(other.invalid_row),
             not_taken: self.not_taken.max(other.not_taken),
+            network: self.network.max(other.network),
         }
     }
 }

@@ -8,6 +8,9 @@ use uuid::{Builder, Uuid};
 /// What runs are derived from, besides the secret.
 const PURPOSE: &[u8] = b"OASIS run of a node";
 
+/// What secrets are derived from, besides another secret.
+const DERIVED: &[u8] = b"OASIS secret of a run behind a gateway";
+
 /// A random value that a node sends with each `hello` of a run. The run itself is public (pages show it); only the
 /// owner of the run knows the secret, and so can resume it.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -18,6 +21,18 @@ impl ResumeSecret {
     /// Returns a new one: 122 random bits of the operating system.
     pub fn random() -> Self {
         Self(Uuid::new_v4())
+    }
+
+    /// Returns the secret of one of several runs that this one stands for: the same for the same parts. Nobody can derive it without this one.
+    pub fn derive(&self, parts: &[&[u8]]) -> Self {
+        let mut digest = Sha256::new().chain_update(DERIVED).chain_update(self.as_bytes());
+        for part in parts {
+            digest.update((part.len() as u64).to_le_bytes());
+            digest.update(part);
+        }
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&digest.finalize()[..16]);
+        Self(Builder::from_custom_bytes(bytes).into_uuid())
     }
 
     /// Returns the run that only the owner of this secret can begin and resume: a UUID of version 8 (RFC 9562, section 5.8) with 122 bits of a
@@ -74,5 +89,15 @@ mod tests {
         let again: ResumeSecret = serde_json::from_str(&json).unwrap();
         assert!(secret == again && secret != ResumeSecret::random());
         assert_eq!(format!("{secret:?}"), "ResumeSecret(hidden)");
+    }
+
+    #[test]
+    fn derived_secrets_are_the_same_for_the_same_parts_only() {
+        let secret = ResumeSecret::random();
+        let derived = secret.derive(&[b"pump", &[7]]);
+        assert_eq!(derived, secret.derive(&[b"pump", &[7]]));
+        assert_ne!(derived, secret.derive(&[b"pum", &[b'p', 7]]));
+        assert_ne!(derived, ResumeSecret::random().derive(&[b"pump", &[7]]));
+        assert!(ResumeSecret::is_derived(derived.run()));
     }
 }

@@ -205,6 +205,9 @@ pub struct NodeCounters {
     pub invalid_row: u64,
     /// Not taken because the node was stopped.
     pub not_taken: u64,
+    /// Lost between a device and its gateway.
+    #[serde(default)]
+    pub network: u64,
 }
 
 impl Ledger {
@@ -316,6 +319,10 @@ impl Ledger {
             self.has_baseline = true;
             self.attributed = dropped;
         }
+        if taken < self.node.taken {
+            // A process that continues the run of an earlier one counts drops from what that has left, or from 0.
+            self.attributed = self.attributed.min(dropped);
+        }
         // A process that sends the spool of an earlier one knows only what that one wrote to disk.
         let taken = taken.max(self.node.taken);
         self.node = NodeCounters {
@@ -326,6 +333,7 @@ impl Ledger {
             kept_back: dropped.kept_back,
             invalid_row: dropped.invalid_row,
             not_taken: dropped.not_taken,
+            network: dropped.network,
         };
     }
 
@@ -373,8 +381,9 @@ impl Ledger {
     /// come.
     fn explained_before(&mut self, dropped_before: u64) {
         if dropped_before > 0 {
-            let NodeCounters { ring_full, spool_full, kept_back, invalid_row, not_taken, .. } = self.node;
-            let told = Drops { ring_full, spool_full, kept_back, invalid_row, not_taken };
+            let NodeCounters { ring_full, spool_full, kept_back, invalid_row, not_taken, network, .. } =
+                self.node;
+            let told = Drops { ring_full, spool_full, kept_back, invalid_row, not_taken, network };
             self.attributed = self.attributed.max(told);
         }
     }
@@ -480,6 +489,7 @@ impl Ledger {
         let kept_back = explain(self.node.kept_back, &mut self.attributed.kept_back);
         let invalid = explain(self.node.invalid_row, &mut self.attributed.invalid_row);
         let not_taken = explain(self.node.not_taken, &mut self.attributed.not_taken);
+        let network = explain(self.node.network, &mut self.attributed.network);
         self.attributed.ring_full = self.attributed.ring_full.saturating_add(ring);
         let rest = self.cause_of_silence();
         let mut from = self.last_sequence + 1;
@@ -495,6 +505,7 @@ impl Ledger {
             (kept_back, Cause::KeptBack),
             (invalid, Cause::InvalidRow),
             (not_taken, Cause::NotTaken),
+            (network, Cause::Network),
             (ring, Cause::RingFull),
         ];
         for (count, cause) in causes {

@@ -11,7 +11,7 @@
 //! lowers rates. Each buffer is bounded; dropped samples are counted and reported to the DAC.
 //!
 //! A node of another kind, such as a replay, shares two parts: the queue of samples that the DAC lacks ([`outgoing`]), and
-//! the connection ([`link`]).
+//! the connection ([`link`]). A gateway has a node for each of its devices ([`forward`]), with everything after the collector.
 //!
 //! ```
 //! use oasis_probe::{Malformed, NodeBuilder, NodeConfig, Reader, RowWriter, Sample, TcpConnector};
@@ -60,6 +60,7 @@ mod deadband;
 mod executed;
 mod file_spool;
 mod flight_recorder;
+pub mod forward;
 mod governor;
 mod instance;
 mod intake;

@@ -57,10 +57,16 @@ pub struct OutboxState {
     pub has_waited: bool,
     /// Why the DAC that answered last, or what answered in its place, has refused the node. None once a DAC has taken it.
     pub refused: Option<Failure>,
+    /// The node has said goodbye over the last connection: everything is sent, its counters too.
+    pub has_left: bool,
     /// Whether a DAC has taken the node.
     pub was_taken: bool,
     /// The run of an earlier process that is being sent.
     pub replayed: Option<Arc<Outbox>>,
+    /// DAC clock minus the clock of this host, in nanoseconds, as last estimated over any connection.
+    pub clock_offset: Option<i64>,
+    /// The samples have times of the DAC's clock: the node reports no offset.
+    pub is_on_dac_time: bool,
 }
 
 impl OutboxState {
@@ -121,8 +127,11 @@ impl Outbox {
             is_finite,
             has_waited: false,
             refused: None,
+            has_left: false,
             was_taken: false,
             replayed: None,
+            clock_offset: None,
+            is_on_dac_time: false,
         };
         Arc::new(Self { held: Mutex::new(held), changed: Condvar::new(), cpu: CpuTime::default() })
     }

@@ -99,7 +99,7 @@ pub struct Attempts {
 }
 
 impl Attempts {
-    /// Attempts for the run of an earlier process.
+    /// Attempts for a run that an earlier process may have begun.
     pub fn new(budget: ByteBudget) -> Self {
         Self {
             backoff: Backoff::default(),
@@ -217,6 +217,7 @@ impl Attempts {
             held.broken = false;
             held.refused = None;
             held.was_taken = true;
+            held.has_left = false;
             (held.draining, held.has_drained) = (false, false);
             held.has_waited = false;
             // Discard answers to a DAC that is gone.
@@ -308,7 +309,11 @@ fn listen(
                 topics.iter().for_each(|&(topic, first)| held.spool.kept_ahead(topic, first));
             }),
             DacMessage::Pong { node_time, dac_time } => {
-                clock.lock().unwrap_or_else(PoisonError::into_inner).exchange(node_time, dac_time, now_ns());
+                let mut clock = clock.lock().unwrap_or_else(PoisonError::into_inner);
+                clock.exchange(node_time, dac_time, now_ns());
+                let offset = clock.estimate().map(|(offset, _)| offset);
+                drop(clock);
+                outbox.with(|held| held.clock_offset = offset.or(held.clock_offset));
             }
             DacMessage::Command { id, uuid, instance, command } => match orders {
                 CommandHandling::Pass(orders) => {
@@ -367,7 +372,7 @@ fn ship(
         let (ahead, shipment) = if may_send { take(&mut held.spool, budget) } else { Default::default() };
         let ping_due = Instant::now() >= next_ping;
         let overhead = held.overhead.clone().filter(|_| ping_due);
-        let closing = held.closing;
+        let (closing, is_on_dac_time) = (held.closing, held.is_on_dac_time);
         let begins_to_close = closing && farewell.is_none();
         if held.is_ending() && (closing || held.spool.is_received()) {
             let until = *farewell.get_or_insert_with(|| Instant::now() + FAREWELL);
@@ -388,11 +393,13 @@ fn ship(
         if done {
             let reason = if has_drained { "drain" } else { "shutdown" };
             control.push(NodeMessage::Goodbye { reason: reason.into() });
-            return sender.send(&control, &[]);
+            sender.send(&control, &[])?;
+            outbox.with(|held| held.has_left = true);
+            return Ok(());
         }
         if ping_due {
             time.settle();
-            control.push(ping(clock, overhead));
+            control.push(ping(clock, overhead, is_on_dac_time));
             next_ping = Instant::now() + ping_interval;
         }
         if !ahead.is_empty() {
@@ -424,11 +431,11 @@ fn take(spool: &mut Spool, budget: &mut ByteBudget) -> (Vec<Vec<u8>>, Shipment) 
     (ahead, spool.take(BATCHES, |bytes| budget.spend(bytes)))
 }
 
-fn ping(clock: &Mutex<ClockOffset>, overhead: Option<Overhead>) -> NodeMessage {
+fn ping(clock: &Mutex<ClockOffset>, overhead: Option<Overhead>, is_on_dac_time: bool) -> NodeMessage {
     let estimate = clock.lock().unwrap_or_else(PoisonError::into_inner).estimate();
     NodeMessage::Ping {
         node_time: now_ns(),
-        clock_offset_ns: estimate.map(|(offset, _)| offset),
+        clock_offset_ns: estimate.map(|(offset, _)| if is_on_dac_time { 0 } else { offset }),
         round_trip_ns: estimate.map(|(_, round_trip)| round_trip),
         overhead,
     }

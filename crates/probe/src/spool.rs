@@ -46,6 +46,8 @@ pub struct Missing {
     pub invalid_row: u64,
     /// The node did not take them, because it was stopped.
     pub not_taken: u64,
+    /// They were lost between a device and its gateway.
+    pub network: u64,
 }
 
 /// A batch from the collector.
@@ -151,6 +153,7 @@ impl Place {
         explain(&mut self.dropped.kept_back, batch.before.kept_back);
         explain(&mut self.dropped.invalid_row, batch.before.invalid_row);
         explain(&mut self.dropped.not_taken, batch.before.not_taken);
+        explain(&mut self.dropped.network, batch.before.network);
         self.dropped.spool_full += left;
         self.sequence = batch.last_sequence();
         hole
@@ -228,8 +231,8 @@ impl Spool {
         let mut spool = Self::before_a_file(limit, released.len());
         for (account, &place) in spool.accounts.iter_mut().zip(released) {
             (account.released, account.received, account.sent) = (place, place, place);
-            let Drops { ring_full, kept_back, invalid_row, not_taken, spool_full: _ } = place.dropped;
-            account.before = Missing { ring_full, kept_back, invalid_row, not_taken };
+            let Drops { ring_full, kept_back, invalid_row, not_taken, network, spool_full: _ } = place.dropped;
+            account.before = Missing { ring_full, kept_back, invalid_row, not_taken, network };
             account.admitted = place.sequence;
         }
         spool.set_lagging(true);
@@ -254,6 +257,7 @@ impl Spool {
         account.before.kept_back += before.kept_back;
         account.before.invalid_row += before.invalid_row;
         account.before.not_taken += before.not_taken;
+        account.before.network += before.network;
         let batch =
             QueuedBatch { instance, first_sequence, count, before: account.before, bytes, stored: None };
         if self.has_backlog() {
@@ -282,6 +286,11 @@ impl Spool {
             let length = batch.bytes.len();
             self.batches.push(batch, length);
         }
+    }
+
+    /// Returns the memory that the queued batches take.
+    pub fn bytes(&self) -> usize {
+        self.batches.bytes()
     }
 
     /// Returns the bytes that can be admitted.

@@ -80,7 +80,7 @@ fn kept_back_and_invalid_rows_are_not_losses_of_the_ring() {
     ledger.counters(
         12,
         12,
-        Drops { ring_full: 2, spool_full: 1, kept_back: 5, invalid_row: 2, not_taken: 0 },
+        Drops { ring_full: 2, spool_full: 1, kept_back: 5, invalid_row: 2, ..Drops::default() },
     );
     assert_eq!(ledger.batch(12, 1, 10, NOW), Verdict::New);
     assert_eq!(
@@ -238,6 +238,28 @@ fn lost_datagrams_have_that_cause_and_nothing_waits_for_them() {
     assert_eq!(ledger.batch(2, 3, 0, NOW), Verdict::Duplicate);
     assert_eq!(ledger.batch(5, 1, 0, NOW), Verdict::New);
     assert_eq!(causes(&ledger), [(2, 4, Cause::Network)]);
+}
+
+#[test]
+fn a_gateway_that_restarts_counts_the_losses_of_its_line_from_0() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    let lost = |network, spool_full| Drops { network, spool_full, ..Drops::default() };
+    ledger.counters(10, 10, lost(6, 2));
+    ledger.batch(10, 1, 8, NOW);
+    ledger.counters(0, 0, lost(0, 0));
+    // The device went on meanwhile: all before its batch is on the account of the new process.
+    ledger.counters(20, 20, lost(19, 0));
+    ledger.batch(20, 1, 19, NOW);
+    ledger.counters(25, 25, lost(20, 3));
+    ledger.batch(25, 1, 4, NOW);
+    let expected = [
+        (2, 3, Cause::SpoolFull),
+        (4, 9, Cause::Network),
+        (11, 19, Cause::Network),
+        (21, 23, Cause::SpoolFull),
+        (24, 24, Cause::Network),
+    ];
+    assert_eq!(causes(&ledger), expected);
 }
 
 /// Found by the model of two DACs.

@@ -142,7 +142,7 @@ impl Journal {
 
     /// Writes as many batches as fit into one write to one segment.
     fn append_some(&mut self, batches: &mut [QueuedBatch]) -> io::Result<(usize, usize)> {
-        let first = (record::HEAD + batches[0].bytes.len()) as u64;
+        let first = record::length(&batches[0]) as u64;
         let removed = match &self.active {
             Some(active) if active.length + first <= active.capacity => 0,
             _ => self.begin_segment(first)?,
@@ -151,7 +151,7 @@ impl Journal {
         self.scratch.clear();
         let mut count = 0;
         for batch in batches.iter_mut() {
-            let length = record::HEAD + batch.bytes.len();
+            let length = record::length(batch);
             let is_full = active.length + (self.scratch.len() + length) as u64 > active.capacity;
             if count > 0 && (is_full || self.scratch.len() + length > WRITE_SIZE) {
                 break;

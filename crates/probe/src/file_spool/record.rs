@@ -4,13 +4,14 @@
 use crate::spool::{Missing, QueuedBatch};
 use oasis_wire::batch::MAX_BATCH;
 
-/// Bytes before a record's batch.
-pub const HEAD: usize = 64;
 /// Magic number of a record. After damage, a reader searches for it to find the next record.
 const MARK: [u8; 4] = *b"OSPC";
+/// The same of a record with `network`: only devices behind a gateway have it.
+const DEVICE_MARK: [u8; 4] = *b"OSPD";
 /// The same of earlier releases, whose records have no `not_taken`.
-const EARLIER_HEAD: usize = 56;
 const EARLIER_MARK: [u8; 4] = *b"OSPB";
+/// The marks, each with the bytes of its head.
+const FORMS: [([u8; 4], usize); 3] = [(EARLIER_MARK, 56), (MARK, 64), (DEVICE_MARK, 72)];
 
 /// The head of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,10 +48,17 @@ pub enum Content<'a> {
     Incomplete,
 }
 
+/// Returns the bytes of a batch's record.
+pub fn length(batch: &QueuedBatch) -> usize {
+    let (_, head) = if batch.before.network > 0 { FORMS[2] } else { FORMS[1] };
+    head + batch.bytes.len()
+}
+
 /// Appends a batch as a record.
 pub fn write(batch: &QueuedBatch, out: &mut Vec<u8>) {
     let start = out.len();
-    out.extend_from_slice(&MARK);
+    let has_network = batch.before.network > 0;
+    out.extend_from_slice(if has_network { &DEVICE_MARK } else { &MARK });
     out.extend_from_slice(&u32::try_from(batch.bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
     out.extend_from_slice(&crc32fast::hash(&batch.bytes).to_le_bytes());
     out.extend_from_slice(&u32::try_from(batch.instance).unwrap_or(u32::MAX).to_le_bytes());
@@ -59,6 +67,9 @@ pub fn write(batch: &QueuedBatch, out: &mut Vec<u8>) {
     out.extend_from_slice(&batch.before.kept_back.to_le_bytes());
     out.extend_from_slice(&batch.before.invalid_row.to_le_bytes());
     out.extend_from_slice(&batch.before.not_taken.to_le_bytes());
+    if has_network {
+        out.extend_from_slice(&batch.before.network.to_le_bytes());
+    }
     out.extend_from_slice(&u32::from(batch.count).to_le_bytes());
     out.extend_from_slice(&crc32fast::hash(&out[start..]).to_le_bytes());
     out.extend_from_slice(&batch.bytes);
@@ -67,7 +78,8 @@ pub fn write(batch: &QueuedBatch, out: &mut Vec<u8>) {
 /// Returns what is at the start of `bytes`, and its length. With `is_end`, nothing follows them, and the result is
 /// never [`Content::Incomplete`].
 pub fn next(bytes: &[u8], is_end: bool) -> (Content<'_>, usize) {
-    let size = if bytes.starts_with(&EARLIER_MARK) { EARLIER_HEAD } else { HEAD };
+    let form = FORMS.iter().find(|(mark, _)| bytes.starts_with(mark));
+    let size = form.map_or(FORMS[0].1, |(_, size)| *size);
     let Some(head) = bytes.get(..size) else {
         return if is_end { (Content::Unreadable, bytes.len()) } else { (Content::Incomplete, 0) };
     };
@@ -86,23 +98,30 @@ pub fn next(bytes: &[u8], is_end: bool) -> (Content<'_>, usize) {
 fn parse(head: &[u8]) -> Option<Head> {
     let field = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     let wide = |at: usize| u64::from(field(at)) | u64::from(field(at + 4)) << 32;
-    let (size, is_earlier) = (head.len(), head.starts_with(&EARLIER_MARK));
-    let is_marked = is_earlier || head.starts_with(&MARK);
+    let size = head.len();
+    let is_marked = FORMS.iter().any(|(mark, of)| *of == size && head.starts_with(mark));
     if !is_marked || crc32fast::hash(&head[..size - 4]) != field(size - 4) {
         return None;
     }
     let (length, first_sequence) = (field(4) as usize, wide(16));
     let count = u16::try_from(field(size - 8)).ok().filter(|&count| count > 0)?;
     first_sequence.checked_add(u64::from(count))?;
-    let not_taken = if is_earlier { 0 } else { wide(48) };
-    let before = Missing { ring_full: wide(24), kept_back: wide(32), invalid_row: wide(40), not_taken };
+    // Before the count come as many causes as the form has.
+    let optional = |at: usize| if at < size - 8 { wide(at) } else { 0 };
+    let before = Missing {
+        ring_full: wide(24),
+        kept_back: wide(32),
+        invalid_row: wide(40),
+        not_taken: optional(48),
+        network: optional(56),
+    };
     let head = Head { instance: field(12), first_sequence, count, before, length, crc: field(8), size };
     (length <= MAX_BATCH && first_sequence > 0).then_some(head)
 }
 
 /// Returns the number of bytes before the next possible record.
 fn next_record(bytes: &[u8], is_end: bool) -> usize {
-    let is_mark = |window: &[u8]| window == MARK || window == EARLIER_MARK;
+    let is_mark = |window: &[u8]| FORMS.iter().any(|(mark, _)| window == mark);
     let mark = bytes[1..].windows(MARK.len()).position(is_mark);
     // Without one, the last three bytes may be the start of a magic number.
     let none = if is_end { bytes.len() } else { bytes.len() - (MARK.len() - 1) };
@@ -123,19 +142,19 @@ mod tests {
 
     #[test]
     fn records_of_this_and_earlier_releases_are_read() {
-        let before = Missing { ring_full: 1, kept_back: 2, invalid_row: 3, not_taken: 4 };
+        let before = Missing { ring_full: 1, kept_back: 2, invalid_row: 3, not_taken: 4, network: 0 };
         let bytes = Arc::new(b"a batch".to_vec());
         let batch = QueuedBatch { instance: 5, first_sequence: 6, count: 7, before, bytes, stored: None };
         let mut record = Vec::new();
         write(&batch, &mut record);
         let (Content::Batch { head, bytes }, length) = next(&record, true) else { panic!("no batch") };
         assert_eq!((head.before, head.last_sequence(), bytes), (before, 12, &b"a batch"[..]));
-        assert_eq!(length, record.len());
+        assert_eq!((length, super::length(&batch)), (record.len(), record.len()));
 
         let mut earlier = [&EARLIER_MARK[..], &record[4..48], &record[56..60]].concat();
         let crc = crc32fast::hash(&earlier);
         earlier.extend_from_slice(&crc.to_le_bytes());
-        assert_eq!(earlier.len(), EARLIER_HEAD);
+        assert_eq!(earlier.len(), FORMS[0].1);
         earlier.extend_from_slice(b"a batch");
         let mut both = b"damage".to_vec();
         both.extend_from_slice(&earlier);
@@ -144,5 +163,12 @@ mod tests {
         let (Content::Batch { head, bytes }, length) = next(&both[6..], true) else { panic!("no batch") };
         assert_eq!((head.before, head.count), (Missing { not_taken: 0, ..before }, 7));
         assert_eq!((bytes, length), (&b"a batch"[..], earlier.len()));
+
+        let batch = QueuedBatch { before: Missing { network: 9, ..before }, ..batch };
+        let mut of_a_device = Vec::new();
+        write(&batch, &mut of_a_device);
+        let (Content::Batch { head, .. }, length) = next(&of_a_device, true) else { panic!("no batch") };
+        assert_eq!((head.before, head.count, length), (batch.before, 7, of_a_device.len()));
+        assert_eq!((of_a_device.len(), super::length(&batch)), (72 + b"a batch".len(), of_a_device.len()));
     }
 }

@@ -204,7 +204,7 @@ fn two_processes_cannot_have_one_directory() {
 /// Location of a record: segment file, first byte, end.
 fn extent(files: &[PathBuf], batch: &QueuedBatch) -> (PathBuf, u64, u64) {
     let stored = batch.stored.unwrap();
-    let end = stored.offset + (super::record::HEAD + batch.bytes.len()) as u64;
+    let end = stored.offset + super::record::length(batch) as u64;
     (files[stored.segment as usize - 1].clone(), stored.offset, end)
 }
 

@@ -1,8 +1,8 @@
 //! C11: one header with a struct for each concrete probe and each PDL struct, an integer type with constants for each PDL enum, and
 //! functions that write packed rows. The header includes files of `sdk/c`.
 
-mod names;
-mod view;
+pub(crate) mod names;
+pub(crate) mod view;
 
 use crate::templates::environment;
 use minijinja::{Error, value::Serde};

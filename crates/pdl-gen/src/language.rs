@@ -1,6 +1,6 @@
 //! The target languages.
 
-use crate::{c, cpp, idl, json_schema, python, rust, typescript};
+use crate::{c, c99, cpp, idl, json_schema, python, rust, typescript};
 use oasis_pdl::{Diagnostic, Model};
 
 /// A target of `oasis pdl compile`.
@@ -8,6 +8,8 @@ use oasis_pdl::{Diagnostic, Model};
 pub enum Language {
     /// For the headers in `sdk/c`.
     C,
+    /// For devices without an operating system, in `sdk/embedded`.
+    C99,
     /// For the headers in `sdk/cpp`.
     Cpp,
     /// For the IDL compiler of a DDS.
@@ -24,8 +26,9 @@ pub enum Language {
 
 impl Language {
     /// All of them, by the names they have on the command line.
-    pub const ALL: [(&'static str, Self); 7] = [
+    pub const ALL: [(&'static str, Self); 8] = [
         ("c", Self::C),
+        ("c99", Self::C99),
         ("cpp", Self::Cpp),
         ("idl", Self::Idl),
         ("json", Self::Json),
@@ -37,7 +40,7 @@ impl Language {
     /// The file for all that PDL files declare: `engine.pdl` becomes `engine.rs`.
     pub fn file_name(self, stem: &str) -> String {
         match self {
-            Self::C => format!("{stem}.h"),
+            Self::C | Self::C99 => format!("{stem}.h"),
             Self::Cpp => format!("{stem}.hpp"),
             Self::Idl => format!("{stem}.idl"),
             Self::Json => format!("{stem}.json"),
@@ -50,6 +53,7 @@ impl Language {
     /// Returns a diagnostic for each declaration that the language cannot express.
     pub fn check(self, model: &Model) -> Vec<Diagnostic> {
         match self {
+            Self::C99 => c99::check(model),
             Self::Idl => idl::check(model),
             Self::C | Self::Cpp | Self::Json | Self::Python | Self::Rust | Self::TypeScript => Vec::new(),
         }
@@ -59,6 +63,7 @@ impl Language {
     pub fn generate(self, model: &Model, from: &str) -> String {
         match self {
             Self::C => c::generate(model, from),
+            Self::C99 => c99::generate(model, from),
             Self::Cpp => cpp::generate(model, from),
             Self::Idl => idl::generate(model, from),
             Self::Json => json_schema::generate(model),

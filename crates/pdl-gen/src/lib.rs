@@ -17,6 +17,7 @@
 
 pub mod build;
 pub mod c;
+pub mod c99;
 pub mod cpp;
 pub mod idl;
 pub mod json_schema;

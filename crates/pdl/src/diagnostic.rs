@@ -40,6 +40,8 @@ pub enum Code {
     RateOutOfRange,
     /// Only of `oasis pdl compile --lang idl`.
     NotInIdl,
+    /// Only of `oasis pdl compile --lang c99`.
+    NotInC99,
 }
 
 impl Code {

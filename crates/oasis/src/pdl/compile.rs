@@ -5,7 +5,8 @@ use crate::{
     diagnostics::{MessageFormat, explain},
     replace::replace,
 };
-use anyhow::Context;
+use anyhow::{Context, bail};
+use oasis_pdl_gen::Language;
 use std::{fs, process::ExitCode};
 
 pub fn run(arguments: &Compile) -> anyhow::Result<ExitCode> {
@@ -18,6 +19,9 @@ pub fn run(arguments: &Compile) -> anyhow::Result<ExitCode> {
     if !report.is_ok() {
         explain(&report.diagnostics, &report.sources, arguments.input.message_format);
         return Ok(ExitCode::FAILURE);
+    }
+    if [Language::C, Language::C99].iter().all(|language| arguments.languages.contains(language)) {
+        bail!("c and c99 write a header of the same name: compile each into a folder of its own (--output)");
     }
     let stem = arguments.input.files.first().and_then(|file| file.file_stem()).unwrap_or_default();
     let names = arguments.input.files.iter().filter_map(|file| file.file_name());

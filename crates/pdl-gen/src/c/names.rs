@@ -15,8 +15,12 @@ pub const VECTOR: &str = "_vector";
 pub struct Names(HashMap<(String, String), String>);
 
 impl Names {
-    /// Of these declarations, around each of which there are so many vectors at most.
-    pub fn new(declarations: &[Declaration<'_>], depth_of: impl Fn(&str) -> usize) -> Self {
+    /// Of these declarations, around each of which there are so many vectors at most, and what belongs to each probe.
+    pub fn new(
+        declarations: &[Declaration<'_>],
+        depth_of: impl Fn(&str) -> usize,
+        of_probe: &[&str],
+    ) -> Self {
         let mut parts: Vec<(String, String)> = Vec::new();
         for declaration in declarations {
             let scoped = declaration.name();
@@ -27,7 +31,7 @@ impl Names {
                     parts.extend(declared.enumerators.iter().map(|value| own(&format!("_{}", value.name))));
                 }
                 Declaration::Struct(_) => parts.push(own("_put")),
-                Declaration::Probe(_) => parts.extend(["_put", "_row", "_schema"].map(own)),
+                Declaration::Probe(_) => parts.extend(of_probe.iter().map(|what| own(what))),
             }
         }
         let wanted: Vec<String> =

@@ -15,10 +15,10 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Characters of one line of a schema.
-const SCHEMA_LINE: usize = 90;
+pub const SCHEMA_LINE: usize = 90;
 
 /// Bytes of a text that every C compiler takes without a warning (C11 5.2.4.1).
-const TEXT: usize = 4_095;
+pub const TEXT: usize = 4_095;
 
 /// A file.
 #[derive(Serialize)]
@@ -91,7 +91,11 @@ struct Member {
 pub fn header(model: &Model, from: &str) -> Header {
     let declarations = in_order(model);
     let (depths, nested) = vectors_of(&declarations);
-    let names = Names::new(&declarations, |scoped| depths.get(scoped).copied().unwrap_or(0));
+    let names = Names::new(
+        &declarations,
+        |scoped| depths.get(scoped).copied().unwrap_or(0),
+        &["_put", "_row", "_schema"],
+    );
     let making = Builder { model, names, depths };
     let vectors = nested.into_iter().map(|(simple, depth)| Vector {
         name: format!("oasis_{simple}{}", VECTOR.repeat(depth)),
@@ -223,7 +227,7 @@ impl Builder<'_> {
 }
 
 /// A text as C writes it. A question mark could begin a trigraph.
-fn literal(text: &str) -> String {
+pub fn literal(text: &str) -> String {
     let mut literal = String::from("\"");
     for character in text.chars() {
         match character {

@@ -477,6 +477,11 @@ impl Ledger {
     /// Splits what is missing before `first` into what the node explains and what it does not.
     fn account_for(&mut self, first: u64, dropped_before: u64, run: Uuid, now: Nanos) {
         let gap = first - self.last_sequence - 1;
+        if dropped_before > gap {
+            // The node has begun again, and explains samples that an earlier process has delivered: none of the gaps to come.
+            self.account_for(first, gap, run, now);
+            return self.explained_before(dropped_before);
+        }
         let explained = gap.min(dropped_before);
         let mut ring = explained;
         let mut explain = |told: u64, attributed: &mut u64| {

@@ -237,7 +237,9 @@ impl ForwardedNode {
     /// Returns the next command for the device. Answers by itself those that need no device.
     pub fn next_command(&mut self) -> Option<ForwardedCommand> {
         loop {
-            let Order::Command { id, uuid, instance, command } = self.orders.1.try_recv().ok()? else { continue };
+            let Order::Command { id, uuid, instance, command } = self.orders.1.try_recv().ok()? else {
+                continue;
+            };
             let instances = &self.live.announcement.instances;
             let Some(index) = instances.iter().position(|known| known.name == instance) else {
                 let message = format!("this device has no instance {instance:?}");
@@ -357,7 +359,12 @@ impl Run {
             }
             None => None,
         };
-        Ok(Arc::new(Self { announcement, outbox, is_over: AtomicBool::new(false), spooler: Mutex::new(spooler) }))
+        Ok(Arc::new(Self {
+            announcement,
+            outbox,
+            is_over: AtomicBool::new(false),
+            spooler: Mutex::new(spooler),
+        }))
     }
 
     fn is_over(&self) -> bool {
@@ -379,9 +386,9 @@ impl Run {
         let mut attempts = Attempts::new(budget);
         loop {
             // The node of a device that is away, and has nothing to send, does not connect.
-            let _ = self.outbox.wait(LOOK, |held| {
-                held.closing || !held.is_finite || !held.has_left || !held.is_sent()
-            });
+            let _ = self
+                .outbox
+                .wait(LOOK, |held| held.closing || !held.is_finite || !held.has_left || !held.is_sent());
             let (is_over, closing) = (self.is_over(), self.outbox.with(|held| held.closing));
             let is_told = self.outbox.with(|held| held.is_finite && held.has_left && held.is_sent());
             if (is_told && (is_over || closing)) || (is_over && shared.is_late()) {

@@ -231,7 +231,8 @@ impl Spool {
         let mut spool = Self::before_a_file(limit, released.len());
         for (account, &place) in spool.accounts.iter_mut().zip(released) {
             (account.released, account.received, account.sent) = (place, place, place);
-            let Drops { ring_full, kept_back, invalid_row, not_taken, network, spool_full: _ } = place.dropped;
+            let Drops { ring_full, kept_back, invalid_row, not_taken, network, spool_full: _ } =
+                place.dropped;
             account.before = Missing { ring_full, kept_back, invalid_row, not_taken, network };
             account.admitted = place.sequence;
         }

@@ -37,6 +37,7 @@ pub use network::{Network, interfaces};
 pub use process::Process;
 pub use processor::Processor;
 pub use scheduling::Scheduling;
+pub use serial_port::SerialPort;
 pub use watched_process::ProcessChoice;
 pub use windsonic::WindSonic;
 

@@ -7,6 +7,7 @@ use crate::{
     usual_archive::usual_archive,
 };
 use anyhow::{Context, bail};
+use oasis_gateway::LineAddress;
 use oasis_instrument::ProbeChoice;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,14 @@ impl Config {
     /// The file named on the command line, or the defaults.
     pub fn load(common: &Common) -> anyhow::Result<Self> {
         Self::read(common.config.as_deref())
+    }
+
+    /// Applies the flags that say where devices are: they replace those of the file.
+    pub fn with_devices(mut self, serial: Vec<LineAddress>, others: Vec<LineAddress>) -> Self {
+        if !serial.is_empty() || !others.is_empty() {
+            self.gateway.devices = serial.into_iter().chain(others).collect();
+        }
+        self
     }
 
     /// Applies the flags of whatever has a page.

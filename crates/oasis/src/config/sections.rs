@@ -4,6 +4,7 @@ use anyhow::Context;
 use oasis_access::AccessConfig;
 use oasis_dac::config::{ChannelConfig, LogConfig, RelayConfig, TemConfig, TlsConfig};
 use oasis_doors::DoorsConfig;
+use oasis_gateway::GatewayConfig;
 use oasis_handler::{ConfiguredHandler, Handler};
 use oasis_instrument::NodeSettings;
 use oasis_notify::NotifyConfig;
@@ -37,6 +38,7 @@ macro_rules! sections {
             $(pub $name: <$handler as ConfiguredHandler>::Config,)*
             pub notify: NotifyConfig,
             pub node: NodeSettings,
+            pub gateway: GatewayConfig,
         }
 
         impl Default for Config {
@@ -57,6 +59,7 @@ macro_rules! sections {
                     $($name: Default::default(),)*
                     notify: Default::default(),
                     node: Default::default(),
+                    gateway: Default::default(),
                 }
             }
         }

@@ -11,6 +11,7 @@ use oasis_client::{DacAddress, Server, TemAddress, data_channel};
 use oasis_dac::{Delivery, Overflow};
 use oasis_doors::ShardChoice;
 use oasis_format::visible::Visible;
+use oasis_gateway::LineAddress;
 use oasis_instrument::Channel;
 use oasis_tem::DacName;
 use oasis_wire::time;
@@ -68,9 +69,21 @@ pub struct Node {
     /// DDS domain of the DACs, 0 to 232, with --channel dds; the configuration has the interfaces (dds) [default: 0].
     #[arg(long, value_name = "DOMAIN", env = "OASIS_DDS", value_parser = clap::value_parser!(u16).range(..=232))]
     pub dds: Option<u16>,
-    /// Folder of the key and the certificate of `oasis node enroll` [default: ~/.local/state/oasis/node].
+    /// Folder of the key and the certificate of `oasis node enroll`, and of the sessions of devices [default: ~/.local/state/oasis/node].
     #[arg(long, value_name = "DIR", env = "OASIS_NODE_STATE")]
     pub state: Option<PathBuf>,
+    /// Serial port of a device without an operating system, which becomes a node under its own name; 115200 baud by default. May be repeated.
+    #[arg(long, value_name = "PORT[,BAUD]", value_parser = serial)]
+    pub serial: Vec<LineAddress>,
+    /// Address of this host that such devices send to. May be repeated.
+    #[arg(long, value_name = "udp:HOST:PORT | tcp:HOST:PORT", env = "OASIS_DEVICE", value_delimiter = ',')]
+    pub device: Vec<LineAddress>,
+}
+
+/// Parses a port with its rate.
+fn serial(text: &str) -> Result<LineAddress, &'static str> {
+    LineAddress::serial(text)
+        .map_err(|_| "write the file of a port, and its rate after a comma, such as /dev/ttyUSB0,115200")
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! `oasis up`, `oasis dac`, `oasis relay`, `oasis node`, `oasis tem`: DAC, node and TEM in one process or several.
 
+mod devices;
 mod listing;
 mod notify;
 mod rules;
@@ -19,16 +20,21 @@ use super::{
     remedy, systemd, through_dds, through_nats,
 };
 use crate::config::Config;
+use devices::Devices;
 use oasis_channel::{Connector, Failure};
 use oasis_client::{NodeDacs, TemAddresses};
 use oasis_dac::config::UrlList;
+use oasis_gateway::Gateway;
 use oasis_health::Health;
 use oasis_instrument::{Channel, NodeSettings};
 use oasis_probe::Node;
 use oasis_tem::DacName;
 use running::{Parts, RunningDac};
 use serde_json::{Value, json};
-use std::{io::Write, time::Duration};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 /// How often a node is asked whether it has taken all its samples.
 const LOOK: Duration = Duration::from_millis(50);
@@ -125,15 +131,26 @@ async fn run(common: &arguments::Common, dac: RunningDac, mut stop: Stop) -> any
 /// A node.
 pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     let mut stop = Stop::listen()?;
-    let mut config = Config::load(&arguments.common)?.with_probes(arguments.probes)?;
+    let mut config = Config::load(&arguments.common)?
+        .with_probes(arguments.probes)?
+        .with_devices(arguments.serial, arguments.device);
     config.nats.url = arguments.nats.unwrap_or(config.nats.url);
     config.dds.domain = arguments.dds.unwrap_or(config.dds.domain);
+    let (gateway, state) = (config.gateway.clone(), devices::state(arguments.state.as_deref()));
     if let Some(connector) = carried(&config, arguments.dac_name.as_ref())? {
-        return run_node(&arguments.common, &config.node, connector, stop).await;
+        let (again, name) = (config.clone(), arguments.dac_name);
+        let connectors = move || {
+            let connector = carried(&again, name.as_ref()).map_err(io::Error::other)?;
+            connector.ok_or_else(|| io::Error::other("no transport carries the data channel"))
+        };
+        let devices = Devices { config: gateway, connectors: Box::new(connectors), state };
+        return run_node(&arguments.common, &config.node, connector, devices, stop).await;
     }
     let mut section = config.node;
-    let mut named = Named { state: arguments.state.is_some(), dac: !arguments.dac.is_empty() };
-    let mut updates = None;
+    // A gateway keeps its sessions there, enrolled or not.
+    let is_enrolled = arguments.state.is_some() && gateway.devices.is_empty();
+    let mut named = Named { state: is_enrolled, dac: !arguments.dac.is_empty() };
+    let (mut updates, mut dacs_of_tems) = (None, None);
     if !arguments.tem.is_empty() {
         section.tem = TemAddresses::new(arguments.tem)?;
     }
@@ -146,6 +163,7 @@ pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
             found = find(&dacs) => found?,
             () = stop.requested() => return Ok(()),
         };
+        dacs_of_tems = Some(dacs.clone());
         updates = Some(dacs.follow()?);
         named.dac = true;
     } else if section.dac_name.is_some() && std::env::var_os("OASIS_DAC_NAME").is_none() {
@@ -154,11 +172,13 @@ pub async fn node(arguments: arguments::Node) -> anyhow::Result<()> {
     if let Some(state) = NodeState::find(arguments.state.as_deref()) {
         state.apply(&mut section, named)?;
     }
+    let connectors = devices::connectors(&section, dacs_of_tems);
+    let devices = Devices { config: gateway, connectors, state };
     let mut connector = section.failover(&section.dac);
     if let Some(updates) = updates {
         connector = connector.with_updates(updates);
     }
-    run_node(&arguments.common, &section, Box::new(connector), stop).await
+    run_node(&arguments.common, &section, Box::new(connector), devices, stop).await
 }
 
 /// Returns the connector of a node whose stream another transport carries.
@@ -174,6 +194,7 @@ async fn run_node(
     common: &arguments::Common,
     section: &NodeSettings,
     connector: Box<dyn Connector>,
+    devices: Devices,
     mut stop: Stop,
 ) -> anyhow::Result<()> {
     let dac = match section.channel {
@@ -181,9 +202,16 @@ async fn run_node(
         Channel::Tcp | Channel::Udp => section.dac.to_string(),
     };
     let is_only_dac = section.dac.iter().count() < 2;
-    let node = section.builder(oasis_probes::PROBES)?.start(connector)?;
+    let mut node = section.builder(oasis_probes::PROBES)?;
+    let gateway = devices.start(section, &mut node)?;
+    let node = node.start(connector)?;
     let _watchdog = systemd::watchdog(Health::default())?;
-    announce(common.ready_json, &[("node", section.name(), "node"), ("dac", dac.clone(), "sends to")])?;
+    let mut facts = vec![("node", section.name(), "node"), ("dac", dac.clone(), "sends to")];
+    if let Some(gateway) = &gateway {
+        let lines: Vec<_> = gateway.lines().map(|(address, _)| address.to_string()).collect();
+        facts.push(("devices", lines.join(" "), "devices at"));
+    }
+    announce(common.ready_json, &facts)?;
     tokio::select! {
         () = stop.requested() => {}
         () = done(&node), if section.flushes.is_some() => {}
@@ -191,7 +219,10 @@ async fn run_node(
     }
     systemd::stopping();
     let ending = async {
-        match tokio::task::spawn_blocking(move || node.shutdown()).await? {
+        let devices = tokio::task::spawn_blocking(move || gateway.map(Gateway::shutdown));
+        let refusal = tokio::task::spawn_blocking(move || node.shutdown()).await?;
+        devices.await?;
+        match refusal {
             Some(refusal) => anyhow::bail!("the DAC refuses this node: {refusal}"),
             None => Ok(()),
         }

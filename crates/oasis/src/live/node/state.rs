@@ -54,6 +54,11 @@ impl NodeState {
         named.map(Path::to_owned).or_else(usual).map(|folder| Self { folder })
     }
 
+    /// The folder itself.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The private key, which only its owner can read.
     pub fn key(&self) -> PathBuf {
         self.folder.join("node.key")

@@ -1,0 +1,503 @@
+//! The gateway's side of the link to one device, without its line: messages and time in, messages and calls of its [`Uplink`] out.
+//!
+//! `docs/reference/embedded.md` is the specification. A device announces itself; the gateway asks for schemas that it does not know, and accepts the
+//! device in a session, which is a run of the device's node at the DAC. What a session has counted and the gateway has not received is declared.
+
+mod commands;
+mod instance;
+mod schema_request;
+
+use crate::{
+    frame::Frame,
+    message::{Announce, AnnouncedInstance, FromDevice, InstanceCounters, SchemaPiece, ToDevice},
+    schemas::Schemas,
+    sessions::{KnownSession, Sessions},
+    stats::LineStats,
+    uplink::{Uplink, secret_of},
+};
+use commands::Commands;
+use instance::DeviceInstance;
+use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
+use oasis_probe::{NodeError, forward::Session};
+use oasis_wire::{quantity::Hertz, schema::ProbeType};
+use schema_request::SchemaRequest;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+use uuid::Uuid;
+
+/// A device that was not heard for so long is away.
+pub const SILENT: Duration = Duration::from_secs(5);
+
+/// When a message arrived.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment {
+    /// By the steady clock.
+    pub steady: Instant,
+    /// By the clock of this host, nanoseconds since 1970.
+    pub wall: u64,
+}
+
+/// What devices of a gateway share.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// Schemas.
+    pub schemas: Schemas,
+}
+
+/// The gateway's side of a device.
+pub struct Device {
+    name: String,
+    uplink: Box<dyn Uplink>,
+    known: Arc<Known>,
+    sessions: Arc<Mutex<Sessions>>,
+    /// Frames may overtake each other, or come twice.
+    is_datagrams: bool,
+    /// Number of the next frame to the device.
+    number: u8,
+    heard: Option<Instant>,
+    is_present: bool,
+    /// An announcement that is not answered yet, because schemas are missing.
+    asking: Option<SchemaRequest>,
+    accepted: Option<Accepted>,
+    commands: Commands,
+    /// A failure to begin a session was logged.
+    has_failed: bool,
+}
+
+/// The session of a device.
+struct Accepted {
+    session: u32,
+    /// Session and starts of the announcement that was accepted, and whether a frame of the new session has come since.
+    announced: (u32, u32),
+    is_confirmed: bool,
+    instances: Vec<DeviceInstance>,
+    kinds: Vec<AnnouncedInstance>,
+}
+
+/// A frame that was not used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refused {
+    /// It is of another session: the device must announce itself.
+    OtherSession,
+    /// It has contents that no device sends.
+    Contents,
+}
+
+impl Device {
+    /// The device with this name.
+    pub fn new(
+        name: &str,
+        uplink: Box<dyn Uplink>,
+        known: Arc<Known>,
+        sessions: Arc<Mutex<Sessions>>,
+        is_datagrams: bool,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            uplink,
+            known,
+            sessions,
+            is_datagrams,
+            number: 0,
+            heard: None,
+            is_present: false,
+            asking: None,
+            accepted: None,
+            commands: Commands::default(),
+            has_failed: false,
+        }
+    }
+
+    /// The session that was accepted last; 0 before that.
+    pub fn session(&self) -> u32 {
+        self.accepted.as_ref().map_or(0, |accepted| accepted.session)
+    }
+
+    /// Whether the device was heard lately.
+    pub fn is_heard(&self, now: Instant) -> bool {
+        self.heard.is_some_and(|heard| now.saturating_duration_since(heard) < SILENT)
+    }
+
+    /// Whether the device is away, and nothing of it is left to send.
+    pub fn is_idle(&self, now: Instant) -> bool {
+        !self.is_heard(now) && self.uplink.is_idle()
+    }
+
+    /// Handles an announcement. Appends frames for the device to `out`.
+    pub fn announce(&mut self, announce: Announce, now: Moment, stats: &LineStats, out: &mut Vec<u8>) {
+        self.hear(now);
+        if let Some(accepted) = &self.accepted
+            && !accepted.is_confirmed
+            && accepted.announced == (announce.session, announce.starts)
+        {
+            // The answer was lost.
+            let session = accepted.session;
+            self.say(ToDevice::Accept(session), announce.session, out);
+            return;
+        }
+        let is_same = self.asking.as_ref().is_some_and(|asking| asking.announce == announce);
+        if !is_same {
+            self.asking = Some(SchemaRequest::new(announce));
+        }
+        self.ask_or_accept(now, stats, out);
+    }
+
+    /// Handles any other frame. Appends frames for the device to `out`.
+    ///
+    /// # Errors
+    /// If the frame is of another session, or has contents that no device sends.
+    pub fn receive(
+        &mut self,
+        frame: &Frame<'_>,
+        message: FromDevice<'_>,
+        now: Moment,
+        stats: &LineStats,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refused> {
+        if let FromDevice::Schema(piece) = message {
+            self.hear(now);
+            return self.schema(piece, now, stats, out);
+        }
+        let Some(accepted) = self.accepted.as_mut().filter(|accepted| accepted.session == frame.session)
+        else {
+            return Err(Refused::OtherSession);
+        };
+        accepted.is_confirmed = true;
+        self.hear(now);
+        match message {
+            FromDevice::Batch(bytes) => self.batch(bytes, now.steady, stats),
+            FromDevice::Counters(counters) => self.counters(&counters, now.steady, stats),
+            FromDevice::TimeRequest(uptime) => {
+                if let Some(offset) = self.uplink.clock_offset() {
+                    let time = now.wall.saturating_add_signed(offset);
+                    self.say(ToDevice::Time { uptime, time }, frame.session, out);
+                }
+                Ok(())
+            }
+            FromDevice::Result(result) => {
+                self.commands.answered(result, &mut *self.uplink);
+                self.give_command(now.steady, out);
+                Ok(())
+            }
+            FromDevice::Announce(_) | FromDevice::Schema(_) | FromDevice::Unknown => Ok(()),
+        }
+    }
+
+    /// Does what is due. Called at least every 100 ms. Appends frames for the device to `out`.
+    pub fn tick(&mut self, now: Moment, stats: &LineStats, out: &mut Vec<u8>) {
+        if self.is_present && !self.is_heard(now.steady) {
+            self.is_present = false;
+            self.uplink.set_present(false);
+            self.asking = None;
+            tracing::warn!(node = %self.name, "device is silent: its node is offline until it is heard again");
+        }
+        if !self.is_present || self.accepted.is_none() {
+            self.commands.refuse_all(&mut *self.uplink, "device_silent", "the device is not connected");
+            return;
+        }
+        if self.asking.as_ref().is_some_and(|asking| asking.is_due(now.steady)) {
+            self.ask_or_accept(now, stats, out);
+        }
+        self.give_command(now.steady, out);
+    }
+
+    /// Sends what is left to the DAC, and remembers up to where the gateway has the session.
+    pub fn shutdown(&mut self) {
+        if let Some(accepted) = &self.accepted {
+            let last = accepted.instances.iter().map(DeviceInstance::last).collect();
+            self.remember(KnownSession { session: accepted.session, last });
+        }
+        self.uplink.shutdown();
+    }
+
+    fn hear(&mut self, now: Moment) {
+        self.heard = Some(now.steady);
+        if !self.is_present && self.accepted.is_some() {
+            self.is_present = true;
+            self.uplink.set_present(true);
+        }
+    }
+
+    fn say(&mut self, message: ToDevice, session: u32, out: &mut Vec<u8>) {
+        let (kind, body) = message.to_body();
+        crate::frame::write(Frame { kind, number: self.number, session, body: &body }, out);
+        self.number = self.number.wrapping_add(1);
+    }
+
+    fn give_command(&mut self, now: Instant, out: &mut Vec<u8>) {
+        let Some(accepted) = &self.accepted else { return };
+        let session = accepted.session;
+        if let Some(command) = self.commands.due(now, &accepted.kinds, &mut *self.uplink) {
+            self.say(command, session, out);
+        }
+    }
+
+    fn schema(
+        &mut self,
+        piece: SchemaPiece<'_>,
+        now: Moment,
+        stats: &LineStats,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Refused> {
+        let Some(asking) = &mut self.asking else { return Ok(()) };
+        match asking.take(piece, &self.known.schemas) {
+            Ok(()) => {
+                self.ask_or_accept(now, stats, out);
+                Ok(())
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut self.has_failed, true) {
+                    let (instance, error) = (piece.instance, error.to_string());
+                    tracing::warn!(node = %self.name, instance, error, "device sent a schema that cannot be used");
+                }
+                Err(Refused::Contents)
+            }
+        }
+    }
+
+    /// Asks for the next piece of a schema, or accepts the device.
+    fn ask_or_accept(&mut self, now: Moment, stats: &LineStats, out: &mut Vec<u8>) {
+        let Some(asking) = &mut self.asking else { return };
+        let session = asking.announce.session;
+        match asking.next(now.steady, &self.known.schemas) {
+            Some(question) => self.say(question, session, out),
+            None if asking.is_complete() => {
+                if let Some(asking) = self.asking.take() {
+                    self.accept(asking.announce, now, stats, out);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn accept(&mut self, announce: Announce, now: Moment, stats: &LineStats, out: &mut Vec<u8>) {
+        let types: Option<Vec<Arc<ProbeType>>> = announce
+            .instances
+            .iter()
+            .map(|known| self.known.schemas.get((known.probe_type, known.schema_crc)))
+            .collect();
+        // Others may have made the memory of schemas forget some: the device announces itself again.
+        let Some(types) = types else { return };
+        let session = match self.session_for(&announce, &types, now.steady, stats) {
+            Ok(session) => session,
+            Err(error) => {
+                if !std::mem::replace(&mut self.has_failed, true) {
+                    tracing::error!(node = %self.name, %error, "cannot begin the node of a device");
+                }
+                return;
+            }
+        };
+        self.has_failed = false;
+        self.say(ToDevice::Accept(session), announce.session, out);
+        let accepted = Accepted {
+            session,
+            announced: (announce.session, announce.starts),
+            is_confirmed: false,
+            instances: match self.accepted.take() {
+                Some(same) if same.session == session => same.instances,
+                _ => self.instances_of(session, types, now.steady),
+            },
+            kinds: announce.instances,
+        };
+        for (index, known) in accepted.kinds.iter().enumerate() {
+            self.uplink.state(index, state_of(known));
+        }
+        self.accepted = Some(accepted);
+        self.remember(KnownSession { session, last: Vec::new() });
+        self.hear(now);
+    }
+
+    /// Decides which session an announcement begins or continues, and begins it at the DAC.
+    fn session_for(
+        &mut self,
+        announce: &Announce,
+        types: &[Arc<ProbeType>],
+        now: Instant,
+        stats: &LineStats,
+    ) -> Result<u32, NodeError> {
+        let same =
+            self.accepted.as_ref().map(|accepted| (accepted.session, is_alike(&accepted.kinds, announce)));
+        let remembered = || self.lock().of(&self.name).map(|known| (known.session, true));
+        let (current, is_alike) = same.or_else(remembered).unwrap_or((0, true));
+        let is_current = current != 0 && announce.session == current;
+        if is_current && !announce.has_started && is_alike {
+            if self.accepted.is_none() {
+                // The gateway has restarted, not the device.
+                self.begin(current, announce, types)?;
+                tracing::info!(node = %self.name, session = current, "device goes on in its session");
+            }
+            return Ok(current);
+        }
+        if is_current && self.accepted.is_none() {
+            // The gateway has restarted too: the session that has ended gets its counts.
+            self.begin(current, announce, types)?;
+        }
+        if is_current {
+            self.end_session(announce, now);
+            LineStats::add(&stats.restarts, 1);
+            tracing::warn!(node = %self.name, starts = announce.starts, "device restarted: what it had not sent is lost, and counted");
+        } else if let Some(accepted) = &self.accepted {
+            LineStats::add(&stats.restarts, 1);
+            LineStats::add(&stats.unknown_restarts, 1);
+            for (known, instance) in accepted.kinds.iter().zip(&accepted.instances) {
+                let since = instance.taken();
+                tracing::warn!(node = %self.name, instance = %known.name, since, "device restarted, samples since N are unknown");
+            }
+        }
+        let session = new_session(current, announce.session);
+        self.begin(session, announce, types)?;
+        self.commands.begin_again(&mut *self.uplink);
+        tracing::info!(node = %self.name, software = %announce.software, session, instances = types.len(), "device accepted");
+        Ok(session)
+    }
+
+    /// Gives the present session its last counts: what the device has not sent is lost.
+    fn end_session(&mut self, announce: &Announce, now: Instant) {
+        for (index, known) in announce.instances.iter().enumerate() {
+            let (index, most) = match &self.accepted {
+                Some(accepted) => {
+                    let before = accepted.kinds.iter().position(|before| before.name == known.name);
+                    // A new program may have other instances.
+                    let Some(index) = before else { continue };
+                    (index, accepted.instances.get(index).map_or(0, |instance| instance.most(now)))
+                }
+                None => (index, instance::MOST_EVER),
+            };
+            self.uplink.taken(index, known.ended.min(most));
+        }
+    }
+
+    fn begin(
+        &mut self,
+        session: u32,
+        announce: &Announce,
+        types: &[Arc<ProbeType>],
+    ) -> Result<(), NodeError> {
+        let secret = secret_of(self.lock().secret(), &self.name, session);
+        let mut unique: Vec<ProbeType> = Vec::new();
+        for probe_type in types {
+            if unique.iter().all(|known| known.uuid != probe_type.uuid) {
+                unique.push((**probe_type).clone());
+            }
+        }
+        let instances =
+            announce.instances.iter().zip(types).map(|(known, probe_type)| registered(known, probe_type));
+        let software = match announce.software.as_str() {
+            "" => "oasis embedded",
+            given => given,
+        };
+        self.uplink.begin(Session {
+            secret,
+            software: software.into(),
+            types: unique,
+            instances: instances.collect(),
+        })
+    }
+
+    /// The instances at the beginning of a session, or where a gateway before this one has left them.
+    fn instances_of(&self, session: u32, types: Vec<Arc<ProbeType>>, now: Instant) -> Vec<DeviceInstance> {
+        let remembered = self.lock().of(&self.name).filter(|known| known.session == session).cloned();
+        let last = |index: usize| remembered.as_ref().and_then(|known| known.last.get(index).copied());
+        let is_continued = remembered.is_some();
+        let new = |(index, probe_type)| {
+            DeviceInstance::new(index, probe_type, last(index).unwrap_or(0), is_continued, now)
+        };
+        types.into_iter().enumerate().map(new).collect()
+    }
+
+    fn batch(&mut self, bytes: &[u8], now: Instant, stats: &LineStats) -> Result<(), Refused> {
+        let Some(accepted) = &mut self.accepted else { return Ok(()) };
+        // The topic of the link: the number of the instance plus 1.
+        let topic = bytes.get(4..8).and_then(|topic| topic.try_into().ok()).map(u32::from_le_bytes);
+        let index = topic.and_then(|topic| usize::try_from(topic).ok()?.checked_sub(1));
+        let instance = index.and_then(|index| accepted.instances.get_mut(index)).ok_or(Refused::Contents)?;
+        match instance.batch(bytes, now) {
+            Ok(taken) => {
+                LineStats::add(&stats.lost_samples, taken.lost);
+                if let Some(batch) = taken.batch {
+                    self.uplink.push(batch);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                if !std::mem::replace(&mut self.has_failed, true) {
+                    tracing::warn!(node = %self.name, error, "device sent a batch that cannot be used: it is counted as refused");
+                }
+                Err(Refused::Contents)
+            }
+        }
+    }
+
+    fn counters(
+        &mut self,
+        counters: &[InstanceCounters],
+        now: Instant,
+        stats: &LineStats,
+    ) -> Result<(), Refused> {
+        let Some(accepted) = &mut self.accepted else { return Ok(()) };
+        for (index, (instance, counters)) in accepted.instances.iter_mut().zip(counters).enumerate() {
+            let lost = instance.counters(counters, self.is_datagrams, now).ok_or(Refused::Contents)?;
+            LineStats::add(&stats.lost_samples, lost);
+            self.uplink.taken(index, instance.taken());
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(&self, session: KnownSession) {
+        self.lock().set(&self.name, session);
+    }
+}
+
+/// A number that is neither 0 nor one of these.
+fn new_session(current: u32, announced: u32) -> u32 {
+    loop {
+        // Random bits: bits of the version and the variant lie elsewhere.
+        let [a, b, c, d, ..] = *Uuid::new_v4().as_bytes();
+        let session = u32::from_le_bytes([a, b, c, d]);
+        if ![0, current, announced].contains(&session) {
+            return session;
+        }
+    }
+}
+
+/// Whether a device has the instances that it had.
+fn is_alike(before: &[AnnouncedInstance], announce: &Announce) -> bool {
+    let key =
+        |known: &AnnouncedInstance| (known.name.clone(), known.probe_type, known.schema_crc, known.kind);
+    before.iter().map(key).eq(announce.instances.iter().map(key))
+}
+
+fn registered(known: &AnnouncedInstance, probe_type: &ProbeType) -> RegisteredInstance {
+    let state = state_of(known);
+    // A DAC expects a rate of a periodic probe.
+    let kind = if known.kind == ProbeKind::Periodic && state.hertz.is_none() {
+        ProbeKind::Pushed
+    } else {
+        known.kind
+    };
+    RegisteredInstance {
+        name: known.name.clone(),
+        probe_type: known.probe_type,
+        kind,
+        demand: probe_type.demand().filter(|_| kind == ProbeKind::Periodic),
+        state,
+    }
+}
+
+fn state_of(known: &AnnouncedInstance) -> InstanceState {
+    InstanceState { hertz: hertz(known.millihertz), enabled: known.enabled, recorder: None }
+}
+
+/// A rate; none for 0 or one that no node has.
+fn hertz(millihertz: u32) -> Option<Hertz> {
+    Hertz::new(f64::from(millihertz) / 1_000.0).ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! What a gateway remembers of its devices beyond its own process: their sessions, and up to where it has their samples. With that a device's
+//! run goes on when the gateway restarts.
+
+use oasis_channel::ResumeSecret;
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Read, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+/// Most devices that are remembered. Beyond it those that came last begin a new session after a restart of the gateway.
+const MOST: usize = 1_000;
+/// Longest file, bytes.
+const LONGEST: u64 = 4 * 1024 * 1024;
+
+/// A device's session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownSession {
+    /// Its number.
+    pub session: u32,
+    /// Last sequence number of each instance that was received or declared, when the gateway ended as it should; empty otherwise.
+    #[serde(default)]
+    pub last: Vec<u64>,
+}
+
+/// The content of the file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Remembered {
+    secret: ResumeSecret,
+    #[serde(default)]
+    devices: BTreeMap<String, KnownSession>,
+}
+
+/// Sessions of devices.
+#[derive(Debug)]
+pub struct Sessions {
+    /// None: nothing outlives the process.
+    file: Option<PathBuf>,
+    remembered: Remembered,
+}
+
+impl Sessions {
+    /// Reads `devices.json` of a folder, which is created if it does not exist. Without a folder, or if it cannot be used, sessions
+    /// last as long as the process.
+    pub fn open(folder: Option<&Path>) -> Self {
+        let new = || Remembered { secret: ResumeSecret::random(), devices: BTreeMap::new() };
+        let Some(folder) = folder else { return Self { file: None, remembered: new() } };
+        let file = folder.join("devices.json");
+        let remembered = match read(&file) {
+            Ok(remembered) => remembered.unwrap_or_else(new),
+            Err(error) => {
+                tracing::warn!(file = %file.display(), %error,
+                    "cannot read the sessions of devices: each device begins a new one");
+                new()
+            }
+        };
+        let mut sessions = Self { file: Some(file), remembered };
+        // Now: later it would be too late to learn that it cannot be written.
+        sessions.write();
+        sessions
+    }
+
+    /// The secret that those of all sessions are derived from.
+    pub fn secret(&self) -> ResumeSecret {
+        self.remembered.secret
+    }
+
+    /// Returns the session of a device.
+    pub fn of(&self, device: &str) -> Option<&KnownSession> {
+        self.remembered.devices.get(device)
+    }
+
+    /// Notes the session of a device.
+    pub fn set(&mut self, device: &str, session: KnownSession) {
+        let devices = &mut self.remembered.devices;
+        if devices.get(device) == Some(&session) || (devices.len() >= MOST && !devices.contains_key(device)) {
+            return;
+        }
+        devices.insert(device.into(), session);
+        self.write();
+    }
+
+    /// Writes the file. Logs the first failure: after that nothing outlives the process.
+    fn write(&mut self) {
+        let Some(file) = &self.file else { return };
+        if let Err(error) = write(file, &self.remembered) {
+            tracing::warn!(file = %file.display(), %error,
+                "cannot write the sessions of devices: after a restart of the gateway each device begins a new one (--state)");
+            self.file = None;
+        }
+    }
+}
+
+fn read(file: &Path) -> io::Result<Option<Remembered>> {
+    let opened = match File::open(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let mut bytes = Vec::new();
+    opened.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(Some(serde_json::from_slice(&bytes)?))
+}
+
+/// Replaces the file at once, so that it is never half.
+fn write(file: &Path, remembered: &Remembered) -> io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let new = file.with_extension("new");
+    if let Err(error) = fs::remove_file(&new)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error);
+    }
+    let mut to = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+    to.write_all(&serde_json::to_vec_pretty(remembered)?)?;
+    to.sync_all()?;
+    fs::rename(&new, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(session: u32) -> KnownSession {
+        KnownSession { session, last: vec![7] }
+    }
+
+    #[test]
+    fn sessions_outlive_the_process_in_a_file_that_others_cannot_read() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("new");
+        let mut first = Sessions::open(Some(&state));
+        first.set("pump", session(3));
+        let second = Sessions::open(Some(&state));
+        assert_eq!(second.of("pump"), Some(&session(3)));
+        assert_eq!(second.secret(), first.secret());
+        let mode = fs::metadata(state.join("devices.json")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_damaged_file_begins_anew_and_without_a_folder_all_is_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("devices.json"), "{").unwrap();
+        let mut sessions = Sessions::open(Some(folder.path()));
+        assert_eq!(sessions.of("pump"), None);
+        sessions.set("pump", session(1));
+        assert!(Sessions::open(Some(folder.path())).of("pump").is_some());
+        let mut sessions = Sessions::open(None);
+        sessions.set("pump", session(1));
+        assert_eq!(sessions.of("pump"), Some(&session(1)));
+    }
+}

@@ -1,0 +1,37 @@
+//! Counters of a line, shared by the thread that reads it and the probe that reports them.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+/// Counters since the process began.
+#[derive(Debug, Default)]
+pub struct LineStats {
+    /// Bytes that have arrived.
+    pub received: AtomicU64,
+    /// Bytes that were sent.
+    pub sent: AtomicU64,
+    /// Whole frames.
+    pub frames: AtomicU64,
+    /// Damaged frames.
+    pub damaged_frames: AtomicU64,
+    /// Frames that did not arrive, by the numbers of those that did.
+    pub lost_frames: AtomicU64,
+    /// Whole frames that were not used.
+    pub refused_frames: AtomicU64,
+    /// Samples that did not arrive.
+    pub lost_samples: AtomicU64,
+    /// Restarts of devices.
+    pub restarts: AtomicU64,
+    /// Those after which nobody knows how many samples were lost.
+    pub unknown_restarts: AtomicU64,
+    /// Devices that are heard.
+    pub devices: AtomicU32,
+    /// Whether the line is open.
+    pub is_open: AtomicBool,
+}
+
+impl LineStats {
+    /// Adds to a counter.
+    pub fn add(counter: &AtomicU64, count: u64) {
+        counter.fetch_add(count, Ordering::Relaxed);
+    }
+}

@@ -1,5 +1,9 @@
-//! Generates the probe types of a DAC's own node from their PDL files.
+//! Generates the probe types of a DAC's own node and of the demo from their PDL files.
+
+use oasis_pdl_gen::build::{pdl_files, rust};
 
 fn main() {
-    oasis_pdl_gen::build::rust(&oasis_pdl_gen::build::pdl_files("../../pdl/dac"));
+    let folders = ["../../pdl/dac", "../../pdl/demo"];
+    let files: Vec<_> = folders.into_iter().flat_map(pdl_files).collect();
+    rust(&files);
 }

@@ -6,9 +6,9 @@ export default defineConfig({
     environment: 'node',
     // Files run one after another: processes and browser share few cores, and times must mean something.
     fileParallelism: false,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    // Timeout that suffices on a busy machine; a correct page never needs it.
-    expect: { poll: { timeout: 20_000 } },
+    // These suffice on a busy machine; a correct page never needs them.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

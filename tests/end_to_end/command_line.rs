@@ -37,6 +37,8 @@ fn up() -> Oasis {
 fn every_command_shows_examples() {
     for command in [
         &["up"][..],
+        &["demo"],
+        &["doctor"],
         &["dac"],
         &["node"],
         &["list"],

@@ -19,6 +19,7 @@ mod demand;
 mod eisa_client;
 mod failover;
 mod file_spool;
+mod first_minute;
 mod fleets;
 mod followed_accounts;
 mod forget;

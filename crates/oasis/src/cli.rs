@@ -3,8 +3,10 @@
 use crate::{access, archive, ca, export, forget, import, lab, pdl, rules, setup, sql};
 #[cfg(feature = "live")]
 use crate::{
-    live::arguments::{Audit, Dac, Handlers, List, Node, Notify, Relay, Shards, SignInLink, Tail, Tem, Up},
-    live::{alarms, annotation, command, labels, replay, settings, test_run},
+    live::arguments::{
+        Audit, Dac, Demo, Handlers, List, Node, Notify, Relay, Shards, SignInLink, Tail, Tem, Up,
+    },
+    live::{alarms, annotation, command, doctor, labels, replay, settings, test_run},
 };
 use clap::{Parser, Subcommand};
 use std::sync::LazyLock;
@@ -53,6 +55,23 @@ pub enum Verb {
   oasis up --local token                     other users of this host must sign in
   oasis up --archive ~/samples               keep what comes in: docs/guides/keep-samples-on-disk.md")]
     Up(Up),
+    #[cfg(feature = "live")]
+    /// DAC, page and a simulated plant of three nodes: with alarms, losses, restarts, logs and a map. Keeps nothing.
+    #[command(after_help = "Examples:
+  oasis demo                                 the page is at http://127.0.0.1:7070
+  oasis demo --listen 127.0.0.1:7080 --channel-listen 127.0.0.1:7081
+
+The bearing of pump-2 gets hot once a minute. boiler-1 is away for 8 s every two minutes. The arm of robot-3 loses
+samples every 20 s.")]
+    Demo(Demo),
+    #[cfg(feature = "live")]
+    /// Check whether this host can run OASIS: ports, clock, limits, disk, configuration. Says what to do.
+    #[command(after_help = "Examples:
+  oasis doctor
+  oasis doctor --config /etc/oasis/oasis.toml
+
+It changes nothing, and fails if there is a problem.")]
+    Doctor(doctor::Arguments),
     #[cfg(feature = "live")]
     /// The DAC with its page, API and doors; nodes connect to it.
     #[command(after_help = "Examples:

@@ -90,6 +90,7 @@ pub use plausible::{TimeLimits, TimeWindow};
 pub use reach::{Reach, Reaches};
 pub use recovery::Finding;
 
+pub use reserve::free_bytes;
 pub use series::Series;
 pub use store::ReadError;
 pub use test_run::{Description, TestRun, TestRunError, TestRunFilter};

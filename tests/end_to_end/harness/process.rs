@@ -60,7 +60,13 @@ impl Oasis {
 
     /// DAC, page and node in one, of a binary that was built from other sources.
     pub fn up_of(path: &Path, arguments: &[&str]) -> Self {
-        Self::start_command(program(path), Stdio::inherit(), &up(arguments))
+        let up = ["up", "--listen", ANY_PORT, "--channel-listen", ANY_PORT];
+        Self::start_command(program(path), Stdio::inherit(), &[&up, arguments].concat())
+    }
+
+    /// A DAC with the plant of the demo.
+    pub fn demo(arguments: &[&str]) -> Self {
+        Self::start(&[&["demo", "--listen", ANY_PORT, "--channel-listen", ANY_PORT], arguments].concat())
     }
 
     /// A DAC on ports of its own.

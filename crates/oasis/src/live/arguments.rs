@@ -38,6 +38,14 @@ pub struct Up {
 }
 
 #[derive(Debug, Args)]
+pub struct Demo {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
+    pub addresses: Addresses,
+}
+
+#[derive(Debug, Args)]
 pub struct Dac {
     #[command(flatten)]
     pub common: Common,

@@ -14,8 +14,11 @@ mod client;
 pub mod command;
 mod copies;
 mod dacs;
+mod demo;
+pub mod doctor;
 mod encryption;
 mod follow;
+mod generated;
 mod handlers;
 mod host_token;
 pub mod labels;
@@ -55,6 +58,7 @@ const LAST_CALLS: Duration = Duration::from_secs(1);
 pub fn run(verb: Verb) -> anyhow::Result<()> {
     match verb {
         Verb::Up(arguments) => in_runtime(serve::up(arguments)),
+        Verb::Demo(arguments) => in_runtime(serve::demo(arguments)),
         Verb::Dac(arguments) => in_runtime(serve::dac(arguments)),
         Verb::Tem(arguments) => in_runtime(serve::tem(arguments)),
         Verb::Relay(arguments) => in_runtime(serve::relay(arguments)),
@@ -75,6 +79,7 @@ pub fn run(verb: Verb) -> anyhow::Result<()> {
         Verb::Run(arguments) => test_run::run(arguments),
         Verb::Annotation(arguments) => annotation::run(arguments),
         Verb::Alarms(arguments) => alarms::run(arguments),
+        Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Replay(arguments) => in_runtime(replay::run(arguments)),
         other => bail!("{other:?} does not talk to a DAC"),
     }

@@ -1,15 +1,10 @@
 //! The DAC's own node: it reports what the DAC's threads do, as any other node reports its program.
 
-use generated::oasis::dac::{Shard, ShardsProbe};
+use super::generated::oasis::dac::{Shard, ShardsProbe};
 use oasis_channel::Connector;
 use oasis_dac::{Dac, ShardFigures};
 use oasis_probe::{Hertz, Node, NodeBuilder, NodeConfig, Probe};
 use std::{io, sync::Arc, time::Duration};
-
-/// The probe types, generated from `pdl/dac/` at build time.
-mod generated {
-    include!(concat!(env!("OUT_DIR"), "/probes.rs"));
-}
 
 /// Starts the node. It connects to the data channel as a remote node would, so that its samples take the same path.
 pub fn start(name: &str, dac: &Arc<Dac>, connector: Box<dyn Connector>) -> anyhow::Result<Node> {

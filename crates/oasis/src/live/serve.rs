@@ -12,7 +12,9 @@ mod stop;
 pub use stop::Stop;
 
 use super::{
-    arguments, encryption, host_token,
+    arguments,
+    demo::{self, Plant},
+    encryption, host_token,
     node::{
         dacs::find,
         state::{Named, NodeState},
@@ -62,6 +64,28 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     systemd::stopping();
     let ending = async {
         tokio::task::spawn_blocking(move || node.shutdown()).await?;
+        dac.stop().await
+    };
+    stop.unless_again(ending).await
+}
+
+/// Everything in one process, with a simulated plant. What it stores is gone when it ends, unless an archive is named.
+pub async fn demo(arguments: arguments::Demo) -> anyhow::Result<()> {
+    let mut stop = Stop::listen()?;
+    let folder = tempfile::Builder::new().prefix("oasis-demo-").tempdir()?;
+    let mut config = Config::load(&arguments.common)?.with_addresses(arguments.addresses);
+    config.rules.files.push(demo::write_rules(folder.path())?);
+    if config.archive.directory.is_empty() {
+        config.archive.directory = folder.path().join("archive").to_string_lossy().into_owned();
+    }
+    let dac = RunningDac::start(config, Parts::Dac).await?;
+    let (channel, tls) = (dac.channel.clone(), dac.tls.clone());
+    let plant = Plant::start(move || encryption::own_connector(&channel, tls.as_ref()))?;
+    announce(arguments.common.ready_json, &dac.facts()?)?;
+    stop.requested().await;
+    systemd::stopping();
+    let ending = async {
+        tokio::task::spawn_blocking(move || plant.stop()).await?;
         dac.stop().await
     };
     stop.unless_again(ending).await

@@ -1,0 +1,72 @@
+//! Whether the archive could be kept.
+
+use super::Finding;
+use oasis_store::ArchiveConfig;
+use std::path::{Path, PathBuf};
+
+pub(super) fn check(config: &ArchiveConfig) -> Finding {
+    if config.directory.is_empty() {
+        return Finding::fine("archive", "not wanted: samples are kept in memory");
+    }
+    let folder = Path::new(&config.directory);
+    let place = existing(folder);
+    let shown = folder.display();
+    if let Err(error) = tempfile::tempfile_in(&place) {
+        let remedy = format!("give this user the folder {}, or name another: --archive DIR", place.display());
+        return Finding::problem("archive", format!("cannot write to {shown}: {error}"), remedy);
+    }
+    match oasis_store::free_bytes(&place) {
+        Ok(free) => judge(folder, free, config.min_free_bytes),
+        Err(error) => {
+            Finding::warning("archive", format!("{shown}: cannot say how much is free: {error}"), "")
+        }
+    }
+}
+
+/// The folder, or the nearest above it that exists: the DAC creates the rest.
+fn existing(folder: &Path) -> PathBuf {
+    let found = folder.ancestors().find(|folder| folder.is_dir());
+    found.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
+}
+
+fn judge(folder: &Path, free: u64, left: u64) -> Finding {
+    let mib = |bytes: u64| bytes >> 20;
+    let says = format!(
+        "{}: {} MiB free, of which {} MiB are left to others",
+        folder.display(),
+        mib(free),
+        mib(left)
+    );
+    if free > left {
+        return Finding::fine("archive", says);
+    }
+    Finding::problem("archive", says, "free some space, or name another folder: --archive DIR")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Weight, *};
+
+    fn checked(directory: &Path) -> Finding {
+        check(&ArchiveConfig {
+            directory: directory.to_string_lossy().into(),
+            min_free_bytes: 0,
+            ..Default::default()
+        })
+    }
+
+    #[test]
+    fn a_folder_that_is_to_be_created_is_fine_and_a_file_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(checked(&folder.path().join("not/yet")).weight, Weight::Fine);
+        assert!(!folder.path().join("not").exists(), "a check creates nothing");
+        assert_eq!(checked(Path::new("")).weight, Weight::Fine);
+        assert_eq!(checked(Path::new("/proc/self/samples")).weight, Weight::Problem);
+    }
+
+    #[test]
+    fn a_full_disk_is_a_problem() {
+        assert_eq!(judge(Path::new("/a"), 1 << 20, 1 << 28).weight, Weight::Problem);
+        assert_eq!(judge(Path::new("/a"), 1 << 30, 1 << 28).weight, Weight::Fine);
+    }
+}

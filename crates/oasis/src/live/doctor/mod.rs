@@ -1,0 +1,137 @@
+//! `oasis doctor`: whether this host can run OASIS, and what to do where it cannot.
+
+mod addresses;
+mod clock;
+mod disk;
+mod limits;
+
+use crate::config::Config;
+use anyhow::bail;
+use clap::Args;
+use oasis_format::visible::Visible;
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Configuration file of the DAC to be checked [default: what oasis up does without one].
+    #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+/// How serious a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    Fine,
+    /// It works, but not as well as it could.
+    Warning,
+    /// It will not work.
+    Problem,
+}
+
+/// What one check found.
+#[derive(Debug)]
+struct Finding {
+    weight: Weight,
+    about: &'static str,
+    /// One sentence.
+    says: String,
+    /// What to do; empty if nothing.
+    remedy: String,
+}
+
+impl Finding {
+    fn fine(about: &'static str, says: impl Into<String>) -> Self {
+        Self { weight: Weight::Fine, about, says: says.into(), remedy: String::new() }
+    }
+
+    fn warning(about: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { weight: Weight::Warning, about, says: says.into(), remedy: remedy.into() }
+    }
+
+    fn problem(about: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { weight: Weight::Problem, about, says: says.into(), remedy: remedy.into() }
+    }
+}
+
+/// Checks everything, and prints what it found.
+///
+/// # Errors
+/// If there is a problem.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let findings = check(arguments);
+    let mut out = io::stdout().lock();
+    for finding in &findings {
+        write(&mut out, finding)?;
+    }
+    let problems = findings.iter().filter(|finding| finding.weight == Weight::Problem).count();
+    match problems {
+        0 => Ok(()),
+        1 => bail!("1 problem: its remedy is above"),
+        _ => bail!("{problems} problems: their remedies are above"),
+    }
+}
+
+fn check(arguments: &Arguments) -> Vec<Finding> {
+    let mut findings = vec![Finding::fine("version", oasis_dac::SOFTWARE)];
+    let mut config = match Config::read(arguments.config.as_deref()) {
+        Ok(config) => config,
+        Err(error) => {
+            let remedy = "mend that line; docs/reference/oasis.toml has all keys";
+            findings.push(Finding::problem("configuration", format!("{error:#}"), remedy));
+            Config::default()
+        }
+    };
+    if arguments.config.is_none() {
+        config.place_archive(false);
+    }
+    findings.extend(addresses::check(&config.doors.listen, &config.channel.listen));
+    findings.push(clock::check());
+    findings.push(limits::check());
+    findings.push(disk::check(&config.archive));
+    findings
+}
+
+fn write(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+    let word = match finding.weight {
+        Weight::Fine => "ok",
+        Weight::Warning => "warning",
+        Weight::Problem => "problem",
+    };
+    writeln!(out, "{word:<9}{:<15}{}", finding.about, Visible(&finding.says))?;
+    if !finding.remedy.is_empty() {
+        writeln!(out, "{:24}remedy: {}", "", Visible(&finding.remedy))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_configuration_is_a_problem_and_hides_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join("oasis.toml");
+        std::fs::write(&config, "[archive]\ncommit = 1\n").unwrap();
+        let findings = check(&Arguments { config: Some(config) });
+        let wrong = findings.iter().find(|finding| finding.about == "configuration").unwrap();
+        assert!(wrong.weight == Weight::Problem && wrong.says.contains("line 2"), "{wrong:?}");
+        for about in ["version", "page", "data channel", "clock", "open files", "archive"] {
+            assert!(findings.iter().any(|finding| finding.about == about), "{about}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_followed_by_its_remedy() {
+        let mut text = Vec::new();
+        write(&mut text, &Finding::problem("page", "127.0.0.1:7070 is in use\u{1b}[31m", "choose another"))
+            .unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("problem  page           127.0.0.1:7070 is in use"), "{text:?}");
+        assert!(lines[1].trim_start() == "remedy: choose another" && !text.contains('\u{1b}'), "{text:?}");
+    }
+}

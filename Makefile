@@ -68,7 +68,7 @@ page: web/dist/index.html ## Build the page that goes into the binary
 
 clean: ## Remove everything that was built
 	cargo clean
-	rm -rf web/dist sdk/typescript/dist node_modules
+	rm -rf web/dist sdk/typescript/dist sdk/java/target node_modules
 
 ##@ Before each commit
 

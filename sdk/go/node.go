@@ -554,20 +554,27 @@ func (p *pushed) flushChange(at uint64, value unsafe.Pointer) bool {
 	if !d.mu.TryLock() {
 		return p.ring.putValue(at, p.layout, value)
 	}
-	defer d.mu.Unlock()
 	size := p.layout.size(value)
 	if size > cap(d.next) {
 		d.next = make([]byte, 0, size)
 	}
 	row, _ := p.layout.append(d.next[:0], value)
-	d.next = row
 	if !d.isChange(row) {
+		d.next = row
+		d.mu.Unlock()
 		return true
 	}
-	// A change that finds no room counts as dropped. The next one is compared with what the DAC really has.
-	if !p.ring.put(at, row) {
-		return false
+	// Not locked while it waits for room, if it may: a command needs the lock, and the node what the command has locked.
+	d.next = nil
+	d.mu.Unlock()
+	fits := p.ring.put(at, row)
+	if d.mu.TryLock() {
+		// A change that finds no room counts as dropped. The next one is compared with what the DAC really has.
+		if fits {
+			d.kept, row, d.isKept = row, d.kept, true
+		}
+		d.next = row
+		d.mu.Unlock()
 	}
-	d.kept, d.next, d.isKept = row, d.kept, true
-	return true
+	return fits
 }

@@ -27,6 +27,10 @@ extern "C" {
 #define OASIS_FRAME_BYTES 1024u
 #endif
 
+#if OASIS_INSTANCES < 1 || OASIS_INSTANCES > 32 || OASIS_FRAME_BYTES < 128 || OASIS_FRAME_BYTES > 4096
+#error "OASIS_INSTANCES is 1 to 32, OASIS_FRAME_BYTES 128 to 4096"
+#endif
+
 /* Orders the memory accesses of a producer of samples and of `oasis_poll`. An interrupt on the same core needs only the
  * compiler's order; two cores need an instruction, such as `dmb`. */
 #ifndef OASIS_BARRIER

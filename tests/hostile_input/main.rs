@@ -41,6 +41,17 @@ fn any_stream_of_a_node_is_taken_or_refused() {
 }
 
 #[test]
+fn any_line_of_a_device_is_read_and_its_account_adds_up() {
+    run_target("device_link", targets::device_link::run);
+}
+
+#[test]
+fn the_batches_of_a_device_are_taken() {
+    let seed = include_bytes!("../../fuzz/seeds/device_link/session");
+    assert_eq!(targets::device_link::batches(seed), 2);
+}
+
+#[test]
 fn any_request_is_answered_without_an_internal_error() {
     run_target("http", targets::http::run);
 }

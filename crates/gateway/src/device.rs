@@ -11,7 +11,7 @@ use crate::{
     frame::Frame,
     message::{Announce, AnnouncedInstance, FromDevice, InstanceCounters, SchemaPiece, ToDevice},
     schemas::Schemas,
-    sessions::{KnownSession, Sessions},
+    sessions::{KnownSession, Sessions, SharedSessions},
     stats::LineStats,
     uplink::{Uplink, secret_of},
 };
@@ -22,7 +22,7 @@ use oasis_probe::{NodeError, forward::Session};
 use oasis_wire::{quantity::Hertz, schema::ProbeType};
 use schema_request::SchemaRequest;
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 use uuid::Uuid;
@@ -51,7 +51,7 @@ pub struct Device {
     name: String,
     uplink: Box<dyn Uplink>,
     known: Arc<Known>,
-    sessions: Arc<Mutex<Sessions>>,
+    sessions: SharedSessions,
     /// Frames may overtake each other, or come twice.
     is_datagrams: bool,
     /// Number of the next frame to the device.
@@ -91,7 +91,7 @@ impl Device {
         name: &str,
         uplink: Box<dyn Uplink>,
         known: Arc<Known>,
-        sessions: Arc<Mutex<Sessions>>,
+        sessions: SharedSessions,
         is_datagrams: bool,
     ) -> Self {
         Self {
@@ -188,19 +188,35 @@ impl Device {
     /// Does what is due. Called at least every 100 ms. Appends frames for the device to `out`.
     pub fn tick(&mut self, now: Moment, stats: &LineStats, out: &mut Vec<u8>) {
         if self.is_present && !self.is_heard(now.steady) {
-            self.is_present = false;
-            self.uplink.set_present(false);
-            self.asking = None;
             tracing::warn!(node = %self.name, "device is silent: its node is offline until it is heard again");
-        }
-        if !self.is_present || self.accepted.is_none() {
-            self.commands.refuse_all(&mut *self.uplink, "device_silent", "the device is not connected");
-            return;
+            self.leave();
         }
         if self.asking.as_ref().is_some_and(|asking| asking.is_due(now.steady)) {
             self.ask_or_accept(now, stats, out);
         }
-        self.give_command(now.steady, out);
+        if self.is_present {
+            self.give_command(now.steady, out);
+        }
+    }
+
+    /// Notes that the device's line is closed.
+    pub fn lose_line(&mut self) {
+        if self.is_present {
+            tracing::warn!(node = %self.name, "the line of a device is closed: its node is offline until it is heard again");
+            self.leave();
+        }
+    }
+
+    fn leave(&mut self) {
+        self.is_present = false;
+        self.heard = None;
+        self.asking = None;
+        self.uplink.set_present(false);
+        self.commands.refuse_all(
+            &mut *self.uplink,
+            "device_silent",
+            "the device is not connected to its gateway",
+        );
     }
 
     /// Sends what is left to the DAC, and remembers up to where the gateway has the session.
@@ -445,7 +461,7 @@ impl Device {
         Ok(())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Sessions> {
+    fn lock(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

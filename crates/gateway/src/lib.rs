@@ -26,6 +26,8 @@ pub mod message;
 mod registry;
 mod schemas;
 mod sessions;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 mod station;
 mod stats;
 mod uplink;

@@ -2,7 +2,7 @@
 
 use crate::{
     device::{Device, Known},
-    sessions::Sessions,
+    sessions::{Sessions, SharedSessions},
     uplink::{DacUplink, Nodes},
 };
 use std::{
@@ -28,7 +28,7 @@ pub struct Registry {
     own_name: String,
     nodes: Arc<Nodes>,
     known: Arc<Known>,
-    sessions: Arc<Mutex<Sessions>>,
+    sessions: SharedSessions,
     held: Mutex<Held>,
 }
 
@@ -87,6 +87,7 @@ impl Registry {
     pub fn close_line(&self, line: LineNumber) {
         for claimed in self.held().devices.values_mut().filter(|claimed| claimed.line == Some(line)) {
             claimed.line = None;
+            lock(&claimed.device).lose_line();
         }
     }
 

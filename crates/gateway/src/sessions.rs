@@ -9,6 +9,7 @@ use std::{
     io::{self, Read, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
+    sync::{Arc, Mutex},
 };
 
 /// Most devices that are remembered. Beyond it those that came last begin a new session after a restart of the gateway.
@@ -33,6 +34,9 @@ struct Remembered {
     #[serde(default)]
     devices: BTreeMap<String, KnownSession>,
 }
+
+/// The sessions, for all devices of a gateway.
+pub type SharedSessions = Arc<Mutex<Sessions>>;
 
 /// Sessions of devices.
 #[derive(Debug)]

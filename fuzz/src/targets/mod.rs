@@ -4,6 +4,7 @@
 
 pub mod configuration;
 pub mod data_channel;
+pub mod device_link;
 pub mod file_spool;
 pub mod http;
 pub mod segment_file;

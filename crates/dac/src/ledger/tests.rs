@@ -262,6 +262,18 @@ fn a_gateway_that_restarts_counts_the_losses_of_its_line_from_0() {
     assert_eq!(causes(&ledger), expected);
 }
 
+#[test]
+fn a_gateway_that_explains_what_is_here_already_explains_no_later_gap() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    ledger.batch(2, 99, 0, NOW);
+    // Its process was killed: it knows only that the device is at 121.
+    ledger.counters(121, 121, Drops { network: 120, ..Drops::default() });
+    ledger.batch(121, 1, 120, NOW);
+    ledger.counters(130, 130, Drops { network: 120, ring_full: 8, ..Drops::default() });
+    ledger.batch(130, 1, 8, NOW);
+    assert_eq!(causes(&ledger), [(101, 120, Cause::Network), (122, 129, Cause::RingFull)]);
+}
+
 /// Found by the model of two DACs.
 #[test]
 fn a_first_batch_of_an_earlier_connection_does_not_make_samples_of_another_dac_unexplained() {

@@ -1,0 +1,9 @@
+//! The gateway's side of a device without its line and its DAC, for fuzz targets, which play both.
+
+pub use crate::{
+    device::{Device, Known, Moment, Refused},
+    sessions::{Sessions, SharedSessions},
+    stats::LineStats,
+    uplink::Uplink,
+};
+pub use oasis_probe::forward::{ForwardedCommand, Missing, NewBatch, Session};

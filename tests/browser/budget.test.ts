@@ -24,6 +24,7 @@ it('loads less than 260 kB at first, and has less than 440 kB with the panels th
   await visit.seesSamples('processor', 1);
   const files = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'));
   const first = files.filter((name) => requested.has(name));
+  console.info(`${compressed(['index.html', ...first])} bytes at first, ${compressed(files)} in all`);
   expect(first.filter((name) => name.endsWith('.js')).length).toBeGreaterThan(1);
   expect(compressed(['index.html', ...first])).toBeLessThan(FIRST);
   expect(files.some((name) => name.includes('_panel') && !requested.has(name))).toBe(true);

@@ -21,7 +21,12 @@ const TILE = { width: 11.5, height: 4.7 };
 const WIDE = 52;
 /** Rows that are asked for beyond each edge. */
 const BEYOND = 12;
-const STEP = 6;
+/**
+ * Each answer draws all sparklines again, those of a step included, so short steps cost most: a step is about half of
+ * what is visible.
+ */
+const STEP = 12;
+const TILE_STEP = 8;
 
 export function gridOf(shape: Shape, width: number, rem: number): Grid {
   if (shape !== 'tiles') {
@@ -35,7 +40,7 @@ export function gridOf(shape: Shape, width: number, rem: number): Grid {
     height: Math.round(TILE.height * rem),
     perRow,
     width: Math.floor((width * rem) / perRow),
-    step: 3,
+    step: TILE_STEP,
   };
 }
 

@@ -76,9 +76,7 @@ it('spectra of 65,536 samples, ten times a second', async () => {
   const gauge = await Gauge.of(rig.browser, visit);
   await gauge.frames(WARM_SECONDS);
   const [frames, drawn] = await Promise.all([gauge.frames(SECONDS), drawings(visit, SECONDS)]);
-  console.info(
-    `spectra of 65,536 samples: ${drawn.toFixed(1)} a second, ${described(frames)}`,
-  );
+  console.info(`spectra of 65,536 samples: ${drawn.toFixed(1)} a second, ${described(frames)}`);
   stop();
   await visit.close();
   await node.stop();

@@ -32,10 +32,10 @@ pub fn each(bytes: &[u8], mut found: impl FnMut(u16)) {
     }
 }
 
-/// The row of the parts with a record of this severity or above.
-pub fn row_of_level(level: i64) -> u16 {
+/// The rows of the parts with a record of this severity or above: several, because each is shared with grams of texts.
+pub fn rows_of_level(level: i64) -> [u16; 4] {
     // No gram of a text begins with a control character.
-    row(0x0100_0000 | (level.cast_unsigned() & 0x00ff_ffff) as u32)
+    [1, 2, 3, 4].map(|first| row(first << 24 | (level.cast_unsigned() & 0x00ff_ffff) as u32))
 }
 
 /// Multiplicative hashing: the upper bits depend on all others.

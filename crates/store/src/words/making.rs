@@ -106,7 +106,7 @@ impl Draft {
         };
         for named in metric.enumeration.iter().flat_map(|of| &of.values) {
             if greatest.is_some_and(|greatest| greatest >= named.value) {
-                self.set(grams::row_of_level(named.value));
+                grams::rows_of_level(named.value).into_iter().for_each(|row| self.set(row));
             }
         }
     }

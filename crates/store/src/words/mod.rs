@@ -72,7 +72,7 @@ impl Contents {
 
     /// Adds a record of this severity or above, which is the value of an enumerator.
     pub fn add_level(&mut self, least: i64) {
-        self.0.push(vec![grams::row_of_level(least)]);
+        self.0.push(grams::rows_of_level(least).to_vec());
     }
 
     /// Whether they rule out nothing.

@@ -32,7 +32,6 @@ impl Archive {
             "first answer",
             "median of 20",
             "range",
-            "processor time",
         ]);
         for in_batch in BATCHES {
             progress(format_args!("{records} log records in batches of {in_batch}: filling"));
@@ -48,14 +47,14 @@ impl Archive {
             }
         }
         Ok(format!(
-            "## Log search\n\n`POST /api/v1/search` over loopback for the newest 100 records of {records}, complete responses, all files sealed and in the page cache. Wanted are 300 ms. Processor time is that of the DAC, of one search.\n\n{table}"
+            "## Log search\n\n`POST /api/v1/search` over loopback for the newest 100 records of {records}, complete responses, all files sealed and in the page cache. Wanted are 300 ms.\n\n{table}"
         ))
     }
 }
 
 /// Names of searches, what they are for, and how many records the first page has.
-fn searches(records: u64) -> [(&'static str, Value, usize); 9] {
-    let old = request(records / 10);
+fn searches(records: u64) -> [(&'static str, Value, usize); 10] {
+    let old = request(records / 10 + 7);
     [
         ("all", json!({}), 100),
         ("a frequent word", json!({"text": FREQUENT}), 100),
@@ -66,12 +65,13 @@ fn searches(records: u64) -> [(&'static str, Value, usize); 9] {
         ("a field", json!({"fields": [format!("{FIELD}={old}")]}), 1),
         ("level ERROR", json!({"level": "ERROR"}), 100),
         ("level FATAL, 2 records", json!({"level": "FATAL"}), 2),
+        ("a word of three characters, absent: a scan of 1 GiB", json!({"text": "qqq"}), 0),
     ]
 }
 
 fn measure(server: &Child, wanted: &Value, least: usize) -> anyhow::Result<Vec<String>> {
     let mut times = Vec::new();
-    let (mut found, began_with) = (0, server.cpu()?);
+    let mut found = 0;
     for _ in 0..=REPETITIONS {
         let began = Instant::now();
         let text = dac_http::post(server.place(0)?, "/api/v1/search", wanted)?;
@@ -80,7 +80,6 @@ fn measure(server: &Child, wanted: &Value, least: usize) -> anyhow::Result<Vec<S
         found = answer["records"].as_array().map_or(0, Vec::len);
         ensure!(found == least && answer["unreadable"] == 0, "{wanted}: {text}");
     }
-    let cost = (server.cpu()? - began_with).as_secs_f64() * 1e3 / times.len() as f64;
     let first = times.remove(0);
     let (low, high) = spread(&times).unwrap_or_default();
     Ok(vec![
@@ -88,6 +87,5 @@ fn measure(server: &Child, wanted: &Value, least: usize) -> anyhow::Result<Vec<S
         format!("{first:.1} ms"),
         format!("{:.1} ms", median(&times).unwrap_or_default()),
         format!("{low:.1} to {high:.1}"),
-        format!("{cost:.1} ms"),
     ])
 }

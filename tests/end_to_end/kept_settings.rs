@@ -114,7 +114,8 @@ fn a_stale_setting_waits_is_listed_and_can_be_reset() {
     assert!(said.contains("plant/processor") && said.contains("(waiting)"), "{said}");
     run(&second, &["settings", "reset", "plant/processor"]);
     assert_eq!(get(&second, "/api/v1/settings")["settings"], json!([]));
-    let (status, problem) = post(&second, COMMANDS, &json!({"node": "plant", "instance": "processor", "command": "reset"}));
+    let (status, problem) =
+        post(&second, COMMANDS, &json!({"node": "plant", "instance": "processor", "command": "reset"}));
     assert_eq!(status, 404, "{problem}");
     let body = json!({"node": "plant", "instance": "memory", "command": "sample-now", "keep": true});
     let (status, problem) = post(&second, COMMANDS, &body);

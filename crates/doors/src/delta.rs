@@ -246,6 +246,8 @@ impl Types {
 
 fn instance(registry: &Registry, instance: &Instance, types: &mut Types) -> InstanceStructure {
     let state = instance.state();
+    // Before the view locks the ledger.
+    let shown = registry.shown(instance);
     InstanceStructure {
         id: instance.topic.0,
         node: instance.node.clone(),
@@ -257,7 +259,7 @@ fn instance(registry: &Registry, instance: &Instance, types: &mut Types) -> Inst
         demand: instance.demand.state().map(DemandView::from),
         recorder: state.recorder.map(RecorderView::from),
         run: instance.ledger().run(),
-        shown: registry.shown(instance),
+        shown,
     }
 }
 

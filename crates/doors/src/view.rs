@@ -335,6 +335,8 @@ pub fn instance(registry: &Registry, instance: &Instance) -> InstanceView {
 /// One instance of a node.
 pub(crate) fn instance_of(registry: &Registry, node: Option<&Node>, instance: &Instance) -> InstanceView {
     let state = instance.state();
+    // Before the view locks the ledger.
+    let shown = registry.shown(instance);
     InstanceView {
         id: instance.topic.0,
         node: instance.node.as_ref().into(),
@@ -351,7 +353,7 @@ pub(crate) fn instance_of(registry: &Registry, node: Option<&Node>, instance: &I
         recorder: state.recorder.map(RecorderView::from),
         epoch: instance.log.epoch(),
         run: instance.ledger().run(),
-        shown: registry.shown(instance),
+        shown,
     }
 }
 

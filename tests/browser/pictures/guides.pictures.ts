@@ -108,6 +108,15 @@ it('rates and flight recorder', async () => {
   const rates = await open(`${oasis.url}#watch=${NODE}/processor`, WIDE);
   await rates.seesSamples('processor', 100, MINUTE);
   await takePicture(rates.page, 'change-rates');
+  await rates.part('processor', 'hertz-preset-10').click();
+  await rates.part('processor', 'keep').click();
+  await rates.part('processor', 'labels-open').click();
+  const node = rates.page.getByTestId('labels-node');
+  await node.getByTestId('label-text').fill('site=graz');
+  await node.getByTestId('label-add').click();
+  await expect.poll(() => rates.page.getByTestId('label').count()).toBe(1);
+  await rates.page.keyboard.press('Escape');
+  await takePicture(rates.page, 'keep-settings');
   await rates.close();
 
   const recorder = await open(`${oasis.url}#watch=${NODE}/memory`, WIDE);

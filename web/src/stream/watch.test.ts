@@ -31,8 +31,8 @@ class Replayed {
       demand: null,
       kind,
       recorder: null,
-    labels: {},
-    settings: [],
+      labels: {},
+      settings: [],
       replay: true,
       run,
     };

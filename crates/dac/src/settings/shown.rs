@@ -79,7 +79,7 @@ impl Shown {
 }
 
 impl Registry {
-    /// Returns labels and settings of an instance.
+    /// Returns labels and settings of an instance. Locks its ledger.
     pub fn shown(&self, instance: &Instance) -> Shown {
         let instance = instance.source();
         if instance.is_relayed() {

@@ -10,6 +10,7 @@ mod archive_gone;
 mod attacks_http;
 mod audit;
 mod audit_log;
+mod backup;
 mod command_line;
 mod commands;
 #[cfg(feature = "dds")]

@@ -46,6 +46,8 @@ pub struct Reader {
     flushed: Option<Offset>,
     /// The archive does not contain the sample at this offset of the log.
     missing: Option<Offset>,
+    /// Whether small batches that were grouped are read as one batch.
+    takes_groups: bool,
 }
 
 #[derive(Debug)]
@@ -70,12 +72,18 @@ impl Reader {
             probe_type: None,
             flushed: None,
             missing: None,
+            takes_groups: false,
         }
     }
 
     /// Reads from this archive.
     pub fn with_archive(self, archive: impl Into<Option<History>>) -> Self {
         Self { archive: archive.into(), ..self }
+    }
+
+    /// Reads small batches that the archive has grouped as one batch, for callers that need no DAC times.
+    pub fn with_groups(self) -> Self {
+        Self { takes_groups: true, ..self }
     }
 
     /// Continues with this topic log.
@@ -161,6 +169,7 @@ impl Reader {
             return Ok(self.flush(self.log_begin()));
         }
         if let Some(past) = if is_settled { None } else { self.find_stored(&start, held.as_ref())? } {
+            let past = if self.takes_groups { past.with_groups() } else { past };
             self.place = Place::Archive(Box::new(past));
             self.flushed = None;
             return self.read_on(bytes);

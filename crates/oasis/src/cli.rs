@@ -1,5 +1,7 @@
 //! The arguments of the command line.
 
+#[cfg(feature = "live")]
+use crate::backup;
 use crate::{access, archive, ca, export, forget, import, lab, pdl, rules, setup, sql};
 #[cfg(feature = "live")]
 use crate::{
@@ -258,6 +260,24 @@ A process that is killed leaves nothing half: the next one that opens the archiv
   oasis archive show --archive ~/samples     how much, of whom, from when to when
   oasis archive check --archive ~/samples    reads all of it, and says what is damaged")]
     Archive(archive::Arguments),
+    #[cfg(feature = "live")]
+    /// Write all that a DAC keeps into one file, while it runs (docs/guides/back-up-a-dac.md).
+    #[command(after_help = "Examples:
+  oasis backup --config /etc/oasis.toml -o plant.oasis-backup
+  oasis backup --archive ~/samples -o samples.oasis-backup
+  oasis backup --config /etc/oasis.toml -o - | zstd | ssh vault 'cat > plant.zst'
+
+It has the archive with test runs and annotations, accounts and audit log, alarms, rules, layouts and dashboards, CA, keys and tokens.
+The file is as secret as these are.")]
+    Backup(backup::Arguments),
+    #[cfg(feature = "live")]
+    /// Restore a backup into a new folder, which a DAC can start from (docs/guides/back-up-a-dac.md).
+    #[command(after_help = "Examples:
+  oasis restore plant.oasis-backup --to /var/lib/oasis-restored
+  zstd -dc plant.zst | oasis restore - --to /var/lib/oasis-restored
+
+A damaged backup, one of a later release, and a folder with something in it are refused, and leave nothing.")]
+    Restore(backup::RestoreArguments),
     /// Add, change and remove users.
     #[command(after_help = "Examples:
   oasis user add ada --role operator         asks for a password

@@ -3,6 +3,8 @@
 mod access;
 mod archive;
 mod archive_folder;
+#[cfg(feature = "live")]
+mod backup;
 mod broken_pipe;
 mod ca;
 mod cli;
@@ -64,6 +66,10 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Sql(arguments) => sql::run(&arguments).map(success),
         Verb::Forget(arguments) => forget::run(&arguments).map(success),
         Verb::Archive(arguments) => archive::run(&arguments),
+        #[cfg(feature = "live")]
+        Verb::Backup(arguments) => backup::run(&arguments).map(success),
+        #[cfg(feature = "live")]
+        Verb::Restore(arguments) => backup::restore(&arguments).map(success),
         Verb::User(arguments) => access::user::run(arguments).map(success),
         Verb::Token(arguments) => access::token::run(arguments).map(success),
         Verb::Role(arguments) => access::role::run(arguments).map(success),

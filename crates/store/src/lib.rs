@@ -59,6 +59,7 @@ pub mod rolling;
 pub mod rollups;
 pub mod segment_file;
 pub mod series;
+pub mod snapshot;
 pub mod store;
 pub mod test_run;
 pub mod test_runs;

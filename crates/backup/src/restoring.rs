@@ -1,0 +1,213 @@
+//! Reads a backup into a folder.
+
+use crate::{
+    ABOUT, FORMAT, LARGEST_MANIFEST, MANIFEST, MOST_FILES,
+    manifest::{FileSum, Manifest, Setting},
+    tar::{self, BLOCK, BadHeader, Entry},
+};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::BTreeMap,
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Read, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+/// Bytes copied at once.
+const PIECE: usize = 256 * 1024;
+
+/// Why a backup is not restored.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// Something is there already.
+    #[error("{path} is not an empty folder: a backup is restored into a new one", path = .0.display())]
+    NotEmpty(PathBuf),
+    /// Another file.
+    #[error("it is not a backup of OASIS (oasis backup)")]
+    NotABackup,
+    /// A later release wrote it.
+    #[error("it has format {0}, and this release reads {FORMAT}: update oasis")]
+    Version(u32),
+    /// A header.
+    #[error("the backup is damaged: {0}")]
+    Header(#[from] BadHeader),
+    /// Content, or the manifest.
+    #[error("the backup is damaged: {0}")]
+    Damaged(String),
+    /// The backup cannot be read, or the folder cannot be written.
+    #[error("cannot {doing} {path}: {error}", path = .path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+}
+
+/// Restores a backup into a folder that does not exist or is empty. Files are readable for their owner only. `settle` completes the folder, by its present
+/// path, before it gets its name; `progress` gets the bytes read. If anything is wrong nothing is left.
+///
+/// # Errors
+/// Whatever is wrong with backup or folder.
+pub fn restore(
+    from: impl Read,
+    target: &Path,
+    settle: impl FnOnce(&Path, &Manifest) -> io::Result<()>,
+    progress: impl FnMut(u64),
+) -> Result<Manifest, RestoreError> {
+    check_empty(target)?;
+    let beside = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let doing = |doing, path: &Path| {
+        let path = path.to_owned();
+        move |error| RestoreError::Io { doing, path, error }
+    };
+    let staging = tempfile::Builder::new().prefix(".oasis-restore-").tempdir_in(beside);
+    let staging = staging.map_err(doing("make a folder in", beside))?;
+    let mut extracting =
+        Extracting { from, folder: staging.path(), files: BTreeMap::new(), read: 0, progress };
+    let manifest = extracting.run()?;
+    settle(staging.path(), &manifest).map_err(doing("complete", target))?;
+    // An empty folder is replaced; anything else refuses the rename.
+    fs::rename(staging.path(), target).map_err(doing("rename the restored folder to", target))?;
+    // It has another name now.
+    let _ = staging.keep();
+    File::open(beside).and_then(|folder| folder.sync_all()).map_err(doing("sync", beside))?;
+    Ok(manifest)
+}
+
+/// Writes a new file that only its owner can read, and syncs it.
+///
+/// # Errors
+/// If it exists or cannot be written.
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = create_private(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn create_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+}
+
+fn check_empty(target: &Path) -> Result<(), RestoreError> {
+    let is_free = match fs::read_dir(target) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    if is_free { Ok(()) } else { Err(RestoreError::NotEmpty(target.to_owned())) }
+}
+
+/// A backup that is being read.
+struct Extracting<'a, R, P> {
+    from: R,
+    folder: &'a Path,
+    files: BTreeMap<String, FileSum>,
+    read: u64,
+    progress: P,
+}
+
+impl<R: Read, P: FnMut(u64)> Extracting<'_, R, P> {
+    fn run(&mut self) -> Result<Manifest, RestoreError> {
+        self.check_version()?;
+        loop {
+            let Some(entry) = self.next_header()? else {
+                return Err(RestoreError::Damaged("it ends before its manifest".into()));
+            };
+            if entry.name == MANIFEST {
+                return self.manifest(&entry);
+            }
+            if self.files.len() >= MOST_FILES || self.files.contains_key(&entry.name) {
+                return Err(RestoreError::Damaged(format!("{:?} is one file too many", entry.name)));
+            }
+            let sum = self.extract(&entry)?;
+            self.files.insert(entry.name, sum);
+        }
+    }
+
+    /// Reads the first file.
+    fn check_version(&mut self) -> Result<(), RestoreError> {
+        let first = self.next_header().map_err(|_| RestoreError::NotABackup)?;
+        let first =
+            first.filter(|entry| entry.name == ABOUT && entry.size <= 16).ok_or(RestoreError::NotABackup)?;
+        let text = self.bytes(&first).map_err(|_| RestoreError::NotABackup)?;
+        let version = std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse().ok());
+        match version {
+            Some(FORMAT) => Ok(()),
+            Some(other) => Err(RestoreError::Version(other)),
+            None => Err(RestoreError::NotABackup),
+        }
+    }
+
+    fn next_header(&mut self) -> Result<Option<Entry>, RestoreError> {
+        let mut block = [0; BLOCK];
+        self.fill(&mut block)?;
+        Ok(tar::parse(&block)?)
+    }
+
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RestoreError> {
+        self.from.read_exact(bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => RestoreError::Damaged("it is cut off".into()),
+            _ => RestoreError::Io { doing: "read", path: "the backup".into(), error },
+        })?;
+        self.read += bytes.len() as u64;
+        (self.progress)(self.read);
+        Ok(())
+    }
+
+    fn bytes(&mut self, entry: &Entry) -> Result<Vec<u8>, RestoreError> {
+        let mut bytes = vec![0; usize::try_from(entry.size).unwrap_or(usize::MAX)];
+        self.fill(&mut bytes)?;
+        self.fill(&mut [0; BLOCK][..tar::padding(entry.size)])?;
+        Ok(bytes)
+    }
+
+    /// Writes a file below the folder, which nobody else can change.
+    fn extract(&mut self, entry: &Entry) -> Result<FileSum, RestoreError> {
+        let path = self.folder.join(&entry.name);
+        let failed = |error| RestoreError::Io { doing: "write", path: PathBuf::from(&entry.name), error };
+        if let Some(parent) = path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
+        }
+        let mut file = create_private(&path).map_err(failed)?;
+        let (mut hash, mut left) = (Sha256::new(), entry.size);
+        let mut piece = vec![0; PIECE];
+        while left > 0 {
+            let some = usize::try_from(left).unwrap_or(usize::MAX).min(PIECE);
+            self.fill(&mut piece[..some])?;
+            hash.update(&piece[..some]);
+            file.write_all(&piece[..some]).map_err(failed)?;
+            left -= some as u64;
+        }
+        file.sync_all().map_err(failed)?;
+        self.fill(&mut [0; BLOCK][..tar::padding(entry.size)])?;
+        Ok(FileSum::new(entry.size, &hash.finalize()))
+    }
+
+    /// Reads the manifest, and compares it with what was read.
+    fn manifest(&mut self, entry: &Entry) -> Result<Manifest, RestoreError> {
+        let damaged = |what: &str| RestoreError::Damaged(what.to_owned());
+        if entry.size > LARGEST_MANIFEST {
+            return Err(damaged("its manifest is too large"));
+        }
+        let bytes = self.bytes(entry)?;
+        let manifest: Manifest =
+            serde_json::from_slice(&bytes).map_err(|_| damaged("its manifest is not one"))?;
+        let differs = |(name, sum): &(&String, &FileSum)| manifest.files.get(*name) != Some(*sum);
+        if let Some((name, _)) = self.files.iter().find(differs) {
+            return Err(RestoreError::Damaged(format!("{name:?} does not match its checksum")));
+        }
+        if let Some(name) = manifest.files.keys().find(|name| !self.files.contains_key(*name)) {
+            return Err(RestoreError::Damaged(format!("{name:?} is missing")));
+        }
+        if !manifest.settings.values().all(Setting::is_within) {
+            return Err(damaged("a setting leads out of it"));
+        }
+        Ok(manifest)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! `oasis restore`: a backup becomes a folder that a DAC can start from.
+
+use super::parts::CONFIG;
+use crate::progress::Progress;
+use anyhow::Context;
+use clap::Args;
+use oasis_backup::{Manifest, Setting};
+use std::{
+    fs::{self, File},
+    io::{self, BufReader, Read},
+    path::{Path, PathBuf},
+};
+use toml::{Table, Value};
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The backup; - for standard input.
+    backup: PathBuf,
+    /// Folder to restore it into, which does not exist or is empty.
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+}
+
+/// Restores a backup.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let from: Box<dyn Read> = match arguments.backup == Path::new("-") {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(
+            File::open(&arguments.backup)
+                .with_context(|| format!("cannot read the backup {}", arguments.backup.display()))?,
+        ),
+    };
+    let target = std::path::absolute(&arguments.to)?;
+    let mut progress = Progress::new();
+    let show = |bytes: u64| progress.show(|| format!("{:.1} MiB", bytes as f64 / (1024.0 * 1024.0)));
+    let settle = |folder: &Path, manifest: &Manifest| settle(folder, &target, manifest);
+    let manifest = oasis_backup::restore(BufReader::new(from), &target, settle, show)
+        .with_context(|| format!("cannot restore {}", arguments.backup.display()))?;
+    progress.clear();
+    println!("{} files of {} are in {}", manifest.files.len(), manifest.software, target.display());
+    println!("Start it: oasis dac --config {}", target.join(CONFIG).display());
+    Ok(())
+}
+
+/// Writes the configuration with the new paths; the original stays beside it.
+fn settle(folder: &Path, target: &Path, manifest: &Manifest) -> io::Result<()> {
+    let file = folder.join(CONFIG);
+    let original = match fs::read_to_string(&file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        text => text?,
+    };
+    let mut table: Table = original.parse().map_err(io::Error::other)?;
+    for (setting, places) in &manifest.settings {
+        let path = |place: &String| Value::String(target.join(place).display().to_string());
+        let value = match places {
+            Setting::One(place) => path(place),
+            Setting::Many(places) => Value::Array(places.iter().map(path).collect()),
+        };
+        set(&mut table, setting, value);
+    }
+    if !original.is_empty() {
+        fs::rename(&file, folder.join("oasis.original.toml"))?;
+    }
+    let text = toml::to_string(&table).map_err(io::Error::other)?;
+    let about = "# Restored by `oasis restore`: the settings of the backup, with the paths of this folder.\n";
+    oasis_backup::write_private(&file, format!("{about}{text}").as_bytes())
+}
+
+/// Sets a value by section and key.
+fn set(table: &mut Table, setting: &str, value: Value) {
+    match setting.split_once('/') {
+        None => drop(table.insert(setting.to_owned(), value)),
+        Some((section, rest)) => {
+            let inner = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(inner) = inner {
+                set(inner, rest, value);
+            }
+        }
+    }
+}

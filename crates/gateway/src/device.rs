@@ -503,6 +503,8 @@ fn registered(known: &AnnouncedInstance, probe_type: &ProbeType) -> RegisteredIn
         kind,
         demand: probe_type.demand().filter(|_| kind == ProbeKind::Periodic),
         state,
+        // A device says what it does now, and not what its program declared.
+        declared: None,
     }
 }
 

@@ -24,7 +24,10 @@ pub fn run(input: &[u8]) {
     batches(input);
 }
 
-fn stream(input: &[u8], piece: usize) -> Vec<Result<(u8, u32, Vec<u8>), Damage>> {
+/// Kind, session and body of a frame.
+type Found = Result<(u8, u32, Vec<u8>), Damage>;
+
+fn stream(input: &[u8], piece: usize) -> Vec<Found> {
     let (mut deframer, mut found) = (Deframer::default(), Vec::new());
     for piece in input.chunks(piece) {
         deframer.push(piece, |frame| {
@@ -61,8 +64,7 @@ pub fn batches(input: &[u8]) -> usize {
         }
     }
     device.shutdown();
-    let batches = node.0.lock().expect("no panic").batches;
-    batches
+    node.0.lock().expect("no panic").batches
 }
 
 /// The node of the device, which checks what it gets.

@@ -105,7 +105,7 @@ impl Store {
     pub fn entries_and_lost(&self, extent: &Extent) -> Result<(Vec<Entry>, u64), ReadError> {
         let entries = self.entries(extent, Offset(0), usize::MAX)?;
         let has_index = self.open_file(extent.segment).is_some()
-            || index::read(&self.index_of(extent.segment)?, extent.number).is_ok();
+            || index::read(&self.index_of(extent.segment)?.payload, extent.number).is_ok();
         if has_index {
             return Ok((entries, 0));
         }

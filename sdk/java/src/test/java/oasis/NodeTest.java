@@ -121,6 +121,20 @@ class NodeTest {
         }
     }
 
+    @Probe(name = "Plant::Load", demandMin = 1, demandMax = 50)
+    record Load(@Metric(unit = "1", kind = "gauge") double load) {}
+
+    @Test
+    void aPeriodicProbeFollowsTheDemandOfItsReaders() throws Exception {
+        AtomicInteger calls = new AtomicInteger();
+        try (Node node = new NodeBuilder("demanded").periodic("load", Load.class, 5, () -> new Load(calls.incrementAndGet())).start(dac.channel)) {
+            dac.eventually("demanded", "load", ledger -> Dac.number(ledger, "received") > 2);
+            assertTrue(dac.get("/api/v1/instances").toString().contains("demand={min=1.0, max=50.0"));
+            // At the lowest rate this would take a minute and a half.
+            assertEquals(100, dac.tail("demanded/load", 100).size());
+        }
+    }
+
     @Test
     void aDisabledProbeTakesNothing() throws Exception {
         NodeBuilder builder = new NodeBuilder("disabled");

@@ -236,8 +236,9 @@ static void on_frame(oasis_node *node, const uint8_t *frame, size_t length) {
   node->heard_ns = uptime(node);
   switch (frame[0]) {
     case OASIS_KIND_ACCEPT:
-      if (bytes >= 8u) {
-        on_accept(node, get_uint32(body), get_uint32(body + 4));
+      /* A gateway may leave out which start it answers. */
+      if (bytes >= 4u) {
+        on_accept(node, get_uint32(body), bytes >= 8u ? get_uint32(body + 4) : node->kept->starts);
       }
       break;
     case OASIS_KIND_ASK_SCHEMA:

@@ -61,6 +61,7 @@ pub struct Device {
     /// An announcement that is not answered yet, because schemas are missing.
     asking: Option<SchemaRequest>,
     accepted: Option<Accepted>,
+    offered: Option<Offered>,
     commands: Commands,
     /// A failure to begin a session was logged.
     has_failed: bool,
@@ -69,11 +70,16 @@ pub struct Device {
 /// The session of a device.
 struct Accepted {
     session: u32,
-    /// Session and starts of the announcement that was accepted, and whether a frame of the new session has come since.
-    announced: (u32, u32),
-    is_confirmed: bool,
     instances: Vec<DeviceInstance>,
     kinds: Vec<AnnouncedInstance>,
+}
+
+/// A session that begins with its first frame.
+struct Offered {
+    session: u32,
+    /// The last announcement that it answers.
+    announce: Announce,
+    types: Vec<Arc<ProbeType>>,
 }
 
 /// A frame that was not used.
@@ -105,14 +111,23 @@ impl Device {
             is_present: false,
             asking: None,
             accepted: None,
+            offered: None,
             commands: Commands::default(),
             has_failed: false,
         }
     }
 
-    /// The session that was accepted last; 0 before that.
+    /// The session that is offered, or that has begun last; 0 before that.
+    #[cfg(feature = "simulation")]
     pub fn session(&self) -> u32 {
-        self.accepted.as_ref().map_or(0, |accepted| accepted.session)
+        let offered = self.offered.as_ref().map(|offered| offered.session);
+        offered.or(self.accepted.as_ref().map(|accepted| accepted.session)).unwrap_or(0)
+    }
+
+    /// Whether this is the session that has begun last, or the one that is offered.
+    pub fn has_session(&self, session: u32) -> bool {
+        let is_accepted = self.accepted.as_ref().is_some_and(|accepted| accepted.session == session);
+        is_accepted || self.offered.as_ref().is_some_and(|offered| offered.session == session)
     }
 
     /// Whether the device was heard lately.
@@ -126,22 +141,13 @@ impl Device {
     }
 
     /// Handles an announcement. Appends frames for the device to `out`.
-    pub fn announce(&mut self, announce: Announce, now: Moment, stats: &LineStats, out: &mut Vec<u8>) {
+    pub fn announce(&mut self, announce: Announce, now: Moment, out: &mut Vec<u8>) {
         self.hear(now);
-        if let Some(accepted) = &self.accepted
-            && !accepted.is_confirmed
-            && accepted.announced == (announce.session, announce.starts)
-        {
-            // The answer was lost.
-            let session = accepted.session;
-            self.say(ToDevice::Accept(session), announce.session, out);
-            return;
-        }
         let is_same = self.asking.as_ref().is_some_and(|asking| asking.announce == announce);
         if !is_same {
             self.asking = Some(SchemaRequest::new(announce));
         }
-        self.ask_or_accept(now, stats, out);
+        self.ask_or_accept(now, out);
     }
 
     /// Handles any other frame. Appends frames for the device to `out`.
@@ -158,13 +164,16 @@ impl Device {
     ) -> Result<(), Refused> {
         if let FromDevice::Schema(piece) = message {
             self.hear(now);
-            return self.schema(piece, now, stats, out);
+            return self.schema(piece, now, out);
         }
-        let Some(accepted) = self.accepted.as_mut().filter(|accepted| accepted.session == frame.session)
-        else {
+        if let Some(offered) = self.offered.take_if(|offered| offered.session == frame.session)
+            && let Err(error) = self.begin_offered(offered, now, stats)
+        {
+            self.log_failure(&error);
+        }
+        if self.accepted.as_ref().is_none_or(|accepted| accepted.session != frame.session) {
             return Err(Refused::OtherSession);
-        };
-        accepted.is_confirmed = true;
+        }
         self.hear(now);
         match message {
             FromDevice::Batch(bytes) => self.batch(bytes, now.steady, stats),
@@ -186,13 +195,13 @@ impl Device {
     }
 
     /// Does what is due. Called at least every 100 ms. Appends frames for the device to `out`.
-    pub fn tick(&mut self, now: Moment, stats: &LineStats, out: &mut Vec<u8>) {
+    pub fn tick(&mut self, now: Moment, out: &mut Vec<u8>) {
         if self.is_present && !self.is_heard(now.steady) {
             tracing::warn!(node = %self.name, "device is silent: its node is offline until it is heard again");
             self.leave();
         }
         if self.asking.as_ref().is_some_and(|asking| asking.is_due(now.steady)) {
-            self.ask_or_accept(now, stats, out);
+            self.ask_or_accept(now, out);
         }
         if self.is_present {
             self.give_command(now.steady, out);
@@ -250,17 +259,11 @@ impl Device {
         }
     }
 
-    fn schema(
-        &mut self,
-        piece: SchemaPiece<'_>,
-        now: Moment,
-        stats: &LineStats,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refused> {
+    fn schema(&mut self, piece: SchemaPiece<'_>, now: Moment, out: &mut Vec<u8>) -> Result<(), Refused> {
         let Some(asking) = &mut self.asking else { return Ok(()) };
         match asking.take(piece, &self.known.schemas) {
             Ok(()) => {
-                self.ask_or_accept(now, stats, out);
+                self.ask_or_accept(now, out);
                 Ok(())
             }
             Err(error) => {
@@ -274,21 +277,22 @@ impl Device {
     }
 
     /// Asks for the next piece of a schema, or accepts the device.
-    fn ask_or_accept(&mut self, now: Moment, stats: &LineStats, out: &mut Vec<u8>) {
+    fn ask_or_accept(&mut self, now: Moment, out: &mut Vec<u8>) {
         let Some(asking) = &mut self.asking else { return };
         let session = asking.announce.session;
         match asking.next(now.steady, &self.known.schemas) {
             Some(question) => self.say(question, session, out),
             None if asking.is_complete() => {
                 if let Some(asking) = self.asking.take() {
-                    self.accept(asking.announce, now, stats, out);
+                    self.accept(asking.announce, now, out);
                 }
             }
             None => {}
         }
     }
 
-    fn accept(&mut self, announce: Announce, now: Moment, stats: &LineStats, out: &mut Vec<u8>) {
+    /// Answers an announcement with the present session, or offers another one.
+    fn accept(&mut self, announce: Announce, now: Moment, out: &mut Vec<u8>) {
         let types: Option<Vec<Arc<ProbeType>>> = announce
             .instances
             .iter()
@@ -296,62 +300,75 @@ impl Device {
             .collect();
         // Others may have made the memory of schemas forget some: the device announces itself again.
         let Some(types) = types else { return };
-        let session = match self.session_for(&announce, &types, now.steady, stats) {
-            Ok(session) => session,
-            Err(error) => {
-                if !std::mem::replace(&mut self.has_failed, true) {
-                    tracing::error!(node = %self.name, %error, "cannot begin the node of a device");
-                }
-                return;
-            }
-        };
-        self.has_failed = false;
-        self.say(ToDevice::Accept(session), announce.session, out);
-        let accepted = Accepted {
-            session,
-            announced: (announce.session, announce.starts),
-            is_confirmed: false,
-            instances: match self.accepted.take() {
-                Some(same) if same.session == session => same.instances,
-                _ => self.instances_of(session, types, now.steady),
+        let (announced, starts) = (announce.session, announce.starts);
+        let session = match self.is_continued(&announce) {
+            true => match self.go_on(announce, types, now) {
+                Ok(()) => announced,
+                Err(error) => return self.log_failure(&error),
             },
-            kinds: announce.instances,
+            false => self.offer(announce, types),
         };
-        for (index, known) in accepted.kinds.iter().enumerate() {
-            self.uplink.state(index, state_of(known));
-        }
-        self.accepted = Some(accepted);
-        self.remember(KnownSession { session, last: Vec::new() });
-        self.hear(now);
+        self.say(ToDevice::Accept { session, starts }, announced, out);
     }
 
-    /// Decides which session an announcement begins or continues, and begins it at the DAC.
-    fn session_for(
+    /// The session that has begun last: of this process, or of one before it.
+    fn current(&self) -> u32 {
+        let remembered = || self.lock().of(&self.name).map_or(0, |known| known.session);
+        self.accepted.as_ref().map_or_else(remembered, |accepted| accepted.session)
+    }
+
+    /// Whether nothing has happened to the device.
+    fn is_continued(&self, announce: &Announce) -> bool {
+        let is_alike = self.accepted.as_ref().is_none_or(|accepted| is_alike(&accepted.kinds, announce));
+        announce.session != 0 && announce.session == self.current() && !announce.has_started && is_alike
+    }
+
+    fn go_on(
         &mut self,
-        announce: &Announce,
-        types: &[Arc<ProbeType>],
-        now: Instant,
-        stats: &LineStats,
-    ) -> Result<u32, NodeError> {
-        let same =
-            self.accepted.as_ref().map(|accepted| (accepted.session, is_alike(&accepted.kinds, announce)));
-        let remembered = || self.lock().of(&self.name).map(|known| (known.session, true));
-        let (current, is_alike) = same.or_else(remembered).unwrap_or((0, true));
-        let is_current = current != 0 && announce.session == current;
-        if is_current && !announce.has_started && is_alike {
-            if self.accepted.is_none() {
-                // The gateway has restarted, not the device.
-                self.begin(current, announce, types)?;
-                tracing::info!(node = %self.name, session = current, "device goes on in its session");
+        announce: Announce,
+        types: Vec<Arc<ProbeType>>,
+        now: Moment,
+    ) -> Result<(), NodeError> {
+        self.offered = None;
+        if self.accepted.is_none() {
+            // The gateway has restarted, not the device.
+            let session = announce.session;
+            self.begin(session, &announce, &types)?;
+            self.set_accepted(session, announce, types, now.steady);
+            tracing::info!(node = %self.name, session, "device goes on in its session");
+        } else if let Some(accepted) = &mut self.accepted {
+            accepted.kinds = announce.instances;
+            for (index, known) in accepted.kinds.iter().enumerate() {
+                self.uplink.state(index, state_of(known));
             }
-            return Ok(current);
         }
-        if is_current && self.accepted.is_none() {
-            // The gateway has restarted too: the session that has ended gets its counts.
-            self.begin(current, announce, types)?;
-        }
-        if is_current {
-            self.end_session(announce, now);
+        self.hear(now);
+        Ok(())
+    }
+
+    /// Returns the session that is offered to a device: it begins with its first frame.
+    fn offer(&mut self, announce: Announce, types: Vec<Arc<ProbeType>>) -> u32 {
+        let is_repeated = |offered: &Offered| {
+            (offered.announce.session, offered.announce.starts) == (announce.session, announce.starts)
+        };
+        let same =
+            self.offered.as_ref().filter(|offered| is_repeated(offered)).map(|offered| offered.session);
+        let session = same.unwrap_or_else(|| new_session(self.current(), announce.session));
+        // What the last announcement says of the end of the session before it counts.
+        self.offered = Some(Offered { session, announce, types });
+        session
+    }
+
+    /// Begins the session that was offered, because its first frame has come. The present one ends.
+    fn begin_offered(&mut self, offered: Offered, now: Moment, stats: &LineStats) -> Result<(), NodeError> {
+        let Offered { session, announce, types } = offered;
+        let current = self.current();
+        if current != 0 && announce.session == current {
+            if self.accepted.is_none() {
+                // The gateway has restarted too: the session that has ended gets its counts.
+                self.begin(current, &announce, &types)?;
+            }
+            self.end_session(&announce, now.steady);
             LineStats::add(&stats.restarts, 1);
             tracing::warn!(node = %self.name, starts = announce.starts, "device restarted: what it had not sent is lost, and counted");
         } else if let Some(accepted) = &self.accepted {
@@ -362,11 +379,25 @@ impl Device {
                 tracing::warn!(node = %self.name, instance = %known.name, since, "device restarted, samples since N are unknown");
             }
         }
-        let session = new_session(current, announce.session);
-        self.begin(session, announce, types)?;
+        self.begin(session, &announce, &types)?;
         self.commands.begin_again(&mut *self.uplink);
         tracing::info!(node = %self.name, software = %announce.software, session, instances = types.len(), "device accepted");
-        Ok(session)
+        self.set_accepted(session, announce, types, now.steady);
+        Ok(())
+    }
+
+    fn set_accepted(&mut self, session: u32, announce: Announce, types: Vec<Arc<ProbeType>>, now: Instant) {
+        let instances = self.instances_of(session, types, now);
+        self.accepted = Some(Accepted { session, instances, kinds: announce.instances });
+        // The file says up to where the samples are known only while no process goes on from there.
+        self.remember(KnownSession { session, last: Vec::new() });
+        self.has_failed = false;
+    }
+
+    fn log_failure(&mut self, error: &NodeError) {
+        if !std::mem::replace(&mut self.has_failed, true) {
+            tracing::error!(node = %self.name, %error, "cannot begin the node of a device");
+        }
     }
 
     /// Gives the present session its last counts: what the device has not sent is lost.

@@ -112,7 +112,12 @@ pub struct CommandResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToDevice {
     /// The session that holds from now on.
-    Accept(u32),
+    Accept {
+        /// Its number, not 0.
+        session: u32,
+        /// Starts in the announcement that this answers.
+        starts: u32,
+    },
     /// Asks for a piece of a schema.
     AskSchema {
         /// Number of the instance.
@@ -289,7 +294,9 @@ impl ToDevice {
     /// Returns the kind of its frame and its body.
     pub fn to_body(self) -> (u8, Vec<u8>) {
         match self {
-            Self::Accept(session) => (0x20, session.to_le_bytes().to_vec()),
+            Self::Accept { session, starts } => {
+                (0x20, [session.to_le_bytes(), starts.to_le_bytes()].concat())
+            }
             Self::AskSchema { instance, offset } => (0x21, [&[instance][..], &offset.to_le_bytes()].concat()),
             Self::AskAnnounce => (0x22, Vec::new()),
             Self::Time { uptime, time } => (0x23, [uptime.to_le_bytes(), time.to_le_bytes()].concat()),

@@ -1,7 +1,7 @@
 //! One line of a gateway, without its socket or port: bytes and time in, bytes out. It knows which devices are heard over the line.
 
 use crate::{
-    device::{Device, Moment, Refused},
+    device::{Moment, Refused},
     frame::{Damage, Deframer, Frame, write},
     message::{FromDevice, ToDevice, parse},
     registry::{LineNumber, Registry, SharedDevice, lock},
@@ -9,7 +9,7 @@ use crate::{
 };
 use std::{
     net::SocketAddr,
-    sync::{Arc, MutexGuard, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -105,7 +105,7 @@ impl Station {
         for heard in &self.devices {
             let mut bytes = Vec::new();
             let mut device = lock(&heard.device);
-            device.tick(now, &self.stats, &mut bytes);
+            device.tick(now, &mut bytes);
             is_heard += u32::from(device.is_heard(now.steady));
             drop(device);
             send(heard.peer, bytes, out);
@@ -128,7 +128,7 @@ impl Station {
                 match self.registry.claim(&announce.name, self.number, self.is_datagrams, now.steady) {
                     Ok(device) => {
                         self.hear(&announce.name, &device, peer, frame.number);
-                        lock(&device).announce(announce, now, &self.stats, &mut bytes);
+                        lock(&device).announce(announce, now, &mut bytes);
                     }
                     Err(error) => self.refuse(&format!("device {:?}: {error}", announce.name), now.steady),
                 }
@@ -177,9 +177,8 @@ impl Station {
             return self.devices.len().checked_sub(1);
         }
         let of_peer = self.devices.iter().position(|heard| heard.peer == peer);
-        let has_session =
-            |device: &MutexGuard<'_, Device>| device.session() != 0 && device.session() == frame.session;
-        of_peer.or_else(|| self.devices.iter().position(|heard| has_session(&lock(&heard.device))))
+        of_peer
+            .or_else(|| self.devices.iter().position(|heard| lock(&heard.device).has_session(frame.session)))
     }
 
     fn hear(&mut self, name: &str, device: &SharedDevice, peer: Peer, number: u8) {

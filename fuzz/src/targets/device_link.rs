@@ -49,7 +49,7 @@ pub fn batches(input: &[u8]) -> usize {
         let length = usize::from(u16::from_le_bytes([low, high]));
         if kind == 255 {
             now.steady += Duration::from_millis(length as u64);
-            device.tick(now, &stats, &mut out);
+            device.tick(now, &mut out);
             rest = after;
             continue;
         }
@@ -58,7 +58,7 @@ pub fn batches(input: &[u8]) -> usize {
         let session = [0, device.session(), 7][usize::from(session % 3)];
         let frame = Frame { kind, number: 0, session, body };
         match parse(&frame) {
-            Ok(FromDevice::Announce(announce)) => device.announce(announce, now, &stats, &mut out),
+            Ok(FromDevice::Announce(announce)) => device.announce(announce, now, &mut out),
             Ok(message) => drop(device.receive(&frame, message, now, &stats, &mut out)),
             Err(_) => {}
         }

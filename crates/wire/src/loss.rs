@@ -197,7 +197,7 @@ pub const TABLE: [Entry; 25] = {
             &[],
             Place::Channel,
             true,
-            "they were sent as datagrams and did not arrive",
+            "they were sent as datagrams, or by a device to its gateway, and did not arrive",
         ),
         entry(
             BeforeEpoch,

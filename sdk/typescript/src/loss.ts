@@ -87,7 +87,7 @@ export const LOSS_CAUSES: readonly LossCause[] = [
     cause: 'network',
     place: 'channel',
     isLoss: true,
-    meaning: 'they were sent as datagrams and did not arrive',
+    meaning: 'they were sent as datagrams, or by a device to its gateway, and did not arrive',
   },
   {
     cause: 'before_epoch',

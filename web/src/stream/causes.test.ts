@@ -30,7 +30,7 @@ it('shows the cause of a newer DAC as it is, and counts it as a loss', () => {
   }
   expect(strings.ledger.causeChoice(NEWER)).toBe(NEWER);
   expect(strings.ledger.causeChoice('network')).toBe(
-    'network: they were sent as datagrams and did not arrive',
+    'network: they were sent as datagrams, or by a device to its gateway, and did not arrive',
   );
 });
 

@@ -26,7 +26,7 @@ class Cause(str, Enum):
     NODE_RESTART = "node_restart"
     """The node's process ended before it could send them."""
     NETWORK = "network"
-    """They were sent as datagrams and did not arrive."""
+    """They were sent as datagrams, or by a device to its gateway, and did not arrive."""
     BEFORE_EPOCH = "before_epoch"
     """They were delivered to an earlier run of the DAC, or to another DAC before the node came here."""
     OTHER_DAC = "other_dac"

@@ -24,6 +24,7 @@ mod first_minute;
 mod fleets;
 mod followed_accounts;
 mod forget;
+mod gateway;
 mod harness;
 mod invisible;
 mod kept_settings;

@@ -166,7 +166,8 @@ impl Oasis {
         Self { child, ready, _stdout: stdout }
     }
 
-    fn fact(&self, name: &str) -> &str {
+    /// One of the facts that it has printed when it was ready.
+    pub fn fact(&self, name: &str) -> &str {
         self.ready[name].as_str().unwrap_or_else(|| panic!("{name} in {}", self.ready))
     }
 

@@ -122,6 +122,8 @@ it('labels an instance and its node, finds them, and groups a fleet by them', as
   await visit.page.keyboard.press('Control+k');
   await visit.page.getByTestId('palette-field').fill('labels of processor');
   await expect.poll(() => part('palette-option').first().textContent()).toContain('Labels of processor');
+  await visit.page.getByTestId('palette-field').fill('site=graz');
+  await expect.poll(() => part('palette-option').first().textContent()).toContain('plant');
   await visit.page.keyboard.press('Escape');
 
   await visit.page.goto(dac.url);

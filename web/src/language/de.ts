@@ -285,7 +285,7 @@ export const de: Translation = {
 
   tree: {
     title: 'Instanzen',
-    filter: 'Filtern nach Name, Typ, Metrik oder Etikett',
+    filter: 'Name, Typ, Metrik oder Etikett',
     filterShort: 'Filtern',
     fleet: 'Flotte',
     fleetTip: (nodes: number) =>

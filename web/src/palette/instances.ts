@@ -103,7 +103,6 @@ function actionsOf(entry: InstanceEntry): PaletteLevel {
   const entries = [
     control(entry, 'go', words.goTo(instance), { run: () => goTo(entry) }),
     watching,
-    control(entry, 'labels', words.labels(instance), { run: () => editLabels(entry) }),
     ...controlsOf(entry),
     ...(schemaOfTarget(entry)?.metrics ?? []).map((metric) => metricEntry(entry, metric)),
   ];
@@ -114,6 +113,7 @@ function* controlsOf(entry: InstanceEntry): Iterable<PaletteEntry> {
   const { node, instance } = entry;
   const give = (title: string, request: Parameters<typeof giveCommand>[1]) => () =>
     giveCommand(entry, request, title);
+  yield control(entry, 'labels', words.labels(instance), { run: () => editLabels(entry) });
   if (entry.state === 'online' && !entry.replay) {
     if (can(entry, 'sample-now')) {
       const title = words.sampleNow(instance);

@@ -2,7 +2,7 @@
 export const treeStrings = {
   tree: {
     title: 'Instances',
-    filter: 'Filter by name, type, metric or label',
+    filter: 'Name, type, metric or label',
     filterShort: 'Filter',
     clear: 'Clear the filter',
     fleet: 'Fleet',

@@ -19,7 +19,9 @@ fn config(folder: &Path) -> String {
 }
 
 fn node(dac: &Oasis, name: &str) -> Oasis {
-    let node = Oasis::node(dac.channel(), &["--name", name, "--probe", "processor", "--probe", "memory"]);
+    let probes = ["--probe", "processor", "--probe", "memory"];
+    let arguments = [&["node", "--name", name, "--dac", dac.channel()][..], &probes].concat();
+    let node = Oasis::start_as_written(oasis(), &arguments);
     ledger(dac, name, "memory", "a sample", |ledger| ledger["received"] != 0);
     node
 }
@@ -104,7 +106,7 @@ fn a_stale_setting_waits_is_listed_and_can_be_reset() {
     first.kill();
     let second = Oasis::dac_at(&listen, &channel, &["--config", &config(folder.path())]);
     // The next program has no such probe.
-    let _plant = Oasis::node(second.channel(), &["--name", "plant", "--probe", "memory"]);
+    let _plant = Oasis::node(second.channel(), &["--probe", "memory"]);
     ledger(&second, "plant", "memory", "a sample", |ledger| ledger["received"] != 0);
     let settings = get(&second, "/api/v1/settings");
     let [stale] = settings["settings"].as_array().unwrap().as_slice() else { panic!("{settings}") };
@@ -185,7 +187,7 @@ fn hostile_labels_are_text_or_refused_and_a_refused_change_changes_nothing() {
 fn who_only_watches_neither_keeps_nor_resets_nor_labels_and_it_is_recorded() {
     let guarded = Guarded::new();
     let _plain = guarded.node("plant", 1);
-    let viewer = guarded.token("watcher", &["read *"]);
+    let viewer = guarded.token("watcher", &["read *", "command:sample-now *"]);
     let keep = json!({"node": "plant", "instance": "beat", "command": "disable", "keep": true});
     let reset = json!({"node": "plant", "instance": "beat", "command": "reset"});
     let label = json!({"node": "plant", "instance": "beat", "labels": {"site": "graz"}});
@@ -196,7 +198,7 @@ fn who_only_watches_neither_keeps_nor_resets_nor_labels_and_it_is_recorded() {
         assert_eq!(status, 403, "{problem}");
     }
     let log = guarded.run(&["audit-log", "show", "--format", "json"]);
-    for action in ["command:disable", "command:reset"] {
+    for action in ["command:disable", "command:reset", "PATCH /api/v1/labels"] {
         assert!(log.contains(action), "{log}");
     }
 }

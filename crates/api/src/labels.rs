@@ -120,9 +120,11 @@ pub async fn change(
     Ok(Json(LabelsNow { labels }))
 }
 
-/// Labels belong to the DAC that a node is connected to: others show those.
+/// Labels belong to the DAC that a node is connected to: others show those. Labels of what has not come back can be removed.
 fn check_target(dac: &Dac, LabelChange { node, instance, .. }: &LabelChange) -> Result<(), Problem> {
+    let kept = dac.settings.of_node(node);
     match dac.registry.home_of(node) {
+        None if kept.is_some() => {}
         None => {
             let detail = format!("no node is called {node:?}: GET /api/v1/nodes lists them");
             return Err(Problem::new(StatusCode::NOT_FOUND, "unknown_node", detail));
@@ -134,7 +136,8 @@ fn check_target(dac: &Dac, LabelChange { node, instance, .. }: &LabelChange) -> 
         Some(NodeHome::Here | NodeHome::Unreachable) => {}
     }
     let Some(instance) = instance else { return Ok(()) };
-    if dac.registry.find(node, instance).is_some() {
+    let is_kept = kept.is_some_and(|kept| kept.instances.contains_key(instance));
+    if is_kept || dac.registry.find(node, instance).is_some() {
         return Ok(());
     }
     let detail = format!("node {node:?} has no instance {instance:?}: GET /api/v1/instances lists them");

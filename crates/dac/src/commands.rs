@@ -161,7 +161,10 @@ impl CommandBus {
         who: &str,
         now: Nanos,
     ) -> Result<InstanceState, CommandError> {
-        let is_kept = registry.settings.of_node(node).is_some_and(|of| of.instances.contains_key(name));
+        let is_kept = registry.settings.of_node(node).is_some_and(|of| {
+            let kept = of.instances.get(name).map(|of| &of.kept);
+            kept.is_some_and(|kept| setting.map_or(!kept.is_empty(), |setting| kept.contains_key(setting)))
+        });
         let instance = match find(registry, (node, name)) {
             Ok(instance) => instance,
             Err(_) if is_kept => {
@@ -170,6 +173,9 @@ impl CommandBus {
             }
             Err(error) => return Err(error),
         };
+        if let Some(SettingName::Deadband(metric)) = setting.filter(|_| !is_kept) {
+            has_metric(&instance, metric)?;
+        }
         let request = ProbeRequest::Reset { setting: setting.cloned() };
         let id = self.add_entry(&instance, NamedRequest { uuid, keep: false, request }, who, now);
         let done = self.reset_instance(registry, &instance, setting, who, now).await;

@@ -48,9 +48,10 @@ impl Peer {
             pid: 1,
         };
         peer.say(&NodeMessage::Hello { protocol: PROTOCOL, node, secret: None, attach: None, drains: false });
-        let oven: ProbeType = serde_json::from_value(serde_json::json!({"name": "Oven", "uuid": Uuid::nil(), "version": "1.0",
+        let oven: ProbeType =
+            serde_json::from_value(serde_json::json!({"name": "Oven", "uuid": Uuid::nil(), "version": "1.0",
             "metrics": [{"name": "temperature", "type": "real64", "unit": "K"}]}))
-        .unwrap();
+            .unwrap();
         let deadbands = BTreeMap::from([("temperature".to_owned(), 0.5)]);
         let instance = RegisteredInstance {
             name: TARGET.1.into(),

@@ -455,7 +455,11 @@ mod tests {
     use super::*;
     use crate::test_plant::Plant;
     use oasis_channel::{Counters, Drops, NodeMessage};
-    use oasis_dac::{Config, Dac};
+    use oasis_dac::{
+        Config, Dac, RegistryCursor,
+        settings::{KeptSetting, SettingName, SettingValue},
+    };
+    use oasis_wire::quantity::Nanos;
     use serde_json::{Value, json};
 
     fn backlog(dac: &Dac) -> Option<Value> {
@@ -485,5 +489,26 @@ mod tests {
         assert_eq!(backlog(&dac), Some(json!({"samples": 0, "within_s": null})));
         plant.session.close(oasis_dac::now());
         assert_eq!(backlog(&dac), None, "nobody knows what a node takes that is away");
+    }
+
+    #[test]
+    fn an_instance_has_its_labels_and_what_is_kept_in_lists_and_changes() {
+        let dac = Dac::new(Config::default());
+        let _plant = Plant::connect(&dac);
+        let known = dac.registry.instances().remove(0);
+        let target = (&*known.node, &*known.name);
+        let (value, by) = (SettingValue::Enabled(true), "person:ada".to_owned());
+        let kept = KeptSetting { value, by, at: Nanos(7), applied: known.ledger().run(), problem: None };
+        dac.settings.keep(target, SettingName::Enabled, kept).unwrap();
+        let labels = BTreeMap::from([("site".to_owned(), Some("graz".to_owned()))]);
+        dac.registry.set_labels((target.0, Some(target.1)), &labels, ("person:ada", Nanos(7))).unwrap();
+        let (delta, _) = crate::delta::next(&dac.registry, dac.epoch(), RegistryCursor::default());
+        let delta = serde_json::to_value(delta).unwrap();
+        let listed = serde_json::to_value(instance(&dac.registry, &known)).unwrap();
+        for view in [&listed, &delta["instances"][0]] {
+            assert_eq!(view["labels"], json!({"site": "graz"}), "{view}");
+            let kept = json!({"value": {"enabled": true}, "by": "person:ada", "at": 7, "state": "applied"});
+            assert_eq!(view["settings"][0]["kept"], kept, "{view}");
+        }
     }
 }

@@ -116,7 +116,16 @@ fn targets(api: &Api, of: &str) -> anyhow::Result<Vec<Map<String, Value>>> {
     let all = answer[list].as_array().into_iter().flatten();
     let fields =
         all.map(|entry| keys.iter().map(|(to, from)| ((*to).into(), entry[*from].clone())).collect());
-    let fields: Vec<Map<String, Value>> = fields.collect();
+    let mut fields: Vec<Map<String, Value>> = fields.collect();
+    // Also of what has not come back since the DAC started.
+    let kept = api.get("/labels", &[])?;
+    for label in kept["labels"].as_array().into_iter().flatten() {
+        let known: Map<_, _> = keys.iter().map(|(to, _)| ((*to).into(), label[*to].clone())).collect();
+        let is_such = label["instance"].is_null() == (keys.len() == 1);
+        if is_such && !fields.contains(&known) {
+            fields.push(known);
+        }
+    }
     let called = |entry: &Map<String, Value>| name(&Value::Object(entry.clone()));
     // A name may have a star in it.
     let is_exact = fields.iter().any(|entry| called(entry) == of);

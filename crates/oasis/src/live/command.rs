@@ -24,7 +24,7 @@ pub struct Arguments {
     #[command(subcommand)]
     pub what: What,
     /// Keep what it sets for the next runs of the node, until it is reset.
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub keep: bool,
     /// Names the command, so that a node executes it at most once however often it is sent; random by default.
     #[arg(long, value_name = "UUID")]

@@ -92,3 +92,35 @@ fn accounts_that_cannot_be_read_again_are_a_reason_of_health() {
     fs::write(&file, whole).unwrap();
     eventually("all is well again", || (health()["status"] == "ok").then_some(()));
 }
+
+#[test]
+fn commands_of_earlier_runs_stay_in_the_history() {
+    let guarded = Guarded::new();
+    let (_node, _) = guarded.node("a", 1);
+    let operator = guarded.token("operator-of-a", &["read a/*", "command a/*"]);
+    let reader = guarded.token("reader-of-b", &["read b/*"]);
+    for (node, instance) in [("a", "beat"), ("a", "nothing")] {
+        let command = json!({"node": node, "instance": instance, "command": "hertz", "hertz": 3});
+        assert_ne!(guarded.ask(&operator, "POST", "/api/v1/commands", Some(&command)).0, 403);
+    }
+    let listed = |guarded: &Guarded, token: &str| {
+        let answer = guarded.json(token, "GET", "/api/v1/commands", None);
+        answer["commands"].as_array().unwrap().clone()
+    };
+    let before = listed(&guarded, &operator);
+    assert_eq!(before.len(), 1, "{before:?}");
+    let guarded = guarded.killed_and_started();
+    let after = eventually("the history", || {
+        let found = listed(&guarded, &operator);
+        (!found.is_empty()).then_some(found)
+    });
+    assert_eq!(after.len(), 1, "{after:?}");
+    for (name, value) in
+        [("instance", json!("beat")), ("hertz", json!(3.0)), ("uuid", before[0]["uuid"].clone())]
+    {
+        assert_eq!(after[0][name], value, "{after:?}");
+    }
+    assert_eq!(after[0]["who"], "program:operator-of-a");
+    assert!(!after[0]["outcome"].as_str().unwrap().is_empty());
+    assert_eq!(listed(&guarded, &reader).len(), 0);
+}

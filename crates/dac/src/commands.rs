@@ -10,7 +10,7 @@ use oasis_channel::{Command, DacMessage, Failure, InstanceState, Outcome, ProbeK
 use oasis_wire::quantity::{DemandRange, Nanos};
 use serde::Serialize;
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -363,6 +363,17 @@ impl CommandBus {
     /// Returns the last commands, oldest first.
     pub fn journal(&self) -> Vec<JournalEntry> {
         self.lock().journal.iter().cloned().collect()
+    }
+
+    /// Puts commands of an earlier run of the DAC before those of this one, as far as there is room. They are oldest first, and have the number 0.
+    pub fn restore(&self, earlier: Vec<JournalEntry>) {
+        let mut inner = self.lock();
+        let room = JOURNAL.saturating_sub(inner.journal.len());
+        let known: HashSet<Uuid> = inner.journal.iter().map(|entry| entry.uuid).collect();
+        // The audit log may already have the first commands of this run.
+        for entry in earlier.into_iter().rev().filter(|entry| !known.contains(&entry.uuid)).take(room) {
+            inner.journal.push_front(entry);
+        }
     }
 
     /// Removes the commands to a node, or to one instance of it, from the journal.

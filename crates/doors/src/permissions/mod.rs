@@ -5,6 +5,7 @@
 
 mod caller;
 mod command;
+mod earlier_commands;
 mod enforce;
 mod identify;
 mod nodes;

@@ -30,7 +30,7 @@ use oasis_dac::{
     ingest::Security,
     listener::descriptors,
 };
-use oasis_doors::Doors;
+use oasis_doors::{Doors, permissions::Permissions};
 use oasis_handler::{Handler, StoredSamples, Supervisor};
 use oasis_health::Watchdog;
 use oasis_oidc::OpenId;
@@ -175,6 +175,7 @@ impl RunningDac {
         let handlers = Arc::new(Supervisor::new(dac.clone(), stored, handlers));
         let names = config.doors.allowed_hosts.clone();
         let doors = Doors::with_permissions(dac.clone(), config.doors, archived, permissions)?;
+        restore_commands(&doors.permissions, &dac);
         let doors = doors.with_tls(tls.clone());
         let security = Security { tls: tls.clone(), guard: Some(doors.permissions.clone()) };
         let own_tem = Arc::new(Tem::default());
@@ -341,6 +342,15 @@ async fn catch_up(config: &Config) -> anyhow::Result<()> {
 #[expect(clippy::unused_async, reason = "the other one waits for NATS")]
 async fn catch_up(_: &Config) -> anyhow::Result<()> {
     Ok(())
+}
+
+/// Gives the journal of commands those of earlier runs, which the audit log has. A long log takes a second, so the DAC starts meanwhile.
+fn restore_commands(permissions: &Arc<Permissions>, dac: &Arc<Dac>) {
+    let (permissions, dac) = (permissions.clone(), dac.clone());
+    tokio::task::spawn_blocking(move || match permissions.earlier_commands() {
+        Ok(earlier) => dac.commands.restore(earlier),
+        Err(error) => tracing::warn!(%error, "the command history lacks earlier runs"),
+    });
 }
 
 /// `None` without a configured folder.

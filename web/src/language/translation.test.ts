@@ -2,12 +2,25 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { historyStrings } from '../strings/alarm_history.ts';
+import { alarmListStrings } from '../strings/alarm_list.ts';
+import { mapStrings } from '../strings/map.ts';
+import { ruleStrings } from '../strings/rules.ts';
+import { sampleExportStrings } from '../strings/sample_export.ts';
 import { strings } from '../strings.ts';
 import { de } from './de.ts';
+import { deParts } from './de_parts.ts';
 import { isGroup, TRANSLATED, translate } from './translation.ts';
 
 const SOURCES = fileURLToPath(new URL('..', import.meta.url));
 const LANGUAGES = { de };
+const PARTS = {
+  alarmHistory: historyStrings,
+  alarmList: alarmListStrings,
+  map: mapStrings,
+  rules: ruleStrings,
+  sampleExport: sampleExportStrings,
+};
 
 /** Names of all texts, each with the type of the text; lists with their length. */
 function namesIn(texts: object, path = ''): string[] {
@@ -32,6 +45,12 @@ describe.each(Object.entries(LANGUAGES))('the language %s', (_, texts) => {
   it('has every text of the translated parts, and no other', () => {
     expect(pick(texts)).toEqual(pick(strings));
     expect(Object.keys(texts).sort()).toEqual([...TRANSLATED].sort());
+  });
+});
+
+describe.each(Object.entries({ de: deParts }))('the parts of the language %s', (_, texts) => {
+  it('have every text, and no other', () => {
+    expect(namesIn(texts).sort()).toEqual(namesIn(PARTS).sort());
   });
 });
 

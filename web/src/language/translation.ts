@@ -1,6 +1,6 @@
 import type { strings } from '../strings.ts';
 
-/** The parts of the page that every language has. All others are in English. */
+/** The parts of the page that every language has, besides those that are loaded later. All others are in English. */
 export const TRANSLATED = [
   'subtitle',
   'dialog',
@@ -28,12 +28,14 @@ export const TRANSLATED = [
   'hints',
   'preferences',
   'session',
+  'alarms',
+  'accounts',
 ] as const satisfies readonly (keyof typeof strings)[];
 
 type Texts = typeof strings;
 
 /** Texts may be missing, and are then in English: a test finds them. */
-type Partly<T> = T extends (...of: never[]) => unknown
+export type Partly<T> = T extends (...of: never[]) => unknown
   ? T
   : T extends readonly unknown[]
     ? T

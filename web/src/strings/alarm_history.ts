@@ -1,5 +1,7 @@
+import { spoken } from '../language/parts.ts';
+
 /** The journal of alarms, and why an alarm is as it is. They are loaded with the panels that need them. */
-export const historyStrings = {
+export const historyStrings = spoken('alarmHistory', {
   why: {
     title: (rule: string) => `Why: ${rule}`,
     of: (instance: string, node: string) => `${instance} on ${node}`,
@@ -88,4 +90,4 @@ export const historyStrings = {
     noneFrequent: 'None',
     only: (rule: string) => `Show the entries of ${rule}`,
   },
-};
+});

@@ -1,5 +1,7 @@
+import { spoken } from '../language/parts.ts';
+
 /** The list of alarms. It is loaded with its panel. */
-export const alarmListStrings = {
+export const alarmListStrings = spoken('alarmList', {
   alarmList: {
     severity: { warn: 'Warning', alarm: 'Alarm' },
     empty: 'No warnings or alarms since this page was opened.',
@@ -97,4 +99,4 @@ export const alarmListStrings = {
     acknowledgeShown: (count: number) => `Acknowledge ${count}`,
     acknowledgeShownTip: 'Acknowledge all alarms in this list',
   },
-};
+});

@@ -1,5 +1,7 @@
+import { spoken } from '../language/parts.ts';
+
 /** Rules: files, their editor, and the preview. */
-export const ruleStrings = {
+export const ruleStrings = spoken('rules', {
   rules: {
     kinds: { alarm: 'alarm', event: 'event', derive: 'derived', check: 'check' } as Record<string, string>,
     reading: 'Reading the rules\u2026',
@@ -119,4 +121,4 @@ export const ruleStrings = {
       noFunction: (name: string) => `A rule has no function ${name} of these values.`,
     },
   },
-};
+});

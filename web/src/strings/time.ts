@@ -91,6 +91,8 @@ export const timeStrings = {
   notes: {
     title: 'Notes',
     text: 'What happened here?',
+    whole: 'All the time that the charts show',
+    span: (from: string, to: string) => `${from} \u2013 ${to}`,
     add: 'Add',
     remove: 'Remove',
     more: (count: string, until: string) =>

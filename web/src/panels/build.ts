@@ -88,7 +88,7 @@ export function fits(kind: WantedKind, metric: Metric | undefined): boolean {
 export function suits(kind: WantedKind, schema: Schema | undefined): boolean {
   if (kind === 'map') return findPosition(schema?.metrics ?? []) !== undefined;
   if (kind === 'traces') return areSpans(schema?.metrics ?? []);
-  if (kind === 'wind') return findWind(schema?.metrics ?? []) !== undefined;
+  if (kind === 'wind') return schema !== undefined && findWind(schema) !== undefined;
   return fits(kind, undefined) || (schema?.metrics.some((metric) => fits(kind, metric)) ?? false);
 }
 
@@ -137,7 +137,8 @@ export function buildPanels(
     }
     case 'wind':
       return picks.flatMap(({ target }) => {
-        const wind = findWind(schemaOf(target)?.metrics ?? []);
+        const schema = schemaOf(target);
+        const wind = schema && findWind(schema);
         return wind ? { kind: 'rose', target, ...wind } : [];
       });
     case 'intervals':

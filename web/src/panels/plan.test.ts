@@ -34,9 +34,20 @@ it('puts metrics of one unit on one chart, and counters apart', () => {
 it('knows the wind when it meets it', () => {
   const [first] = plan(
     { name: 'direction', type: 'real32', unit: 'deg' },
-    { name: 'speed', type: 'real32', unit: 'm/s' },
+    { name: 'speed', type: 'real32', unit: 'm/s', label: 'Wind speed' },
   );
   expect(first).toEqual({ kind: 'rose', target, direction: 'direction', speed: 'speed' });
+  const car: Partial<Metric>[] = [
+    { name: 'heading', type: 'real32', unit: 'deg' },
+    { name: 'speed', type: 'real32', unit: 'm/s' },
+  ];
+  expect(plan(...car).map(({ kind }) => kind)).not.toContain('rose');
+  const boat = plan(
+    ...car,
+    { name: 'wind_direction', type: 'real32', unit: 'deg' },
+    { name: 'wind_speed', type: 'real32', unit: 'm/s' },
+  );
+  expect(boat).toContainEqual({ kind: 'rose', target, direction: 'wind_direction', speed: 'wind_speed' });
 });
 
 it('shows texts and enums as states, events as a list, and a bare heartbeat by its intervals', () => {

@@ -20,8 +20,7 @@ export function planPanels(target: Target, schema: Schema): PanelContent[] {
   const panels: PanelContent[] = [];
   const position = findPosition(metrics);
   if (position) panels.push({ kind: 'map', tracks: [{ target, ...position }] });
-  // The heading and the speed of a vehicle are no wind.
-  const wind = position ? undefined : findWind(metrics);
+  const wind = findWind(schema);
   if (wind) panels.push({ kind: 'rose', target, ...wind });
   const measured = metrics.filter((metric) => isLine(metric) && isMeasure(metric, schema));
   const charts = groups(measured).map((group) => chart(target, group));
@@ -117,12 +116,25 @@ export function hasLimits({ min, max, warn, alarm }: Metric): boolean {
   return (min !== undefined && max !== undefined) || warn !== undefined || alarm !== undefined;
 }
 
-export function findWind(metrics: readonly Metric[]): { direction: string; speed: string } | undefined {
-  const direction = metrics.find(
-    ({ name, unit }) => unit === 'deg' && /direction|bearing|heading/i.test(name),
-  );
-  const speed = metrics.find(
-    ({ name, unit }) => /^(m\/s|km\/h|\[kn_i\])$/.test(unit ?? '') && /speed|velocity/i.test(name),
-  );
-  return direction && speed ? { direction: direction.name, speed: speed.name } : undefined;
+/** Returns direction and speed of a wind. A vehicle has both, too: one of the names must say wind. */
+export function findWind({ name, metrics }: Pick<Schema, 'name' | 'metrics'>) {
+  const [direction, speed] = [
+    pick(metrics, (unit) => unit === 'deg', /direction|bearing|heading/i),
+    pick(metrics, (unit) => /^(m\/s|km\/h|\[kn_i\])$/.test(unit), /speed|velocity/i),
+  ];
+  if (!direction || !speed) return undefined;
+  const isWind = WIND.test(name) || saysWind(direction) || saysWind(speed);
+  return isWind ? { direction: direction.name, speed: speed.name } : undefined;
+}
+
+const WIND = /wind(?!ing|ow)|anemo/i;
+
+function saysWind({ name, label }: Metric): boolean {
+  return WIND.test(name) || WIND.test(label ?? '');
+}
+
+/** The metric of a unit and a name, best one that says wind. */
+function pick(metrics: readonly Metric[], fits: (unit: string) => boolean, called: RegExp) {
+  const found = metrics.filter(({ name, unit }) => fits(unit ?? '') && called.test(name));
+  return found.find(saysWind) ?? found[0];
 }

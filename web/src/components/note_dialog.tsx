@@ -11,10 +11,12 @@ import { useAttempt } from './use_attempt.ts';
 
 const words = strings.notes;
 
-/** Writes a note at the moment under the pointer, or at the end of what is shown. */
+/** Writes a note at the moment under the pointer, or at the end of what is shown; or of all the time that is shown. */
 export function NoteDialog() {
   const text = useSignal('');
-  const time = useSignal(cursorTime.peek() ?? ends()[1]).value;
+  const [begin, end] = useSignal(ends()).value;
+  const time = useSignal(cursorTime.peek() ?? end).value;
+  const isSpan = useSignal(false);
   const { problem, attempt } = useAttempt();
   return (
     <Dialog title={words.title} testId="note">
@@ -24,12 +26,14 @@ export function NoteDialog() {
           event.preventDefault();
           if (text.value.trim() === '') return;
           attempt(async () => {
-            await annotate(time, text.value.trim());
+            await annotate(isSpan.value ? begin : time, text.value.trim(), isSpan.value ? end : undefined);
             openDialog.value = undefined;
           });
         }}
       >
-        <span class="hertz-unit">{formatClock(time)}</span>
+        <span class="hertz-unit" data-testid="note-time">
+          {isSpan.value ? words.span(formatClock(begin), formatClock(end)) : formatClock(time)}
+        </span>
         <input
           class="input"
           type="text"
@@ -47,6 +51,17 @@ export function NoteDialog() {
           {words.add}
         </button>
       </form>
+      <label class="panel-toggle">
+        <input
+          type="checkbox"
+          checked={isSpan.value}
+          data-testid="note-span"
+          onChange={(event) => {
+            isSpan.value = event.currentTarget.checked;
+          }}
+        />
+        {words.whole}
+      </label>
       <p class="form-problem" role="status">
         {problem.value}
       </p>
@@ -56,7 +71,11 @@ export function NoteDialog() {
       <ul class="notes">
         {allAnnotations.value.map((note) => (
           <li key={`${note.id} ${note.time} ${note.text}`} class="notes-line" data-testid="note-line">
-            <time class="notes-time">{formatClock(note.time)}</time>
+            <time class="notes-time">
+              {note.until === undefined
+                ? formatClock(note.time)
+                : words.span(formatClock(note.time), formatClock(note.until))}
+            </time>
             <span class="notes-text">
               <bdi>{note.text}</bdi>
             </span>

@@ -280,9 +280,9 @@ function parseAnnotations(json: unknown): Annotation[] {
     .flatMap((entry) => {
       if (!isFields(entry)) return [];
       const note = text(entry.text);
-      return isTime(entry.time) && note !== undefined
-        ? [{ time: entry.time, text: note.slice(0, MAX_NOTE) }]
-        : [];
+      if (!isTime(entry.time) || note === undefined) return [];
+      const span = isTime(entry.until) && entry.until > entry.time ? { until: entry.until } : {};
+      return [{ time: entry.time, text: note.slice(0, MAX_NOTE), ...span }];
     });
 }
 

@@ -37,11 +37,12 @@ export const allAnnotations = computed(() =>
   [...annotations.value, ...kept.value].sort((a, b) => a.time - b.time),
 );
 
-/** Writes a note: into the DAC for everybody, or into the layout if the DAC stores none. */
-export async function annotate(time: number, text: string): Promise<void> {
-  const note = { time, text: text.slice(0, MAX_NOTE) };
+/** Writes a note at a moment, or of a span until `until`: into the DAC for everybody, or into the layout if the DAC stores none. */
+export async function annotate(time: number, text: string, until?: number): Promise<void> {
+  const note = { time, text: text.slice(0, MAX_NOTE), ...(until === undefined ? {} : { until }) };
   if (hasArchive.peek()) {
-    await ask('POST', 'annotations', { body: { time: nanos(time), text: note.text } });
+    const span = until === undefined ? {} : { until: nanos(until) };
+    await ask('POST', 'annotations', { body: { time: nanos(time), ...span, text: note.text } });
     await readKept();
     return;
   }

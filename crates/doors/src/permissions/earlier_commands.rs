@@ -62,7 +62,7 @@ fn entry(record: Record, outcome: String) -> Option<JournalEntry> {
         _ => serde_json::Map::new(),
     };
     fields.insert("command".to_owned(), record.action.strip_prefix(COMMAND)?.into());
-    let NamedRequest { uuid, request } = serde_json::from_value(Value::Object(fields)).ok()?;
+    let NamedRequest { uuid, request, .. } = serde_json::from_value(Value::Object(fields)).ok()?;
     let unknown = CommandError::UnknownInstance { node: node.into(), instance: instance.into() };
     if outcome == format!("failed: {unknown}") {
         return None;

@@ -17,7 +17,7 @@ import java.util.function.Predicate;
 /** A real DAC for the tests, and what it says of a node. OASIS_BIN names the program. */
 final class Dac implements AutoCloseable {
     private static final HttpClient HTTP = HttpClient.newHttpClient();
-    private static final long PATIENCE = 20;
+    private static final long PATIENCE = 60;
 
     final String channel;
     private final String http;

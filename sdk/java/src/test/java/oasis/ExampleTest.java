@@ -25,7 +25,7 @@ class ExampleTest {
                     dac.eventually("bench", "engine", ledger -> Dac.number(ledger, "received") >= before + 3);
                 } finally {
                     example.destroy();
-                    assertTrue(example.waitFor(20, TimeUnit.SECONDS), "a hook sends the last samples, and ends");
+                    assertTrue(example.waitFor(60, TimeUnit.SECONDS), "a hook sends the last samples, and ends");
                 }
                 Map<String, Object> ledger = dac.ledger("bench", "engine");
                 assertEquals(List.of(0L, 0L), List.of(Dac.number(ledger, "missing"), Dac.number(ledger, "unexplained")), ledger::toString);

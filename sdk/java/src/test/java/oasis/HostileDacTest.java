@@ -152,7 +152,7 @@ class HostileDacTest {
             flush(probe);
             String line;
             do {
-                line = LOG.poll(20, TimeUnit.SECONDS);
+                line = LOG.poll(60, TimeUnit.SECONDS);
                 assertTrue(line != null, "the log never said: " + complaint);
             } while (!line.contains(complaint));
             assertTrue(line.contains(address) && line.length() < 800 && line.chars().noneMatch(Character::isISOControl), line);
@@ -226,7 +226,7 @@ class HostileDacTest {
             Node node = builder.start(address, address);
             String line;
             do {
-                line = LOG.poll(20, TimeUnit.SECONDS);
+                line = LOG.poll(60, TimeUnit.SECONDS);
                 assertTrue(line != null, "the node stays");
             } while (!line.contains("no message from the DAC, or no progress, in 1500 ms"));
             assertTrue(probe.flush(new Text("still")), "the program goes on");
@@ -251,7 +251,7 @@ class HostileDacTest {
             PushedProbe<Count> probe = builder.pushed("count", Count.class);
             Node node = builder.start("127.0.0.1:" + server.getLocalPort());
             probe.flush(new Count(1));
-            String heard = answers.poll(20, TimeUnit.SECONDS);
+            String heard = answers.poll(60, TimeUnit.SECONDS);
             assertTrue(heard != null && heard.contains("unknown_instance"), "commands are answered");
             end(node);
         }
@@ -265,7 +265,7 @@ class HostileDacTest {
             port = unused.getLocalPort();
         }
         Node node = new NodeBuilder("plant").start("127.0.0.1:" + port);
-        String line = LOG.poll(20, TimeUnit.SECONDS);
+        String line = LOG.poll(60, TimeUnit.SECONDS);
         assertTrue(line != null && line.contains("connection refused by 127.0.0.1:" + port + ": is the DAC running? (oasis dac)"), line);
         end(node);
     }

@@ -215,7 +215,10 @@ class NodeTest {
                 assertTrue(probe.flush(new Count(5_001, "last")));
                 Map<String, Object> ledger = second.eventually("small", "count", found -> Dac.number(found, "last_sequence") == 5_001);
                 Map<String, Object> counts = Json.asObject(ledger.get("node"), "node");
-                assertEquals(List.of(0L, counts.get("spool_full")), List.of(Dac.number(ledger, "unexplained"), Dac.number(ledger, "missing")), ledger::toString);
+                assertEquals(0L, Dac.number(ledger, "unexplained"), ledger::toString);
+                // The first sample may have been received, not stored, and forgotten: then it is `before_epoch`.
+                long others = Dac.number(ledger, "missing") - (Long) counts.get("spool_full");
+                assertTrue(others == 0 || others == 1, ledger::toString);
                 assertTrue((Long) counts.get("spool_full") > 1_000 && node.spoolBytes() <= 20_000, ledger::toString);
             }
         } finally {

@@ -181,7 +181,7 @@ type frameReader struct {
 	buffer []byte
 }
 
-// next returns the body of the next control message, valid until the next call. `begin` is called before it waits.
+// next returns the body of the next control message, valid until the next call.
 func (f *frameReader) next() ([]byte, error) {
 	var header [frameHeader]byte
 	if _, err := io.ReadFull(f.from, header[:]); err != nil {

@@ -31,6 +31,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"os"
 	"reflect"
@@ -115,7 +116,7 @@ func NewNodeWith(name string, config Config) *Node {
 	if config.RingBytes <= 0 {
 		config.RingBytes = 64 * 1024
 	}
-	defaults(&config.SpoolBytes, 16<<20, 1<<40)
+	defaults(&config.SpoolBytes, 16<<20, math.MaxInt)
 	defaults(&config.BatchSamples, 1024, maxSamples)
 	defaults(&config.BatchBytes, maxRow, maxRow)
 	if config.Linger <= 0 {

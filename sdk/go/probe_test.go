@@ -219,3 +219,25 @@ func TestAValueThatGrowsWhileItIsWrittenIsInvalid(t *testing.T) {
 		t.Errorf("%d bytes in a row of %d", len(row), size)
 	}
 }
+
+// A command changes a deadband while a flush waits for room: neither waits for the other.
+func TestAFlushThatWaitsHoldsNoLock(t *testing.T) {
+	probe := OnChange[loop](NewNode("waiting"), "changes", RingBytes(48), WhenFull(WaitForRoom(time.Hour)))
+	probe.Flush(loop{Turns: 1})
+	flushed := make(chan bool)
+	go func() { flushed <- probe.Flush(loop{Turns: 2}) }()
+	limits := probe.pushed.limits
+	for isWaiting := false; !isWaiting; time.Sleep(time.Millisecond) {
+		limits.mu.Lock()
+		isWaiting = limits.isKept && limits.next == nil
+		limits.mu.Unlock()
+	}
+	if err := limits.set("lateness", nil); err != nil {
+		t.Error(err)
+	}
+	// The end of the node ends the wait.
+	probe.pushed.ring.enabled.Store(false)
+	if <-flushed {
+		t.Error("there was room")
+	}
+}

@@ -182,7 +182,6 @@ def main() -> None:
             )
             processes.append(dac)
             ready = json.loads(dac.stdout.readline())
-            print(ready)
             with socket.create_server(("127.0.0.1", 0)) as free:
                 port = free.getsockname()[1]
             command = [

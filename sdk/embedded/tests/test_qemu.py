@@ -42,7 +42,8 @@ class Machine:
         while "redirected to" not in line:
             line = self.process.stdout.readline()
             assert line, "QEMU ended"
-        self.line = os.open(line.split("redirected to ")[1].split()[0], os.O_RDWR | os.O_NOCTTY)
+        self.port = line.split("redirected to ")[1].split()[0]
+        self.line = os.open(self.port, os.O_RDWR | os.O_NOCTTY)
         tty.setraw(self.line)
 
     def monitor(self, command: str) -> None:

@@ -14,6 +14,9 @@ use std::{
 };
 use tempfile::TempDir;
 
+/// The device's node, as a query of the API has it.
+const NODE: &str = "pump%207";
+
 /// The device's program.
 static PROGRAM: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
@@ -99,11 +102,11 @@ impl Bench {
 
     /// The ledger of the device's motor, once it matches.
     fn motor(&self, what: &str, is_enough: impl Fn(&Value) -> bool) -> Value {
-        ledger(&self.dac, "pump 7", "motor", what, is_enough)
+        ledger(&self.dac, NODE, "motor", what, is_enough)
     }
 
     fn received(&self) -> u64 {
-        instance(&self.dac, "pump 7", "motor").map_or(0, |motor| number(&motor["ledger"]["received"]))
+        instance(&self.dac, NODE, "motor").map_or(0, |motor| number(&motor["ledger"]["received"]))
     }
 
     fn waits_for_more(&self) {
@@ -141,17 +144,17 @@ fn samples_of_a_device_on_a_serial_line_reach_sql_and_commands_reach_the_device(
     bench.motor("two seconds of samples", |ledger| number(&ledger["received"]) > 2_000);
     let (status, answer) = bench.command("tank", json!({"command": "hertz", "hertz": 5}));
     assert_eq!((status, &answer["hertz"]), (200, &json!(5.0)), "{answer}");
-    assert_eq!(instance(&bench.dac, "pump 7", "tank").unwrap()["hertz"], 5.0);
+    assert_eq!(instance(&bench.dac, NODE, "tank").unwrap()["hertz"], 5.0);
     assert_eq!(bench.command("tank", json!({"command": "disable"})).1["enabled"], false);
     let (status, answer) = bench.command("motor", json!({"command": "trigger"}));
-    assert!(status >= 400 && answer.to_string().contains("no_recorder"), "{status} {answer}");
+    assert!(status >= 400 && answer.to_string().contains("no flight recorder"), "{status} {answer}");
 
     let node = get(&bench.dac, "/api/v1/nodes");
     let node =
         node["nodes"].as_array().unwrap().iter().find(|node| node["name"] == "pump 7").unwrap().clone();
     assert_eq!((&node["software"], &node["clock_offset_ns"]), (&json!("demo 1.0"), &json!(0)), "{node}");
     // Times of the device are those of the DAC's clock.
-    let latest = instance(&bench.dac, "pump 7", "motor").unwrap()["latest"]["time"].as_u64().unwrap();
+    let latest = instance(&bench.dac, NODE, "motor").unwrap()["latest"]["time"].as_u64().unwrap();
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
     assert!(now.abs_diff(latest) < 60_000_000_000, "{latest} at {now}");
 
@@ -204,16 +207,16 @@ fn a_reset_loses_what_is_counted_and_a_brown_out_begins_anew() {
     let mut device = Device::start("pty", &bench.path("tty"));
     let _gateway = bench.serial();
     bench.motor("samples", |ledger| number(&ledger["received"]) > 500);
-    let first = instance(&bench.dac, "pump 7", "motor").unwrap()["run"].clone();
+    let first = instance(&bench.dac, NODE, "motor").unwrap()["run"].clone();
     device.say("reset");
     let second = eventually("another run", || {
-        let run = instance(&bench.dac, "pump 7", "motor")?["run"].clone();
+        let run = instance(&bench.dac, NODE, "motor")?["run"].clone();
         (run != first && !run.is_null()).then_some(run)
     });
     bench.waits_for_more();
     device.say("brown-out");
     eventually("a third run", || {
-        let run = instance(&bench.dac, "pump 7", "motor")?["run"].clone();
+        let run = instance(&bench.dac, NODE, "motor")?["run"].clone();
         (run != second && !run.is_null()).then_some(())
     });
     bench.waits_for_more();
@@ -231,14 +234,14 @@ fn a_device_that_is_unplugged_and_plugged_in_again_goes_on() {
     let mut device = Device::start("pty", &bench.path("tty"));
     let _gateway = bench.serial();
     bench.motor("samples", |ledger| number(&ledger["received"]) > 500);
-    let before = instance(&bench.dac, "pump 7", "motor").unwrap()["run"].clone();
+    let before = instance(&bench.dac, NODE, "motor").unwrap()["run"].clone();
     device.say("unplug");
     eventually("the node is offline", || {
-        (instance(&bench.dac, "pump 7", "motor")?["state"] != "online").then_some(())
+        (instance(&bench.dac, NODE, "motor")?["state"] != "online").then_some(())
     });
     device.say("plug");
     bench.waits_for_more();
-    assert_eq!(instance(&bench.dac, "pump 7", "motor").unwrap()["run"], before);
+    assert_eq!(instance(&bench.dac, NODE, "motor").unwrap()["run"], before);
     let after = bench.motor("each number has its place", |ledger| {
         number(&ledger["missing"]) > 0
             && number(&ledger["received"]) + number(&ledger["missing"]) == number(&ledger["last_sequence"])
@@ -252,11 +255,11 @@ fn a_session_outlives_a_gateway_that_is_killed() {
     let _device = Device::start("pty", &bench.path("tty"));
     let gateway = bench.serial();
     bench.motor("samples", |ledger| number(&ledger["received"]) > 500);
-    let before = instance(&bench.dac, "pump 7", "motor").unwrap()["run"].clone();
+    let before = instance(&bench.dac, NODE, "motor").unwrap()["run"].clone();
     gateway.kill();
     let _again = bench.serial();
     bench.waits_for_more();
-    assert_eq!(instance(&bench.dac, "pump 7", "motor").unwrap()["run"], before);
+    assert_eq!(instance(&bench.dac, NODE, "motor").unwrap()["run"], before);
     let after = bench.motor("each number has its place", |ledger| {
         number(&ledger["received"]) + number(&ledger["missing"]) == number(&ledger["last_sequence"])
     });
@@ -316,7 +319,9 @@ fn logged(bench: &Bench, arguments: &[&str], expected: &str) -> Oasis {
     let log = fs::File::create(&path).unwrap();
     let state = bench.path("state");
     let own = ["--name", "plant", "--dac", bench.dac.channel(), "--state", &state, "--probe", "heartbeat"];
-    let gateway = Oasis::node_started_by(oasis(), log, &[&own[..], arguments].concat());
+    let mut command = oasis();
+    command.env("OASIS_LOG", "warn");
+    let gateway = Oasis::node_started_by(command, log, &[&own[..], arguments].concat());
     eventually(expected, || read(Path::new(&path)).contains(expected).then_some(()));
     gateway
 }

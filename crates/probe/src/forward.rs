@@ -12,7 +12,7 @@ use crate::{
     node::{host_name, spawn},
     node_config::NodeConfig,
     node_error::NodeError,
-    outbox::{Outbox, Progress},
+    outbox::{Outbox, OutboxState, Progress},
     replay,
     shipper::{Announcement, Attempts, CommandHandling},
     spool::Spool,
@@ -386,9 +386,10 @@ impl Run {
         let mut attempts = Attempts::new(budget);
         loop {
             // The node of a device that is away, and has nothing to send, does not connect.
-            let _ = self
-                .outbox
-                .wait(LOOK, |held| held.closing || !held.is_finite || !held.has_left || !held.is_sent());
+            let has_cause = |held: &OutboxState| {
+                held.closing || self.is_over() || !held.is_finite || !held.has_left || !held.is_sent()
+            };
+            drop(self.outbox.wait(LOOK, has_cause));
             let (is_over, closing) = (self.is_over(), self.outbox.with(|held| held.closing));
             let is_told = self.outbox.with(|held| held.is_finite && held.has_left && held.is_sent());
             if (is_told && (is_over || closing)) || (is_over && shared.is_late()) {

@@ -63,9 +63,20 @@ static size_t send_bytes(void *context, const uint8_t *bytes, size_t count) {
 }
 
 static size_t receive_bytes(void *context, uint8_t *bytes, size_t capacity) {
+  /* A datagram is read whole: what a read has no room for is lost. */
+  static uint8_t arrived[2048];
+  static size_t arrived_at, arrived_count;
   (void)context;
-  const ssize_t count = line < 0 ? 0 : read(line, bytes, capacity);
-  return count > 0 ? (size_t)count : 0;
+  if (arrived_at == arrived_count && line >= 0) {
+    const ssize_t got = read(line, arrived, sizeof arrived);
+    arrived_at = 0;
+    arrived_count = got > 0 ? (size_t)got : 0;
+  }
+  size_t count = 0;
+  while (count < capacity && arrived_at < arrived_count) {
+    bytes[count++] = arrived[arrived_at++];
+  }
+  return count;
 }
 
 static void take_tank(oasis_probe *probe) {

@@ -132,6 +132,8 @@ it('labels an instance and its node, finds them, and groups a fleet by them', as
   await part('kind-fleet').locator('..').click();
   await part('add-panel').click();
   await part('fleet-choose').click();
+  // Until the metrics are chosen: then the panel is drawn anew.
+  await expect.poll(() => part('fleet-metric-choice-0').inputValue()).not.toBe('');
   await part('fleet-group-by').selectOption('label');
   await part('fleet-group-text').fill('site');
   await part('fleet-group-text').press('Enter');

@@ -116,7 +116,7 @@ fn relayed(dac: &Arc<Dac>, with_instances: bool) -> Upstream {
     let home = Hop { dac: "other".into(), epoch: Epoch(9), clock_offset_ns: None, round_trip_ns: None };
     let (since, path) = (Nanos(2), vec![home]);
     let run = Some(identity.run);
-    let node = RelayedNode { identity, is_online: true, attach: Some(2), since, is_replay: false, path };
+    let node = RelayedNode { identity, is_online: true, attach: Some(2), since, is_replay: false, path, labels: Default::default() };
     upstream.node(node).unwrap();
     if with_instances {
         upstream.instance("a", instances[0].clone(), &Arc::new(beat()), run).unwrap();
@@ -344,6 +344,7 @@ fn a_connection_that_is_known_in_two_ways_stays_with_the_shorter_one() {
         since: Nanos(since),
         is_replay: false,
         path: hops.iter().copied().map(hop).collect(),
+        labels: Default::default(),
     };
     let (through_another, _events) = Upstream::new(&dac);
     let (home, _events) = Upstream::new(&dac);
@@ -371,6 +372,7 @@ fn relay(upstream: &Upstream, attach: u64) {
         since: Nanos(attach),
         is_replay: false,
         path: Vec::new(),
+        labels: Default::default(),
     };
     upstream.node(node).unwrap();
     upstream.instance("a", instances[0].clone(), &Arc::new(beat()), run).unwrap();
@@ -390,6 +392,7 @@ fn an_upstream_that_was_started_again_does_not_make_an_earlier_connection_the_ho
         since: Nanos(9),
         is_replay: false,
         path: Vec::new(),
+        labels: Default::default(),
     };
     upstream.node(remembered).unwrap();
     assert_eq!(joined(&dac, 2).err().unwrap().code, "node_moved");

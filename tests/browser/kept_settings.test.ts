@@ -149,5 +149,6 @@ it('labels an instance and its node, finds them, and groups a fleet by them', as
   await expect.poll(() => part('fleet-count').textContent()).toBe('1 of 1 nodes');
   await part('fleet-search').fill('site=graz');
   await expect.poll(() => part('fleet-row').count()).toBe(1);
-  expect(visit.complaints).toEqual([]);
+  // The browser itself says that the DAC has refused the long value; nothing else complains.
+  expect(visit.complaints).toEqual([expect.stringContaining('422')]);
 }, 40_000);

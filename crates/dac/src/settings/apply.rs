@@ -1,7 +1,7 @@
 //! Sends kept settings to nodes that have registered: one task for each node, as commands on the usual way.
 
 use super::{KeptSetting, SettingName, SettingValue};
-use crate::{Author, CommandError, Dac, NamedRequest, now};
+use crate::{Author, CommandError, Dac, NamedRequest, ProbeRequest, now};
 use oasis_channel::Failure;
 use std::{
     sync::{Arc, Weak},
@@ -40,6 +40,10 @@ async fn apply(dac: Weak<Dac>, node: Arc<str>) {
         let Some(dac) = dac.upgrade() else { return };
         let mut results = Vec::new();
         for Lacking { instance, name, kept, run } in lacking(&dac, &node) {
+            let present = || dac.settings.kept((&node, &instance), &name);
+            if present() != Some(kept.value) {
+                continue;
+            }
             let outcome = match send(&dac, (&node, &instance), &name, &kept).await {
                 Ok(()) => Ok(run),
                 Err(CommandError::Refused(failure)) => Err(failure),
@@ -51,6 +55,9 @@ async fn apply(dac: Weak<Dac>, node: Arc<str>) {
             };
             if let Err(failure) = &outcome {
                 tracing::warn!(node = %node, instance, setting = %name, error = %failure, "a node has refused a kept setting");
+            }
+            if outcome.is_ok() && present().is_none() {
+                take_back(&dac, (&node, &instance), &name).await;
             }
             results.push((instance, name, kept.value, outcome));
         }
@@ -99,6 +106,14 @@ async fn send(
             }
             outcome => return outcome.map(drop),
         }
+    }
+}
+
+/// Returns to what the program has declared: somebody has reset the setting while it was sent.
+async fn take_back(dac: &Arc<Dac>, target: (&str, &str), name: &SettingName) {
+    let reset = ProbeRequest::Reset { setting: Some(name.clone()) };
+    if let Err(error) = dac.commands.execute(&dac.registry, target, reset, "reset", now()).await {
+        tracing::warn!(node = target.0, instance = target.1, setting = %name, %error, "a setting was not taken back");
     }
 }
 

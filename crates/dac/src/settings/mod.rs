@@ -292,6 +292,12 @@ impl Settings {
         })
     }
 
+    /// Returns the value that is kept.
+    fn kept(&self, (node, instance): (&str, &str), name: &SettingName) -> Option<SettingValue> {
+        let node = self.of_node(node)?;
+        node.instances.get(instance)?.kept.get(name).map(|kept| kept.value)
+    }
+
     /// Handles a node that has registered instances: their settings are sent to it.
     pub(crate) fn registered(&self, node: &str) {
         let mut book = self.book();

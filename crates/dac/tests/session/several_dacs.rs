@@ -116,7 +116,15 @@ fn relayed(dac: &Arc<Dac>, with_instances: bool) -> Upstream {
     let home = Hop { dac: "other".into(), epoch: Epoch(9), clock_offset_ns: None, round_trip_ns: None };
     let (since, path) = (Nanos(2), vec![home]);
     let run = Some(identity.run);
-    let node = RelayedNode { identity, is_online: true, attach: Some(2), since, is_replay: false, path, labels: Default::default() };
+    let node = RelayedNode {
+        identity,
+        is_online: true,
+        attach: Some(2),
+        since,
+        is_replay: false,
+        path,
+        labels: Default::default(),
+    };
     upstream.node(node).unwrap();
     if with_instances {
         upstream.instance("a", instances[0].clone(), &Arc::new(beat()), run).unwrap();

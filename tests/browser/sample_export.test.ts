@@ -77,6 +77,17 @@ it('saves JSON lines with exact integers, and names the command for other format
   );
 });
 
+it('saves the MCAP file that the DAC writes', async () => {
+  await part('export-format').selectOption('mcap');
+  const [download] = await Promise.all([visit.page.waitForEvent('download'), part('export-start').click()]);
+  expect(download.suggestedFilename()).toMatch(/^plant-7-pump-3-.*\.mcap$/);
+  const file = await readFile(await download.path());
+  const magic = Buffer.from('\x89MCAP0\r\n', 'latin1');
+  expect(file.subarray(0, 8).equals(magic) && file.subarray(-8).equals(magic)).toBe(true);
+  await expect.poll(() => part('export-said').textContent()).toMatch(/^Saved: [\d.]+ KiB$/);
+  expect(await part('export-command').textContent()).toMatch(/ --format mcap -o samples\.mcap$/);
+});
+
 it('saves nothing of a time without samples, and says what the DAC refuses', async () => {
   await part('dialog-close').click();
   await visit.page.keyboard.press('j');
@@ -85,9 +96,15 @@ it('saves nothing of a time without samples, and says what the DAC refuses', asy
   await visit.page.keyboard.press('w');
   await part('export-start').click();
   await expect.poll(() => part('export-said').textContent()).toContain('no sample');
-  await part('export-format').selectOption('arrow');
-  await part('export-start').click();
-  // A DAC with Arrow has no samples of that time either.
-  await expect.poll(() => part('export-said').textContent()).toMatch(/Arrow|no sample/);
+  for (const [format, said] of [
+    // A DAC with Arrow has no samples of that time either.
+    ['arrow', /Arrow|no sample/],
+    ['parquet', /Arrow|no sample/],
+    ['mcap', /no sample/],
+  ] as const) {
+    await part('export-format').selectOption(format);
+    await part('export-start').click();
+    await expect.poll(() => part('export-said').textContent()).toMatch(said);
+  }
   visit.complaints.length = 0;
 });

@@ -8,9 +8,9 @@ use crate::{
 use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, DirBuilder, File, OpenOptions, Permissions},
     io::{self, Read, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -64,7 +64,8 @@ pub fn restore(
         let path = path.to_owned();
         move |error| RestoreError::Io { doing, path, error }
     };
-    let staging = tempfile::Builder::new().prefix(".oasis-restore-").tempdir_in(beside);
+    let private = Permissions::from_mode(0o700);
+    let staging = tempfile::Builder::new().prefix(".oasis-restore-").permissions(private).tempdir_in(beside);
     let staging = staging.map_err(doing("make a folder in", beside))?;
     let mut extracting =
         Extracting { from, folder: staging.path(), files: BTreeMap::new(), read: 0, progress };

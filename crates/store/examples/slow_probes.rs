@@ -43,7 +43,9 @@ fn main() -> Done<()> {
     }
     let opened = open(config)?;
     let before = measure(&opened, folder.path())?;
-    for segment in opened.store.catalogue().segments()? {
+    // The catalogue is locked for one query.
+    let segments = opened.store.catalogue().segments()?;
+    for segment in segments {
         opened.store.group(&segment, || true)?;
     }
     let after = measure(&opened, folder.path())?;

@@ -17,6 +17,7 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
+use tempfile::TempDir;
 
 /// Largest file that is read at once, so that its size is that of its content even if another file replaces it.
 const AT_ONCE: u64 = 16 * 1024 * 1024;
@@ -115,7 +116,7 @@ impl<W: Write> Writing<W> {
             Source::File(path) => self.file(place, path),
             Source::Folder(path) => self.folder(place, path, 0),
             Source::Archive(path) => {
-                let scratch = tempfile::Builder::new().prefix("oasis-backup-").tempdir()?;
+                let scratch = scratch()?;
                 let put = |name: &str, size, file| self.put(&format!("{place}/{name}"), size, file);
                 Ok(snapshot::snapshot(path, scratch.path(), put)?)
             }
@@ -146,7 +147,7 @@ impl<W: Write> Writing<W> {
 
     fn file(&mut self, place: &str, path: &Path) -> anyhow::Result<()> {
         if path.extension().is_some_and(|ending| ending == "sqlite3") {
-            let scratch = tempfile::Builder::new().prefix("oasis-backup-").tempdir()?;
+            let scratch = scratch()?;
             let copy = scratch.path().join("copy.sqlite3");
             snapshot::copy_database(path, &copy)?;
             let file = File::open(&copy)?;
@@ -172,6 +173,12 @@ impl<W: Write> Writing<W> {
         self.progress.show(|| format!("{:.1} MiB, {place}", bytes as f64 / (1024.0 * 1024.0)));
         Ok(())
     }
+}
+
+/// Makes a folder for the copy of a database, which nobody else can read.
+fn scratch() -> io::Result<TempDir> {
+    let private = fs::Permissions::from_mode(0o700);
+    tempfile::Builder::new().prefix("oasis-backup-").permissions(private).tempdir()
 }
 
 /// Whether a file belongs to a running process, or is not complete.

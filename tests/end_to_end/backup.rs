@@ -12,7 +12,7 @@ use std::{
 const RULES: &str = r#"input cpu = "*/processor" : OASIS::System::LinuxProcessorProbe;
 
 alarm Runs {
-  raise cpu.idle_time + cpu.user_time > 0;
+  raise cpu.idle_time + cpu.user_time > 0 {jiffy};
 }
 "#;
 

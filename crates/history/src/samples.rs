@@ -57,7 +57,10 @@ impl Samples {
         Self {
             node: node.into(),
             instance: instance.into(),
-            reader: Reader::new(node, instance, Start::Time(from)).with_archive(archive.clone()).until(until).with_groups(),
+            reader: Reader::new(node, instance, Start::Time(from))
+                .with_archive(archive.clone())
+                .until(until)
+                .with_groups(),
             bytes,
             losses: LossTracker::new(archive, from),
             pieces: VecDeque::new(),

@@ -77,7 +77,7 @@ struct Described {
     type_name: String,
     row_bytes: String,
     bytes: usize,
-    /// The schema in pieces.
+    /// The schema in pieces: literals, or characters if it is too long for one.
     lines: Vec<String>,
     is_long: bool,
     uuid: String,
@@ -214,7 +214,10 @@ impl Builder<'_> {
             type_name: part("_type"),
             row_bytes: self.constants.get(&probe.name).cloned().unwrap_or_default(),
             bytes: columns.iter().map(|column| column.width).sum(),
-            lines: pieces(&schema, SCHEMA_LINE).iter().map(|piece| literal(piece)).collect(),
+            lines: match schema.len() > TEXT {
+                true => characters(&schema),
+                false => pieces(&schema, SCHEMA_LINE).iter().map(|piece| literal(piece)).collect(),
+            },
             is_long: schema.len() > TEXT,
             uuid: bytes_of(probe.uuid?),
             crc: format!("{:#010x}", crc32fast::hash(schema.as_bytes())),
@@ -240,6 +243,17 @@ fn column_kind(primitive: Primitive) -> &'static str {
         Class::Real => "OASIS_REAL",
         Class::Text => "OASIS_ROWS",
     }
+}
+
+/// The characters of a text for which C99 guarantees no literal, with the zero that ends it.
+fn characters(text: &str) -> Vec<String> {
+    let bytes: Vec<u8> = text.bytes().chain([0]).collect();
+    let character = |byte: &u8| match byte {
+        b'\'' | b'\\' => format!("'\\{}',", char::from(*byte)),
+        b' '..=b'~' => format!("'{}',", char::from(*byte)),
+        other => format!("'\\{other:03o}',"),
+    };
+    bytes.chunks(20).map(|line| line.iter().map(character).collect::<Vec<_>>().join(" ")).collect()
 }
 
 /// The bytes in the order of the text.

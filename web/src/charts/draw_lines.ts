@@ -48,11 +48,13 @@ export function drawLine(
     }
     const last = plot.y(line.last(column));
     if (bottom - top < width) {
-      if (isJoined) ctx.lineTo(x, bottom);
+      // The end of the column, as slopes have it: at its low end, a curve would have a kink where it gets steep.
+      const end = Number.isNaN(last) ? bottom : last;
+      if (isJoined) ctx.lineTo(x, end);
       // A single sample must be visible, too.
-      else ctx.rect(x - width / 2, bottom - width / 2, width, width);
-      ctx.moveTo(x, bottom);
-      before = bottom;
+      else ctx.rect(x - width / 2, end - width / 2, width, width);
+      ctx.moveTo(x, end);
+      before = end;
       edge = Math.round(x + width / 2);
     } else if (isJoined && isMonotonic(before, last, top, bottom, width / 2)) {
       ctx.lineTo(x, last);

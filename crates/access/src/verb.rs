@@ -213,6 +213,7 @@ mod tests {
             ProbeRequest::Deadband { .. } => Verb::Deadband,
             ProbeRequest::Demand(_) => Verb::Demand,
             ProbeRequest::DemandOff => Verb::DemandOff,
+            ProbeRequest::Reset { .. } => Verb::Reset,
         }
     }
 
@@ -226,6 +227,7 @@ mod tests {
             (r#"{"command":"trigger"}"#, "trigger"),
             (r#"{"command":"deadband","metric":"x"}"#, "deadband"),
             (r#"{"command":"demand-off"}"#, "demand-off"),
+            (r#"{"command":"reset"}"#, "reset"),
         ] {
             let request: ProbeRequest = serde_json::from_str(text).unwrap();
             assert_eq!(Verb::of_command(name), Some(verb_of(&request)), "{name}");

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
@@ -23,7 +26,12 @@ const PICTURE = Buffer.from(
   'base64',
 );
 
-const rig = new Rig(() => Oasis.dac());
+const folder = mkdtempSync(join(tmpdir(), 'oasis-map-'));
+const rig = new Rig(() => {
+  const config = join(folder, 'oasis.toml');
+  writeFileSync(config, '[doors]\ntile_origins = ["https://tile.example.org"]\n');
+  return Oasis.dac({}, '--config', config);
+});
 const nodes: PlainNode[] = [];
 let visit: Visit;
 
@@ -69,7 +77,10 @@ afterEach(async () => {
   await visit.close();
 });
 
-afterAll(() => Promise.all(nodes.map((node) => node.stop())));
+afterAll(async () => {
+  await Promise.all(nodes.map((node) => node.stop()));
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const part = (testId: string): Locator => visit.page.getByTestId(testId);
 const map = () => part('map-canvas').last();
@@ -188,4 +199,31 @@ it('keeps shapes of a file and the address of tiles in its layout', async () => 
   expect(await part('map-tiles').inputValue()).toBe('/tiles/{z}/{x}/{y}.png');
   await part('map-shapes-remove').click();
   await expect.poll(() => part('map-shapes-remove').count()).toBe(0);
+});
+
+it('shows tiles of a server that the DAC allows, and says what to set for another one', async () => {
+  const seen: string[] = [];
+  await visit.page.route(/example\.(org|net)/, (route) => {
+    seen.push(new URL(route.request().url()).host);
+    return route.fulfill({ contentType: 'image/png', body: PICTURE });
+  });
+  const choose = async (address: string) => {
+    // A panel that has changed shows its ground no more.
+    if (!(await part('map-tiles').isVisible())) await part('map-ground').click();
+    await part('map-tiles').fill(address);
+    await visit.page.keyboard.press('Enter');
+  };
+  await choose('https://tile.example.org/{z}/{x}/{y}.png');
+  await expect.poll(() => seen.length).toBeGreaterThan(0);
+  expect(await part('map-tiles-failed').count()).toBe(0);
+  expect(visit.complaints).toEqual([]);
+  seen.length = 0;
+  await choose('https://tile.example.net/{z}/{x}/{y}.png');
+  await expect
+    .poll(() => part('map-tiles-failed').textContent())
+    .toContain('tile_origins = ["https://tile.example.net"]');
+  await visit.screenshot('map-tiles-refused');
+  expect(seen).toEqual([]);
+  expect(visit.complaints.every((text) => /CSP|Content.Security.Policy/i.test(text))).toBe(true);
+  visit.complaints.length = 0;
 });

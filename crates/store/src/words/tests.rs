@@ -38,8 +38,14 @@ fn batch(records: &[(u8, &str)]) -> Vec<u8> {
 /// An index of these batches, at positions of multiples of 10 MB.
 fn written(batches: &[Vec<u8>]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let header =
-        FileHeader { number: SEGMENT, nonce: NONCE, created: Nanos(0), epoch: Epoch(1), marks_syncs: true };
+    let header = FileHeader {
+        number: SEGMENT,
+        nonce: NONCE,
+        created: Nanos(0),
+        epoch: Epoch(1),
+        marks_syncs: true,
+        has_groups: false,
+    };
     fs::write(segment_file::path(folder.path(), SEGMENT), header.write()).unwrap();
     let (mut draft, mut pace) = (Draft::default(), Pace::every(1024));
     for (at, batch) in batches.iter().enumerate() {

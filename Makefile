@@ -106,6 +106,7 @@ lint-python: target/venv/installed ## Check formatting, lints and types of Pytho
 
 lint-java: maven ## Compile Java with all warnings as errors
 	cd sdk/java && $(MVN) test-compile
+
 lint-go: go ## Check formatting and lints of Go alone
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l sdk/go); test -z "$$unformatted" || { echo "not formatted (gofmt -w sdk/go): $$unformatted"; exit 1; }
 	cd sdk/go && $(GO) vet ./...
@@ -177,6 +178,7 @@ test-python: python table-readers ## Python: the package and what is generated f
 test-java: maven ## Java: unit tests, and a node with a real DAC
 	$(BUILD)
 	cd sdk/java && OASIS_BIN=$(CURDIR)/target/debug/oasis $(MVN) package
+
 test-go: go ## Go: the module by itself, and with a real DAC
 	$(BUILD)
 	cd sdk/go && OASIS_BIN=$(CURDIR)/target/debug/oasis $(GO) test -race ./...

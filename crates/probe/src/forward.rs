@@ -209,8 +209,12 @@ impl ForwardedNode {
     /// Notes that an instance has taken samples up to this number.
     pub fn taken(&self, instance: usize, taken: u64) {
         self.live.outbox.with(|held| {
-            if let Some(progress) = held.progress.get_mut(instance) {
-                progress.taken = progress.taken.max(taken);
+            if let Some(progress) = held.progress.get_mut(instance)
+                && taken > progress.taken
+            {
+                progress.taken = taken;
+                // A node that has left connects once more: the DAC must learn of these samples.
+                held.has_left = false;
             }
         });
     }

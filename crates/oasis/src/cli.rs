@@ -104,7 +104,7 @@ It changes nothing, and fails if there is a problem.")]
   oasis node --tem http://192.0.2.7:7070 --dac-name hall-1
   oasis node --name plant-7 --probe processor=ProcessorProbe_SmokeTest@2 --probe memory
   oasis node --probe 'process(name=postgres)=db@2' --probe 'windsonic(port=/dev/ttyUSB0)'
-  oasis node --serial /dev/ttyUSB0,115200    carries a device without an operating system, under its name
+  oasis node --serial /dev/ttyUSB0,115200    a device without an operating system
   oasis node --device udp:192.0.2.7:7080     devices of a network of their own")]
     Node(Node),
     #[cfg(feature = "live")]

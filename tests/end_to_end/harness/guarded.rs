@@ -74,7 +74,9 @@ impl Guarded {
         }
         let body = body.map(Value::to_string).unwrap_or_default();
         let mut answer = self.agent.run(request.body(body).expect("a request")).expect("an answer");
-        (answer.status().as_u16(), answer.body_mut().read_to_string().expect("text"))
+        // Some answers are files of other formats.
+        let bytes = answer.body_mut().read_to_vec().expect("a body");
+        (answer.status().as_u16(), String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// A document that must exist.

@@ -32,7 +32,12 @@ pub fn program(path: &Path) -> Command {
 
 /// Arguments of a DAC, page and node in one, without an archive unless these name one.
 fn up<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
-    let names_one = arguments.iter().any(|argument| ["--archive", "--config"].contains(argument));
+    let mut words = arguments.iter();
+    let names_one = arguments.contains(&"--archive")
+        || words.any(|word| *word == "--config")
+            && words
+                .next()
+                .is_some_and(|file| fs::read_to_string(file).is_ok_and(|text| text.contains("[archive]")));
     let kept = if names_one { &[][..] } else { &["--no-archive"] };
     [&["up", "--listen", ANY_PORT, "--channel-listen", ANY_PORT], kept, arguments].concat()
 }

@@ -12,8 +12,8 @@ import type { Target } from './view.ts';
 
 /** Minimum interval between two frames of a chart: smooth for the eye, with time left for the rest of the page. */
 const CHART_MS = 33;
-/** A transform of many samples, or a trace, is drawn less often. */
-const DRAWING_MS = 100;
+/** A transform of many samples, or a trace, is drawn ten times a second: data that come a little early do not wait for the next. */
+const DRAWING_MS = 95;
 const LIST_MS = 200;
 /** Hundreds of transforms. */
 const SPECTROGRAM_MS = 500;

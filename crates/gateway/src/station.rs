@@ -97,6 +97,11 @@ impl Station {
         self.guess_why();
     }
 
+    /// Whether no device is heard on it.
+    pub fn is_empty(&self) -> bool {
+        self.devices.is_empty()
+    }
+
     /// Does what is due. Called at least every 100 ms.
     pub fn tick(&mut self, now: Moment, out: &mut Out) {
         let (registry, number) = (&self.registry, self.number);
@@ -207,7 +212,8 @@ impl Station {
 
     fn refuse(&mut self, error: &str, now: Instant) {
         LineStats::add(&self.stats.refused_frames, 1);
-        if is_due(&mut self.log.refused, now) {
+        // Each connection has a station: their refusals together are logged once.
+        if is_due(&mut self.log.refused, now) && self.stats.is_refusal_due(now, LOG_AGAIN) {
             tracing::warn!(line = %self.what, error, "a device is refused: this is counted, and logged once an hour");
         }
     }
@@ -248,7 +254,8 @@ fn send(peer: Peer, bytes: Vec<u8>, out: &mut Out) {
 }
 
 /// Whether something may be logged now.
-fn is_due(logged: &mut Option<Instant>, now: Instant) -> bool {
+/// Whether something that was logged at this time is to be logged again.
+pub fn is_due(logged: &mut Option<Instant>, now: Instant) -> bool {
     let is_due = logged.is_none_or(|logged| now.saturating_duration_since(logged) >= LOG_AGAIN);
     if is_due {
         *logged = Some(now);

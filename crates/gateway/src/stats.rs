@@ -1,6 +1,12 @@
 //! Counters of a line, shared by the thread that reads it and the probe that reports them.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::{
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 /// Counters since the process began.
 #[derive(Debug, Default)]
@@ -27,9 +33,23 @@ pub struct LineStats {
     pub devices: AtomicU32,
     /// Whether the line is open.
     pub is_open: AtomicBool,
+    /// When a refusal was first logged.
+    first_refusal: OnceLock<Instant>,
+    /// Milliseconds from then to when it is logged again.
+    next_refusal: AtomicU64,
 }
 
 impl LineStats {
+    /// Whether a refused device is to be logged; no more than once in this time.
+    pub fn is_refusal_due(&self, now: Instant, again: Duration) -> bool {
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let since = millis(now.saturating_duration_since(*self.first_refusal.get_or_init(|| now)));
+        let next = self.next_refusal.load(Ordering::Relaxed);
+        let later = since.saturating_add(millis(again));
+        since >= next
+            && self.next_refusal.compare_exchange(next, later, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
     /// Adds to a counter.
     pub fn add(counter: &AtomicU64, count: u64) {
         counter.fetch_add(count, Ordering::Relaxed);

@@ -42,7 +42,7 @@ impl ArchiveFolder {
         }
         if config.directory.is_empty() {
             config.directory = usual().context(
-                "no archive is named: use --archive DIR (OASIS_ARCHIVE), or --config FILE (OASIS_CONFIG) with archive.directory",
+                "no archive is named, and oasis up has kept none in ~/.local/share/oasis/archive: use --archive DIR (OASIS_ARCHIVE), or --config FILE (OASIS_CONFIG) with archive.directory",
             )?;
         }
         if Path::new(&config.directory).is_file() {
@@ -53,7 +53,7 @@ impl ArchiveFolder {
 }
 
 /// The archive of `oasis up`, if it has been kept.
-fn usual() -> Option<String> {
+pub fn usual() -> Option<String> {
     let folder = usual_archive().filter(|folder| folder.is_dir())?;
     Some(folder.to_string_lossy().into_owned())
 }

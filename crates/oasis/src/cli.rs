@@ -58,7 +58,7 @@ pub enum Verb {
   oasis up --archive ~/samples               keep what comes in: docs/guides/keep-samples-on-disk.md")]
     Up(Up),
     #[cfg(feature = "live")]
-    /// DAC, page and a simulated plant of three nodes: with alarms, losses, restarts, logs and a map. Keeps nothing.
+    /// DAC, page and a simulated plant of three nodes: with alarms, losses, restarts, logs and a map. Keeps nothing, even if an archive is named.
     #[command(after_help = "Examples:
   oasis demo                                 the page is at http://127.0.0.1:7070
   oasis demo --listen 127.0.0.1:7080 --channel-listen 127.0.0.1:7081

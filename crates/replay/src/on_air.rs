@@ -44,7 +44,8 @@ impl OnAir {
             name: instance.as_ref().into(),
             probe_type: probe_type.uuid,
             kind: *kind,
-            demand: None, declared: None,
+            demand: None,
+            declared: None,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
         (probe_type.clone(), announced)

@@ -94,7 +94,8 @@ impl Liar {
                         name: "instance 0".into(),
                         probe_type: probe_type.uuid,
                         kind: ProbeKind::Pushed,
-                        demand: None, declared: None,
+                        demand: None,
+                        declared: None,
                         state: InstanceState { hertz: None, enabled: true, recorder: None },
                     }];
                     self.say(&[NodeMessage::Register { types: vec![probe_type], instances }], shared);

@@ -213,7 +213,8 @@ impl NodeHost {
             name: instance_name(number),
             probe_type: self.probe_type.uuid,
             kind: ProbeKind::Pushed,
-            demand: None, declared: None,
+            demand: None,
+            declared: None,
             state,
         };
         let (name, uuid) = (self.name(), self.uuid);

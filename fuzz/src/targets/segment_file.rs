@@ -67,16 +67,21 @@ fn count(piece: &Piece) -> usize {
     }
 }
 
-fn file(mut records: &[u8]) -> Vec<u8> {
-    let (number, created, epoch) = (1, Nanos(1), Epoch(1));
-    let header = FileHeader { number, nonce: NONCE, created, epoch, marks_syncs: true, has_groups: true };
-    let mut bytes = header.write().to_vec();
-    let mut index = None;
-    while let Some((&[kind, number, low, high], rest)) = records.split_first_chunk() {
+fn file(mut input: &[u8]) -> Vec<u8> {
+    let mut records = Vec::new();
+    while let Some((&[kind, number, low, high], rest)) = input.split_first_chunk() {
         let length = usize::from(u16::from_le_bytes([low, high])).min(rest.len());
         let (payload, rest) = rest.split_at(length);
-        records = rest;
-        let kind = KINDS[usize::from(kind) % KINDS.len()];
+        input = rest;
+        records.push((KINDS[usize::from(kind) % KINDS.len()], number, payload));
+    }
+    let (number, created, epoch) = (1, Nanos(1), Epoch(1));
+    // Only a file with groups is of the version that has them.
+    let has_groups = records.iter().any(|(kind, ..)| *kind == Kind::Group);
+    let header = FileHeader { number, nonce: NONCE, created, epoch, marks_syncs: true, has_groups };
+    let mut bytes = header.write().to_vec();
+    let mut index = None;
+    for (kind, number, payload) in records {
         let position = bytes.len() as u64;
         let start = Start { nonce: NONCE, position, follows_sync: kind as u8 == number };
         index = (kind == Kind::Index).then_some(position);

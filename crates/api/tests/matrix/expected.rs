@@ -36,6 +36,7 @@ const SQL: &[&str] = &["sql"];
 const RUNS: &[&str] = &["runs"];
 const ANNOTATIONS: &[&str] = &["annotations"];
 const ALARMS: &[&str] = &["alarms"];
+const LABELS: &[&str] = &["labels"];
 const COMMAND: &[&str] = &[
     "command:hertz",
     "command:enable",
@@ -45,6 +46,7 @@ const COMMAND: &[&str] = &[
     "command:deadband",
     "command:demand",
     "command:demand-off",
+    "command:reset",
 ];
 
 /// All routes.
@@ -136,6 +138,9 @@ pub const ROUTES: &[Expected] = &[
     everywhere("DELETE /api/v1/test-runs/{test_run}", RUNS),
     everywhere("POST /api/v1/test-runs/{test_run}/stop", RUNS),
     somewhere("GET /api/v1/test-runs/{test_run}/comparison", PAST),
+    somewhere("GET /api/v1/settings", READ),
+    somewhere("GET /api/v1/labels", READ),
+    somewhere("PATCH /api/v1/labels", LABELS),
     somewhere("GET /api/v1/annotations", READ),
     somewhere("POST /api/v1/annotations", ANNOTATIONS),
     somewhere("DELETE /api/v1/annotations/{annotation}", ANNOTATIONS),

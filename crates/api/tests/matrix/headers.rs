@@ -15,7 +15,7 @@ use tokio::{
 const ALWAYS: [(&str, &str); 7] = [
     (
         "content-security-policy",
-        "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; img-src 'self' data:; frame-ancestors 'none'",
     ),
     ("x-frame-options", "DENY"),
     ("x-content-type-options", "nosniff"),

@@ -1,7 +1,7 @@
 //! TCP: a device each connection.
 
 use super::{LOOK, LineAddress, READ, Shared, moment, resolved, spawn, warn_if_exposed};
-use crate::station::Out;
+use crate::station::{Out, is_due};
 use std::{
     io::{self, Read, Write},
     net::{TcpListener, TcpStream},
@@ -17,6 +17,8 @@ use std::{
 const MOST: usize = 256;
 /// A connection that sends nothing for so long is closed: its device sends something each second.
 const SILENT: Duration = Duration::from_secs(30);
+/// A connection is closed after so long if no device is behind it: it takes a place.
+const UNKNOWN: Duration = Duration::from_secs(10);
 /// A device that does not read for so long is given up.
 const STUCK: Duration = Duration::from_secs(1);
 
@@ -34,6 +36,7 @@ pub fn start(address: &str, shared: Shared) -> io::Result<(String, Vec<JoinHandl
 fn listen(listener: &TcpListener, what: &str, shared: &Shared) {
     let connections = Arc::new(AtomicUsize::new(0));
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
+    let mut full = None;
     while !shared.is_stopping() {
         let Ok((stream, peer)) = listener.accept() else {
             thread::sleep(LOOK);
@@ -41,7 +44,9 @@ fn listen(listener: &TcpListener, what: &str, shared: &Shared) {
             continue;
         };
         if connections.load(Ordering::Relaxed) >= MOST {
-            tracing::debug!(line = what, %peer, "connection refused: there are {MOST}");
+            if is_due(&mut full, Instant::now()) {
+                tracing::warn!(line = what, %peer, "a connection is refused: there are {MOST}. This is logged once an hour");
+            }
             continue;
         }
         connections.fetch_add(1, Ordering::Relaxed);
@@ -68,8 +73,12 @@ fn carry(mut stream: TcpStream, what: &str, shared: &Shared) -> io::Result<()> {
     stream.set_read_timeout(Some(LOOK))?;
     stream.set_write_timeout(Some(STUCK))?;
     let mut station = shared.station(what, false);
-    let (mut buffer, mut out, mut heard) = ([0; READ], Out::new(), Instant::now());
+    let begun = Instant::now();
+    let (mut buffer, mut out, mut heard) = ([0; READ], Out::new(), begun);
     while !shared.is_stopping() && heard.elapsed() < SILENT {
+        if station.is_empty() && begun.elapsed() >= UNKNOWN {
+            return Ok(());
+        }
         let count = match stream.read(&mut buffer) {
             Ok(0) => return Ok(()),
             Ok(count) => count,

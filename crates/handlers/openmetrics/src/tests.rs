@@ -45,7 +45,8 @@ fn connect(dac: &Arc<Dac>, schema: &str, write: impl FnOnce(&mut RowWriter<'_>))
         name: "tank".into(),
         probe_type: probe_type.uuid,
         kind: ProbeKind::Pushed,
-        demand: None, declared: None,
+        demand: None,
+        declared: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
     let mut session = NodeSession::new(dac.clone(), mpsc::channel(1).0);

@@ -41,7 +41,8 @@ impl TestDac {
             name: (*name).into(),
             probe_type: beat.uuid,
             kind: ProbeKind::Pushed,
-            demand: None, declared: None,
+            demand: None,
+            declared: None,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
         let instances = instances.iter().map(instance).collect();

@@ -154,7 +154,8 @@ impl Output {
             name: name.to_owned(),
             probe_type: probe_type.uuid,
             kind: ProbeKind::Pushed,
-            demand: None, declared: None,
+            demand: None,
+            declared: None,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
         let answers =

@@ -43,12 +43,23 @@ impl Other {
         };
         let hop = Hop { dac: "hall-2".into(), epoch: Epoch(7), clock_offset_ns: None, round_trip_ns: None };
         let (is_online, attach, since, path) = (true, None, now(), vec![hop]);
-        upstream.node(RelayedNode { identity, is_online, attach, since, is_replay: false, path, labels: Default::default() }).unwrap();
+        upstream
+            .node(RelayedNode {
+                identity,
+                is_online,
+                attach,
+                since,
+                is_replay: false,
+                path,
+                labels: Default::default(),
+            })
+            .unwrap();
         let announced = RegisteredInstance {
             name: "pump".into(),
             probe_type: pump().uuid,
             kind: ProbeKind::Pushed,
-            demand: None, declared: None,
+            demand: None,
+            declared: None,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
         upstream.instance("north", announced, &Arc::new(pump()), Some(Uuid::from_u128(run))).unwrap();

@@ -176,7 +176,8 @@ fn greeting_with<T: Sample>(name: &str) -> anyhow::Result<(Encoder, [NodeMessage
         name: name.into(),
         probe_type: probe_type.uuid,
         kind: ProbeKind::Pushed,
-        demand: None, declared: None,
+        demand: None,
+        declared: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     };
     let hello = NodeMessage::Hello {

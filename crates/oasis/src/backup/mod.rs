@@ -5,7 +5,7 @@ mod restore;
 
 pub use restore::{Arguments as RestoreArguments, run as restore};
 
-use crate::{config::Config, progress::Progress};
+use crate::{archive_folder, config::Config, progress::Progress};
 use anyhow::{Context, bail};
 use clap::Args;
 use oasis_backup::{BackupWriter, Manifest, WriteError};
@@ -30,7 +30,7 @@ pub struct Arguments {
     /// Configuration file of the DAC.
     #[arg(long, value_name = "FILE", env = "OASIS_CONFIG")]
     config: Option<PathBuf>,
-    /// Folder of the archive [default: archive.directory of the configuration file].
+    /// Folder of the archive [default: archive.directory of the configuration file; without one, that of oasis up].
     #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
     archive: Option<String>,
     /// Folder of accounts and audit log [default: access.directory of the configuration file, or ~/.local/state/oasis/access].
@@ -70,6 +70,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     file.as_file().sync_all()?;
     file.persist_noclobber(path).with_context(|| format!("cannot write {}", path.display()))?;
     File::open(folder).and_then(|folder| folder.sync_all())?;
+    let places: Vec<_> =
+        parts.all.iter().map(|part| part.place.split('/').next().unwrap_or_default()).collect();
+    eprintln!("{} has: {}", path.display(), listed(places));
     eprintln!(
         "{}: {:.1} MiB. It has secrets (password hashes, keys, tokens): only you can read it, keep it so",
         path.display(),
@@ -86,10 +89,30 @@ fn parts(arguments: &Arguments) -> anyhow::Result<Parts> {
             *setting = folder;
         }
     };
+    let flags = [
+        ("--archive", &arguments.archive),
+        ("--access", &arguments.access),
+        ("--layouts-dir", &arguments.layouts_dir),
+        ("--rules-dir", &arguments.rules_dir),
+    ];
+    for (flag, folder) in flags {
+        if let Some(folder) = named(folder)
+            && !Path::new(&folder).is_dir()
+        {
+            bail!("{folder} ({flag}) is no folder: a backup would lack it");
+        }
+    }
     replace(&mut config.archive.directory, &arguments.archive);
+    if arguments.config.is_none() && config.archive.directory.is_empty() {
+        config.archive.directory = archive_folder::usual().unwrap_or_default();
+    }
     replace(&mut config.access.directory, &arguments.access);
     replace(&mut config.doors.layouts_dir, &arguments.layouts_dir);
     replace(&mut config.rules.directory, &arguments.rules_dir);
+    let archive = &config.archive.directory;
+    if !archive.is_empty() && !Path::new(archive).is_dir() {
+        bail!("{archive} (archive.directory) is no folder: a backup would lack the samples");
+    }
     Parts::of(&config, arguments.config.as_deref())
 }
 
@@ -173,6 +196,12 @@ impl<W: Write> Writing<W> {
         self.progress.show(|| format!("{:.1} MiB, {place}", bytes as f64 / (1024.0 * 1024.0)));
         Ok(())
     }
+}
+
+/// Lists each once.
+fn listed(mut places: Vec<&str>) -> String {
+    places.dedup();
+    places.join(", ")
 }
 
 /// Makes a folder for the copy of a database, which nobody else can read.

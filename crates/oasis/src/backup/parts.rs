@@ -12,8 +12,14 @@ use std::{
 /// The configuration file in a backup.
 pub const CONFIG: &str = "oasis.toml";
 /// Settings that are folders of a part of their own.
-const FOLDERS: [&str; 5] =
-    ["archive/directory", "access/directory", "doors/layouts_dir", "rules/directory", "tls/ca_directory"];
+pub const FOLDERS: [&str; 6] = [
+    "archive/directory",
+    "access/directory",
+    "channel/settings_dir",
+    "doors/layouts_dir",
+    "rules/directory",
+    "tls/ca_directory",
+];
 
 /// A folder or file.
 #[derive(Debug)]
@@ -60,6 +66,9 @@ impl Parts {
         }
         if let Some(rules) = config.rules_directory() {
             parts.add("rules/directory", "rules", Source::Folder(rules.into()));
+        }
+        if let Some(settings) = config.settings_directory() {
+            parts.add("channel/settings_dir", "settings", Source::Folder(settings));
         }
         parts.add("doors/layouts_dir", "layouts", folder(&config.doors.layouts_dir));
         let ca = PathBuf::from(&config.tls.ca_directory);
@@ -133,7 +142,7 @@ mod tests {
     fn all_that_the_configuration_names_is_a_part() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name).display().to_string();
-        for name in ["samples", "samples-rules", "access", "layouts", "ca", "more.d"] {
+        for name in ["samples", "samples-rules", "samples-settings", "access", "layouts", "ca", "more.d"] {
             fs::create_dir(at(name)).unwrap();
         }
         for name in ["dac.pem", "dac.key", "plant.rules", "relay.token"] {
@@ -159,6 +168,7 @@ mod tests {
         let expected = [
             "access",
             "rules",
+            "settings",
             "layouts",
             "ca",
             "rule-files/1/plant.rules",
@@ -170,6 +180,6 @@ mod tests {
             "archive",
         ];
         assert_eq!(places, expected);
-        assert_eq!(parts.settings.len(), 9);
+        assert_eq!(parts.settings.len(), 10);
     }
 }

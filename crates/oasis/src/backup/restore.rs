@@ -1,6 +1,6 @@
 //! `oasis restore`: a backup becomes a folder that a DAC can start from.
 
-use super::parts::CONFIG;
+use super::parts::{CONFIG, FOLDERS};
 use crate::progress::Progress;
 use anyhow::Context;
 use clap::Args;
@@ -57,6 +57,14 @@ fn settle(folder: &Path, target: &Path, manifest: &Manifest) -> io::Result<()> {
             Setting::Many(places) => Value::Array(places.iter().map(path).collect()),
         };
         set(&mut table, setting, value);
+    }
+    // What the backup lacks would be shared with the DAC that it was made of.
+    for setting in FOLDERS.into_iter().filter(|setting| !manifest.settings.contains_key(*setting)) {
+        if let Some((section, key)) = setting.split_once('/')
+            && let Some(Value::Table(section)) = table.get_mut(section)
+        {
+            section.remove(key);
+        }
     }
     if !original.is_empty() {
         fs::rename(&file, folder.join("oasis.original.toml"))?;

@@ -192,7 +192,7 @@ pub struct Addresses {
     /// Address that nodes connect to [default: 127.0.0.1:7071].
     #[arg(long, value_name = "HOST:PORT", env = "OASIS_CHANNEL_LISTEN")]
     pub channel_listen: Option<String>,
-    /// Folder of the archive, created if it does not exist [default: none; samples are kept in bounded memory].
+    /// Folder of the archive, created if it does not exist [default: of oasis up ~/.local/share/oasis/archive; otherwise none: samples are kept in bounded memory].
     #[arg(long, value_name = "DIR", env = "OASIS_ARCHIVE")]
     pub archive: Option<String>,
     /// File of rules that the DAC evaluates, or a directory of *.rules; may be repeated. Their alarms lie beside the archive unless rules.directory says where [default: none].

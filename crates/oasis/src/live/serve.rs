@@ -69,15 +69,16 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     stop.unless_again(ending).await
 }
 
-/// Everything in one process, with a simulated plant. What it stores is gone when it ends, unless an archive is named.
+/// Everything in one process, with a simulated plant. What it stores is gone when it ends.
 pub async fn demo(arguments: arguments::Demo) -> anyhow::Result<()> {
     let mut stop = Stop::listen()?;
     let folder = tempfile::Builder::new().prefix("oasis-demo-").tempdir()?;
     let mut config = Config::load(&arguments.common)?.with_addresses(arguments.addresses);
     config.rules.files.push(demo::write_rules(folder.path())?);
-    if config.archive.directory.is_empty() {
-        config.archive.directory = folder.path().join("archive").to_string_lossy().into_owned();
-    }
+    // Simulated samples belong into no archive, and simulated alarms into no folder of rules.
+    config.archive.directory = folder.path().join("archive").to_string_lossy().into_owned();
+    config.rules.directory.clear();
+    config.channel.settings_dir.clear();
     let dac = RunningDac::start(config, Parts::Dac).await?;
     let (channel, tls) = (dac.channel.clone(), dac.tls.clone());
     let plant = Plant::start(move || encryption::own_connector(&channel, tls.as_ref()))?;

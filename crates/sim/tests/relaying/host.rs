@@ -37,7 +37,8 @@ pub fn announced(instance: usize, probe_type: &ProbeType) -> RegisteredInstance 
         name: name(instance),
         probe_type: probe_type.uuid,
         kind: ProbeKind::Pushed,
-        demand: None, declared: None,
+        demand: None,
+        declared: None,
         state: InstanceState { hertz: None, enabled: true, recorder: None },
     }
 }

@@ -154,9 +154,10 @@ impl<W: Write + Send> File<W> {
     pub fn finish(self) -> Result<(), WriteError> {
         match self {
             #[cfg(feature = "arrow")]
-            Self::Arrow(stream, _) => stream.finish().map(drop),
+            Self::Arrow(stream, _) => Ok(stream.finish()?.flush()?),
+            // The footer is in the output's own buffer until then.
             #[cfg(feature = "arrow")]
-            Self::Parquet(file, _) => file.finish().map(drop),
+            Self::Parquet(file, _) => Ok(file.finish()?.flush()?),
             Self::Mcap(mut file) => file.finish(),
         }
     }

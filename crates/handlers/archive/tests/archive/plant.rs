@@ -173,7 +173,8 @@ impl Plant {
     /// The node says that its counter is of this type.
     fn register_as(&mut self, probe_type: ProbeType) {
         let instance = RegisteredInstance {
-            demand: None, declared: None,
+            demand: None,
+            declared: None,
             name: "counter".into(),
             probe_type: probe_type.uuid,
             kind: ProbeKind::Pushed,

@@ -44,7 +44,8 @@ impl Peer {
         let identity =
             NodeIdentity { name: name.into(), uuid, run, host: "h".into(), software: "test".into(), pid: 1 };
         let instance = RegisteredInstance {
-            demand: None, declared: None,
+            demand: None,
+            declared: None,
             name: "counter".into(),
             probe_type: counter().uuid,
             kind: ProbeKind::Pushed,

@@ -41,7 +41,8 @@ impl Copied {
             name: "beat".into(),
             probe_type: beat.uuid,
             kind: ProbeKind::Pushed,
-            demand: None, declared: None,
+            demand: None,
+            declared: None,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
         let mut session = NodeSession::new(dac.clone(), mpsc::channel(1).0);

@@ -241,7 +241,8 @@ impl Pumps {
             name: (*name).into(),
             probe_type: pump.uuid,
             kind: ProbeKind::Pushed,
-            demand: None, declared: None,
+            demand: None,
+            declared: None,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
         let instances = instances.iter().map(instance).collect();

@@ -18,9 +18,19 @@ pub(super) fn check(page: &str, channel: &str) -> Vec<Finding> {
         Err(error) => Finding::problem(
             about,
             format!("cannot listen on {listen}: {error}"),
-            format!("choose another address: {flag} HOST:PORT, or {key} in the configuration"),
+            format!(
+                "choose another address: {flag} HOST:PORT of oasis up and dac, or {key} in the configuration"
+            ),
         ),
     };
+    if !page.is_empty() && page == channel && !page.ends_with(":0") {
+        let says = format!("{page} is the address of the page, too");
+        let remedy = "choose another port for one of them: doors.listen, channel.listen";
+        return vec![
+            at("page", "--listen", "doors.listen", page),
+            Finding::problem("data channel", says, remedy),
+        ];
+    }
     vec![
         at("page", "--listen", "doors.listen", page),
         at("data channel", "--channel-listen", "channel.listen", channel),

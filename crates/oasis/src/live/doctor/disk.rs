@@ -11,8 +11,17 @@ pub(super) fn check(config: &ArchiveConfig) -> Finding {
     let folder = Path::new(&config.directory);
     let place = existing(folder);
     let shown = folder.display();
+    if let Some(file) = folder.ancestors().find(|path| path.is_file()) {
+        let says = format!("{shown} cannot be a folder: {} is a file", file.display());
+        return Finding::problem(
+            "archive",
+            says,
+            "name another: oasis up --archive DIR, or archive.directory",
+        );
+    }
     if let Err(error) = tempfile::tempfile_in(&place) {
-        let remedy = format!("give this user the folder {}, or name another: --archive DIR", place.display());
+        let remedy =
+            "give this user the folder, or name another: oasis up --archive DIR, or archive.directory";
         return Finding::problem("archive", format!("cannot write to {shown}: {error}"), remedy);
     }
     match oasis_store::free_bytes(&place) {
@@ -40,7 +49,11 @@ fn judge(folder: &Path, free: u64, left: u64) -> Finding {
     if free > left {
         return Finding::fine("archive", says);
     }
-    Finding::problem("archive", says, "free some space, or name another folder: --archive DIR")
+    Finding::problem(
+        "archive",
+        says,
+        "free some space, or name another folder: oasis up --archive DIR, or archive.directory",
+    )
 }
 
 #[cfg(test)]

@@ -79,14 +79,14 @@ fn check(arguments: &Arguments) -> Vec<Finding> {
     let mut config = match Config::read(arguments.config.as_deref()) {
         Ok(config) => config,
         Err(error) => {
-            let remedy = "mend that line; docs/reference/oasis.toml has all keys";
-            findings.push(Finding::problem("configuration", format!("{error:#}"), remedy));
+            let remedy =
+                "name a file that can be read, without what is wrong; docs/reference/oasis.toml has all keys";
+            let says = format!("{error:#}").split_whitespace().collect::<Vec<_>>().join(" ");
+            findings.push(Finding::problem("configuration", says, remedy));
             Config::default()
         }
     };
-    if arguments.config.is_none() {
-        config.place_archive(false);
-    }
+    config.place_archive(false);
     findings.extend(addresses::check(&config.doors.listen, &config.channel.listen));
     findings.push(clock::check());
     findings.push(limits::check());

@@ -165,7 +165,12 @@ impl RunningDac {
         }
         if let Some(directory) = settings.filter(|_| parts == Parts::Dac) {
             let read = dac.settings.open(&directory);
-            read.with_context(|| format!("cannot use {} (channel.settings_dir)", directory.display()))?;
+            read.with_context(|| {
+                format!(
+                    "cannot use {} for settings of nodes (channel.settings_dir; otherwise beside the archive, --archive DIR)",
+                    directory.display()
+                )
+            })?;
         }
         let archive = open_archive(config.archive, &dac)?;
         let archived = archive.as_ref().map(|archiving| archiving.archive.clone());

@@ -2,7 +2,7 @@ import type { InstanceEntry } from '../stream/protocol.ts';
 import type { Target } from '../stream/view.ts';
 import { expressionStrings } from '../strings/expressions.ts';
 import { mapReferences, parseExpression, referencesIn, type Syntax } from './syntax.ts';
-import { ExpressionError } from './tokens.ts';
+import { ExpressionError, quoteName } from './tokens.ts';
 
 const words = expressionStrings.expressions;
 
@@ -23,8 +23,9 @@ export function resolve(syntax: Syntax, instances: readonly Named[]): Syntax {
     }
     if (found.length === 0) throw new ExpressionError(words.unknownInstance(instance));
     if (found.length > 1) {
-      const nodes = found.slice(0, NAMED).map((entry) => entry.node);
-      throw new ExpressionError(words.ambiguous(instance, nodes.join(', '), found.length > NAMED));
+      const written = ({ node }: Named) => `${quoteName(node)}/${quoteName(instance)}`;
+      const choices = found.slice(0, NAMED).map(written);
+      throw new ExpressionError(words.ambiguous(instance, choices.join(' or '), found.length > NAMED));
     }
     return { ...reference, node: found[0].node };
   });

@@ -61,7 +61,7 @@ it('adds the node where one alone has the instance', () => {
   expect(resolved('valve.x * 2')).toBe('"plant-8"/valve.x * 2');
   expect(resolved('"plant-7"/oven.x')).toBe('"plant-7"/oven.x');
   expect(() => resolved('oven.x')).toThrow(
-    'Several nodes have an instance oven: write node/oven (plant-7, plant-8)',
+    'Several nodes have an instance oven: write "plant-7"/oven or "plant-8"/oven',
   );
   expect(() => resolved('pump.x')).toThrow('There is no instance pump');
   expect(() => resolved('mill/oven.x')).toThrow('There is no instance mill/oven');

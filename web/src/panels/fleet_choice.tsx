@@ -1,4 +1,5 @@
 import type { Schema } from '@oasis/wire';
+import { useSignal } from '@preact/signals';
 import { metricsOfAll } from '../fleet/metrics.ts';
 import { type GroupingName, groupings, MAX_METRICS, PERIODS } from '../fleet/query.ts';
 import type { FleetSettings } from '../fleet/settings.ts';
@@ -132,6 +133,13 @@ function TextField(props: {
   testId: string;
   onChange: (text: string) => void;
 }) {
+  // The panel is drawn again each second: what is being typed stays.
+  const typed = useSignal<string | undefined>(undefined);
+  const apply = () => {
+    const text = typed.value;
+    typed.value = undefined;
+    if (text !== undefined) props.onChange(text.trim());
+  };
   return (
     <label class="fleet-field">
       <span>{props.label}</span>
@@ -141,11 +149,14 @@ function TextField(props: {
         maxLength={200}
         title={props.tip}
         data-testid={props.testId}
-        value={props.value}
+        value={typed.value ?? props.value}
         spellcheck={false}
-        onChange={(event) => props.onChange(event.currentTarget.value.trim())}
+        onInput={(event) => {
+          typed.value = event.currentTarget.value;
+        }}
+        onBlur={apply}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') props.onChange(event.currentTarget.value.trim());
+          if (event.key === 'Enter') apply();
         }}
       />
     </label>

@@ -49,8 +49,8 @@ export const expressionStrings = {
       `${name} is not a metric. Write instance.metric, and quote names with other characters: "plant-7"/oven.temperature.`,
     noInput: 'The expression has no metric.',
     unknownInstance: (name: string) => `There is no instance ${name}.`,
-    ambiguous: (instance: string, nodes: string, hasMore: boolean) =>
-      `Several nodes have an instance ${instance}: write node/${instance} (${nodes}${hasMore ? ', \u2026' : ''}).`,
+    ambiguous: (instance: string, choices: string, hasMore: boolean) =>
+      `Several nodes have an instance ${instance}: write ${choices}${hasMore ? ' or another node' : ''}.`,
     unknownMetric: (instance: string, metric: string) => `${instance} has no metric ${metric}.`,
     notANumber: (name: string) => `${name} is not a number.`,
     longUnit: (most: number) => `A unit has at most ${most} characters.`,

@@ -131,5 +131,5 @@ fn damaged_and_hostile_backups_are_refused_and_leave_nothing() {
     assert!(restore(&flipped).contains("does not match its checksum"));
     assert!(restore(&good[..good.len() / 2]).contains("damaged"));
     assert!(restore(b"PK").contains("not a backup"));
-    assert!(refused(&["backup", "-o", "-", "--access", text(&at("nowhere"))]).contains("nothing to back up"));
+    assert!(refused(&["backup", "-o", "-", "--access", text(&at("nowhere"))]).contains("is no folder"));
 }

@@ -414,7 +414,9 @@ fn a_reader_resumes_at_another_dac_by_run_and_number() {
 #[test]
 fn a_command_that_comes_twice_is_executed_once() {
     let dac = Oasis::dac(&[]);
-    let relay = Relay::of(&[&dac]);
+    // With an audit log of its own: that of other DACs has their commands.
+    let folder = tempfile::tempdir().unwrap();
+    let relay = Relay::start(&["--upstream", dac.http(), "--access", folder.path().to_str().unwrap()]);
     let _node = Oasis::node(dac.channel(), &["--probe", "processor"]);
     ledger(&dac, "plant", "processor", "a sample", |ledger| ledger["received"] != 0);
     eventually("the node at the relay", || instance(&relay, "plant", "processor"));

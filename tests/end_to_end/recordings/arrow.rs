@@ -84,12 +84,11 @@ fn arrow_and_parquet_have_every_sample_with_its_types() {
 #[test]
 fn history_is_a_table_over_http_with_an_archive_and_without() {
     let folder = tempfile::tempdir().unwrap();
-    let archive = folder.path().join("archive");
-    let archive = archive.to_str().unwrap();
     let forms = ["vnd.apache.arrow.stream", "vnd.apache.parquet"];
-    let cases = [&["--archive", archive][..], &[]];
-    for (more, form) in cases.into_iter().flat_map(|more| forms.map(|form| (more, form))) {
+    for (is_archived, form) in [true, false].into_iter().flat_map(|is| forms.map(|form| (is, form))) {
         let ending = if form.ends_with("stream") { "arrow" } else { "parquet" };
+        let archive = folder.path().join(format!("archive-{ending}"));
+        let more = if is_archived { &["--archive", archive.to_str().unwrap()][..] } else { &[] };
         let arguments =
             [&["--name", "plant", "--probe", "processor@200", "--probe", "memory"][..], more].concat();
         let up = Oasis::up(&arguments);

@@ -6,6 +6,7 @@ import { suggestedMetrics } from '../fleet/metrics.ts';
 import type { FleetAnswer, FleetSelection } from '../fleet/query.ts';
 import type { FleetSettings } from '../fleet/settings.ts';
 import { formatInteger } from '../format/number.ts';
+import { OF_RULES } from '../state/choice.ts';
 import { readFleetSchemas, schemaByHash } from '../state/fleet_schemas.ts';
 import { changePanel } from '../state/panels.ts';
 import { range } from '../state/time.ts';
@@ -70,7 +71,9 @@ export function FleetPanel({ spec }: { spec: Spec }) {
   );
 }
 
-/** The metrics of a new panel, once the most common type is known. */
+/** The metrics of a new panel, once the most common type is known; those of rules come last. */
 function suggested(spec: Spec, schemas: readonly Schema[]): string[] | undefined {
-  return spec.metrics === undefined && schemas[0] ? suggestedMetrics(schemas[0]) : undefined;
+  const [first] = schemas;
+  const chosen = schemas.find(({ name }) => !name.startsWith(OF_RULES)) ?? first;
+  return spec.metrics === undefined && chosen ? suggestedMetrics(chosen) : undefined;
 }

@@ -5,7 +5,7 @@ import type { Target } from '../stream/view.ts';
 
 const WANTED = ['Processor', 'Memory'];
 /** Types of results and of derived instances (rules.md). Those of a rule that is gone stay online. */
-const OF_RULES = 'OASIS::Rules::';
+export const OF_RULES = 'OASIS::Rules::';
 
 export interface DefaultChoice {
   readonly targets: readonly Target[];

@@ -22,7 +22,7 @@ fn a_demo_has_alarms_losses_and_logs() {
         ledger(&demo, node, instance, "a sample", |ledger| ledger["received"] != 0);
     }
     let lossy = ledger(&demo, "robot-3", "arm", "a loss", |ledger| !causes(ledger).is_empty());
-    assert_eq!(causes(&lossy), ["ring_full"], "{lossy}");
+    assert!(causes(&lossy).iter().all(|cause| *cause == "ring_full"), "{lossy}");
     let hot = eventually("an alarm", || {
         let alarms = get(&demo, "/api/v1/alarms");
         alarms["alarms"].as_array()?.iter().find(|alarm| alarm["rule"] == "Hot").cloned()

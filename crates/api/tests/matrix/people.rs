@@ -42,7 +42,7 @@ const fn shows(name: &'static str, rules: &'static [&'static str], shows: Creden
 
 const READ: &[&str] = &["read-live,read-past */*"];
 const OPERATOR: &[&str] = &[
-    "read-live,read-past,command:hertz,command:enable,command:disable,command:sample-now,command:trigger,command:deadband,command:demand,command:demand-off,runs,annotations,alarms,layouts,export,sql */*",
+    "read-live,read-past,command:hertz,command:enable,command:disable,command:sample-now,command:trigger,command:deadband,command:demand,command:demand-off,command:reset,runs,annotations,alarms,labels,layouts,export,sql */*",
 ];
 
 /// All of them.

@@ -9,12 +9,13 @@ mod file;
 mod labels;
 mod program;
 mod shown;
+mod state;
 mod value;
 
 pub(crate) use apply::start as start_applying;
 pub use labels::{Label, LabelError, LabelFilter, LabelMap, MOST_LABELS, are_valid, check_key, check_label};
 pub(crate) use program::Program;
-pub use shown::{KeptCondition, KeptState, SettingState, Shown};
+pub use state::{KeptCondition, KeptState, SettingState, Shown};
 pub use value::{SettingName, SettingNameError, SettingValue};
 
 use oasis_channel::Failure;

@@ -1,82 +1,15 @@
-//! Labels and settings of an instance as tools show them: each effective value with its source.
+//! Finds labels and settings of an instance as tools show them: each effective value with its source.
 
 use super::{
     InstanceSettings, KeptSetting, Label, LabelMap, NodeSettings, SettingName, SettingValue, SettingsError,
+    state::{KeptCondition, KeptState, SettingState, Shown},
 };
 use crate::{instance::Instance, node::Node, registry::Registry};
 use oasis_wire::quantity::Nanos;
-use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
-
-/// Most settings of an instance that another DAC lists.
-const MOST_RELAYED: usize = 1_000;
-
-/// Labels and settings of an instance.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Shown {
-    /// Its own labels, without those of its node.
-    #[serde(default, skip_serializing_if = "LabelMap::is_empty")]
-    pub labels: LabelMap,
-    /// The settings that are kept, or differ from what the program has declared.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub settings: Vec<SettingState>,
-}
-
-/// A setting: its value, and where that comes from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SettingState {
-    /// `rate`, `enabled`, `deadband:METRIC`
-    pub setting: SettingName,
-    /// The value now; absent if it is unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<SettingValue>,
-    /// What the program has declared; absent if it is unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub program: Option<SettingValue>,
-    /// What is kept; absent if a command has set it for this run only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<KeptState>,
-}
-
-/// A kept setting.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct KeptState {
-    /// Its value.
-    pub value: SettingValue,
-    /// Who keeps it.
-    pub by: String,
-    /// Since when, on the DAC's clock.
-    pub at: Nanos,
-    /// Whether the present run of the node has it.
-    pub state: KeptCondition,
-    /// Why the node has refused it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
-}
-
-/// Whether a run has a kept setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum KeptCondition {
-    /// It has.
-    Applied,
-    /// It had, until somebody set another value for this run.
-    Replaced,
-    /// The node is not connected, or has not answered yet.
-    Waiting,
-    /// The node has refused it.
-    Refused,
-}
-
-impl Shown {
-    /// Returns whether this DAC would have listed it: it comes from another one.
-    pub fn is_valid(&self) -> bool {
-        super::are_valid(&self.labels) && self.settings.len() <= MOST_RELAYED
-    }
-}
 
 impl Registry {
     /// Returns labels and settings of an instance. Locks its ledger.

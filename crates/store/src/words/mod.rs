@@ -1,6 +1,6 @@
 //! Word indexes: which parts of a sealed segment file can contain a text, so that a search for a rare word reads little of it.
 //!
-//! A part has some of the file's batches with texts, of [`PART`] bytes at most; a longer batch has several parts. For each [gram](grams) (four characters in a row, folded to one case) the index
+//! A part has some of the file's batches with texts, of 64 KiB at most; a longer batch has several parts. For each gram (four characters in a row, folded to one case) the index
 //! has a row with a bit for each part. A word is in none of the parts in which one of its grams is missing. The reverse does not hold: grams share rows.
 
 mod file;

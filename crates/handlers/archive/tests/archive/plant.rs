@@ -117,6 +117,8 @@ pub fn config(directory: &Path) -> ArchiveConfig {
         min_free_bytes: 0,
         // The samples are of 1970.
         plausible_past_days: 0,
+        // Batches stay as they arrived: when they are grouped depends on the time.
+        group_batches: false,
         ..ArchiveConfig::default()
     }
 }

@@ -75,8 +75,9 @@ it('plays the past with chart, values and gauge in step, and stops where it is',
   expect(await part('playback').getAttribute('aria-pressed')).toBe('false');
   const value = () =>
     visit.page.locator('[data-testid=metric][data-metric=level] [data-testid=value]').textContent();
+  // The legend shows the mean of a column of the chart, which may have two samples.
   const isInStep = async () =>
-    Math.round(Number((await value())?.replace(/[^\d.]/g, ''))) === (await number('legend-value'));
+    Math.abs(Number((await value())?.replace(/[^\d.]/g, '')) - (await number('legend-value'))) <= 1;
   await expect.poll(isInStep).toBe(true);
   // It stands, and steps when asked to: 15 s in a hundred steps are less than a sample each.
   const ends = await text('ends');

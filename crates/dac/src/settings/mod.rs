@@ -1,7 +1,7 @@
 //! What lasts beyond a run of a node: settings that somebody wants to keep, and labels.
 //!
 //! A [`Settings`] book has them by the names of node and instance, in memory and, if it has a directory, in a file for each node. Once a
-//! node registers, [`apply`] sends the kept settings of its instances as commands. [`program`] knows what the program has declared, so
+//! node registers, `apply` sends the kept settings of its instances as commands. `program` knows what the program has declared, so
 //! that a reset returns to it.
 
 mod apply;

@@ -49,12 +49,12 @@ export function formatInstant(ms: number, now = Date.now()): string {
   return isSameDay(ms, now) ? formatClock(ms) : `${formatDay(ms)}:${two(new Date(ms).getSeconds())}`;
 }
 
-/** Formats a moment to the millisecond, with its day if that is not today. */
+/** Formats a moment as finely as the shown length needs, with its day if that is not today. */
 export function formatMoment(ms: number, span: number, now = Date.now()): string {
-  if (!isSameDay(ms, now)) return formatDay(ms);
+  if (!isSameDay(ms, now) && span >= 600_000) return formatDay(ms);
   const fraction =
     span < 30_000 ? `.${String(Math.floor(((ms % 1000) + 1000) % 1000)).padStart(3, '0')}` : '';
-  return formatClock(ms) + fraction;
+  return formatInstant(ms, now) + fraction;
 }
 
 /** Formats the moment under the pointer as finely as the shown length can tell, with its day if that is not today. */

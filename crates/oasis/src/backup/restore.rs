@@ -86,3 +86,23 @@ fn set(table: &mut Table, setting: &str, value: Value) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_the_backup_lacks_is_not_shared_with_the_original() {
+        let folder = tempfile::tempdir().unwrap();
+        let original = "[archive]\ndirectory = \"/plant/samples\"\ncommit_ms = 7\n[channel]\nsettings_dir = \"/plant/settings\"\n";
+        fs::write(folder.path().join(CONFIG), original).unwrap();
+        let mut manifest = Manifest::default();
+        manifest.settings.insert("archive/directory".into(), Setting::One("archive".into()));
+        settle(folder.path(), Path::new("/restored"), &manifest).unwrap();
+        let settled: Table = fs::read_to_string(folder.path().join(CONFIG)).unwrap().parse().unwrap();
+        assert_eq!(settled["archive"]["directory"].as_str(), Some("/restored/archive"));
+        assert_eq!(settled["archive"]["commit_ms"].as_integer(), Some(7));
+        assert!(settled["channel"].get("settings_dir").is_none(), "{settled}");
+        assert_eq!(fs::read_to_string(folder.path().join("oasis.original.toml")).unwrap(), original);
+    }
+}

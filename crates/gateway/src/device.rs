@@ -335,7 +335,7 @@ impl Device {
             let session = announce.session;
             self.begin(session, &announce, &types)?;
             self.set_accepted(session, announce, types, now.steady);
-            tracing::info!(node = %self.name, session, "device goes on in its session");
+            tracing::info!(node = %self.name, session, "device continues its session");
         } else if let Some(accepted) = &mut self.accepted {
             accepted.kinds = announce.instances;
             for (index, known) in accepted.kinds.iter().enumerate() {
@@ -389,7 +389,7 @@ impl Device {
     fn set_accepted(&mut self, session: u32, announce: Announce, types: Vec<Arc<ProbeType>>, now: Instant) {
         let instances = self.instances_of(session, types, now);
         self.accepted = Some(Accepted { session, instances, kinds: announce.instances });
-        // The file says up to where the samples are known only while no process goes on from there.
+        // The file says up to where the samples are known only while no process continues from there.
         self.remember(KnownSession { session, last: Vec::new() });
         self.has_failed = false;
     }

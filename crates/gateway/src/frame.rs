@@ -66,7 +66,7 @@ impl Deframer {
         }
     }
 
-    /// Forgets the frame that has begun: a datagram contains whole frames, and a line that was closed goes on with another one.
+    /// Forgets the frame that has begun: a datagram contains whole frames, and a line that was closed continues with another one.
     pub fn reset(&mut self) {
         self.stuffed.clear();
         self.is_too_long = false;

@@ -1,5 +1,5 @@
 //! What a gateway remembers of its devices beyond its own process: their sessions, and up to where it has their samples. With that a device's
-//! run goes on when the gateway restarts.
+//! run continues when the gateway restarts.
 
 use oasis_channel::ResumeSecret;
 use serde::{Deserialize, Serialize};

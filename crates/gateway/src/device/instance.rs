@@ -16,7 +16,7 @@ use std::{
 const FASTEST: u64 = 1_000_000;
 /// A device may have counted for so long before it is heard.
 const GRACE: Duration = Duration::from_secs(86_400);
-/// A device whose session goes on after a restart of the gateway may have counted for so long: ten years.
+/// A device whose session continues after a restart of the gateway may have counted for so long: ten years.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 86_400);
 /// The highest sequence number of any device.
 pub const MOST_EVER: u64 = LONGEST.as_secs() * FASTEST;

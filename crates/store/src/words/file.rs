@@ -47,7 +47,7 @@ pub struct WordIndex {
 pub struct Parts {
     /// Positions in the file, ascending.
     pub starts: Vec<u64>,
-    /// Whether the batch at the end of a part goes on in the next one.
+    /// Whether the batch at the end of a part continues in the next one.
     pub goes_on: Vec<bool>,
 }
 

@@ -48,7 +48,7 @@ static void hang_up(void) {
   line = INVALID_SOCKET;
 }
 
-/* Connects at most once a second. The node goes on in its session when it is connected again. */
+/* Connects at most once a second. The node continues its session when it is connected again. */
 static bool is_connected(void) {
   if (line != INVALID_SOCKET) {
     return true;

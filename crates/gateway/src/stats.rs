@@ -55,3 +55,18 @@ impl LineStats {
         counter.fetch_add(count, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_of_all_connections_are_logged_once_in_a_while() {
+        let (stats, now, hour) = (LineStats::default(), Instant::now(), Duration::from_secs(3_600));
+        let due: Vec<bool> = [0, 1, 3_599, 3_600, 3_601, 7_200]
+            .map(|seconds| stats.is_refusal_due(now + Duration::from_secs(seconds), hour))
+            .into();
+        assert_eq!(due, [true, false, false, true, false, true]);
+        assert!(!stats.is_refusal_due(now, hour), "an earlier time changes nothing");
+    }
+}

@@ -304,7 +304,9 @@ impl Store {
             again.entries = Some(listed).filter(|_| nonce == header.nonce);
         }
         let listed = again.entries.as_ref()?;
-        let now = after(listed, entry.first).first().filter(|now| now.position != entry.position)?;
+        // The first batch of a file has the place of its group.
+        let is_other = |now: &&Entry| (now.position, now.count) != (entry.position, entry.count);
+        let now = after(listed, entry.first).first().filter(is_other)?;
         if again.position != now.position {
             let wanted = std::slice::from_ref(now);
             let group = Window::default().read(file, (header, extent.number), now, wanted).ok()?;

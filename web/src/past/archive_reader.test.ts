@@ -160,6 +160,18 @@ it('cancels unneeded requests, and does not send one at every step', () => {
   expect(read({ from: 14 * HOUR, to: 15 * HOUR, columns: 100 }).points).toBeUndefined();
 });
 
+it('asks for another time soon after an answer', () => {
+  storeInstance();
+  read({ from: 4 * HOUR, to: 5 * HOUR, columns: 100 });
+  now += 10;
+  answer(points(3 * HOUR, 6 * HOUR, 1000));
+  read({ from: 14 * HOUR, to: 15 * HOUR, columns: 100 });
+  expect(sent).toHaveLength(2);
+  now += 20;
+  read({ from: 14 * HOUR, to: 15 * HOUR, columns: 100 });
+  expect(sent).toHaveLength(3);
+});
+
 it('returns the present points until finer ones arrive', () => {
   storeInstance();
   read({ from: 4 * HOUR, to: 6 * HOUR, columns: 100 });

@@ -2,8 +2,10 @@ import type { ReadState } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
 import { keyOf } from '../stream/view.ts';
 
-/** Minimum time between two requests for one thing while somebody scrolls through time. */
+/** Minimum time before a request replaces one without an answer: a slow DAC gets few requests while somebody scrolls. */
 const PAUSE_MS = 150;
+/** Minimum time between two requests for one thing if the first is answered: a jump is drawn at once. */
+const ANSWERED_PAUSE_MS = 30;
 /** Pause after a failed request. */
 const RETRY_MS = 5000;
 /** How long an answer stays without a view, so that a panel that returns to the front starts with it. */
@@ -119,7 +121,7 @@ export class Reads<Q, T> {
     let due = Number.POSITIVE_INFINITY;
     for (const entry of this.entries.values()) {
       if (entry.views.size === 0) due = Math.min(due, (entry.idleSince ?? 0) + KEEP_MS);
-      else if (this.isNeeded(entry)) due = Math.min(due, Math.max(entry.sentAt + PAUSE_MS, entry.retryAt));
+      else if (this.isNeeded(entry)) due = Math.min(due, earliest(entry));
     }
     return due;
   }
@@ -153,7 +155,7 @@ export class Reads<Q, T> {
   }
 
   private send(entry: Entry<Q, T>, now: number): void {
-    if (!this.isNeeded(entry) || now < entry.sentAt + PAUSE_MS || now < entry.retryAt) return;
+    if (!this.isNeeded(entry) || now < earliest(entry)) return;
     this.requester.cancel(entry.pending?.id);
     const request = this.kind.widen(entry.request);
     const { target, halvings } = entry;
@@ -168,4 +170,9 @@ export class Reads<Q, T> {
     });
     entry.pending = { id, request };
   }
+}
+
+/** When the next request for this may be sent. */
+function earliest({ pending, sentAt, retryAt }: Entry<unknown, unknown>): number {
+  return Math.max(sentAt + (pending ? PAUSE_MS : ANSWERED_PAUSE_MS), retryAt);
 }

@@ -16,7 +16,7 @@ TESTED := --locked --workspace --features oasis/arrow
 BUILD := cargo build $(TESTED) --bins --tests
 
 # Integration tests that take seconds: of the structure, the codec and the language.
-FAST_TESTS := $(addprefix --test ,crate_order default_members import_cycles commit_subjects codec corpus diagnostics limits)
+FAST_TESTS := $(addprefix --test ,published_crates crate_order default_members import_cycles commit_subjects codec corpus diagnostics limits)
 
 # Programs in C and C++ that the tests build and run.
 NATIVE_TESTS = cargo test --locked --package oasis --test end_to_end -- sdk logging
@@ -99,9 +99,9 @@ lint: page lint-python lint-go lint-java rustdoc ## Check formatting, lints and 
 
 lint-python: target/venv/installed ## Check formatting, lints and types of Python alone
 	target/venv/bin/ruff check --quiet sdk/python
-	target/venv/bin/ruff check --quiet $(GENERATED_PYTHON)
+	target/venv/bin/ruff check --quiet $(GENERATED_PYTHON) packaging/sdks/tests
 	target/venv/bin/ruff format --quiet --check sdk/python
-	target/venv/bin/ruff format --quiet --check $(GENERATED_PYTHON)
+	target/venv/bin/ruff format --quiet --check $(GENERATED_PYTHON) packaging/sdks/tests
 	cd sdk/python && ../../target/venv/bin/mypy
 
 lint-java: maven ## Compile Java with all warnings as errors
@@ -351,6 +351,8 @@ bench-page: page browser ## Measure the page in a real browser, 15 minutes: docs
 pictures: page browser postgresql terminal ## Take the pictures of docs/images
 	cargo build --locked -p oasis -p pump
 	npm run pictures --workspace tests/browser
+
+include packaging/sdks.mk
 
 ##@ Install what a machine lacks (asks for root)
 

@@ -4,7 +4,7 @@ use oasis_pdl_gen::build;
 use std::path::PathBuf;
 
 fn main() {
-    let files = build::pdl_files("../../pdl");
+    let files = build::pdl_files("pdl");
     build::rust(&files);
     build::write("ready_made.rs", &ready_made(&files));
 }

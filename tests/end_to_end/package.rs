@@ -7,7 +7,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-const NODES: [&str; 3] = ["with_oasis", "with_oasis_static", "with_pkg_config"];
+const NODES: [&str; 4] = ["with_oasis", "with_oasis_static", "with_pkg_config", "with_pkg_config_static"];
 
 fn cmake(arguments: &[&str]) {
     finish(Command::new("cmake").args(arguments).current_dir(repository()));
@@ -38,17 +38,22 @@ fn consume(folder: &Path, prefix: &Path) -> PathBuf {
     build
 }
 
-/// The consumer, built without CMake.
+/// The consumer, built without CMake. Only the one with the shared library is told where to find that.
 fn consume_by_pkg_config(build: &Path, prefix: &Path) {
-    let mut flags = Command::new("pkg-config");
-    flags.args(["--cflags", "--libs", "oasis"]).env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
-    let flags = String::from_utf8(flags.output().unwrap().stdout).unwrap();
-    let mut compiler = Command::new("c++");
-    compiler
-        .args(["-std=c++17", "sdk/cpp/tests/package/counter.cpp", "-I"])
-        .arg(build.join("with_oasis.pdl"));
-    compiler.args(flags.split_whitespace()).arg(format!("-Wl,-rpath,{}", prefix.join("lib").display()));
-    finish(compiler.arg("-o").arg(build.join("with_pkg_config")).current_dir(repository()));
+    let where_it_is = format!("-Wl,-rpath,{}", prefix.join("lib").display());
+    for (program, linked, found) in
+        [("with_pkg_config", None, Some(where_it_is)), ("with_pkg_config_static", Some("--static"), None)]
+    {
+        let mut flags = Command::new("pkg-config");
+        flags.args(["--cflags", "--libs", "oasis"]).args(linked);
+        let flags = flags.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig")).output().unwrap().stdout;
+        let mut compiler = Command::new("c++");
+        compiler
+            .args(["-std=c++17", "sdk/cpp/tests/package/counter.cpp", "-I"])
+            .arg(build.join("with_oasis.pdl"));
+        compiler.args(String::from_utf8(flags).unwrap().split_whitespace()).args(found);
+        finish(compiler.arg("-o").arg(build.join(program)).current_dir(repository()));
+    }
 }
 
 #[test]

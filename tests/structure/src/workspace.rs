@@ -29,6 +29,14 @@ pub struct Package {
     id: String,
     /// The path of `Cargo.toml`.
     manifest_path: PathBuf,
+    /// The registries that it may be published to: `None` for any, an empty list for `publish = false`.
+    publish: Option<Vec<String>>,
+    /// What a registry shows: one sentence.
+    pub description: Option<String>,
+    /// The SPDX expression.
+    pub license: Option<String>,
+    /// The page that a registry shows, relative to the crate.
+    pub readme: Option<PathBuf>,
     /// What it depends on, other workspaces' crates included.
     pub dependencies: Vec<Dependency>,
     /// Its library, binaries, tests, benches and examples.
@@ -42,8 +50,17 @@ pub struct Dependency {
     pub name: String,
     /// `None` for a normal dependency, otherwise `dev` or `build`.
     pub kind: Option<String>,
+    /// The versions that it accepts; `*` if none are named.
+    pub req: String,
     /// The folder of a crate of this repository.
     pub path: Option<PathBuf>,
+}
+
+impl Package {
+    /// Whether `cargo publish` takes it.
+    pub fn is_published(&self) -> bool {
+        self.publish.as_ref().is_none_or(|registries| !registries.is_empty())
+    }
 }
 
 /// A library, binary, test, bench or example.

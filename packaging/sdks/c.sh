@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Packs headers, libraries, pkg-config files and the CMake package for C and C++ into dist: `make package-c`.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+source packaging/sdks/version.sh
+source packaging/sdks/zig.sh
+
+name=oasis-c-$VERSION-$(uname -m)-linux-gnu
+work=target/package-c
+libraries=$work/libraries
+rm -rf "$work"
+mkdir -p "$libraries" dist
+
+cargo-zigbuild rustc --quiet --release --locked --package oasis-c-abi --target "$TARGET.$GLIBC" \
+  -- "-Clink-arg=-Wl,-soname,liboasis.so.${VERSION%.*}"
+# Lines of debug information are nine tenths of the archive.
+for library in liboasis.so liboasis.a; do
+  strip --strip-debug -o "$libraries/$library" "target/$TARGET/release/$library"
+done
+
+cmake -S sdk/cpp -B "$work/build" "-DOASIS_LIBRARY_DIR=$PWD/$libraries" >/dev/null
+# Without the program oasis, which has packages of its own.
+cmake --install "$work/build" --prefix "$work/$name" --component Unspecified >/dev/null
+install -D -m 644 -t "$work/$name/share/doc/oasis" LICENSE docs/sdk/c.md docs/sdk/cpp.md
+tar --create --gzip --file "dist/$name.tar.gz" --owner=0 --group=0 --sort=name --directory "$work" "$name"
+echo "dist/$name.tar.gz"

@@ -7,6 +7,7 @@ const LOOK: FleetLook = {
   rows: 'instances',
   order: { by: 'name', isDown: false },
   group: { by: 'none', text: '' },
+  metrics: [{ metric: 0 }],
   folded: [],
   words: [],
   first: 0,

@@ -126,16 +126,16 @@ export class Fleets {
   answer(selection: FleetSelection, look: FleetLook, now: number): FleetAnswer {
     const fleet = this.of(selection, now);
     const { book, status } = fleet;
-    const metrics = selection.metrics.length;
+    const columns = look.metrics;
     const { lines, matched, healths, nodes, types } = list(fleet, look, now);
     const first = Math.max(0, Math.min(look.first, lines.length - look.count));
     const shown = lines.slice(first, first + look.count);
-    const sparks = new Float32Array(shown.length * metrics * POINTS).fill(Number.NaN);
+    const sparks = new Float32Array(shown.length * columns.length * POINTS).fill(Number.NaN);
     for (const [index, line] of shown.entries()) {
       if (!('row' in line)) continue;
-      for (const [metric, member] of line.members.entries()) {
-        if (member)
-          book.points(member, metric, selection.period, sparks, (index * metrics + metric) * POINTS);
+      for (const [place, member] of line.members.entries()) {
+        const at = (index * columns.length + place) * POINTS;
+        if (member) book.points(member, columns[place].metric, selection.period, sparks, at);
       }
     }
     return {
@@ -178,13 +178,13 @@ export class Fleets {
 }
 
 /** A list that is only scrolled is not made again. */
-function list({ book, selection, kept }: Fleet, look: FleetLook, now: number): Listing {
+function list({ book, kept }: Fleet, look: FleetLook, now: number): Listing {
   const { first, count, ...rest } = look;
   const key = JSON.stringify(rest);
   const { version } = book;
   const known = kept.get(key);
   if (known?.version === version) return known.listing;
-  const listing = listingOf(book, selection.metrics.length, look, now);
+  const listing = listingOf(book, look, now);
   kept.delete(key);
   kept.set(key, { version, listing });
   for (const oldest of kept.keys()) {

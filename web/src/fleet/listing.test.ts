@@ -7,6 +7,7 @@ const LOOK: FleetLook = {
   rows: 'instances',
   order: { by: 'name', isDown: false },
   group: { by: 'none', text: '' },
+  metrics: [{ metric: 0 }],
   folded: [],
   words: [],
   first: 0,
@@ -31,7 +32,7 @@ function fleet(): FleetBook {
 }
 
 function rowsOf(look: Partial<FleetLook>): FleetRow[] {
-  const { lines } = listingOf(fleet(), 1, { ...LOOK, ...look }, 0);
+  const { lines } = listingOf(fleet(), { ...LOOK, ...look }, 0);
   return lines.flatMap((line) => ('row' in line ? line.row : []));
 }
 const names = (look: Partial<FleetLook>) =>
@@ -68,13 +69,13 @@ it('shows of a node its worst state, sums and the greatest value', () => {
 it('finds by names and states, and counts states', () => {
   expect(names({ words: ['line-2', 'motor'] })).toEqual(['line-2-2 motor', 'line-2-10 motor']);
   expect(names({ words: ['offline'] })).toEqual(['line-1-1 pump']);
-  const { matched, healths, nodes } = listingOf(fleet(), 1, LOOK, 0);
+  const { matched, healths, nodes } = listingOf(fleet(), LOOK, 0);
   expect({ matched, healths, nodes }).toEqual({ matched: 8, healths: [1, 0, 0, 0, 7], nodes: 4 });
 });
 
 it('groups rows, and folds groups', () => {
   const look: FleetLook = { ...LOOK, group: { by: 'pattern', text: 'line-*-*' }, folded: ['1'] };
-  const { lines } = listingOf(fleet(), 1, look, 0);
+  const { lines } = listingOf(fleet(), look, 0);
   expect(lines.map((line) => ('row' in line ? line.row.node : line.group))).toEqual([
     { kind: 'group', name: '1', count: 4, isOpen: false, healths: [1, 0, 0, 0, 3] },
     { kind: 'group', name: '2', count: 4, isOpen: true, healths: [0, 0, 0, 0, 4] },
@@ -95,7 +96,7 @@ it('shows for a node what labels all its instances have, and finds rows by label
   const rows = members.map(([id]) => [id, 'online', 1, 10, 1, 0, 0, 0]);
   book.apply({ from: 0, reset: true, round: 1, dac_time: 1e15, types: [{ type: 'T' }], members, rows }, 0);
   const lines = (look: Partial<FleetLook>) =>
-    listingOf(book, 0, { ...LOOK, ...look }, 0).lines.map((line) =>
+    listingOf(book, { ...LOOK, metrics: [], ...look }, 0).lines.map((line) =>
       'row' in line ? [line.row.node, line.row.instance, { ...line.row.labels }] : line.group,
     );
   expect(lines({ rows: 'nodes' })).toEqual([
@@ -108,4 +109,46 @@ it('shows for a node what labels all its instances have, and finds rows by label
     { name: 'graz', count: 2 },
     { name: '', count: 1 },
   ]);
+});
+
+it('shows in a column only the types that have its unit', () => {
+  const book = new FleetBook(1);
+  const members = [
+    [1, 'a', 'motor', 0],
+    [2, 'a', 'boiler', 1],
+    [3, 'b', 'boiler', 1],
+  ];
+  const rows = members.map(([id]) => [id, 'online', 10, 10, 1, 0, 0, 0, 100 * Number(id)]);
+  const types = [
+    { type: 'Motor', schema: 'm' },
+    { type: 'Boiler', schema: 'b' },
+  ];
+  book.apply({ from: 0, reset: true, round: 1, dac_time: 1e15, types, members, rows }, 0);
+  const metrics = [
+    { metric: 0, schemas: ['m'] },
+    { metric: 0, schemas: ['b'] },
+  ];
+  const { lines } = listingOf(book, { ...LOOK, rows: 'nodes', metrics }, 0);
+  expect(lines.map((line) => 'row' in line && line.row)).toMatchObject([
+    { node: 'a', hertz: 20, values: [100, 200], sources: ['motor', 'boiler'], schemas: ['m', 'b'] },
+    { node: 'b', hertz: 10, values: [null, 300], sources: [undefined, 'boiler'] },
+  ]);
+});
+
+it('sums the rates of what sends', () => {
+  const book = new FleetBook(0);
+  const members = [1, 2, 3, 4].map((id) => [id, 'a', `i${id}`, 0]);
+  const rows = [
+    [1, 'online', 10, 10, 1, 0, 0, 0],
+    [2, 'online', null, 10, 1, 0, 0, 0],
+    [3, 'disabled', 50, 10, 1, 0, 0, 0],
+    [4, 'offline', 50, 10, 1, 0, 0, 0],
+  ];
+  book.apply({ from: 0, reset: true, round: 1, dac_time: 1e15, types: [{ type: 'T' }], members, rows }, 0);
+  const hertz = (look: Partial<FleetLook>) =>
+    listingOf(book, { ...LOOK, metrics: [], ...look }, 0).lines.map(
+      (line) => 'row' in line && line.row.hertz,
+    );
+  expect(hertz({ rows: 'nodes' })).toEqual([10]);
+  expect(hertz({})).toEqual([10, null, null, null]);
 });

@@ -5,6 +5,7 @@ import {
   type FleetColumn,
   type FleetLine,
   type FleetLook,
+  type FleetMetricColumn,
   type FleetRow,
   type FleetType,
   type FleetValue,
@@ -35,8 +36,9 @@ export function rankOf(health: Health): number {
 }
 
 /** Makes the list of a fleet as of now. */
-export function listingOf(book: FleetBook, metrics: number, look: FleetLook, now: number): Listing {
-  const all = look.rows === 'nodes' ? nodesOf(book, metrics, now) : instancesOf(book, metrics, now);
+export function listingOf(book: FleetBook, look: FleetLook, now: number): Listing {
+  const rowsOf = look.rows === 'nodes' ? nodesOf : instancesOf;
+  const all = rowsOf(book, look.metrics, now);
   const nodes = new Set([...book.members.values()].map(({ node }) => node)).size;
   const found = all.filter(({ row }) => matches(row, look.words));
   const counts = countHealths(found);
@@ -45,12 +47,22 @@ export function listingOf(book: FleetBook, metrics: number, look: FleetLook, now
   return { lines, matched: found.length, healths: counts, nodes, types: book.types() };
 }
 
-function instancesOf(book: FleetBook, metrics: number, now: number): Listed[] {
+/** The value of a member in a column; null if its type has another unit there. */
+function valueIn(member: Member, { metric, schemas }: FleetMetricColumn): FleetValue {
+  return schemas === undefined || schemas.includes(member.schema) ? (member.values[metric] ?? null) : null;
+}
+
+/** The rate at which samples come; null if it is not known, or none come. */
+function rateOf(member: Member, health: Health): number | null {
+  return health === 'offline' || health === 'disabled' ? null : member.hertz;
+}
+
+function instancesOf(book: FleetBook, metrics: readonly FleetMetricColumn[], now: number): Listed[] {
   const listed: Listed[] = [];
   for (const member of book.members.values()) {
-    const sources = Array.from({ length: metrics }, (_, metric) =>
-      (member.values[metric] ?? null) === null ? undefined : member.instance,
-    );
+    const values = metrics.map((column) => valueIn(member, column));
+    const owners = values.map((value) => (value === null ? undefined : member));
+    const health = book.healthOf(member, now);
     const row: FleetRow = {
       kind: 'row',
       id: member.id,
@@ -59,22 +71,23 @@ function instancesOf(book: FleetBook, metrics: number, now: number): Listed[] {
       type: member.type,
       labels: member.labels,
       count: 1,
-      health: book.healthOf(member, now),
+      health,
       age: book.ageOf(member, now),
-      hertz: member.hertz,
+      hertz: rateOf(member, health),
       explained: member.explained,
       unexplained: member.unexplained,
       alarms: member.alarms,
-      values: member.values,
-      sources,
+      values,
+      sources: owners.map((owner) => owner?.instance),
+      schemas: owners.map((owner) => owner?.schema),
     };
-    listed.push({ row, members: sources.map((source) => (source === undefined ? undefined : member)) });
+    listed.push({ row, members: owners });
   }
   return listed;
 }
 
 /** One row for each node: its worst state, its oldest age, sums, and the greatest value of each metric. */
-function nodesOf(book: FleetBook, metrics: number, now: number): Listed[] {
+function nodesOf(book: FleetBook, metrics: readonly FleetMetricColumn[], now: number): Listed[] {
   const byNode = new Map<string, Member[]>();
   for (const member of book.members.values()) {
     const known = byNode.get(member.node);
@@ -84,26 +97,36 @@ function nodesOf(book: FleetBook, metrics: number, now: number): Listed[] {
   return [...byNode].map(([node, members]) => nodeRow(book, node, members, metrics, now));
 }
 
-function nodeRow(book: FleetBook, node: string, members: Member[], metrics: number, now: number): Listed {
+function nodeRow(
+  book: FleetBook,
+  node: string,
+  members: Member[],
+  metrics: readonly FleetMetricColumn[],
+  now: number,
+): Listed {
   const [first] = members;
   let health: Health = 'live';
   let age: number | undefined;
   let [explained, unexplained] = [0, 0];
+  let hertz: number | null = null;
   const alarms = [0, 0, 0, 0];
-  const greatest: (Member | undefined)[] = new Array(metrics).fill(undefined);
+  const greatest: (Member | undefined)[] = metrics.map(() => undefined);
   for (const member of members) {
     const own = book.healthOf(member, now);
     if (rankOf(own) < rankOf(health)) health = own;
     const ownAge = book.ageOf(member, now);
     // A disabled instance is silent on purpose.
     if (ownAge !== undefined && own !== 'disabled') age = Math.max(age ?? 0, ownAge);
+    const ownRate = rateOf(member, own);
+    if (ownRate !== null) hertz = (hertz ?? 0) + ownRate;
     explained += member.explained;
     unexplained += member.unexplained;
     for (const [severity, count] of member.alarms.entries()) alarms[severity] += count;
-    for (let metric = 0; metric < metrics; metric++) {
-      if ((member.values[metric] ?? null) === null) continue;
-      const known = greatest[metric];
-      if (!known || numeric(member.values[metric]) > numeric(known.values[metric])) greatest[metric] = member;
+    for (const [place, column] of metrics.entries()) {
+      const value = valueIn(member, column);
+      if (value === null) continue;
+      const known = greatest[place];
+      if (!known || numeric(value) > numeric(valueIn(known, column))) greatest[place] = member;
     }
   }
   const types = new Set(members.map(({ type }) => type));
@@ -117,12 +140,13 @@ function nodeRow(book: FleetBook, node: string, members: Member[], metrics: numb
     count: members.length,
     health,
     age,
-    hertz: members.length === 1 ? first.hertz : null,
+    hertz,
     explained,
     unexplained,
     alarms,
-    values: greatest.map((member, metric): FleetValue => member?.values[metric] ?? null),
+    values: greatest.map((member, place): FleetValue => (member ? valueIn(member, metrics[place]) : null)),
     sources: greatest.map((member) => member?.instance),
+    schemas: greatest.map((member) => member?.schema),
   };
   return { row, members: greatest };
 }

@@ -1,11 +1,21 @@
 import { isStruct, isVector, type Metric, type Schema } from '@oasis/wire';
-import { MAX_METRICS } from './query.ts';
+import { type FleetMetricChoice, type FleetType, MAX_METRICS } from './query.ts';
 
 /** A metric that a fleet can show: one value of each sample. */
 export interface FleetMetric {
   readonly path: string;
   readonly label: string;
   readonly metric: Metric;
+}
+
+/** A column that can be chosen: metrics of one path and one unit, of all types that have them. */
+export interface OfferedMetric extends FleetMetric {
+  /** In UCUM; empty without one. */
+  readonly unit: string;
+  /** The metric of each type, by the hash of its schema. */
+  readonly bySchema: ReadonlyMap<string, Metric>;
+  /** Instances of these types. */
+  readonly instances: number;
 }
 
 /** Deepest struct that is offered. */
@@ -24,20 +34,53 @@ function within(metric: Metric, prefix: string, depth: number): FleetMetric[] {
   return [{ path, label: prefix === '' ? (metric.label ?? metric.name) : path, metric }];
 }
 
-/** Returns the metrics of several types, each path once. */
-export function metricsOfAll(schemas: readonly Schema[]): FleetMetric[] {
-  const found = new Map<string, FleetMetric>();
-  for (const schema of schemas)
-    for (const metric of metricsOf(schema)) if (!found.has(metric.path)) found.set(metric.path, metric);
+/** Returns what the types of a fleet have: metrics of one path with different units are different ones. */
+export function offeredMetrics(
+  types: readonly FleetType[],
+  schemaOf: (hash: string) => Schema | undefined,
+): OfferedMetric[] {
+  const found = new Map<string, OfferedMetric>();
+  for (const { schema: hash, count } of types) {
+    const schema = schemaOf(hash);
+    for (const own of schema ? metricsOf(schema) : []) {
+      const unit = unitOf(own.metric);
+      const key = keyOfChoice({ path: own.path, unit });
+      const known = found.get(key) ?? { ...own, unit, bySchema: new Map(), instances: 0 };
+      found.set(key, {
+        ...known,
+        bySchema: new Map([...known.bySchema, [hash, own.metric]]),
+        instances: known.instances + count,
+      });
+    }
+  }
   return [...found.values()];
 }
 
+/** Returns what was chosen with the unit that it has; without one, that of the most common type that has the path. */
+export function withUnit(
+  { path, unit }: FleetMetricChoice,
+  offered: readonly OfferedMetric[],
+): FleetMetricChoice {
+  const found = unit ?? offered.find((metric) => metric.path === path)?.unit;
+  return found === undefined ? { path } : { path, unit: found };
+}
+
+/** `1` is no unit. */
+function unitOf({ unit }: Metric): string {
+  return unit === undefined || unit === '1' ? '' : unit;
+}
+
+/** A text that is the same for equal choices only. */
+export function keyOfChoice({ path, unit }: FleetMetricChoice): string {
+  return JSON.stringify([path, unit ?? null]);
+}
+
 /** Returns the metrics that a new panel shows: numbers that go up and down before counters. */
-export function suggestedMetrics(schema: Schema): string[] {
+export function suggestedMetrics(schema: Schema): FleetMetricChoice[] {
   const numbers = metricsOf(schema).filter(
     ({ metric }) => metric.type !== 'string' && metric.kind !== 'event',
   );
   const isCounter = ({ metric }: FleetMetric) => metric.kind === 'counter';
   const sorted = [...numbers.filter((found) => !isCounter(found)), ...numbers.filter(isCounter)];
-  return sorted.slice(0, MAX_METRICS).map(({ path }) => path);
+  return sorted.slice(0, MAX_METRICS).map(({ path, metric }) => ({ path, unit: unitOf(metric) }));
 }

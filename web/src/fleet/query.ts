@@ -15,6 +15,21 @@ export interface FleetSelection {
   readonly period: number;
 }
 
+/** A metric as it is chosen for a column. */
+export interface FleetMetricChoice {
+  readonly path: string;
+  /** In UCUM, empty without one; undefined: that of the most common type. */
+  readonly unit?: string;
+}
+
+/** A column of metrics: a path of the selection, of some types only. */
+export interface FleetMetricColumn {
+  /** Place in {@link FleetSelection.metrics}. */
+  readonly metric: number;
+  /** Hashes of the schemas whose values belong to the column; undefined for all. */
+  readonly schemas?: readonly string[];
+}
+
 /** The messages about fleets. */
 export type FleetRequest = ({ op: 'fleet' } & FleetSelection) | { op: 'end-fleet'; fleet: number };
 
@@ -56,6 +71,7 @@ export interface FleetLook {
   readonly rows: 'nodes' | 'instances';
   readonly order: FleetOrder;
   readonly group: Grouping;
+  readonly metrics: readonly FleetMetricColumn[];
   /** Groups that are folded. */
   readonly folded: readonly string[];
   /** Only rows whose names contain all these words, in lower case. */
@@ -86,6 +102,7 @@ export interface FleetRow {
   readonly health: Health;
   /** Milliseconds since the newest batch arrived; undefined before the first. */
   readonly age: number | undefined;
+  /** Samples a second; of a node, the sum of the rates that are known. Null for none. */
   readonly hertz: number | null;
   /** Missing samples with and without a known cause. */
   readonly explained: number;
@@ -95,6 +112,8 @@ export interface FleetRow {
   readonly values: readonly FleetValue[];
   /** The instance that each value is of. */
   readonly sources: readonly (string | undefined)[];
+  /** The hash of the schema that each value is of. */
+  readonly schemas: readonly (string | undefined)[];
 }
 
 export interface FleetGroup {

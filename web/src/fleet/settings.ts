@@ -1,5 +1,13 @@
 import { type Fields, isFields, valuesOf } from '../fields.ts';
-import { columns, type FleetOrder, type Grouping, groupings, MAX_METRICS, PERIODS } from './query.ts';
+import {
+  columns,
+  type FleetMetricChoice,
+  type FleetOrder,
+  type Grouping,
+  groupings,
+  MAX_METRICS,
+  PERIODS,
+} from './query.ts';
 
 /** One row a node, one row an instance, or one tile an instance. */
 export const shapes = ['nodes', 'instances', 'tiles'] as const;
@@ -13,7 +21,7 @@ export interface FleetSettings {
   /** Pairs that all must match; empty for any. */
   readonly labels: string;
   /** Undefined: those of the most common type. */
-  readonly metrics?: readonly string[];
+  readonly metrics?: readonly FleetMetricChoice[];
   readonly period: number;
   readonly shape: Shape;
   readonly order: FleetOrder;
@@ -37,9 +45,7 @@ const LONGEST = 200;
 /** Reads settings from outside; what is not valid is as in a new panel. */
 export function parseFleet(json: Fields): FleetSettings {
   const metrics = Array.isArray(json.metrics)
-    ? valuesOf(json.metrics)
-        .filter((metric) => typeof metric === 'string' && metric !== '' && metric.length <= LONGEST)
-        .slice(0, MAX_METRICS)
+    ? valuesOf(json.metrics).flatMap(parseMetric).slice(0, MAX_METRICS)
     : undefined;
   const order = isFields(json.order) ? json.order : {};
   const group = isFields(json.group) ? json.group : {};
@@ -48,7 +54,7 @@ export function parseFleet(json: Fields): FleetSettings {
     instances: pattern(json.instances),
     types: pattern(json.types),
     labels: typeof json.labels === 'string' ? json.labels.slice(0, LONGEST) : '',
-    ...(metrics && { metrics: metrics as string[] }),
+    ...(metrics && { metrics }),
     period: PERIODS.find((period) => period === json.period) ?? defaultFleet.period,
     shape: shapes.find((shape) => shape === json.shape) ?? defaultFleet.shape,
     order: { by: columns.find((name) => name === order.by) ?? 'name', isDown: order.isDown === true },
@@ -57,6 +63,13 @@ export function parseFleet(json: Fields): FleetSettings {
       text: typeof group.text === 'string' ? group.text.slice(0, LONGEST) : '',
     },
   };
+}
+
+/** A path alone, as older layouts have it, is a metric in whatever unit is most common. */
+function parseMetric(json: unknown): FleetMetricChoice[] {
+  const { path, unit } = isFields(json) ? json : { path: json, unit: undefined };
+  if (typeof path !== 'string' || path === '' || path.length > LONGEST) return [];
+  return [typeof unit === 'string' && unit.length <= LONGEST ? { path, unit } : { path }];
 }
 
 function pattern(value: unknown): string {

@@ -54,7 +54,7 @@ it('reads fleets, and what is wrong in one is as in a new one', () => {
     instances: '*',
     types: '*',
     labels: 'site=graz',
-    metrics: ['load'],
+    metrics: [{ path: 'load', unit: '%' }],
     period: 0.5,
     shape: 'tiles',
     order: { by: 'metric-0', isDown: true },
@@ -63,7 +63,7 @@ it('reads fleets, and what is wrong in one is as in a new one', () => {
   const wrong = {
     kind: 'fleet',
     nodes: 7,
-    metrics: [1, '', 'a', 'b', 'c', 'd'],
+    metrics: [1, '', 'a', { path: 'b', unit: 7 }, { path: '' }, 'c', 'd'],
     period: 3,
     shape: 'x',
     order: 7,
@@ -71,7 +71,7 @@ it('reads fleets, and what is wrong in one is as in a new one', () => {
   };
   expect(parsed(fleet, wrong)).toEqual([
     { id: 'p0', ...fleet },
-    { id: 'p1', kind: 'fleet', ...defaultFleet, metrics: ['a', 'b', 'c'] },
+    { id: 'p1', kind: 'fleet', ...defaultFleet, metrics: [{ path: 'a' }, { path: 'b' }, { path: 'c' }] },
   ]);
 });
 

@@ -3,16 +3,18 @@ import { columns, type FleetAnswer, type FleetColumn, healths } from '../fleet/q
 import { type FleetSettings, shapes } from '../fleet/settings.ts';
 import { formatInteger } from '../format/number.ts';
 import { fleetStrings as words } from '../strings/fleet.ts';
+import type { ShownMetric } from './fleet_metrics.ts';
 
 /** Shape, search, order, and how many rows are in which state. */
 export function FleetBar(props: {
   spec: FleetSettings;
+  metrics: readonly ShownMetric[];
   answer: Signal<FleetAnswer | undefined>;
   search: Signal<string>;
   isChoosing: Signal<boolean>;
   onChange: (change: Partial<FleetSettings>) => void;
 }) {
-  const { spec, search, isChoosing, onChange } = props;
+  const { spec, metrics, search, isChoosing, onChange } = props;
   return (
     <div class="panel-bar fleet-bar">
       <fieldset class="choice">
@@ -57,7 +59,7 @@ export function FleetBar(props: {
           .map((name) =>
             (['up', 'down'] as const).map((direction) => (
               <option key={`${name} ${direction}`} value={`${name} ${direction}`}>
-                {`${nameOf(name, spec)} ${direction === 'up' ? '\u2191' : '\u2193'}`}
+                {`${nameOf(name, metrics)} ${direction === 'up' ? '\u2191' : '\u2193'}`}
               </option>
             )),
           )}
@@ -90,8 +92,8 @@ function isOffered(name: FleetColumn, spec: FleetSettings): boolean {
   return !name.startsWith('metric-') || Number(name.slice(-1)) < (spec.metrics?.length ?? 0);
 }
 
-function nameOf(name: FleetColumn, spec: FleetSettings): string {
-  return name.startsWith('metric-') ? (spec.metrics?.[Number(name.slice(-1))] ?? '') : words.columns[name];
+function nameOf(name: FleetColumn, metrics: readonly ShownMetric[]): string {
+  return name.startsWith('metric-') ? (metrics[Number(name.slice(-1))]?.label ?? '') : words.columns[name];
 }
 
 /** How many rows there are, and how many in each state; a click searches for a state. */

@@ -1,20 +1,25 @@
-import type { Schema } from '@oasis/wire';
 import { useSignal } from '@preact/signals';
-import { metricsOfAll } from '../fleet/metrics.ts';
-import { type GroupingName, groupings, MAX_METRICS, PERIODS } from '../fleet/query.ts';
+import { keyOfChoice, type OfferedMetric, withUnit } from '../fleet/metrics.ts';
+import {
+  type FleetMetricChoice,
+  type GroupingName,
+  groupings,
+  MAX_METRICS,
+  PERIODS,
+} from '../fleet/query.ts';
 import type { FleetSettings } from '../fleet/settings.ts';
-import { formatUnit } from '../format/unit.ts';
+import { formatInteger } from '../format/number.ts';
 import { fleetStrings as words } from '../strings/fleet.ts';
-import { visible } from '../text/visible.ts';
+import { labelled } from './fleet_metrics.ts';
 
 interface Props {
   readonly spec: FleetSettings;
-  readonly schemas: readonly Schema[];
+  readonly offered: readonly OfferedMetric[];
   readonly onChange: (change: Partial<FleetSettings>) => void;
 }
 
 /** Which instances and metrics, how often, and how they are grouped. */
-export function FleetChoice({ spec, schemas, onChange }: Props) {
+export function FleetChoice({ spec, offered, onChange }: Props) {
   return (
     <div class="fleet-choice" data-testid="fleet-choice">
       {(['nodes', 'instances', 'types'] as const).map((part) => (
@@ -34,7 +39,7 @@ export function FleetChoice({ spec, schemas, onChange }: Props) {
         testId="fleet-labels"
         onChange={(labels) => onChange({ labels })}
       />
-      <Metrics spec={spec} schemas={schemas} onChange={onChange} />
+      <Metrics spec={spec} offered={offered} onChange={onChange} />
       <label class="fleet-field">
         <span>{words.period}</span>
         <select
@@ -55,34 +60,41 @@ export function FleetChoice({ spec, schemas, onChange }: Props) {
   );
 }
 
-function Metrics({ spec, schemas, onChange }: Props) {
-  const offered = metricsOfAll(schemas);
-  const chosen = spec.metrics ?? [];
-  const choose = (place: number, path: string) => {
-    const next = [...chosen];
-    if (path === '') next.splice(place, 1);
-    else next[place] = path;
-    onChange({ metrics: next.filter((metric, at) => metric && next.indexOf(metric) === at) });
+function Metrics({ spec, offered, onChange }: Props) {
+  const chosen = (spec.metrics ?? []).map((choice) => withUnit(choice, offered));
+  const choose = (place: number, key: string) => {
+    const found = offered.find((metric) => keyOfChoice(metric) === key);
+    const next: FleetMetricChoice[] = [...chosen];
+    if (found) next[place] = { path: found.path, unit: found.unit };
+    else next.splice(place, 1);
+    const keys = next.map(keyOfChoice);
+    onChange({ metrics: next.filter((_, at) => keys.indexOf(keys[at]) === at) });
   };
   // The next one is offered once the one before is chosen.
   return Array.from({ length: Math.min(MAX_METRICS, chosen.length + 1) }, (_, place) => {
-    const path = chosen[place] ?? '';
+    const choice = chosen[place];
+    const current = choice ? keyOfChoice(choice) : '';
+    const isGone = choice && !offered.some((metric) => keyOfChoice(metric) === current);
     return (
       <label key={place} class="fleet-field">
         <span>{words.metric(place + 1)}</span>
         <select
           class="input"
           data-testid={`fleet-metric-choice-${place}`}
-          value={path}
+          value={current}
           onChange={(event) => choose(place, event.currentTarget.value)}
         >
           <option value="">{words.noMetric}</option>
-          {path !== '' && !offered.some((metric) => metric.path === path) && (
-            <option value={path}>{visible(path)}</option>
+          {isGone && (
+            <option value={current}>{words.offer(labelled(choice.path, choice.unit), 0, '0')}</option>
           )}
-          {offered.map(({ path: other, label, metric }) => (
-            <option key={other} value={other}>
-              {visible(label) + (formatUnit(metric.unit) === '' ? '' : ` [${formatUnit(metric.unit)}]`)}
+          {offered.map((metric) => (
+            <option key={keyOfChoice(metric)} value={keyOfChoice(metric)}>
+              {words.offer(
+                labelled(metric.label, metric.unit),
+                metric.instances,
+                formatInteger(metric.instances),
+              )}
             </option>
           ))}
         </select>

@@ -1,14 +1,31 @@
 import type { FleetRow } from '../fleet/query.ts';
+import type { Shape } from '../fleet/settings.ts';
 import { formatInteger } from '../format/number.ts';
 import { activeDock } from '../layout/active_dock.ts';
 import { notify } from '../state/notice.ts';
 import { openPanel } from '../state/panels.ts';
 import type { Source } from '../stream/query.ts';
 import { fleetStrings as words } from '../strings/fleet.ts';
-import type { ShownMetric } from './fleet_rows.tsx';
+import { fits } from './build.ts';
+import type { ShownMetric } from './fleet_metrics.ts';
 
 /** Most lines of a comparison. The colors of a chart repeat after ten. */
 export const MAX_COMPARED = 20;
+
+/** Returns why a metric of these rows cannot be compared; undefined if it can. */
+export function whyNotCompared(
+  metric: ShownMetric,
+  place: number,
+  chosen: readonly FleetRow[],
+  shape: Shape,
+): string | undefined {
+  if (metric.metric && !fits('chart', metric.metric)) return words.notNumbers(metric.label);
+  if (chosen.length > 0)
+    return chosen.every(({ sources }) => sources[place] === undefined)
+      ? words.noneSelected(metric.label)
+      : undefined;
+  return metric.instances === 0 ? words.noneHas(words.one[shape], metric.label) : undefined;
+}
 
 /** Opens one chart with a metric of many rows. */
 export function compare(rows: readonly FleetRow[], place: number, metric: ShownMetric): void {
@@ -18,7 +35,7 @@ export function compare(rows: readonly FleetRow[], place: number, metric: ShownM
   });
   const sources = all.slice(0, MAX_COMPARED);
   if (sources.length === 0) {
-    notify(words.nothingToCompare);
+    notify(words.noValueYet(metric.label));
     return;
   }
   if (all.length > sources.length) notify(words.compared(sources.length, formatInteger(all.length)));

@@ -1,7 +1,7 @@
 import type { FleetColumn, FleetOrder } from '../fleet/query.ts';
 import type { FleetSettings } from '../fleet/settings.ts';
 import { fleetStrings as words } from '../strings/fleet.ts';
-import type { ShownMetric } from './fleet_rows.tsx';
+import type { ShownMetric } from './fleet_metrics.ts';
 
 const FIXED: readonly FleetColumn[] = ['name', 'health', 'age', 'rate', 'missing', 'alarms'];
 const METRICS: readonly FleetColumn[] = ['metric-0', 'metric-1', 'metric-2'];
@@ -12,6 +12,8 @@ export function FleetHead(props: {
   metrics: readonly ShownMetric[];
   isTiles: boolean;
   which: string;
+  /** Why a metric cannot be compared; undefined if it can. */
+  whyNot: (place: number) => string | undefined;
   onSort: (order: FleetOrder) => void;
   onCompare: (place: number) => void;
 }) {
@@ -27,21 +29,27 @@ export function FleetHead(props: {
         FIXED.map((name) => (
           <SortButton key={name} name={name} label={words.columns[name]} spec={spec} onSort={sort} />
         ))}
-      {metrics.map(({ path, label }, place) => (
-        <span key={path} class="fleet-head-metric">
-          <SortButton name={METRICS[place]} label={label} spec={spec} onSort={sort} />
-          <button
-            type="button"
-            class="button button-quiet fleet-compare"
-            title={words.compareTip(label, props.which)}
-            aria-label={`${words.compare}: ${words.compareTip(label, props.which)}`}
-            data-testid={`fleet-compare-${place}`}
-            onClick={() => props.onCompare(place)}
-          >
-            {words.compare}
-          </button>
-        </span>
-      ))}
+      {metrics.map(({ key, label }, place) => {
+        const whyNot = props.whyNot(place);
+        const tip = whyNot ?? words.compareTip(label, props.which);
+        return (
+          <span key={key} class="fleet-head-metric">
+            <SortButton name={METRICS[place]} label={label} spec={spec} onSort={sort} />
+            <button
+              type="button"
+              class="button button-quiet fleet-compare"
+              title={tip}
+              aria-label={`${words.compare}: ${tip}`}
+              // It keeps the focus, and a click says why.
+              aria-disabled={whyNot !== undefined}
+              data-testid={`fleet-compare-${place}`}
+              onClick={() => props.onCompare(place)}
+            >
+              {words.compare}
+            </button>
+          </span>
+        );
+      })}
     </div>
   );
 }

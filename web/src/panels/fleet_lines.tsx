@@ -1,8 +1,9 @@
 import type { RefObject, VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { FleetAnswer, FleetLine, FleetRow } from '../fleet/query.ts';
+import type { ShownMetric } from './fleet_metrics.ts';
 import { type Grid, placeOf } from './fleet_places.ts';
-import { Group, Row, type ShownMetric, Tile } from './fleet_rows.tsx';
+import { Group, Row, Tile } from './fleet_rows.tsx';
 
 /** A line as it was drawn last. */
 interface Drawn {

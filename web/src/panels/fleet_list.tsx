@@ -1,18 +1,19 @@
 import { type Signal, useComputed, useSignal } from '@preact/signals';
 import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { FleetAnswer, FleetLook, FleetRow, FleetSelection } from '../fleet/query.ts';
+import type { FleetAnswer, FleetLook, FleetMetricColumn, FleetRow, FleetSelection } from '../fleet/query.ts';
 import type { FleetSettings } from '../fleet/settings.ts';
 import { activeDock } from '../layout/active_dock.ts';
 import { hideView, showView, watch } from '../state/actions.ts';
+import { notify } from '../state/notice.ts';
 import { panels } from '../state/panels.ts';
 import type { Query } from '../stream/query.ts';
 import { keyOf } from '../stream/view.ts';
 import { fleetStrings as words } from '../strings/fleet.ts';
-import { compare, MAX_COMPARED } from './fleet_compare.ts';
+import { compare, MAX_COMPARED, whyNotCompared } from './fleet_compare.ts';
 import { FleetHead } from './fleet_head.tsx';
 import { FleetLines } from './fleet_lines.tsx';
+import type { ShownMetric } from './fleet_metrics.ts';
 import { type Grid, gridOf, partOf } from './fleet_places.ts';
-import type { ShownMetric } from './fleet_rows.tsx';
 import { useFleetSparks } from './use_fleet_sparks.ts';
 import { useSize } from './use_size.ts';
 import { useView } from './use_view.ts';
@@ -21,6 +22,7 @@ interface Props {
   readonly spec: FleetSettings & { readonly id: string };
   readonly selection: FleetSelection;
   readonly metrics: readonly ShownMetric[];
+  readonly columns: readonly FleetMetricColumn[];
   readonly words: readonly string[];
   readonly answer: Signal<FleetAnswer | undefined>;
   readonly onChange: (change: Partial<FleetSettings>) => void;
@@ -52,6 +54,7 @@ export function FleetList(props: Props) {
     group: spec.group,
     folded: folded.value,
     words: props.words,
+    metrics: props.columns,
   };
   // As text: an equal query is not asked again. Scrolling changes it, and draws nothing by itself.
   const asked = useSignal('');
@@ -97,9 +100,16 @@ export function FleetList(props: Props) {
     if (line?.kind === 'group') folded.value = toggled(folded.value, line.name);
     else if (line) openRow(line, props);
   };
+  const whyNot = (place: number) =>
+    (answer.value?.members ? undefined : stateOf(answer.value)) ??
+    whyNotCompared(metrics[place], place, [...chosen.value.values()], shape);
   const compareRows = (place: number) => {
     const metric = metrics[place];
-    if (!metric) return;
+    const reason = metric ? whyNot(place) : words.noMetricChosen;
+    if (!metric || reason !== undefined) {
+      notify(reason ?? '');
+      return;
+    }
     if (chosen.value.size > 0) compare([...chosen.value.values()], place, metric);
     else firstRows(selection, look, place, (rows) => compare(rows, place, metric));
   };
@@ -150,6 +160,7 @@ export function FleetList(props: Props) {
           metrics={metrics}
           isTiles={spec.shape === 'tiles'}
           which={chosen.value.size > 0 ? words.theChosen : words.theFirst(MAX_COMPARED)}
+          whyNot={whyNot}
           onSort={(order) => props.onChange({ order })}
           onCompare={compareRows}
         />

@@ -1,9 +1,8 @@
 import '../styles/fleet.css';
-import type { Schema } from '@oasis/wire';
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { suggestedMetrics } from '../fleet/metrics.ts';
-import type { FleetAnswer, FleetSelection } from '../fleet/query.ts';
+import { offeredMetrics, suggestedMetrics } from '../fleet/metrics.ts';
+import type { FleetAnswer, FleetMetricChoice, FleetSelection, FleetType } from '../fleet/query.ts';
 import type { FleetSettings } from '../fleet/settings.ts';
 import { formatInteger } from '../format/number.ts';
 import { OF_RULES } from '../state/choice.ts';
@@ -15,7 +14,7 @@ import { fleetStrings as words } from '../strings/fleet.ts';
 import { FleetBar } from './fleet_bar.tsx';
 import { FleetChoice } from './fleet_choice.tsx';
 import { FleetList } from './fleet_list.tsx';
-import { shownMetrics } from './fleet_metrics.ts';
+import { columnsOf, shownMetrics } from './fleet_metrics.ts';
 import { NowNote } from './moment_note.tsx';
 import type { PanelSpec } from './spec.ts';
 
@@ -27,34 +26,44 @@ export function FleetPanel({ spec }: { spec: Spec }) {
   const search = useSignal('');
   const isChoosing = useSignal(false);
   // As text: equal types make no other list.
-  const hashes = useComputed(() => (answer.value?.types ?? []).map(({ schema }) => schema).join(' '));
-  const schemas = useComputed(() => hashes.value.split(' ').flatMap((hash) => schemaByHash(hash) ?? []));
-  useSignalEffect(() => void readFleetSchemas(hashes.value.split(' ').filter(Boolean)));
+  const listed = useComputed(() => JSON.stringify(answer.value?.types ?? []));
+  const types = useComputed(() => JSON.parse(listed.value) as FleetType[]);
+  const offered = useComputed(() => offeredMetrics(types.value, schemaByHash));
+  useSignalEffect(() => void readFleetSchemas(types.value.map(({ schema }) => schema)));
   const set = (change: Partial<FleetSettings>) => changePanel(spec.id, { ...spec, ...change });
   useSignalEffect(() => {
-    const metrics = suggested(spec, schemas.value);
+    const metrics = suggested(spec, types.value);
     if (metrics) set({ metrics });
   });
+  const chosen = spec.metrics;
+  const known = offered.value;
+  const metrics = useMemo(() => shownMetrics(chosen ?? [], known), [chosen, known]);
+  const { paths, columns } = columnsOf(metrics);
   const selection: FleetSelection = {
     nodes: spec.nodes,
     instances: spec.instances,
     types: spec.types,
     ...(spec.labels !== '' && { labels: spec.labels }),
-    metrics: spec.metrics ?? [],
+    metrics: paths,
     period: spec.period,
   };
-  const chosen = spec.metrics;
-  const known = schemas.value;
-  const metrics = useMemo(() => shownMetrics(chosen ?? [], known), [chosen, known]);
   return (
     <section class="panel fleet-panel" data-testid="fleet" data-panel={spec.id}>
       {!range.value.live && <NowNote text={words.now} />}
-      <FleetBar spec={spec} answer={answer} search={search} isChoosing={isChoosing} onChange={set} />
-      {isChoosing.value && <FleetChoice spec={spec} schemas={schemas.value} onChange={set} />}
+      <FleetBar
+        spec={spec}
+        metrics={metrics}
+        answer={answer}
+        search={search}
+        isChoosing={isChoosing}
+        onChange={set}
+      />
+      {isChoosing.value && <FleetChoice spec={spec} offered={offered.value} onChange={set} />}
       <FleetList
         spec={spec}
         selection={selection}
         metrics={metrics}
+        columns={columns}
         words={wordsOf(search.value)}
         answer={answer}
         onChange={set}
@@ -72,7 +81,8 @@ export function FleetPanel({ spec }: { spec: Spec }) {
 }
 
 /** The metrics of a new panel, once the most common type is known; those of rules come last. */
-function suggested(spec: Spec, schemas: readonly Schema[]): string[] | undefined {
+function suggested(spec: Spec, types: readonly FleetType[]): FleetMetricChoice[] | undefined {
+  const schemas = types.flatMap(({ schema }) => schemaByHash(schema) ?? []);
   const [first] = schemas;
   const chosen = schemas.find(({ name }) => !name.startsWith(OF_RULES)) ?? first;
   return spec.metrics === undefined && chosen ? suggestedMetrics(chosen) : undefined;

@@ -8,13 +8,7 @@ import { formatInteger } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import { fleetStrings as words } from '../strings/fleet.ts';
 import { visible } from '../text/visible.ts';
-
-/** What is known of a metric column. */
-export interface ShownMetric {
-  readonly path: string;
-  readonly label: string;
-  readonly metric: Metric | undefined;
-}
+import type { ShownMetric } from './fleet_metrics.ts';
 
 export interface RowProps {
   readonly row: FleetRow;
@@ -78,18 +72,20 @@ export function Row({ row, metrics, id, top, index, isCurrent, isChosen }: RowPr
       </span>
       <HealthCell health={row.health} />
       <span class="fleet-number fleet-age">{row.age === undefined ? NOTHING : formatAge(row.age)}</span>
-      <span class="fleet-number fleet-rate">{row.hertz === null ? NOTHING : formatHertz(row.hertz)}</span>
+      <span class="fleet-number fleet-rate" title={row.count > 1 ? words.sumOfRates : undefined}>
+        {row.hertz === null ? NOTHING : formatHertz(row.hertz)}
+      </span>
       <Missing explained={row.explained} unexplained={row.unexplained} />
       <Alarms counts={row.alarms} />
-      {metrics.map(({ path, metric }, place) => (
+      {metrics.map((shown, place) => (
         <span
-          key={path}
-          class={`fleet-metric is-${severityOf(row.values[place] ?? null, metric) ?? 'plain'}`}
+          key={shown.key}
+          class={`fleet-metric is-${severityOf(row.values[place] ?? null, metricIn(row, shown, place)) ?? 'plain'}`}
           style={{ '--place': place }}
           title={sourceTip(row, place)}
           data-testid={`fleet-metric-${place}`}
         >
-          <span class="fleet-value">{formatValue(row.values[place] ?? null, metric)}</span>
+          <span class="fleet-value">{valueText(row, shown, place)}</span>
           <span class="fleet-spark" data-place={place} />
         </span>
       ))}
@@ -97,14 +93,21 @@ export function Row({ row, metrics, id, top, index, isCurrent, isChosen }: RowPr
   );
 }
 
+/** The metric that a value is of: types may give it other limits and names of values. */
+function metricIn(row: FleetRow, shown: ShownMetric, place: number): Metric | undefined {
+  return shown.bySchema.get(row.schemas[place] ?? '') ?? shown.metric;
+}
+
+function valueText(row: FleetRow, shown: ShownMetric, place: number): string {
+  return formatValue(row.values[place] ?? null, metricIn(row, shown, place));
+}
+
 /** A row in words, for screen readers: what it shows is its name, and these describe it. */
 function labelOf(row: FleetRow, metrics: readonly ShownMetric[]): string {
   return [
     nameOfRow(row),
     words.health[row.health],
-    ...metrics.map(
-      ({ label, metric }, place) => `${label} ${formatValue(row.values[place] ?? null, metric)}`,
-    ),
+    ...metrics.map((shown, place) => `${shown.label} ${valueText(row, shown, place)}`),
     words.missing(formatInteger(row.explained), formatInteger(row.unexplained)),
     words.alarms(alarmWords(row.alarms)),
   ].join(', ');
@@ -138,10 +141,10 @@ export function Tile({ row, metrics, id, top, left, width, index, isCurrent, isC
       </span>
       <span class="fleet-tile-node">{visible(row.node)}</span>
       <span class="fleet-tile-body">
-        <span class={`fleet-value is-${severityOf(row.values[0] ?? null, shown?.metric) ?? 'plain'}`}>
-          {row.health === 'live' && shown
-            ? formatValue(row.values[0] ?? null, shown.metric)
-            : words.health[row.health]}
+        <span
+          class={`fleet-value is-${(shown && severityOf(row.values[0] ?? null, metricIn(row, shown, 0))) ?? 'plain'}`}
+        >
+          {row.health === 'live' && shown ? valueText(row, shown, 0) : words.health[row.health]}
         </span>
         <span class="fleet-spark" data-place={0} />
       </span>

@@ -1,3 +1,4 @@
+import { dePanels } from './de_panels.ts';
 import type { Translation } from './translation.ts';
 
 const stufen = new Map([
@@ -121,6 +122,7 @@ const befehle = {
 
 /** Deutsch. */
 export const de: Translation = {
+  ...dePanels,
   subtitle: 'Instrumentierung live',
 
   dialog: { close: 'Schließen (Escape)' },
@@ -654,7 +656,7 @@ export const de: Translation = {
     zone: 'Zeiten',
     zones: { local: (zone) => `Ortszeit (${zone})`, utc: 'UTC' },
     zoneHint: 'Ein Link zu einem Layout zeigt die Zeiten, wie Sie sie sehen.',
-    partly: 'Andere Panels, Alarme, Konten und Meldungen des DAC sind auf Englisch.',
+    partly: 'Die Hilfe und Meldungen des DAC sind auf Englisch.',
   },
 
   alarms: {

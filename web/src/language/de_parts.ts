@@ -1,9 +1,11 @@
+import { dePanelParts } from './de_panel_parts.ts';
 import type { PartTranslation } from './part_translation.ts';
 
 const mal = (anzahl: number) => (anzahl === 1 ? 'einmal' : `${anzahl} Mal`);
 
 /** Deutsch: die Teile der Seite, die geladen werden, wenn sie gebraucht werden. */
 export const deParts: PartTranslation = {
+  ...dePanelParts,
   alarmList: {
     alarmList: {
       severity: { warn: 'Warnung', alarm: 'Alarm' },

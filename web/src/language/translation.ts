@@ -1,37 +1,5 @@
 import type { strings } from '../strings.ts';
 
-/** The parts of the page that every language has, besides those that are loaded later. All others are in English. */
-export const TRANSLATED = [
-  'subtitle',
-  'dialog',
-  'toolbar',
-  'keys',
-  'layouts',
-  'notice',
-  'connection',
-  'banner',
-  'api',
-  'lossReason',
-  'tree',
-  'nodeState',
-  'main',
-  'card',
-  'past',
-  'offline',
-  'moment',
-  'time',
-  'notes',
-  'control',
-  'commands',
-  'palette',
-  'help',
-  'hints',
-  'preferences',
-  'session',
-  'alarms',
-  'accounts',
-] as const satisfies readonly (keyof typeof strings)[];
-
 type Texts = typeof strings;
 
 /** Texts may be missing, and are then in English: a test finds them. */
@@ -43,7 +11,8 @@ export type Partly<T> = T extends (...of: never[]) => unknown
       ? { readonly [name in keyof T]?: Partly<T[name]> }
       : T;
 
-export type Translation = Partly<Pick<Texts, (typeof TRANSLATED)[number]>>;
+/** Every text but the name of the program. */
+export type Translation = Partly<Omit<Texts, 'title'>>;
 
 /**
  * Puts the texts of a language in the place of the English ones. The objects stay the same ones, because all parts of

@@ -1,3 +1,5 @@
+import { spoken } from '../language/parts.ts';
+
 const kinds = new Map([
   ['alertmanager', 'Alertmanager'],
   ['webhook', 'Webhook'],
@@ -6,7 +8,7 @@ const kinds = new Map([
 ]);
 
 /** The destinations of notifications. They are loaded when somebody opens their list. */
-export const destinationStrings = {
+export const destinationStrings = spoken('destinations', {
   destinations: {
     none: 'Nobody is notified of alarms: add a table [notify.NAME] to the configuration of the DAC.',
     reading: 'Reading the destinations\u2026',
@@ -27,4 +29,4 @@ export const destinationStrings = {
     refused: (problem: string) => `Test failed: ${problem}`,
     tooMany: (problem: string) => `${problem}. The DAC sends six tests a minute at most.`,
   },
-};
+});

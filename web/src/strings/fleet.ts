@@ -1,8 +1,9 @@
 import type { FleetColumn, GroupingName, Health } from '../fleet/query.ts';
 import type { Shape } from '../fleet/settings.ts';
+import { spoken } from '../language/parts.ts';
 
 /** The fleet panel. It is loaded with its panel. */
-export const fleetStrings = {
+export const fleetStrings = spoken('fleet', {
   shapes: { nodes: 'Nodes', instances: 'Instances', tiles: 'Tiles' } satisfies Record<Shape, string>,
   shapeTips: {
     nodes:
@@ -88,11 +89,11 @@ export const fleetStrings = {
   theChosen: 'the selected rows',
   theFirst: (count: number) => `the first ${count} rows`,
   compared: (shown: number, all: string) => `The chart shows the first ${shown} of ${all} rows.`,
-  noneHas: (row: string, metric: string) => `No ${row} has ${metric}.`,
-  one: { nodes: 'node', instances: 'instance', tiles: 'instance' } satisfies Record<Shape, string>,
+  noneHas: (row: string, metric: string) => `${row} has ${metric}.`,
+  one: { nodes: 'No node', instances: 'No instance', tiles: 'No instance' } satisfies Record<Shape, string>,
   noneSelected: (metric: string) => `None of the selected rows has ${metric}.`,
   noValueYet: (metric: string) => `None of the first rows has a value of ${metric} yet.`,
-  notNumbers: (metric: string) => `${metric} is text: a chart draws numbers.`,
+  notNumbers: (metric: string) => `${metric} is no number: a chart draws numbers.`,
   noMetricChosen: 'Choose a metric first: there is none to compare.',
   select: (name: string) => `Select ${name}`,
   list: 'Fleet. Arrow keys move, Enter opens, Space selects, C compares the first metric.',
@@ -105,4 +106,4 @@ export const fleetStrings = {
   combined: (count: string) =>
     `${count} updates came combined with later ones: this fleet has more than 1 MiB a second. A longer interval shows each.`,
   now: 'A fleet shows the present.',
-};
+});

@@ -1,7 +1,8 @@
+import { spoken } from '../language/parts.ts';
 import type { HeatFigure } from '../panels/spec.ts';
 
 /** The heat map. Its code is loaded when the first one is shown. */
-export const heatStrings = {
+export const heatStrings = spoken('heat', {
   about: (metric: string, instance: string) => `Heat map of ${metric} of ${instance}: elements over time`,
   empty: 'No values in the time shown.',
   figure: 'Color',
@@ -13,4 +14,4 @@ export const heatStrings = {
     `${time}: least ${low} (${lowest}), greatest ${high} (${highest})`,
   nothing: (time: string) => `${time}: no value`,
   table: { time: 'time', element: 'element', figures: ['min', 'max', 'last'] },
-};
+});

@@ -31,6 +31,6 @@ export const helpStrings = {
     zone: 'Times',
     zones: { local: (zone: string) => `Local time (${zone})`, utc: 'UTC' },
     zoneHint: 'A link to a layout shows the times as you see them.',
-    partly: 'Other panels, alarms, accounts and messages of the DAC are in English.',
+    partly: 'Help and messages of the DAC are in English.',
   },
 };

@@ -1,5 +1,7 @@
+import { spoken } from '../language/parts.ts';
+
 /** The log search, loaded with its panel. */
-export const logStrings = {
+export const logStrings = spoken('logs', {
   text: 'Search all time: words in any text',
   level: 'Least level',
   anyLevel: 'Any level',
@@ -32,4 +34,4 @@ export const logStrings = {
   context: 'Records around it',
   hideContext: 'Hide the records around it',
   contextOf: (instance: string) => `Records of ${instance} around this one, oldest first`,
-};
+});

@@ -1,5 +1,7 @@
+import { spoken } from '../language/parts.ts';
+
 /** Settings of a panel. */
-export const settingsStrings = {
+export const settingsStrings = spoken('settings', {
   title: 'Panel settings',
   gone: 'This panel is closed, or has no settings.',
   name: 'Title',
@@ -37,4 +39,4 @@ export const settingsStrings = {
   noNumber: 'A number is missing, or is not a number.',
   order: 'The axis must begin below its end.',
   aboveZero: 'A logarithmic axis begins above 0.',
-};
+});

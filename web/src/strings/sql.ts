@@ -1,5 +1,7 @@
+import { spoken } from '../language/parts.ts';
+
 /** The SQL panel. Its code is loaded when the first one is shown. */
-export const sqlStrings = {
+export const sqlStrings = spoken('sql', {
   field: 'SQL query',
   example:
     '-- Losses by cause\nSELECT node, cause, sum(count) FROM gaps\nWHERE time_ns BETWEEN $from AND $to GROUP BY node, cause',
@@ -32,4 +34,4 @@ export const sqlStrings = {
   bars: (column: string) => `Bars of ${column}`,
   fewer: (drawn: string, all: string) => `${drawn} of ${all} bars`,
   failed: 'The query failed',
-};
+});

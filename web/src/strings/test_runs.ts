@@ -1,5 +1,7 @@
+import { spoken } from '../language/parts.ts';
+
 /** Test runs: named spans of time. */
-export const testRunStrings = {
+export const testRunStrings = spoken('testRuns', {
   testRuns: {
     name: 'Name of a test run',
     tags: 'Tags, separated by commas',
@@ -33,8 +35,8 @@ export const testRunStrings = {
     change: 'Change',
     changeTip: 'Change of the mean from the first to the second test run; for counters, of the rate',
     compared: {
-      samples: () => 'Samples',
-      rate: () => 'Rate',
+      samples: (): string => 'Samples',
+      rate: (): string => 'Rate',
       lost: (cause: string) => `Missing, ${cause}`,
     },
     constant: 'Constant:',
@@ -55,4 +57,4 @@ export const testRunStrings = {
       'difference',
     ],
   },
-};
+});

@@ -1,5 +1,7 @@
+import { spoken } from '../language/parts.ts';
+
 /** The waterfall of traces. Its code is loaded when the first one is shown. */
-export const traceStrings = {
+export const traceStrings = spoken('traces', {
   search: 'Search spans',
   empty: 'No spans in the time shown.',
   noMatch: 'No trace matches the search.',
@@ -34,4 +36,4 @@ export const traceStrings = {
     'id',
     'parent',
   ],
-};
+});

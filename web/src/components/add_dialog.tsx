@@ -92,7 +92,11 @@ export function AddDialog() {
               }}
             />
             <div class="add-metrics">
-              {found.value.length === 0 && <p class="hint">{words.noMatch}</p>}
+              {found.value.length === 0 && (
+                <p class="hint" data-testid="add-nothing">
+                  {whyNothing(kind.value, wanted.value)}
+                </p>
+              )}
               {found.value.slice(0, LISTED).map((entry) => (
                 <Choices
                   key={keyOf(entry)}
@@ -117,6 +121,11 @@ export function AddDialog() {
         >
           {words.add(contents.length)}
         </button>
+        {contents.length === 0 && (isTyped(kind.value) || found.value.length > 0) && (
+          <p class="hint" data-testid="add-first">
+            {firstStep(kind.value)}
+          </p>
+        )}
       </form>
     </Dialog>
   );
@@ -156,6 +165,22 @@ function TypedFields(props: { kind: WantedKind; text: Signal<string>; upward: Si
       )}
     </>
   );
+}
+
+/** Why no instance is listed. */
+function whyNothing(kind: WantedKind, wanted: string): string {
+  const instances = registry.value?.instances ?? [];
+  if (instances.length === 0) return words.noInstances;
+  if (instances.some((entry) => !schemaOfTarget(entry))) return words.reading;
+  const need = words.needs[kind] ?? words.anyMetric;
+  return wordsOf(wanted).length > 0 ? words.noMatch(need) : words.noneHas(need);
+}
+
+/** What is to be done before there is a panel to add. */
+function firstStep(kind: WantedKind): string {
+  if (kind === 'xy') return words.typeTwo;
+  if (kind === 'expression') return words.typeOne;
+  return fits(kind, undefined) ? words.tickInstance : words.tickMetric;
 }
 
 /** The next dialog begins with a chart. */

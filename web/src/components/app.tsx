@@ -8,6 +8,7 @@ import { Notice } from './notice.tsx';
 import { SignIn } from './sign_in.tsx';
 import { TimeBar } from './time_bar.tsx';
 import { Tree } from './tree.tsx';
+import { UnknownGate } from './unknown_gate.tsx';
 import { Workspace } from './workspace.tsx';
 
 export function App() {
@@ -21,6 +22,7 @@ export function App() {
           <ArrivalNote />
         </>
       )}
+      <UnknownGate />
       <div class="app-body">
         {!isViewOnly && <Tree />}
         <Workspace />

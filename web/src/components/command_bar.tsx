@@ -1,13 +1,15 @@
 import type { Signal } from '@preact/signals';
 import { formatRough } from '../format/number.ts';
+import { formatClock } from '../format/time.ts';
 import { can } from '../state/abilities.ts';
 import { command } from '../state/actions.ts';
 import { nameOf } from '../state/names.ts';
 import type { InstanceCells } from '../state/store.ts';
 import type { CommandRequest, RecorderEntry } from '../stream/protocol.ts';
-import type { CommandView, Target } from '../stream/view.ts';
+import type { Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { HertzForm } from './hertz_form.tsx';
+import { useFreshResult } from './use_fresh_result.ts';
 
 const words = strings.commands;
 
@@ -59,7 +61,7 @@ export function CommandBar(props: { target: Target; cells: InstanceCells; proble
           )}
         </div>
       </fieldset>
-      <CommandStatus view={cells.command.value} problem={problem.value} />
+      <CommandStatus cells={cells} problem={problem.value} />
     </section>
   );
 }
@@ -79,7 +81,9 @@ function TriggerButton({ recorder, onTrigger }: { recorder: RecorderEntry; onTri
   );
 }
 
-function CommandStatus({ view, problem }: { view: CommandView | undefined; problem: string }) {
+/** Separate from the bar: the time that passes draws only this. */
+function CommandStatus({ cells, problem }: { cells: InstanceCells; problem: string }) {
+  const view = useFreshResult(cells);
   const [tone, text] =
     problem !== '' ? ['failed', problem] : view ? [view.status, words.sentence(view)] : ['idle', words.idle];
   return (
@@ -91,6 +95,9 @@ function CommandStatus({ view, problem }: { view: CommandView | undefined; probl
       data-status={tone}
     >
       {text}
+      {problem === '' && view && view.status !== 'pending' && (
+        <time class="command-time"> {formatClock(view.since)}</time>
+      )}
     </p>
   );
 }

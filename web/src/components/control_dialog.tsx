@@ -9,6 +9,7 @@ import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { ControlForms } from './control_forms.tsx';
 import { Dialog } from './dialog.tsx';
+import { useFreshResult } from './use_fresh_result.ts';
 
 const words = strings.control;
 const REREAD_MS = 1000;
@@ -65,7 +66,7 @@ export function ControlDialog() {
 
 function Line(props: { target: Target; isChosen: boolean; onToggle: () => void }) {
   const { target, isChosen } = props;
-  const view = cellsOf(target).command.value;
+  const view = useFreshResult(cellsOf(target));
   const text = view ? strings.commands.sentence(view) : '';
   return (
     <li class="control-target" data-testid="control-target">
@@ -83,6 +84,7 @@ function Line(props: { target: Target; isChosen: boolean; onToggle: () => void }
         title={text}
       >
         {text}
+        {view && view.status !== 'pending' && <time class="command-time"> {formatClock(view.since)}</time>}
       </span>
     </li>
   );

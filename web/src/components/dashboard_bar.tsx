@@ -5,7 +5,7 @@ import { instancesWanted, matchingNodes } from '../dashboards/template.ts';
 import { dashboard, isChanged } from '../state/dashboard.ts';
 import { isViewOnly } from '../state/mode.ts';
 import { notify } from '../state/notice.ts';
-import { registry } from '../state/store.ts';
+import { nodeOf, registry } from '../state/registry.ts';
 import { strings } from '../strings.ts';
 import '../styles/dashboards.css';
 
@@ -71,7 +71,7 @@ function NodeChoice({ node }: { node: string }) {
     >
       {nodes.map((name) => (
         <option key={name} value={name}>
-          {name}
+          {name === node && registry.value && !nodeOf(name) ? words.unknownNode(name) : name}
         </option>
       ))}
     </select>

@@ -4,6 +4,24 @@ import { openDialog } from '../state/dialogs.ts';
 import { strings } from '../strings.ts';
 import { IconButton } from './icon.tsx';
 
+const FIELDS = 'input, select, textarea, [contenteditable=true]';
+const CONTROLS = 'button, a[href], [tabindex="0"]';
+
+/** The browser would begin with the button that closes the dialog: people open it to fill in or to choose something. */
+function focusFirst(dialog: HTMLDialogElement): void {
+  if (dialog.querySelector('[autofocus]')) return;
+  const content = [...dialog.querySelectorAll<HTMLElement>(`${FIELDS}, ${CONTROLS}`)].filter(
+    (element) => !element.matches(':disabled') && !element.closest('.dialog-head'),
+  );
+  // Of a choice, the arrow keys begin at what is chosen.
+  const fields = content.filter((element) => element.matches(FIELDS) && !isOtherChoice(element));
+  (fields[0] ?? content[0])?.focus();
+}
+
+function isOtherChoice(element: HTMLElement): boolean {
+  return element instanceof HTMLInputElement && element.type === 'radio' && !element.checked;
+}
+
 /** A window over the page. The browser keeps the focus in it, and closes it with Escape. */
 export function Dialog(props: {
   title: string;
@@ -23,6 +41,7 @@ export function Dialog(props: {
     const dialog = element.current;
     if (!dialog) return;
     dialog.showModal();
+    focusFirst(dialog);
     // A click on the backdrop closes the dialog, as Escape does.
     const leave = (event: Event) => event.target === dialog && dialog.close();
     dialog.addEventListener('click', leave);

@@ -47,7 +47,12 @@ export function NoteDialog() {
             text.value = event.currentTarget.value;
           }}
         />
-        <button type="submit" class="button button-main" data-testid="note-add">
+        <button
+          type="submit"
+          class="button button-main"
+          disabled={text.value.trim() === ''}
+          data-testid="note-add"
+        >
           {words.add}
         </button>
       </form>

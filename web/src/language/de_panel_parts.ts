@@ -9,6 +9,24 @@ const kanaele = new Map([
 
 /** Deutsch: Texte von Panels, deren Code geladen wird, wenn eines gezeigt wird. */
 export const dePanelParts = {
+  unknown: {
+    title: 'Unbekannte Namen',
+    says: (unknown) => {
+      if (unknown.kind === 'node')
+        return `Es gibt keinen Knoten ${unknown.name}, den diese Seite lesen darf.`;
+      if (unknown.kind === 'run')
+        return `Es gibt keinen Testlauf ${unknown.name}, den diese Seite lesen darf.`;
+      return unknown.node === undefined
+        ? `Kein Knoten hat eine Instanz ${unknown.name}, die diese Seite lesen darf.`
+        : `${unknown.node} hat keine Instanz ${unknown.name}, die diese Seite lesen darf.`;
+    },
+    others: (count) => `${count} weitere Namen sind unbekannt.`,
+    meant: 'Meinten Sie',
+    open: (name) => `Stattdessen ${name} zeigen`,
+    all: 'Alle Knoten zeigen',
+    allTip: 'Diesen Link verlassen und alle Knoten zeigen, die der DAC kennt',
+  },
+
   fleet: {
     shapes: { nodes: 'Knoten', instances: 'Instanzen', tiles: 'Kacheln' },
     shapeTips: {
@@ -130,6 +148,8 @@ export const dePanelParts = {
     shownTime: 'Die gezeigte Zeit',
     follow: 'Folgen',
     followTip: 'Neue Einträge erscheinen oben.',
+    away: 'Neue Einträge warten oben.',
+    toNewest: 'Zum neuesten gehen und folgen',
     all: 'Alle Instanzen',
     searching: 'Suche\u2026',
     searchingAt: (time) => `Suche\u2026 zurück bis ${time}`,
@@ -191,6 +211,7 @@ export const dePanelParts = {
     example:
       '-- Verlust nach Ursache\nSELECT node, cause, sum(count) FROM gaps\nWHERE time_ns BETWEEN $from AND $to GROUP BY node, cause',
     run: 'Ausführen',
+    typeFirst: 'Geben Sie zuerst eine Abfrage ein, zum Beispiel SELECT * FROM gaps.',
     runTip: 'Die Abfrage ausführen (Strg+Eingabe)',
     running: 'Läuft\u2026',
     stop: 'Anhalten',

@@ -11,6 +11,7 @@ import type { settingsStrings } from '../strings/settings.ts';
 import type { sqlStrings } from '../strings/sql.ts';
 import type { testRunStrings } from '../strings/test_runs.ts';
 import type { traceStrings } from '../strings/traces.ts';
+import type { unknownStrings } from '../strings/unknown.ts';
 import type { Partly } from './translation.ts';
 
 /** The parts that are loaded when they are used, by the names that they ask for their texts with. */
@@ -25,6 +26,7 @@ export type PartTranslation = Partly<{
   readonly heat: typeof heatStrings;
   readonly destinations: typeof destinationStrings;
   readonly testRuns: typeof testRunStrings;
+  readonly unknown: typeof unknownStrings;
   readonly map: typeof mapStrings;
   readonly rules: typeof ruleStrings;
   readonly sampleExport: typeof sampleExportStrings;

@@ -15,6 +15,7 @@ import { settingsStrings } from '../strings/settings.ts';
 import { sqlStrings } from '../strings/sql.ts';
 import { testRunStrings } from '../strings/test_runs.ts';
 import { traceStrings } from '../strings/traces.ts';
+import { unknownStrings } from '../strings/unknown.ts';
 import { strings } from '../strings.ts';
 import { de } from './de.ts';
 import { deParts } from './de_parts.ts';
@@ -33,6 +34,7 @@ const PARTS = {
   heat: heatStrings,
   destinations: destinationStrings,
   testRuns: testRunStrings,
+  unknown: unknownStrings,
   map: mapStrings,
   rules: ruleStrings,
   sampleExport: sampleExportStrings,

@@ -1,6 +1,6 @@
 import '../styles/logs.css';
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useUniqueId } from '../components/use_unique_id.ts';
 import { formatInteger } from '../format/number.ts';
 import { formatInstant } from '../format/time.ts';
@@ -21,6 +21,8 @@ type Spec = PanelSpec & { kind: 'logs' };
 
 /** A pause in typing, after which the search begins. */
 const PAUSE_MS = 300;
+/** Scrolled further than this, the list is no longer at its newest record. */
+const LINE_PX = 16;
 /** Between two looks for new records. */
 const FOLLOW_MS = 1000;
 
@@ -35,7 +37,11 @@ interface Choice {
 /** Records of all time, found by level, text and field. */
 export function LogsPanel({ spec }: { spec: Spec }) {
   const choice = useSignal<Choice>({ text: spec.text ?? '', level: '', fields: [], time: 'all' });
-  const isFollowing = useSignal(true);
+  const [isWanted, isAway] = [useSignal(true), useSignal(false)];
+  // An end in the past gets no new records.
+  const isAtEnd = useComputed(() => choice.value.time === 'all' || range.value.live);
+  const isFollowing = useComputed(() => isWanted.value && isAtEnd.value && !isAway.value);
+  const list = useRef<HTMLOListElement>(null);
   const isVisible = useVisible();
   const feed = useMemo(() => new LogFeed(), []);
   const open = useSignal<string | undefined>(undefined);
@@ -50,7 +56,7 @@ export function LogsPanel({ spec }: { spec: Spec }) {
     return () => clearTimeout(timer);
   });
   useSignalEffect(() => {
-    if (!isFollowing.value || !isVisible.value || choice.value.time === 'shown') return;
+    if (!isFollowing.value || !isVisible.value) return;
     const timer = setInterval(() => void feed.follow(), FOLLOW_MS);
     return () => clearInterval(timer);
   });
@@ -62,12 +68,43 @@ export function LogsPanel({ spec }: { spec: Spec }) {
     const { fields } = choice.peek();
     if (!fields.includes(field)) change({ fields: [...fields, field] });
   };
+  const toNewest = () => {
+    list.current?.scrollTo({ top: 0 });
+    isAway.value = false;
+  };
   return (
     <section class="panel" data-testid="logs" data-panel={spec.id}>
-      <Bar choice={choice.value} onChange={change} onField={addField} isFollowing={isFollowing} />
+      <Bar
+        choice={choice.value}
+        onChange={change}
+        onField={addField}
+        isFollowing={isFollowing.value}
+        isAtEnd={isAtEnd.value}
+        onFollow={(isOn) => {
+          isWanted.value = isOn;
+          if (isOn) toNewest();
+        }}
+      />
       <Status feed={feed} found={found} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
-      <ol class="log-list" tabIndex={0} data-testid="log-list">
+      {isWanted.value && isAtEnd.value && isAway.value && (
+        <p class="log-away">
+          <span>{words.away}</span>
+          <button type="button" class="button button-main" data-testid="logs-newest" onClick={toNewest}>
+            {words.toNewest}
+          </button>
+        </p>
+      )}
+      <ol
+        ref={list}
+        class="log-list"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
+        tabIndex={0}
+        data-testid="log-list"
+        onScroll={(event) => {
+          // What somebody reads must not move, and less than a line is no reading.
+          isAway.value = event.currentTarget.scrollTop > LINE_PX;
+        }}
+      >
         {found.records.map((record) => (
           <LogRow
             key={record.key}
@@ -95,7 +132,8 @@ function filterOf(spec: Spec, { text, level, fields, time }: Choice): LogFilter 
   const filter = { text, level, fields, targets: spec.targets };
   if (time === 'all') return filter;
   const [from, until] = ends(range.value);
-  return { ...filter, from: nanos(from), until: nanos(until) };
+  // Live, the end is now.
+  return { ...filter, from: nanos(from), ...(!range.value.live && { until: nanos(until) }) };
 }
 
 function nanos(ms: number): bigint {
@@ -106,9 +144,11 @@ function Bar(props: {
   choice: Choice;
   onChange: (change: Partial<Choice>) => void;
   onField: (field: string) => void;
-  isFollowing: { value: boolean };
+  isFollowing: boolean;
+  isAtEnd: boolean;
+  onFollow: (isOn: boolean) => void;
 }) {
-  const { choice, onChange, isFollowing } = props;
+  const { choice, onChange } = props;
   return (
     <>
       <div class="panel-bar log-bar">
@@ -146,16 +186,16 @@ function Bar(props: {
           <option value="all">{words.anyTime}</option>
           <option value="shown">{words.shownTime}</option>
         </select>
-        <span title={words.followTip}>
-          <Toggle
-            label={words.follow}
-            isOn={isFollowing.value}
-            testId="logs-follow"
-            onChange={(isOn) => {
-              isFollowing.value = isOn;
-            }}
-          />
-        </span>
+        {props.isAtEnd && (
+          <span title={words.followTip}>
+            <Toggle
+              label={words.follow}
+              isOn={props.isFollowing}
+              testId="logs-follow"
+              onChange={props.onFollow}
+            />
+          </span>
+        )}
       </div>
       {choice.fields.length > 0 && (
         <div class="panel-bar log-bar">

@@ -27,6 +27,7 @@ export function SqlEditor({ query, onRun }: { query: string; onRun: (query: stri
     );
     return () => end.abort();
   }, [tables]);
+  const isEmpty = useComputed(() => text.value.trim() === '').value;
   const suggestions = useComputed(() => suggest(tables.value, wordBefore(text.value, caret.value)));
   const insert = (name: string) => {
     const area = field.current;
@@ -88,10 +89,18 @@ export function SqlEditor({ query, onRun }: { query: string; onRun: (query: stri
         ))}
       </div>
       <div class="row-form">
-        <button type="submit" class="button button-main" title={words.runTip} data-testid="sql-run">
+        <button
+          type="submit"
+          class="button button-main"
+          title={isEmpty ? words.typeFirst : words.runTip}
+          disabled={isEmpty}
+          data-testid="sql-run"
+        >
           {words.run}
         </button>
-        <span class="hint">{words.hint}</span>
+        <span class="hint" data-testid="sql-hint">
+          {isEmpty ? words.typeFirst : words.hint}
+        </span>
       </div>
     </form>
   );

@@ -45,6 +45,7 @@ export function SqlPanel({ spec }: { spec: Spec }) {
         <p class="panel-empty">{words.mayNot}</p>
       </section>
     );
+  const isEmpty = spec.query.trim() === '';
   const runText = (text: string) => {
     if (text.trim() === '') return;
     if (text === spec.query) run();
@@ -70,7 +71,14 @@ export function SqlPanel({ spec }: { spec: Spec }) {
           </button>
         ) : (
           !isEdited.value && (
-            <button type="button" class="button" data-testid="sql-again" onClick={() => run()}>
+            <button
+              type="button"
+              class="button"
+              title={isEmpty ? words.typeFirst : words.runTip}
+              disabled={isEmpty}
+              data-testid="sql-again"
+              onClick={() => run()}
+            >
               {words.run}
             </button>
           )
@@ -89,7 +97,7 @@ export function SqlPanel({ spec }: { spec: Spec }) {
         </button>
         <Options spec={spec} answer={answer} />
       </div>
-      <Footer answer={answer.value} isRunning={isRunning.value} />
+      <Footer answer={answer.value} isRunning={isRunning.value} isEmpty={isEmpty} />
     </section>
   );
 }
@@ -134,7 +142,8 @@ function Options({ spec, answer }: { spec: Spec; answer: ReadonlySignal<SqlAnswe
   );
 }
 
-function Footer({ answer, isRunning }: { answer: SqlAnswer | undefined; isRunning: boolean }) {
+function Footer(props: { answer: SqlAnswer | undefined; isRunning: boolean; isEmpty: boolean }) {
+  const { answer, isRunning, isEmpty } = props;
   const count = answer?.result.rows.length ?? 0;
   return (
     <div class="panel-footer" role="status" data-testid="sql-footer">
@@ -146,7 +155,7 @@ function Footer({ answer, isRunning }: { answer: SqlAnswer | undefined; isRunnin
           <span>{words.at(formatInstant(answer.at))}</span>
         </>
       ) : (
-        !isRunning && <span>{words.notYet}</span>
+        !isRunning && <span>{isEmpty ? words.typeFirst : words.notYet}</span>
       )}
     </div>
   );
@@ -213,7 +222,14 @@ function usePeriod(
   latest.current = run;
   // Nobody sees a panel in the background, and nobody answers without a connection.
   useSignalEffect(() => {
-    if (!spec.every || !isVisible.value || !isConnected.value || mayQuery.value !== true) return;
+    if (
+      !spec.every ||
+      spec.query.trim() === '' ||
+      !isVisible.value ||
+      !isConnected.value ||
+      mayQuery.value !== true
+    )
+      return;
     const again = () => {
       if (!isRunning.peek()) latest.current();
     };

@@ -9,13 +9,14 @@ import {
   changeTestRun,
   deleteTestRun,
   followTestRuns,
+  showTestRun,
   startTestRun,
   stopTestRun,
   type TestRun,
   testRuns,
   testRunsProblem,
 } from '../state/test_runs.ts';
-import { goLive, range, setSpan, show } from '../state/time.ts';
+import { range } from '../state/time.ts';
 import { testRunStrings } from '../strings/test_runs.ts';
 import { ComparisonTable } from './comparison_table.tsx';
 import { NowNote } from './moment_note.tsx';
@@ -155,7 +156,7 @@ function Row(props: {
         class="test-run-name"
         title={words.showTip}
         data-testid="test-run-show"
-        onClick={() => showRun(run)}
+        onClick={() => showTestRun(run)}
       >
         <bdi>{run.name}</bdi>
       </button>
@@ -198,14 +199,4 @@ function Row(props: {
       </span>
     </li>
   );
-}
-
-/** Shows the time of a test run; a running one stays live. */
-function showRun({ started, stopped }: TestRun): void {
-  if (stopped !== undefined) {
-    show(started, Math.max(stopped, started + 1000));
-    return;
-  }
-  goLive();
-  setSpan(now.peek() - started);
 }

@@ -29,6 +29,7 @@ import { followSession, restoreFragment, signInByAddress } from './session.ts';
 import { apply, cellsOf, forget, offView, onView, registry } from './store.ts';
 import { takeTemLocation } from './tem_location.ts';
 import { startTheme } from './theme.ts';
+import { isWanted, wanted } from './wanted.ts';
 
 const PATIENCE_MS = 600;
 /** For nodes that come back after a restart of the DAC. */
@@ -85,8 +86,17 @@ async function openFirst(): Promise<void> {
   if (name !== undefined) {
     const { openByAddress } = await import('../dashboards/open.ts');
     await openByAddress(name);
-  } else if (!(await load())) chooseOnFirstSight();
+  } else if (namesInstances() || !(await load())) chooseOnFirstSight();
   else awaitNewestIfAllAreAway();
+  const { run } = wanted.peek();
+  if (run !== undefined)
+    void import('./run_in_address.ts').then(({ showRunOfAddress }) => showRunOfAddress(run));
+}
+
+/** Whether the address names a node or an instance, and no panels. */
+function namesInstances(): boolean {
+  const { node, instance } = wanted.peek();
+  return (node ?? instance) !== undefined && location.hash === '';
 }
 
 /** Connects through a door, now and after a reload; without one, through the best that opens. */
@@ -178,14 +188,15 @@ function followPanels(stream: StreamClient): void {
  * registers one instance after another.
  */
 function chooseOnFirstSight(): void {
+  const candidates = () => (registry.value?.instances ?? []).filter(isWanted);
   const settle = () => {
-    const { targets } = defaultChoice(registry.peek()?.instances ?? []);
+    const { targets } = defaultChoice(candidates());
     if (panels.peek().length === 0 && targets.length > 0) openDefault(targets);
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
   let patience = Number.POSITIVE_INFINITY;
   const stop = effect(() => {
-    const { targets, isComplete, isLive } = defaultChoice(registry.value?.instances ?? []);
+    const { targets, isComplete, isLive } = defaultChoice(candidates());
     if (isComplete) queueMicrotask(settle);
     const next = isLive ? PATIENCE_MS : RETURN_PATIENCE_MS;
     if (targets.length === 0 || next >= patience) return;

@@ -1,8 +1,10 @@
 import { effect, signal } from '@preact/signals';
 import type { Fields } from '../fields.ts';
 import { ask, Refusal } from './api.ts';
+import { now } from './now.ts';
 import { reread } from './reread.ts';
 import { isConnected } from './store.ts';
+import { goLive, setSpan, show } from './time.ts';
 
 /** A named span of time (http-api.md, "test runs"). Milliseconds by the DAC's clock. */
 export interface TestRun {
@@ -112,7 +114,17 @@ export async function deleteTestRun({ id }: TestRun): Promise<void> {
   await listTestRuns();
 }
 
-function testRunOf(fields: Fields): TestRun {
+/** Shows the time of a test run on all panels; a running one stays live. */
+export function showTestRun({ started, stopped }: Pick<TestRun, 'started' | 'stopped'>): void {
+  if (stopped !== undefined) {
+    show(started, Math.max(stopped, started + 1000));
+    return;
+  }
+  goLive();
+  setSpan(now.peek() - started);
+}
+
+export function testRunOf(fields: Fields): TestRun {
   const { id, name, started, stopped, notes, tags, pinned, who } = fields;
   return {
     id: Number(id),

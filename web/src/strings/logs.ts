@@ -17,6 +17,8 @@ export const logStrings = spoken('logs', {
   shownTime: 'The time shown',
   follow: 'Follow',
   followTip: 'New records appear at the top.',
+  away: 'New records wait at the top.',
+  toNewest: 'Go to the newest and follow',
   all: 'All instances',
   searching: 'Searching\u2026',
   searchingAt: (time: string) => `Searching\u2026 back to ${time}`,

@@ -6,6 +6,7 @@ export const sqlStrings = spoken('sql', {
   example:
     '-- Losses by cause\nSELECT node, cause, sum(count) FROM gaps\nWHERE time_ns BETWEEN $from AND $to GROUP BY node, cause',
   run: 'Run',
+  typeFirst: 'Type a query first, such as SELECT * FROM gaps.',
   runTip: 'Run the query (Ctrl-Enter)',
   running: 'Running\u2026',
   stop: 'Stop',

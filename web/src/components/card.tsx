@@ -16,6 +16,7 @@ import { KeptSettings } from './kept_settings.tsx';
 import { LabelChips } from './label_chips.tsx';
 import { MetricTable } from './metric_table.tsx';
 import { MoreCommands } from './more_commands.tsx';
+import { NameText } from './name_text.tsx';
 import { useUniqueId } from './use_unique_id.ts';
 
 /** One watched instance. */
@@ -35,7 +36,7 @@ export function Card({ target }: { target: Target }) {
       <header class="card-head">
         <div class="card-names">
           <h2 class="card-title" id={heading} title={target.instance} data-testid="card-title">
-            {target.instance}
+            <NameText name={target.instance} />
           </h2>
           <CardType target={target} cells={cells} />
           <LabelChips target={target} />
@@ -85,8 +86,8 @@ function CardType({ target, cells }: { target: Target; cells: InstanceCells }) {
       <span data-testid="card-type">
         {type === '' ? strings.connection.unknown : `${shortType(type)} ${version}`}
       </span>
-      <span class="card-node" data-testid="card-node">
-        {strings.card.on(target.node)}
+      <span class="card-node" title={target.node} data-testid="card-node">
+        <NameText name={strings.card.on(target.node)} />
       </span>
     </p>
   );

@@ -14,6 +14,7 @@ import {
 import { keyOf } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { Dot } from './dot.tsx';
+import { NameText } from './name_text.tsx';
 
 const words = strings.tree;
 
@@ -26,7 +27,7 @@ export function TreeNodeHead({ node, count }: { node: NodeEntry; count: number }
       <div class="tree-node-head">
         <Dot tone={!isOnline ? 'bad' : node.replay ? 'idle' : 'good'} />
         <span class="tree-node-name" title={node.name} data-testid="node-name">
-          {node.name}
+          <NameText name={node.name} />
         </span>
         <span class="tree-node-state" data-testid="node-state">
           {isOnline && node.replay ? words.replay : strings.nodeState(node.state)}
@@ -122,7 +123,9 @@ export function TreeInstance({ entry, metric }: { entry: InstanceEntry; metric: 
       onClick={() => (isWatched ? unwatch(entry) : watch({ node: entry.node, instance: entry.instance }))}
     >
       <span class="tree-check" aria-hidden="true" />
-      <span class="tree-instance-name">{entry.instance}</span>
+      <span class="tree-instance-name">
+        <NameText name={entry.instance} />
+      </span>
       <Rate entry={entry} />
       <span class="tree-instance-type">
         {[metric, shortType(entry.type)].filter(Boolean).join(' \u00b7 ')}

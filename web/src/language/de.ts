@@ -418,7 +418,7 @@ export const de: Translation = {
     metrics: 'Metriken und Lücken',
     metric: 'Metrik',
     value: 'Wert',
-    unit: 'Einheit',
+    unit: 'Einh.',
     least: 'Min',
     greatest: 'Max',
     extentTip: 'In der gezeigten Zeit',
@@ -486,7 +486,7 @@ export const de: Translation = {
     times: (speed: number) => `${speed}\u00d7`,
     slider: 'Ende der gezeigten Zeit, zwischen dem ältesten verfügbaren Messwert und jetzt',
     compare: 'Eine frühere Zeit überlagern',
-    compareNone: 'Keine Überlagerung',
+    compareNone: 'Nur diese Zeit',
     compareWith: (ago) => `Überlagert: ${ago} früher`,
   },
 

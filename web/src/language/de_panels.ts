@@ -458,7 +458,7 @@ export const dePanels = {
   markers: {
     choose: 'Log-Einträge, die in Diagrammen markiert sind',
     levels: {
-      off: 'Keine Log-Marken',
+      off: 'Keine Marken',
       error: 'Fehler markieren',
       warn: 'Warnungen markieren',
       info: 'Infos markieren',

@@ -1,5 +1,7 @@
 import type { ITabRenderer } from 'dockview-core';
 
+import { halves } from '../components/name_text.tsx';
+
 type Init = Parameters<ITabRenderer['init']>[0];
 
 /**
@@ -27,7 +29,14 @@ export class Tab implements ITabRenderer {
       api.close();
     });
     const name = (shown: string) => {
-      this.title.textContent = shown;
+      // Many titles begin alike: where one has no room, it is cut in its middle.
+      const parts = halves(shown).map((part) => {
+        const element = document.createElement('span');
+        element.textContent = part;
+        return element;
+      });
+      this.title.replaceChildren(...parts);
+      this.title.title = shown;
       mark.title = this.tip(shown);
     };
     name(api.title ?? title);

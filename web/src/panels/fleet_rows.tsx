@@ -1,6 +1,7 @@
 import type { Metric } from '@oasis/wire';
 import { SEVERITIES } from '../alarms/alarm.ts';
 import { Dot, type Tone } from '../components/dot.tsx';
+import { NameText } from '../components/name_text.tsx';
 import { type FleetGroup, type FleetRow, type Health, healths } from '../fleet/query.ts';
 import { formatValue, NOTHING, severityOf } from '../fleet/text.ts';
 import { formatHertz } from '../format/name.ts';
@@ -59,11 +60,15 @@ export function Row({ row, metrics, id, top, index, isCurrent, isChosen }: RowPr
         <span class={`fleet-box ${isChosen ? 'is-on' : ''}`} aria-hidden="true" />
       </span>
       <span class="fleet-name" title={nameOfRow(row)}>
-        {visible(row.instance ?? row.node)}
+        <NameText name={visible(row.instance ?? row.node)} />
         {row.instance === undefined && row.count > 1 && (
           <small>{words.instancesOf(formatInteger(row.count))}</small>
         )}
-        {row.instance !== undefined && <small>{visible(row.node)}</small>}
+        {row.instance !== undefined && (
+          <small>
+            <NameText name={visible(row.node)} />
+          </small>
+        )}
         {pairs.length > 0 && (
           <small class="fleet-row-labels" title={pairs.join('\n')} data-testid="fleet-row-labels">
             <bdi>{pairs.join(' \u00b7 ')}</bdi>
@@ -136,10 +141,14 @@ export function Tile({ row, metrics, id, top, left, width, index, isCurrent, isC
     >
       <span class="fleet-tile-head">
         <Dot tone={TONES[row.health]} />
-        <span class="fleet-tile-name">{visible(row.instance ?? row.node)}</span>
+        <span class="fleet-tile-name">
+          <NameText name={visible(row.instance ?? row.node)} />
+        </span>
         {worst >= 0 && <span class={`fleet-bell is-${SEVERITIES[worst]}`}>{row.alarms[worst]}</span>}
       </span>
-      <span class="fleet-tile-node">{visible(row.node)}</span>
+      <span class="fleet-tile-node">
+        <NameText name={visible(row.node)} />
+      </span>
       <span class="fleet-tile-body">
         <span
           class={`fleet-value is-${(shown && severityOf(row.values[0] ?? null, metricIn(row, shown, 0))) ?? 'plain'}`}

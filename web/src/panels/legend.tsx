@@ -2,6 +2,7 @@ import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import type { TimeChart } from '../charts/time_chart.ts';
 import { IconButton } from '../components/icon.tsx';
+import { NameText } from '../components/name_text.tsx';
 import { formatFigure, formatQuantity } from '../format/axis.ts';
 import { copyText } from '../state/copy.ts';
 import { cursorTime } from '../state/time.ts';
@@ -37,7 +38,7 @@ export function Legend(props: {
               type="button"
               class={isShown ? 'legend-line' : 'legend-line is-hidden'}
               aria-pressed={isShown}
-              title={words.tip(line.doc)}
+              title={`${line.label}\n${words.tip(line.doc)}`}
               data-testid="legend-line"
               data-metric={line.metric}
               onClick={(event) => {
@@ -51,7 +52,9 @@ export function Legend(props: {
               }}
             >
               <span class={`legend-mark series-${line.color}`} aria-hidden="true" />
-              <span class="legend-name">{line.label}</span>
+              <span class="legend-name">
+                <NameText name={line.label} />
+              </span>
               <span class="legend-value" data-testid="legend-value">
                 {isShown || !isStacked ? text : '\u2013'}
               </span>

@@ -10,6 +10,7 @@ import { expressionStrings } from './strings/expressions.ts';
 import { goingOnStrings } from './strings/going_on.ts';
 import { handlerStrings } from './strings/handlers.ts';
 import { helpStrings } from './strings/help.ts';
+import { interruptionStrings } from './strings/interruption.ts';
 import { ledgerStrings } from './strings/ledger.ts';
 import { pageStrings } from './strings/page.ts';
 import { paletteStrings } from './strings/palette.ts';
@@ -33,6 +34,7 @@ export const strings = {
   ...computedPanelStrings,
   ...alarmsStrings,
   ...ledgerStrings,
+  ...interruptionStrings,
   ...handlerStrings,
   ...pageStrings,
   ...paletteStrings,

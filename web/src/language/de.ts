@@ -8,6 +8,14 @@ const stufen = new Map([
   ['1h', 'Stundenwerten'],
 ]);
 
+const unterbrechungen = new Map([
+  ['silent', 'still: kein Messwert ist gekommen'],
+  ['disabled', 'der Messfühler ist ausgeschaltet'],
+  ['node_offline', 'der Knoten ist offline'],
+  ['reconnected', 'die Seite hat keine Verbindung zum DAC'],
+  ['no_value', 'der Ausdruck hat keinen Wert'],
+]);
+
 const stoerungen = new Map([
   ['disk_full', 'die Platte ist voll'],
   ['disk_error', 'die Platte meldet Fehler'],
@@ -461,6 +469,10 @@ export const de: Translation = {
       `${instance} ist offline. Der neueste Messwert ist von ${time}, vor ${ago}.`,
     show: 'Neuesten Messwert zeigen',
     nothing: (instance) => `${instance} ist offline und hat keine gespeicherten Messwerte.`,
+  },
+
+  interruption: {
+    lasting: (cause, since) => `${unterbrechungen.get(cause) ?? cause}, seit ${since}`,
   },
 
   moment: {

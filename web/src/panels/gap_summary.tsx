@@ -2,13 +2,18 @@ import { formatInteger } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import type { GapMark } from '../stream/query.ts';
 import { strings } from '../strings.ts';
+import { wordsOf } from './gap_words.ts';
 
 const words = strings.gaps;
 
 /** What is missing in the time shown: for each cause how long and how many samples. Nothing without gaps. */
 export function GapSummary({ gaps }: { gaps: readonly GapMark[] }) {
-  const causes = causesOf(gaps);
-  if (causes.length === 0) return null;
+  const causes = causesOf(gaps.filter(({ isLasting }) => !isLasting));
+  // The longest: several instances may be silent.
+  const lasting = gaps
+    .filter(({ isLasting }) => isLasting)
+    .reduce<GapMark | undefined>((found, gap) => (found && found.from <= gap.from ? found : gap), undefined);
+  if (causes.length === 0 && !lasting) return null;
   return (
     <p class="gap-summary" role="status" data-testid="gap-summary">
       {causes.map(({ cause, time, missing }) => (
@@ -20,6 +25,7 @@ export function GapSummary({ gaps }: { gaps: readonly GapMark[] }) {
           )}
         </span>
       ))}
+      {lasting && <span data-cause={lasting.cause}>{wordsOf(lasting)}</span>}
     </p>
   );
 }

@@ -15,6 +15,7 @@ import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { ExpressionLines } from './expression_lines.tsx';
 import { ExpressionNames } from './expression_names.tsx';
+import { wordsOf } from './gap_words.ts';
 import { withSettings } from './line_look.ts';
 import type { DescribedLine } from './lines.ts';
 import { PanelFooter } from './panel_footer.tsx';
@@ -168,7 +169,7 @@ function Course(props: {
             y={0}
             height={HEIGHT}
           >
-            <title>{strings.gaps.describe(gap.cause, gap.count)}</title>
+            <title>{wordsOf(gap)}</title>
           </rect>
         ))}
         <path class="number-line" d={pathOf(columns, place, height)} />

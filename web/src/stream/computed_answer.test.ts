@@ -35,7 +35,7 @@ function scene(to = 10_000): Scene {
     seriesOf: (name: string) => names.indexOf(name),
     partsOf: () => undefined,
   };
-  const watch = { memory, pace: 100, isTaking: true } as unknown as Watch;
+  const watch = { memory, pace: 100, isTaking: true, lastingGap: () => undefined } as unknown as Watch;
   return {
     watch: () => watch,
     lag: () => 0,
@@ -43,6 +43,7 @@ function scene(to = 10_000): Scene {
     archive: {
       version: 0,
       closeView: () => {},
+      timesOf: () => undefined,
       read: () => ({ points: undefined, state: 'none' }),
       readNewest: () => ({ found: undefined, state: 'ready' }),
     },
@@ -86,7 +87,7 @@ it('knows the extremes of a metric also where its samples are folded', () => {
   const times = Float64Array.from({ length: 70_000 }, (_, index) => index);
   store.append(times, [times.map((time) => (time === 3001 ? 99 : 1))]);
   const memory = { store, gaps: [], series: ['x'], seriesOf: () => 0, partsOf: () => undefined };
-  const watch = { memory, pace: 1000, isTaking: true } as unknown as Watch;
+  const watch = { memory, pace: 1000, isTaking: true, lastingGap: () => undefined } as unknown as Watch;
   const { rows, past } = statisticsAnswer({ ...scene(70_000), watch: () => watch }, query('statistics', 'x'));
   expect(rows[0]).toMatchObject({ min: 1, max: 99, mean: 1 });
   expect(rows[0].count).toBeLessThan(6000);

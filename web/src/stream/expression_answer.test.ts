@@ -29,7 +29,7 @@ function scene(instances: Record<string, Faked>, from = 0, to = 10_000): Scene {
         before = time;
       }
       const memory = { store, gaps, series: ['x'], seriesOf: () => 0, partsOf: () => undefined, version: 1 };
-      return [name, { memory, pace, isTaking } as unknown as Watch];
+      return [name, { memory, pace, isTaking, lastingGap: () => undefined } as unknown as Watch];
     }),
   );
   return {
@@ -39,6 +39,7 @@ function scene(instances: Record<string, Faked>, from = 0, to = 10_000): Scene {
     archive: {
       version: 0,
       closeView: () => {},
+      timesOf: () => undefined,
       read: (_, { instance }) => {
         const points = parsePoints(instances[instance]?.points, 10);
         return { points, state: points ? 'ready' : 'none' };

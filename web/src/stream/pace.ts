@@ -102,6 +102,17 @@ export class Intervals {
     return silences;
   }
 
+  /**
+   * Whether the probe has been silent since its newest sample, which was taken at `since` and is so many milliseconds
+   * old: what {@link add} will find when the next sample comes.
+   */
+  isSilent(since: number, age: number, pace: Pace): boolean {
+    const { kept, newest } = this;
+    // Earlier samples may have been taken at another rate.
+    if (newest !== undefined && age <= LATE_FACTOR * newest) return false;
+    return isSilence(age, pace, () => ({ intervals: kept, busyFor: since - this.busySince }));
+  }
+
   /** Forgets all intervals: the rate may change. */
   clear(): void {
     this.kept = [];

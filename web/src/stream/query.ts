@@ -98,6 +98,8 @@ export interface GapMark {
   readonly cause: GapCause;
   /** Missing samples. */
   readonly count: number;
+  /** Whether no sample has come yet to end it: it lasts until now. */
+  readonly isLasting?: boolean;
 }
 
 export interface SourceColumns extends ColumnBlock {

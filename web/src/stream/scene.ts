@@ -10,7 +10,7 @@ export interface DataSource {
   lag(node: string): number;
   /** Loaded when a panel shows one. */
   readonly fleets?: Pick<Fleets, 'answer' | 'versionOf'>;
-  readonly archive: Pick<ArchiveReader, 'read' | 'readNewest' | 'closeView' | 'version'>;
+  readonly archive: Pick<ArchiveReader, 'read' | 'readNewest' | 'timesOf' | 'closeView' | 'version'>;
 }
 
 /** What a view is answered from, and the time that it shows. */

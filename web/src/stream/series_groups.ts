@@ -62,7 +62,7 @@ export function pastOf(scene: Scene, group: SeriesGroup, variant: string, span: 
 export function groupsOf(scene: Scene, { target, metrics }: Source): DrawnGroup[] {
   const memory = scene.watch(target)?.memory;
   const lag = scene.lag(target.node);
-  const common = { key: keyOf(target), target, lag, gaps: memory?.gaps ?? [] };
+  const common = { key: keyOf(target), target, lag, gaps: gapsIn(scene, target) };
   const found: DrawnGroup[] = [];
   for (const metric of metrics) {
     const parts = memory?.partsOf(metric);
@@ -87,6 +87,14 @@ export function groupsOf(scene: Scene, { target, metrics }: Source): DrawnGroup[
     }
   }
   return found;
+}
+
+/** Returns the gaps in memory of an instance, and the time since its newest sample if it is silent; by the node's clock. */
+export function gapsIn(scene: Scene, target: Target): readonly GapMark[] {
+  const watch = scene.watch(target);
+  const known = watch?.memory?.gaps ?? [];
+  const lasting = watch?.lastingGap(scene.now, scene.lag(target.node), scene.archive.timesOf(target)?.newest);
+  return lasting ? [...known, lasting] : known;
 }
 
 export function gapsOf(gaps: readonly GapMark[], lag: number, from: number, to: number): GapMark[] {

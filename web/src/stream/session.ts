@@ -182,7 +182,7 @@ export class Session {
     this.fleets?.tick(now);
     if (now >= this.reviewAt) {
       this.reviewAt = now + REVIEW_MS;
-      for (const watch of this.subscriptions.watches()) watch.review(now);
+      for (const watch of this.subscriptions.watches()) watch.review(now, this.lagOf(watch.target.node));
     }
   }
 
@@ -220,8 +220,11 @@ export class Session {
       snapshot.registry = this.registry.drain();
       this.registryAt = now + REGISTRY_MS;
     }
-    for (const watch of this.subscriptions.watches())
-      addParts(snapshot, watch, this.archive.timesOf(watch.target), now);
+    for (const watch of this.subscriptions.watches()) {
+      const { target } = watch;
+      const [lag, stored] = [this.lagOf(target.node), this.archive.timesOf(target)];
+      addParts(snapshot, watch, { now, lag, stored });
+    }
     const commands = this.commands.drain();
     if (commands.length > 0) snapshot.commands = commands;
     const alarms = [...this.subscriptions.watches()].flatMap((watch) => watch.alarms?.drain(now) ?? []);
@@ -345,7 +348,11 @@ export class Session {
   }
 }
 
-function addParts(snapshot: Snapshot, watch: Watch, stored: StoredTimes | undefined, now: number): void {
+function addParts(
+  snapshot: Snapshot,
+  watch: Watch,
+  { now, lag, stored }: { now: number; lag: number; stored: StoredTimes | undefined },
+): void {
   const { dirty, key } = watch;
   if (dirty.status) {
     snapshot.watches ??= [];
@@ -357,7 +364,7 @@ function addParts(snapshot: Snapshot, watch: Watch, stored: StoredTimes | undefi
   }
   if (dirty.flow) {
     snapshot.flows ??= [];
-    snapshot.flows.push(watch.flow(now, stored));
+    snapshot.flows.push(watch.flow(now, lag, stored));
   }
   if (dirty.loss) {
     snapshot.losses ??= [];

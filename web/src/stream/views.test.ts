@@ -41,7 +41,11 @@ function newest({ before, samples }: NewestRequest) {
 beforeEach(() => {
   requests = [];
   rolled = undefined;
-  watch = { key: 'pump', schema: { metrics: METRICS } as unknown as Watch['schema'] };
+  watch = {
+    key: 'pump',
+    schema: { metrics: METRICS } as unknown as Watch['schema'],
+    lastingGap: () => undefined,
+  };
   views = new Views({
     watch: () => watch as Watch,
     lag: () => LAG,
@@ -49,6 +53,7 @@ beforeEach(() => {
     archive: {
       version: 0,
       closeView: () => {},
+      timesOf: () => undefined,
       read: (_, __, variant, request) => {
         requests.push({ what: variant, request });
         return { points: rolled, state: rolled ? 'ready' : 'none' };

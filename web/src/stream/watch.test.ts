@@ -12,7 +12,12 @@ class Replayed {
   readonly watch = new Watch(TARGET);
   private taken = 0;
 
-  constructor(kind: string) {
+  constructor(
+    kind: string,
+    private readonly isReplay = true,
+    /** From a sample to the DAC, milliseconds. */
+    private readonly delay = 0,
+  ) {
     const entry = this.entry(kind, 'run-1');
     this.watch.subscribed(3, 'e1', 0, entry, SCHEMA, START);
   }
@@ -33,7 +38,7 @@ class Replayed {
       recorder: null,
       labels: {},
       settings: [],
-      replay: true,
+      replay: this.isReplay,
       run,
     };
   }
@@ -57,11 +62,12 @@ class Replayed {
       first: first + 1n,
       offset,
       nodeTime: times[0],
+      dacTime: times[0] + BigInt(this.delay) * 1_000_000n,
       count: at.length,
       directory: [1, 1],
       body: [...deltaColumn(times, times[0]), ...deltaColumn(times.map((_, index) => BigInt(index)))],
     });
-    this.watch.batch(bytes, START + at[0], 0, 0);
+    this.watch.batch(bytes, START + at[0] + this.delay, 0, 0);
     return this;
   }
 
@@ -141,7 +147,7 @@ it('shows a sample ahead of a backlog, and counts it when its turn comes', () =>
   expect(watch.sample).toMatchObject({ sequence: 51, time: START + 5_000 });
   expect(watch.ledger.view()).toMatchObject({ received: 2, missing: 0 });
   expect(watch.memory?.store.newest).toBe(START + 100);
-  expect(watch.flow(START).newest).toBe(START + 100);
+  expect(watch.flow(START, 0).newest).toBe(START + 100);
   expect(watch.position).toBe('e1:2 run-1@3');
 });
 
@@ -153,4 +159,43 @@ it('shows samples in order again after the backlog', () => {
   replayed.addAhead(2, 200).add(300);
   expect(replayed.watch.sample?.sequence).toBe(4);
   expect(replayed.watch.ledger.view().received).toBe(4);
+});
+
+it('calls a silence silent while it lasts, by the rule of silences that are over, and has no rate then', () => {
+  const { watch } = new Replayed('periodic', false).addEvery(100, 0, 20);
+  const at = (ms: number) => watch.lastingGap(START + ms, 0);
+  expect(at(2_600)).toBeUndefined();
+  expect(watch.flow(START + 2_600, 0).rate).toBeGreaterThan(0);
+  const silent = { from: START + 1_900, to: START + 2_700, cause: 'silent', count: 0, isLasting: true };
+  expect(at(2_700)).toEqual(silent);
+  expect(watch.flow(START + 2_700, 0).rate).toBe(0);
+  // The clock of the node is late.
+  expect(watch.lastingGap(START + 2_650, -50)).toEqual(silent);
+});
+
+it('does not call a probe silent whose samples may still be on their way, or that has no rate', () => {
+  const slow = new Replayed('periodic', false, 2_000).addEvery(100, 0, 20);
+  expect(slow.watch.lastingGap(START + 4_600, 0)).toBeUndefined();
+  expect(slow.watch.lastingGap(START + 4_700, 0)?.cause).toBe('silent');
+  const events = new Replayed('event', false).addEvery(100, 0, 20);
+  expect(events.watch.lastingGap(START + 60_000, 0)).toBeUndefined();
+  expect(new Replayed('periodic').addEvery(100, 0, 20).watch.lastingGap(START + 60_000, 0)).toBeUndefined();
+});
+
+it('says at once why a probe takes no samples: it is disabled, its node offline, or the page without a connection', () => {
+  const replayed = new Replayed('event', false).addEvery(100, 0, 20);
+  const { watch } = replayed;
+  watch.updateEntry({ ...replayed.entry('event', 'run-1'), enabled: false });
+  expect(watch.lastingGap(START + 2_700, 0)).toMatchObject({ from: START + 1_900, cause: 'disabled' });
+  watch.updateEntry({ ...replayed.entry('event', 'run-1'), state: 'offline' });
+  expect(watch.lastingGap(START + 2_700, 0)?.cause).toBe('node_offline');
+  expect(watch.flow(START + 2_700, 0).rate).toBe(0);
+  // Nothing in memory: the archive knows the newest sample.
+  const other = new Replayed('event', false);
+  other.watch.updateEntry({ ...other.entry('event', 'run-1'), state: 'offline' });
+  expect(other.watch.lastingGap(START + 2_700, 0, START)).toMatchObject({ from: START });
+  const cut = new Replayed('periodic', false).addEvery(100, 0, 20).watch;
+  cut.disconnected();
+  expect(cut.lastingGap(START + 2_700, 0)?.cause).toBe('reconnected');
+  expect(cut.flow(START + 2_700, 0).rate).toBeUndefined();
 });

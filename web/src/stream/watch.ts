@@ -12,12 +12,14 @@ import type { StoredTimes } from '../past/stored.ts';
 import { AlarmWatch } from './alarms.ts';
 import type { GapCause, Interruption } from './causes.ts';
 import { CounterRates } from './counters.ts';
+import { Delays } from './delays.ts';
 import { History } from './history.ts';
 import { type LossView, logName, SequenceLedger } from './ledger.ts';
 import { type Interrupted, Memory } from './memory.ts';
-import { Intervals, LATE_FACTOR, type Pace } from './pace.ts';
+import { Intervals, LATE_FACTOR, type Pace, SLACK_MS } from './pace.ts';
 import { type Position, resumeAt } from './position.ts';
 import { type InstanceEntry, isRateUnknown, PERIODIC, PUSHED } from './protocol.ts';
+import type { GapMark } from './query.ts';
 import { RateMeter } from './rate.ts';
 import {
   type FlowView,
@@ -70,6 +72,8 @@ export class Watch {
   private hops: HopTimes | undefined;
   pace: Pace = null;
   private readonly intervals = new Intervals();
+  private readonly delays = new Delays();
+  private isReplay = false;
   /** The run of the node's process in the newest registry. */
   private run: string | undefined;
   private isPaceNew = true;
@@ -169,6 +173,7 @@ export class Watch {
     this.run = entry.run;
     this.ledger.setRecorder(entry.recorder !== null);
     this.ledger.setReplay(entry.replay);
+    this.isReplay = entry.replay;
     this.setPace(paceOf(entry));
     this.isTaking = entry.state === 'online' && entry.enabled;
     if (entry.state !== 'online') this.silenceCause = 'node_offline';
@@ -238,6 +243,7 @@ export class Watch {
     this.memory?.add(batch, times, known, this.interruptions(before, isContinued, times, known, lag));
     if (this.isTaking) this.silenceCause = undefined;
     this.isPaceNew = false;
+    this.noteDelay(batch, times[0], { now, lag, dacLag });
     this.countSeconds(times, lag);
     this.alarms?.add(batch, times, lag, now);
     this.rate.add(times[last], batch.count, now);
@@ -278,6 +284,15 @@ export class Watch {
     this.dirty.flow = true;
   }
 
+  private noteDelay(
+    batch: Batch,
+    first: number,
+    { now, lag, dacLag }: { now: number; lag: number; dacLag: number },
+  ): void {
+    const inDac = Number(batch.dacTime) / 1e6 + dacLag;
+    this.delays.add(inDac - (first + lag), now - inDac);
+  }
+
   /** A sample of a backlog does not replace a newer one that was shown ahead of it. */
   private isBehindShown(sequence: number, time: number): boolean {
     const { sample, isSampleAhead } = this;
@@ -310,9 +325,46 @@ export class Watch {
   }
 
   /** Marks changes of rate and strip, which change without samples, too. */
-  review(now: number): void {
+  review(now: number, lag: number): void {
     const second = Math.floor(now / 1000);
-    if (second !== this.shown.second || this.rate.rate(now) !== this.shown.rate) this.dirty.flow = true;
+    if (second !== this.shown.second || this.rateAt(now, lag) !== this.shown.rate) this.dirty.flow = true;
+  }
+
+  /** Returns the samples a second: none while the probe is silent, stopped or gone, unknown without a connection. */
+  private rateAt(now: number, lag: number): number | undefined {
+    const lasting = this.lastingGap(now, lag);
+    if (!lasting) return this.rate.rate(now);
+    return lasting.cause === 'reconnected' ? undefined : 0;
+  }
+
+  /**
+   * Returns the time since the newest sample if the probe is silent, stopped or gone, by the node's clock; by the rule
+   * of silences that are over. `stored`: the newest sample in the archive.
+   */
+  lastingGap(now: number, lag: number, stored?: number): GapMark | undefined {
+    const newest = this.memory?.store.newest ?? stored;
+    // The samples of a replay are not of now.
+    if (newest === undefined || this.isReplay) return undefined;
+    const to = now - lag;
+    const age = to - newest;
+    if (!(this.isTaking ? this.isSilent(newest, age) : age > this.leastStop())) return undefined;
+    return { from: newest, to, cause: this.lastingCause, count: 0, isLasting: true };
+  }
+
+  private get lastingCause(): Interruption {
+    if (this.isTaking && this.status === 'waiting') return 'reconnected';
+    return (this.isTaking ? undefined : this.silenceCause) ?? 'silent';
+  }
+
+  private isSilent(newest: number, age: number): boolean {
+    // At a new rate it is unknown when the next sample is due.
+    return !this.isPaceNew && this.intervals.isSilent(newest, age - this.delays.longest, this.pace);
+  }
+
+  /** How old the newest sample is at least if a probe that takes none has missed one, milliseconds. */
+  private leastStop(): number {
+    const usual = this.expectedRate === null ? (this.intervals.newest ?? 0) : 1000 / this.expectedRate;
+    return LATE_FACTOR * usual + SLACK_MS;
   }
 
   /** Expected samples per second, if known. */
@@ -320,9 +372,9 @@ export class Watch {
     return typeof this.pace === 'number' ? this.pace : null;
   }
 
-  /** Returns rate, history and hops; `stored` is the time span in the archive. */
-  flow(now: number, stored?: StoredTimes): FlowView {
-    const rate = this.rate.rate(now);
+  /** Returns rate, history and hops. `lag` is browser clock minus node clock, `stored` the time span in the archive. */
+  flow(now: number, lag: number, stored?: StoredTimes): FlowView {
+    const rate = this.rateAt(now, lag);
     this.shown = { second: Math.floor(now / 1000), rate };
     const { hops, memory } = this;
     const remembered = memory?.store.oldest;
@@ -360,6 +412,8 @@ export class Watch {
     const isDisabled = this.silenceCause === 'disabled' && newest !== undefined;
     if (isDisabled && !silences.includes(0) && fresh[0] - newest > LATE_FACTOR * (usual ?? 0))
       silences.unshift(0);
+    // The time without samples is not part of the rate after it.
+    if (silences.length > 0) this.rate.reset();
     const found = silences.map((at): Interrupted => {
       const cause = (at === 0 ? this.silenceCause : undefined) ?? 'silent';
       return { at, cause, count: 0 };

@@ -1,0 +1,21 @@
+/** Batches whose delays are remembered. */
+const KEPT = 8;
+/** What came later than this from the DAC was not sent as it was taken, but read from the log of the DAC. */
+const MAX_DOOR_MS = 2000;
+
+/**
+ * How long samples have lately been on their way. A sample that was taken since may still be on it: of a time so close to
+ * the present nobody knows whether the probe is silent.
+ */
+export class Delays {
+  private kept: number[] = [];
+
+  /** Adds a batch: milliseconds from its first sample to the DAC, and from there. */
+  add(toDac: number, fromDac: number): void {
+    this.kept = [...this.kept, Math.max(0, toDac) + Math.min(MAX_DOOR_MS, Math.max(0, fromDac))].slice(-KEPT);
+  }
+
+  get longest(): number {
+    return Math.max(0, ...this.kept);
+  }
+}

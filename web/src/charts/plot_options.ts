@@ -1,5 +1,6 @@
 import type uPlot from 'uplot';
 import { formatCursor } from '../format/time.ts';
+import { cursorTime } from '../state/time.ts';
 import { timeSplits, timeSteps, timeTicks, wholeLabels } from './axes.ts';
 import type { Palette } from './palette.ts';
 
@@ -21,6 +22,7 @@ export function plotOptions(
   events: ChartEvents,
   paint: () => void,
 ): uPlot.Options {
+  let stopFollowing: (() => void) | undefined;
   return {
     width: Math.max(50, element.clientWidth),
     height: Math.max(50, element.clientHeight),
@@ -47,8 +49,15 @@ export function plotOptions(
     ],
     hooks: {
       drawAxes: [paint],
-      init: [addCursorTime, (plot) => reportClicks(plot, events)],
-      setCursor: [(plot) => pointed(plot, events), showCursorTime],
+      init: [
+        addCursorTime,
+        (plot) => reportClicks(plot, events),
+        (plot) => {
+          stopFollowing = cursorTime.subscribe(() => followCursor(plot));
+        },
+      ],
+      destroy: [() => stopFollowing?.()],
+      setCursor: [(plot) => pointed(plot, events), followCursor, showCursorTime],
       setSelect: [(plot) => select(plot, events)],
     },
   };
@@ -70,11 +79,38 @@ export function axisLook(palette: Palette): uPlot.Axis {
 }
 
 function pointed(plot: uPlot, events: ChartEvents): void {
-  const { left, event } = plot.cursor;
+  const { left = -1, event } = plot.cursor;
   // Only the chart under the pointer reports it; the others follow.
-  if (event === undefined || event === null) return;
-  events.pointed(left === undefined || left < 0 ? undefined : plot.posToVal(left, 'x'));
+  if (isUnderPointer(plot)) events.pointed(plot.posToVal(left, 'x'));
+  else if (event?.type === 'mouseleave' && left < 0 && cursorPlot === plot) events.pointed(undefined);
+  if (isUnderPointer(plot)) cursorPlot = plot;
+  else if (cursorPlot === plot) cursorPlot = undefined;
 }
+
+/** The chart that the pointer is over. */
+let cursorPlot: uPlot | undefined;
+
+function isUnderPointer({ cursor: { left = -1, event } }: uPlot): boolean {
+  return left >= 0 && event !== undefined && event !== null && event.type !== 'mouseleave';
+}
+
+/**
+ * Puts the crosshair of a chart at the common time, whatever panel the pointer is over. Live charts move by columns of their
+ * own width: the place of the pointer alone would be another time in each of them.
+ */
+function followCursor(plot: uPlot): void {
+  if (isUnderPointer(plot)) return;
+  const time = cursorTime.peek();
+  const { left = -1, top = -1 } = plot.cursor;
+  const { min, max } = plot.scales.x;
+  const isShown = time !== undefined && time >= (min ?? 0) && time <= (max ?? 0);
+  const wanted = isShown ? plot.valToPos(time, 'x') : HIDDEN;
+  if (Math.abs(wanted - left) < 0.01 || (left < 0 && wanted < 0)) return;
+  plot.setCursor({ left: wanted, top: isShown && top >= 0 ? top : HIDDEN });
+}
+
+/** A place outside of the plot. */
+const HIDDEN = -10;
 
 /** Movement of the pointer, in pixels, that is still a click. */
 const STILL = 3;
@@ -105,7 +141,8 @@ function showCursorTime(plot: uPlot): void {
   label.hidden = left < 0;
   if (left < 0) return;
   const { min = 0, max = 0 } = plot.scales.x;
-  label.textContent = formatCursor(plot.posToVal(left, 'x'), (max ?? 0) - (min ?? 0));
+  const time = cursorTime.peek() ?? plot.posToVal(left, 'x');
+  label.textContent = formatCursor(time, (max ?? 0) - (min ?? 0));
   // Beside the crosshair, on the side with more room.
   const isRight = left < plot.over.clientWidth / 2;
   label.style.left = isRight ? `${left + 4}px` : 'auto';
@@ -115,6 +152,7 @@ function showCursorTime(plot: uPlot): void {
 function select(plot: uPlot, events: ChartEvents): void {
   const { left, width } = plot.select;
   if (width < 4) return;
-  events.selected(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'));
+  // The others show the selection, too.
+  if (plot.cursor.event) events.selected(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'));
   plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
 }

@@ -2,10 +2,12 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { AlarmSpan } from '../alarms/spans.ts';
 import type { StateRun } from '../series/states.ts';
+import { gapAt } from '../stream/gap_at.ts';
 import type { ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
 import { visible } from '../text/visible.ts';
 import { drawAlarms } from './draw_alarms.ts';
+import { drawGaps } from './draw_marks.ts';
 import type { Palette } from './palette.ts';
 import { type ChartEvents, plotOptions } from './plot_options.ts';
 import { recordSvg } from './svg_recorder.ts';
@@ -57,11 +59,13 @@ export class StateChart {
     if (this.result) this.draw(this.result);
   }
 
-  /** Returns the state of a track at a time, or the newest one. */
+  /** Returns the state of a track at a time, or at the end of the shown time; undefined in a gap. */
   stateAt(track: number, time: number | undefined): StateLook | undefined {
     if (this.result?.answer.kind !== 'states') return undefined;
-    const runs = this.result.answer.tracks[track]?.runs ?? [];
-    const run = time === undefined ? runs.at(-1) : runs.findLast((candidate) => candidate.from <= time);
+    const { runs = [], gaps = [] } = this.result.answer.tracks[track] ?? {};
+    const at = time ?? this.result.to;
+    if (gapAt(gaps, at)) return undefined;
+    const run = runs.findLast((candidate) => candidate.from <= at);
     return run && this.lookOf(track, run);
   }
 
@@ -108,6 +112,8 @@ export class StateChart {
     );
     answer.tracks.forEach((track, row) => {
       const top = bbox.top + row * height;
+      const bar = { left: bbox.left, top: top + height * 0.38, width: bbox.width, height: height * 0.54 };
+      drawGaps(ctx, { ...bar, x, y: () => bar.top }, track.gaps, this.palette);
       ctx.fillStyle = this.palette.muted;
       ctx.fillText(visible(this.labels[row]), bbox.left + 2, top + height * 0.2, bbox.width);
       for (const run of track.runs) {

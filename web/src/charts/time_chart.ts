@@ -5,6 +5,7 @@ import { convert } from '../expressions/convert.ts';
 import { formatFigure } from '../format/axis.ts';
 import type { Annotation } from '../state/annotations.ts';
 import type { Marker } from '../state/markers.ts';
+import { gapAt } from '../stream/gap_at.ts';
 import type { GapMark, ViewResult } from '../stream/query.ts';
 import { CHARACTER, valueSteps } from './axes.ts';
 import { drawAlarms, drawRuleLimits, type RuleLimit } from './draw_alarms.ts';
@@ -24,6 +25,16 @@ export interface ChartContent {
   readonly limits: readonly Limit[];
   readonly axis?: AxisChoice;
   isShown(line: number): boolean;
+}
+
+/** What a line shows at a time. */
+export interface Reading {
+  /** The last value of a column of pixels; NaN where there is none. */
+  readonly value: number;
+  /** The gap in which the time lies. */
+  readonly gap?: GapMark;
+  /** The time of the value, and the extremes of its column. */
+  readonly column?: { readonly to: number; readonly low: number; readonly high: number };
 }
 
 /** What somebody has chosen for the first axis; it grows with the values where nothing is chosen. */
@@ -122,12 +133,23 @@ export class TimeChart {
     };
   }
 
-  /** Returns the value of a line at a time, or at the end of the shown time; a later column only helps to draw the line. */
-  valueAt(line: number, time: number | undefined): number {
-    const { columns, last } = this.lines[line] ?? {};
-    if (!columns || !last || columns.count === 0) return Number.NaN;
-    const column = columns.at(time ?? this.to);
-    return column < 0 ? Number.NaN : last(column);
+  /** Returns what a line shows at a time, or at the end of the shown time; a later column only helps to draw the line. */
+  readingAt(index: number, time: number | undefined): Reading {
+    const line = this.lines[index];
+    const at = time ?? this.to;
+    const gap = line && gapAt(line.gaps, at);
+    if (gap) return { value: Number.NaN, gap };
+    const column = line?.columns.at(at) ?? -1;
+    if (!line || column < 0) return { value: Number.NaN };
+    return {
+      value: line.last(column),
+      column: { to: line.columns.time(column), low: line.low(column), high: line.high(column) },
+    };
+  }
+
+  /** The end of the shown time. */
+  get end(): number {
+    return this.to;
   }
 
   /** Returns the gap at a time, if there is one. */

@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks';
 import { fitNumber } from '../format/fit.ts';
 import { formatScalar } from '../format/number.ts';
 import { formatUnit } from '../format/unit.ts';
+import { causeOf } from '../panels/gap_words.ts';
 import { MomentNote } from '../panels/moment_note.tsx';
 import { isLine } from '../panels/plan.ts';
 import { useRoom } from '../panels/use_room.ts';
@@ -91,6 +92,9 @@ function isCounting(metric: Metric): boolean {
   return metric.kind === 'counter';
 }
 
+/** Shown in a gap. */
+const UNKNOWN = '\u2013';
+
 /** Separate from the head, so that a sample redraws only this. */
 function Rows(props: {
   metrics: readonly Metric[];
@@ -99,15 +103,22 @@ function Rows(props: {
   room: Room;
 }) {
   const { metrics, shown, extents, room } = props;
-  const { sample } = shown.value;
+  const { sample, gap, at } = shown.value;
+  // Of the past there is no value in a gap. Of now there is the last one, until another one comes.
+  const isUnknown = gap !== undefined && at !== undefined;
   return (
-    <tbody>
+    <tbody
+      class={gap ? 'is-old' : ''}
+      title={gap && causeOf(gap)}
+      data-testid="metric-values"
+      data-gap={gap?.cause}
+    >
       {metrics.map((metric, index) => (
         <Row
           key={metric.name}
           metric={metric}
-          value={sample?.values[index]}
-          rate={sample?.rates[index]}
+          value={isUnknown ? UNKNOWN : sample?.values[index]}
+          rate={gap ? undefined : sample?.rates[index]}
           extent={extents[metric.name]}
           room={room}
         />

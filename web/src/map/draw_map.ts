@@ -1,4 +1,5 @@
 import type { Palette } from '../charts/palette.ts';
+import { pointAt } from '../series/point_at.ts';
 import type { Track } from '../series/track.ts';
 import { graticule, scaleBar } from './graticule.ts';
 import { type MapView, project, turnsOf } from './projection.ts';
@@ -198,7 +199,7 @@ class Pen {
     if (newest < 0 || track.times[newest] < from) return;
     const { ctx, palette } = this;
     const points = this.projected(track);
-    const wanted = cursor === undefined ? -1 : placeAt(track, cursor);
+    const wanted = cursor === undefined ? -1 : pointAt(track, cursor, track.isOver === true);
     for (const turn of this.turnsFor(points)) {
       ctx.strokeStyle = palette.panel;
       ctx.fillStyle = color;

@@ -4,6 +4,7 @@ import { type Conversion, conversion, convert } from '../expressions/convert.ts'
 import { type FigureLook, formatFigure, formatQuantity } from '../format/axis.ts';
 import { cellsOf } from '../state/store.ts';
 import { registerPicture } from './exports.ts';
+import { causeOf } from './gap_words.ts';
 import { MomentNote } from './moment_note.tsx';
 import { PanelFooter } from './panel_footer.tsx';
 import { judgeBy, type PanelSettings, type Threshold } from './settings.ts';
@@ -30,7 +31,7 @@ export function GaugePanel({ spec }: { spec: Spec }) {
   const index = metrics.findIndex(({ name }) => name === spec.metric);
   const metric = metrics[index];
   const shown = useShown(spec.target, cells).value;
-  const raw = Number(shown.sample?.values[index] ?? Number.NaN);
+  const raw = Number((shown.gap ? undefined : shown.sample?.values[index]) ?? Number.NaN);
   if (!metric) return <Waiting target={spec.target} />;
   const look = lookOf(metric, spec.settings);
   const value = look.conversion ? convert(raw, look.conversion) : raw;
@@ -48,7 +49,9 @@ export function GaugePanel({ spec }: { spec: Spec }) {
         role="img"
         aria-label={`${spec.metric}: ${text}`}
       >
-        <title>{metric.doc ?? metric.name}</title>
+        <title>
+          {[shown.gap && causeOf(shown.gap), metric.doc ?? metric.name].filter(Boolean).join('\n')}
+        </title>
         <path class="dial-track" d={arc(0, 1, RADIUS)} />
         {zones(limitsOf(metric, look, thresholds), min, max).map(({ from, to, tone }) => (
           <path key={`${tone}${from}`} class={`dial-zone is-${tone}`} d={arc(from, to, RADIUS + 13)} />
@@ -73,6 +76,7 @@ export function GaugePanel({ spec }: { spec: Spec }) {
         </text>
       </svg>
       <MomentNote shown={shown} cells={cells} />
+      {shown.gap && shown.at === undefined && <p class="moment-note">{causeOf(shown.gap)}</p>}
       <PanelFooter spec={spec} />
     </section>
   );

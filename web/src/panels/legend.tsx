@@ -1,16 +1,21 @@
-import type { Signal } from '@preact/signals';
+import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import type { TimeChart } from '../charts/time_chart.ts';
+import type { Reading, TimeChart } from '../charts/time_chart.ts';
 import { IconButton } from '../components/icon.tsx';
 import { NameText } from '../components/name_text.tsx';
 import { formatFigure, formatQuantity } from '../format/axis.ts';
 import { copyText } from '../state/copy.ts';
-import { cursorTime } from '../state/time.ts';
+import { readTime } from '../state/read_time.ts';
+import { span } from '../state/time.ts';
 import { strings } from '../strings.ts';
+import { causeOf } from './gap_words.ts';
 import type { LineChoice } from './line_choice.ts';
 import type { DescribedLine } from './lines.ts';
+import { readingOf } from './reading_words.ts';
+import type { ValuesAt } from './use_values.ts';
 
 const words = strings.legend;
+const NOTHING: Reading = { value: Number.NaN };
 
 /** The lines of a chart and their values: under the pointer, or the newest. A click shows or hides, with Alt one alone. */
 export function Legend(props: {
@@ -19,17 +24,25 @@ export function Legend(props: {
   drawn: Signal<number>;
   choice: LineChoice;
   isStacked: boolean;
+  /** The samples at the time that is read. */
+  values: ReadonlySignal<ValuesAt | undefined>;
   onToggle: () => void;
   /** Opens an expression; without a number, a new one. Absent where there can be none. */
   onEdit?: ((expression: number | undefined) => void) | undefined;
 }) {
-  const { lines, chart, drawn, choice, isStacked, onEdit } = props;
-  const time = cursorTime.value;
+  const { lines, chart, drawn, choice, isStacked, values, onEdit } = props;
+  // The values of one moment, until those of the next one are known.
+  const exact = values.value;
+  const time = exact?.time ?? readTime.value;
   void drawn.value;
+  const shown = span.value;
   return (
     <ul class="legend" data-testid="legend">
       {lines.map((line, index) => {
-        const value = chart.current?.valueAt(index, time) ?? Number.NaN;
+        const reading = chart.current?.readingAt(index, time) ?? NOTHING;
+        const { value, tip } = isStacked
+          ? { value: reading.value, tip: reading.gap ? causeOf(reading.gap) : '' }
+          : readingOf(line, reading, exact?.values[index], shown);
         const text = isStacked ? formatQuantity(value, '%', false) : formatFigure(value, line);
         const isShown = choice.isShown(index);
         return (
@@ -38,7 +51,7 @@ export function Legend(props: {
               type="button"
               class={isShown ? 'legend-line' : 'legend-line is-hidden'}
               aria-pressed={isShown}
-              title={`${line.label}\n${words.tip(line.doc)}`}
+              title={[line.label, tip, words.tip(line.doc)].filter(Boolean).join('\n')}
               data-testid="legend-line"
               data-metric={line.metric}
               onClick={(event) => {

@@ -5,12 +5,13 @@ import { ramp } from '../charts/mix.ts';
 import type { Palette } from '../charts/palette.ts';
 import { ScaleRange } from '../charts/scale_range.ts';
 import { formatQuantity } from '../format/axis.ts';
-import { type DrawnTrack, placeAt } from '../map/draw_map.ts';
+import type { DrawnTrack } from '../map/draw_map.ts';
 import { formatLatitude, formatLongitude } from '../map/graticule.ts';
 import { MapCanvas } from '../map/map_canvas.ts';
 import type { MapView } from '../map/projection.ts';
 import { refusedOrigins } from '../map/refused_origins.ts';
 import { tileOrigin } from '../map/tile_address.ts';
+import { pointAt } from '../series/point_at.ts';
 import type { Track } from '../series/track.ts';
 import { judgeKnown } from '../state/expressions.ts';
 import { nameOf } from '../state/names.ts';
@@ -236,13 +237,13 @@ function Legend(props: {
   unit: string | undefined;
 }) {
   const { names, answer, spec, unit } = props;
-  const time = cursorTime.value;
+  const time = cursorTime.value ?? (range.value.live ? undefined : range.value.to);
   const found = new Map(answer?.places ?? []);
   return (
     <ul class="legend" data-testid="map-legend">
       {names.map((name, index) => {
         const track = found.get(index);
-        const at = track ? placeAt(track, time) : -1;
+        const at = track ? placeOf(track, time) : -1;
         return (
           <li key={`${index} ${name}`} class="map-place" data-testid="map-place">
             <span class={`legend-mark series-${index % SERIES}`} aria-hidden="true" />
@@ -255,6 +256,11 @@ function Legend(props: {
       })}
     </ul>
   );
+}
+
+/** The place at the time that is read; live the newest one, however old it is. */
+function placeOf(track: Track, time: number | undefined): number {
+  return time === undefined ? track.times.length - 1 : pointAt(track, time, track.isOver === true);
 }
 
 function figuresOf(track: Track, at: number, hasValue: boolean, unit: string | undefined): string {

@@ -2,13 +2,14 @@ import { formatAge, formatInstant } from '../format/time.ts';
 import { takenAt } from '../state/freshness.ts';
 import type { InstanceCells } from '../state/store.ts';
 import { strings } from '../strings.ts';
+import { wordsOf } from './gap_words.ts';
 import type { Shown } from './use_shown.ts';
 
 const words = strings.past;
 
 /** Shows that values are of an earlier time, and their age at that time. Shows nothing beside the newest values. */
 export function MomentNote({ shown, cells }: { shown: Shown; cells: InstanceCells }) {
-  const { at, sample, state, level } = shown;
+  const { at, sample, state, level, gap } = shown;
   if (at === undefined) return null;
   const before = sample && formatAge(at - takenAt(cells, sample.time));
   return (
@@ -18,6 +19,7 @@ export function MomentNote({ shown, cells }: { shown: Shown; cells: InstanceCell
       data-state={state}
     >
       <strong>{words.at(formatInstant(at))}</strong> {words.moment(state, before, level)}
+      {gap && ` \u00b7 ${wordsOf(gap)}`}
     </p>
   );
 }

@@ -10,7 +10,7 @@ import { metricAt } from '../series/parts.ts';
 import { now } from '../state/now.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
-import type { AnswerOf, GapMark, ViewResult } from '../stream/query.ts';
+import type { AnswerOf, GapMark, Latest, ViewResult } from '../stream/query.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { ExpressionLines } from './expression_lines.tsx';
@@ -91,7 +91,7 @@ export function NumberPanel({ spec }: { spec: Spec }) {
 
 function Value(props: {
   line: DescribedLine;
-  found: { readonly time: number; readonly value: number } | undefined;
+  found: Latest | undefined;
   expression: string;
   thresholds: readonly Threshold[] | undefined;
 }) {
@@ -120,8 +120,9 @@ function shownValue(value: number, { conversion }: DescribedLine): number {
 }
 
 /** How old the value is, or that there is none. */
-function noteOf(found: { readonly time: number; readonly value: number } | undefined): string {
+function noteOf(found: Latest | undefined): string {
   if (!found) return words.none;
+  if (found.gap) return wordsOf(found.gap);
   if (Number.isNaN(found.value)) return words.unknown;
   const end = range.value.live ? now.value : range.value.to;
   return words.taken(formatInstant(found.time), formatAge(Math.max(0, end - found.time)));

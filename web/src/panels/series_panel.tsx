@@ -26,6 +26,7 @@ import { type PanelSpec, targetsOf } from './spec.ts';
 import { besides, useInstanceAlarms } from './use_instance_alarms.ts';
 import { usePalette } from './use_palette.ts';
 import { useSize } from './use_size.ts';
+import { useValues } from './use_values.ts';
 import { useView } from './use_view.ts';
 import { useWheel } from './use_wheel.ts';
 
@@ -53,6 +54,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
     return JSON.stringify(withSettings(all, spec.settings));
   }).value;
   const plans = useComputed(() => JSON.stringify(plansOf(spec.expressions ?? [])));
+  const values = useValues(spec.sources, plans);
   const lines = useMemo(() => JSON.parse(described) as DescribedLine[], [described]);
   const choice = useRef(new LineChoice()).current;
   /** Marks that are drawn over it. */
@@ -203,6 +205,7 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
         drawn={drawn}
         choice={choice}
         isStacked={spec.mode === 'shares'}
+        values={values}
         onToggle={() => {
           if (newest.current) chart.current?.draw(newest.current);
           drawn.value++;

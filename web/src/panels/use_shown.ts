@@ -1,8 +1,9 @@
 import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { AHEAD_MS, isPlaying, speed } from '../state/playback.ts';
 import type { InstanceCells } from '../state/store.ts';
 import { range } from '../state/time.ts';
-import type { PastState } from '../stream/query.ts';
+import type { GapMark, PastState } from '../stream/query.ts';
 import type { SampleView, Target } from '../stream/view.ts';
 import { useView } from './use_view.ts';
 
@@ -14,6 +15,8 @@ export interface Shown {
   readonly state: PastState;
   /** The level of the roll-ups that it is made from, if any. */
   readonly level?: string;
+  /** The gap in which the time lies: the sample is the last one before it. */
+  readonly gap?: GapMark | undefined;
 }
 
 interface Found {
@@ -21,6 +24,7 @@ interface Found {
   readonly sample: SampleView | undefined;
   readonly state: PastState;
   readonly level?: string;
+  readonly gap?: GapMark | undefined;
 }
 
 /** The newest sample, of an instance that is offline the newest one that is kept; or while the page is paused the one that there was at the end of the time shown. */
@@ -28,6 +32,7 @@ export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<S
   const found = useSignal<Found | undefined>(undefined);
   const isOnline = useComputed(() => (cells.entry.value?.state ?? 'online') === 'online');
   const isLive = useComputed(() => range.value.live);
+  const lasting = useLasting(cells);
   useView(
     () => {
       const isKnown = range.value.live && (isOnline.value || cells.sample.value !== undefined);
@@ -50,7 +55,12 @@ export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<S
   });
   return useComputed(() => {
     if (range.value.live)
-      return { sample: cells.sample.value ?? found.value?.sample, at: undefined, state: 'ready' };
+      return {
+        sample: cells.sample.value ?? found.value?.sample,
+        at: undefined,
+        state: 'ready',
+        gap: lasting.value,
+      };
     const at = range.value.to;
     const known = found.value;
     // The last values stay until the answer arrives.
@@ -58,5 +68,16 @@ export function useShown(target: Target, cells: InstanceCells): ReadonlySignal<S
     // Every step of a playback is answered before the next one: what is shown is of one moment.
     if (isPlaying.value) return { ...known, at: known.to };
     return { ...known, at, state: known.to === at ? known.state : 'reading' };
+  });
+}
+
+/** The time since the newest sample of an instance that is silent, stopped or gone; its end is not followed. */
+function useLasting(cells: InstanceCells): ReadonlySignal<GapMark | undefined> {
+  const known = useRef<GapMark | undefined>(undefined);
+  return useComputed(() => {
+    const gap = cells.flow.value?.lasting;
+    // The flow changes four times a second: what shows it is drawn again only for another gap.
+    if (gap?.from !== known.current?.from || gap?.cause !== known.current?.cause) known.current = gap;
+    return known.current;
   });
 }

@@ -7,9 +7,11 @@ import { Plane } from '../charts/plane.ts';
 import { ScaleRange } from '../charts/scale_range.ts';
 import { formatQuantity } from '../format/axis.ts';
 import { formatCursor, formatSpan } from '../format/time.ts';
+import { pointAt } from '../series/point_at.ts';
 import type { Trace } from '../series/trace.ts';
 import { changePanel } from '../state/panels.ts';
 import { cursorTime, ends, range } from '../state/time.ts';
+import { isWithin } from '../stream/gap_at.ts';
 import type { AnswerOf } from '../stream/query.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
@@ -45,7 +47,7 @@ export function XyPanel({ spec }: { spec: Spec }) {
   );
   useEffect(() => {
     if (!place.current || lines.length < 2) return;
-    const made = planeOf(place.current, spec, lines, palette, shown, () => answer.peek()?.trace);
+    const made = planeOf(place.current, spec, lines, palette, shown, () => answer.peek());
     plane.current = made.plane;
     const stops = [answer.subscribe(made.draw), cursorTime.subscribe(made.draw)];
     const forget = registerPicture(spec.id, {
@@ -80,7 +82,7 @@ export function XyPanel({ spec }: { spec: Spec }) {
         data-points={trace?.times.length}
       />
       {isEmpty && <p class="panel-note">{words.empty}</p>}
-      <Readout trace={trace} lines={lines} />
+      <Readout answer={answer.value} lines={lines} />
       <GapSummary gaps={answer.value?.gaps ?? []} />
       <div class="panel-options">
         <TimeScale
@@ -129,7 +131,7 @@ function planeOf(
   lines: readonly DescribedLine[],
   palette: Palette,
   shown: { readonly current: readonly [number, number] },
-  traceOf: () => Trace | undefined,
+  answerOf: () => AnswerOf<'xy'> | undefined,
 ): { readonly plane: Plane; readonly draw: () => void } {
   const [xs, ys] = [new ScaleRange(), new ScaleRange()];
   const look = {
@@ -143,33 +145,42 @@ function planeOf(
     palette,
     {
       paint: (ctx, at) => {
-        const trace = traceOf();
+        const trace = answerOf()?.trace;
         if (!trace) return;
         const [from, to] = shown.current;
         const since = spec.trail === undefined ? from : Math.max(from, to - spec.trail * 1000);
-        drawTrace(ctx, at, trace, [since, to], look, placeAt(trace, cursorTime.peek()));
+        drawTrace(ctx, at, trace, [since, to], look, placeAt(answerOf(), cursorTime.peek()));
       },
       pointed: (at) => {
-        const trace = traceOf();
+        const trace = answerOf()?.trace;
         const near = trace && at && nearest(trace, at);
         cursorTime.value = near === undefined ? undefined : trace?.times[near];
       },
     },
   );
   const draw = () => {
-    const trace = traceOf();
+    const trace = answerOf()?.trace;
     if (trace) plane.draw(xs.fit(...extremes(trace.xs)), ys.fit(...extremes(trace.ys)));
   };
   return { plane, draw };
 }
 
 /** What is under the pointer, here or in another chart; otherwise the newest point. */
-function Readout({ trace, lines }: { trace: Trace | undefined; lines: readonly DescribedLine[] }) {
-  const time = cursorTime.value;
-  if (!trace || trace.times.length === 0 || lines.length < 2) return null;
-  const at = placeAt(trace, time) ?? trace.times.length - 1;
-  if (at < 0) return null;
+function Readout(props: { answer: AnswerOf<'xy'> | undefined; lines: readonly DescribedLine[] }) {
+  const { answer, lines } = props;
+  const trace = answer?.trace;
   const [from, to] = ends();
+  const time = cursorTime.value ?? (range.value.live ? undefined : to);
+  if (!trace || trace.times.length === 0 || lines.length < 2) return null;
+  const at = placeAt(answer, time) ?? trace.times.length - 1;
+  if (at < 0) {
+    const moment = formatCursor(time ?? to, to - from);
+    return (
+      <p class="panel-note" data-testid="xy-readout">
+        {words.point(moment, '\u2013', '\u2013')}
+      </p>
+    );
+  }
   const show = (value: number, line: DescribedLine) => formatQuantity(value, line.unit, false);
   return (
     <p class="panel-note" data-testid="xy-readout">
@@ -192,16 +203,12 @@ function TimeScale({ from, to }: { from: number; to: number }) {
   );
 }
 
-/** The last point at or before a time; undefined without one. */
-function placeAt({ times }: Trace, time: number | undefined): number | undefined {
-  if (time === undefined) return undefined;
-  let [low, high] = [0, times.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (times[middle] <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
+/** The point at a time; undefined without one. */
+function placeAt(answer: AnswerOf<'xy'> | undefined, time: number | undefined): number | undefined {
+  const { trace, gaps = [] } = answer ?? {};
+  if (!trace || time === undefined) return undefined;
+  const lasting = gaps.some((gap) => gap.isLasting && isWithin(gap, time));
+  return pointAt(trace, time, lasting);
 }
 
 /** The point that is closest on the screen, where both axes have the same length. */

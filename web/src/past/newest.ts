@@ -15,9 +15,12 @@ export interface NewestRequest {
   readonly ahead?: { readonly time: number; readonly samples: number };
 }
 
+/** A sample, and why others are missing before it if the DAC says so. */
+export type StoredSample = JsonSample & { readonly cause?: string };
+
 /** Samples in the format of the text doors, oldest first. */
 export interface NewestSamples {
-  readonly samples: readonly JsonSample[];
+  readonly samples: readonly StoredSample[];
   /** Whether there may be older samples. */
   readonly isCut: boolean;
   /** They are all that are older than this, the oldest ones apart. */
@@ -39,9 +42,7 @@ export const newestKind: RequestKind<NewestRequest, NewestSamples> = {
     const { before, samples: wanted } = reachOf(request, halvings);
     // The oldest samples come first, so a truncated answer lacks the newest. Without an end there are always more.
     if (answer.more === true && Number.isFinite(before)) return 'too-much';
-    const samples = listOf(answer.messages)
-      .flatMap(({ samples }) => listOf(samples))
-      .filter(isSample);
+    const samples = samplesIn(answer.messages);
     const found = { samples, isCut: samples.length >= wanted, before };
     // There were more later samples than room for them.
     return before > request.before && !contains(found, request) ? 'too-much' : found;
@@ -50,6 +51,20 @@ export const newestKind: RequestKind<NewestRequest, NewestSamples> = {
   // Lists want to know whether there are older samples than theirs, so they ask for exactly these.
   contains: (found, request) => request.ahead !== undefined && contains(found, request),
 };
+
+/** Samples, the first one after each gap with its cause. */
+function samplesIn(messages: unknown): StoredSample[] {
+  let cause: string | undefined;
+  return listOf(messages).flatMap((message) => {
+    if (message.event === 'gap') cause ??= String(message.cause);
+    const [first, ...others] = listOf(message.samples).filter(isSample);
+    if (!first) return [];
+    if (Number(message.dropped_before) > 0) cause ??= 'node_dropped';
+    const marked: StoredSample = cause === undefined ? first : { ...first, cause };
+    cause = undefined;
+    return [marked, ...others];
+  });
+}
 
 /** Returns what is asked of the DAC: later samples only until they were too many. */
 function reachOf({ before, samples, ahead }: NewestRequest, halvings: number) {

@@ -62,7 +62,8 @@ export function reduceColumns(
   let current = Number.NaN;
   store.visit(span.from - shift, span.to - shift, span.columns * ROWS_PER_COLUMN, (tier, slot) => {
     const time = tier.end[slot] + shift;
-    const column = Math.floor(time / width);
+    // What comes after the span shares no column with it: the last one in it ends with the value at its end.
+    const column = time > span.to ? Number.POSITIVE_INFINITY : Math.floor(time / width);
     const isBroken = tier.breaks[slot] === 1;
     if (column !== current) {
       // Only the last column to the left of the span is needed, for the line that leads into the span.

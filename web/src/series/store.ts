@@ -136,8 +136,9 @@ export class SeriesStore {
 
   /**
    * Visits the rows of a time span: those of the finest tier that reaches back far enough with at most `rows` rows, then
-   * the rows of finer tiers that are not folded into it yet. Each row comes with its tier; oldest first, one beyond each
-   * end.
+   * the rows of finer tiers that are not folded into it yet. A row across the end is replaced by finer ones as far as
+   * there are any, so that the last sample at or before the end is known. Each row comes with its tier; oldest first, one
+   * beyond each end.
    */
   visit(from: number, to: number, rows: number, each: (tier: Tier, slot: number) => void): void {
     const level = this.levelFor(from, to, rows);
@@ -148,9 +149,38 @@ export class SeriesStore {
       if (at < level) begin = Math.max(tier.first, this.folded[at]);
       for (let index = begin; index < tier.next; index++) {
         const slot = tier.slot(index);
+        if (tier.start[slot] <= to && tier.end[slot] > to) {
+          this.visitAcross(at, slot, to, each);
+          return;
+        }
         each(tier, slot);
         if (tier.start[slot] > to) return;
       }
+    }
+  }
+
+  /** Visits a row that begins before `to` and ends after it, in the finest rows that are left of it. */
+  private visitAcross(
+    level: number,
+    slot: number,
+    to: number,
+    each: (tier: Tier, slot: number) => void,
+  ): void {
+    const tier = this.tiers[level];
+    const finer = this.tiers[level - 1];
+    const start = tier.start[slot];
+    if (!finer || finer.size === 0 || finer.start[finer.slot(finer.first)] > start) {
+      each(tier, slot);
+      return;
+    }
+    for (let index = finer.lowerBound(start); index < finer.next; index++) {
+      const at = finer.slot(index);
+      if (finer.start[at] <= to && finer.end[at] > to) {
+        this.visitAcross(level - 1, at, to, each);
+        return;
+      }
+      each(finer, at);
+      if (finer.start[at] > to) return;
     }
   }
 

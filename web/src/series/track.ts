@@ -12,6 +12,8 @@ export interface Track {
   readonly colors: Float32Array;
   /** 1 if no line leads to the place. */
   readonly breaks: Uint8Array;
+  /** Whether nothing is known after the last place: the instance is silent. */
+  readonly isOver?: boolean;
 }
 
 /** What a track is made from, at common times. */

@@ -28,6 +28,7 @@ function isReading(answer: Answer): boolean {
       return answer.state === 'reading';
     case 'extent':
     case 'fleet':
+    case 'values':
       return false;
     default:
       return answer.past?.state === 'reading';

@@ -5,6 +5,7 @@ import { spectrumOf } from '../series/spectrum.ts';
 import { figuresOf } from '../series/statistics.ts';
 import { thin } from '../series/trace.ts';
 import { type Computed, computedRows } from './expression_answer.ts';
+import { gapAt } from './gap_at.ts';
 import type { AnswerOf, PastPart, Query } from './query.ts';
 import type { Scene } from './scene.ts';
 
@@ -71,7 +72,7 @@ export function statisticsAnswer(
   };
 }
 
-/** The last values at or before the end of the time shown. */
+/** The last values at or before the end of the time shown, unless that lies in a gap. */
 export function latestAnswer(scene: Scene, { expressions }: Query & { kind: 'latest' }): AnswerOf<'latest'> {
   const all = expressions.map((plan) => computed(scene, plan));
   return {
@@ -79,7 +80,9 @@ export function latestAnswer(scene: Scene, { expressions }: Query & { kind: 'lat
     values: all.map((found) => {
       const { times, values } = within(scene, found);
       const last = times.length - 1;
-      return last < 0 ? undefined : { time: times[last], value: values[last] };
+      if (last < 0) return undefined;
+      const gap = gapAt(found.gaps, scene.to);
+      return { time: times[last], value: gap ? Number.NaN : values[last], ...(gap && { gap }) };
     }),
     ...worst(all),
   };

@@ -1,5 +1,7 @@
 /** Batches whose delays are remembered. */
 const KEPT = 8;
+/** Longer delays are those of a backlog, which ends, unless all batches have them. */
+const MAX_NODE_MS = 3000;
 /** What came later than this from the DAC was not sent as it was taken, but read from the log of the DAC. */
 const MAX_DOOR_MS = 2000;
 
@@ -16,6 +18,8 @@ export class Delays {
   }
 
   get longest(): number {
-    return Math.max(0, ...this.kept);
+    const { kept } = this;
+    const usual = kept.length === KEPT ? Math.min(...kept) : 0;
+    return Math.max(usual, Math.min(MAX_NODE_MS + MAX_DOOR_MS, Math.max(0, ...kept)));
   }
 }

@@ -7,6 +7,7 @@ import type { RecordRow } from '../series/records.ts';
 import type { StateRun } from '../series/states.ts';
 import type { Answer, PastPart, Query, RecordLine, StateTrack } from './query.ts';
 import type { Scene } from './scene.ts';
+import { gapsIn, gapsOf } from './series_groups.ts';
 import { keyOf, type Target } from './view.ts';
 
 /** States and events over time. */
@@ -43,12 +44,14 @@ function tracksOf(
     : scene.archive.read(scene.view, target, 'states', request, scene.now);
   const isBoolean = (metric: string) =>
     watch?.schema?.metrics.find(({ name }) => name === metric)?.type === 'boolean';
+  const all = [...(points?.gaps ?? []), ...gapsIn(scene, target)];
+  const gaps = gapsOf(all, lag, scene.from, scene.to);
   const tracks = metrics.map((metric, index): StateTrack => {
     const remembered = watch?.memory?.states.get(metric)?.between(from, to) ?? [];
     const past = points ? runsOf(points, metric, isBoolean(metric), seams[index]) : [];
     const isBroken = points !== undefined && isMissing(points, past.at(-1)?.to, seams[index]);
     const runs = append(past, remembered, isBroken).filter((run) => run.to >= from && run.from <= to);
-    return { key: keyOf(target), metric, runs: runs.map((run) => shifted(run, lag)) };
+    return { key: keyOf(target), metric, runs: runs.map((run) => shifted(run, lag)), gaps };
   });
   if (state === 'none') return { tracks };
   const isCoarse = tracks.some(({ runs }) => runs.some(({ isMixed }) => isMixed));

@@ -1,29 +1,35 @@
 import type { Metric, Value } from '@oasis/wire';
-import { countBefore, NONE, rowsOf } from '../past/newest.ts';
+import { countBefore, NONE, rowsOf, type StoredSample, timeOf } from '../past/newest.ts';
 import type { Points } from '../past/points.ts';
 import { ratesBetween } from './counters.ts';
-import type { Answer, Query } from './query.ts';
+import { gapAt, INCLUSIVE_MS, isWithin } from './gap_at.ts';
+import { isSilence, LATE_FACTOR, type Pace, recentBefore, SLACK_MS } from './pace.ts';
+import type { Answer, GapMark, PastState, Query } from './query.ts';
 import type { Scene } from './scene.ts';
-import type { Target } from './view.ts';
+import { gapsIn } from './series_groups.ts';
+import type { SampleView, Target } from './view.ts';
 import type { Watch } from './watch.ts';
 
-/** Returns the last sample at or before the end of the shown time. */
+/** Returns the last sample at or before the end of the shown time, and the gap in which that lies. */
 export function momentAnswer(scene: Scene, { target, ahead }: Query & { kind: 'moment' }): Answer {
   const watch = scene.watch(target);
   const at = scene.to - scene.lag(target.node);
   const newest = watch?.sample;
+  const known = gapAt(gapsIn(scene, target), at);
   // No sample was taken since.
-  if (newest && newest.time <= at) return { kind: 'moment', sample: newest, state: 'ready' };
+  if (newest && newest.time <= at)
+    return inGap(scene, target, { sample: newest, state: 'ready', gap: known });
   if (!watch?.schema) return { kind: 'moment', sample: undefined, state: 'none' };
   // Rates are over one second, as for live samples, or since the previous sample if that is longer ago.
   const samples = Math.min(MAX_RATE_SAMPLES, Math.ceil(watch.expectedRate ?? 0) + 2);
   const before = scene.isLive ? Number.POSITIVE_INFINITY : at + INCLUSIVE_MS;
-  const request = { before, samples, ...(ahead && !scene.isLive && { ahead: aheadOf(ahead, at, watch) }) };
+  const after = aheadOf(Math.max(ahead ?? 0, reachOf(watch.pace)), at, watch);
+  const request = { before, samples, ...(!scene.isLive && { ahead: after }) };
   const { found, state } = scene.archive.readNewest(scene.view, target, 'moment', request, scene.now);
   const { metrics } = watch.schema;
-  const known = found?.samples ?? [];
-  const end = countBefore(known, before);
-  const rows = rowsOf(known.slice(Math.max(0, end - samples), end), metrics);
+  const read = found?.samples ?? [];
+  const end = countBefore(read, before);
+  const rows = rowsOf(read.slice(Math.max(0, end - samples), end), metrics);
   const last = rows.at(-1);
   if (!last)
     return state === 'ready'
@@ -31,12 +37,54 @@ export function momentAnswer(scene: Scene, { target, ahead }: Query & { kind: 'm
       : { kind: 'moment', sample: undefined, state };
   const earlier = rows.findLast(({ time }) => time <= last.time - RATE_MS) ?? rows[0];
   const rates = earlier.time < last.time ? ratesBetween(metrics, earlier, last) : [];
-  const probe = known[end - 1]?.state ?? 0;
-  return { kind: 'moment', sample: { key: watch.key, ...last, state: probe, rates }, state };
+  const probe = read[end - 1]?.state ?? 0;
+  const sample = { key: watch.key, ...last, state: probe, rates };
+  if (scene.isLive || state !== 'ready') return { kind: 'moment', sample, state };
+  // Up to here, all samples after the moment are known.
+  const until = Math.min(found?.before ?? before, scene.now - scene.lag(target.node));
+  const between = gapBetween(read, end, until, watch.pace);
+  const gap = known ?? (between && isWithin(between, at) ? between : undefined);
+  return inGap(scene, target, { sample, state, gap });
 }
 
-/** Added to the time, so that a sample at exactly that time is found; milliseconds. */
-const INCLUSIVE_MS = 0.001;
+/** An answer for a moment; `gap` has times by the node's clock. */
+function inGap(
+  scene: Scene,
+  target: Target,
+  { gap, ...found }: { sample: SampleView; state: PastState; gap: GapMark | undefined },
+): Answer {
+  const lag = scene.lag(target.node);
+  return {
+    kind: 'moment',
+    ...found,
+    ...(gap && { gap: { ...gap, from: gap.from + lag, to: gap.to + lag } }),
+  };
+}
+
+/** Milliseconds after a moment in which the next sample has to be taken if the probe was not silent. */
+function reachOf(pace: Pace): number {
+  return typeof pace === 'number' ? (LATE_FACTOR * 1000) / pace + 2 * SLACK_MS : USUAL_REACH_MS;
+}
+
+const USUAL_REACH_MS = 5000;
+
+/** Returns the gap between two samples of the DAC, the second at an index: others are missing, or the probe was silent. */
+function gapBetween(
+  samples: readonly StoredSample[],
+  index: number,
+  until: number,
+  pace: Pace,
+): GapMark | undefined {
+  const [before, after] = [samples[index - 1], samples[index]];
+  if (!before) return undefined;
+  const [from, to] = [timeOf(before), after ? timeOf(after) : until];
+  if (after?.cause !== undefined) {
+    const missing = Number(after.sequence) - Number(before.sequence) - 1;
+    return { from, to, cause: after.cause, count: Math.max(0, missing) };
+  }
+  const isSilent = isSilence(to - from, pace, () => recentBefore(samples.slice(0, index).map(timeOf), index));
+  return isSilent ? { from, to, cause: 'silent', count: 0 } : undefined;
+}
 /** Time span of a rate in milliseconds, and the maximum of samples in it. */
 const RATE_MS = 950;
 const MAX_RATE_SAMPLES = 100;

@@ -66,6 +66,12 @@ export type Query = {
   | { readonly kind: 'tracks'; readonly tracks: readonly TrackPlans[] }
   /** The last value of each expression. */
   | { readonly kind: 'latest'; readonly expressions: readonly Plan[] }
+  /** The last sample of each line of a chart at or before the end of the range, in the order of its columns. */
+  | {
+      readonly kind: 'values';
+      readonly sources: readonly Source[];
+      readonly expressions?: readonly Plan[];
+    }
   /** The last sample at or before the end of the range. */
   | {
       readonly kind: 'moment';
@@ -135,6 +141,7 @@ export interface StateTrack {
   readonly key: string;
   readonly metric: string;
   readonly runs: readonly StateRun[];
+  readonly gaps: readonly GapMark[];
 }
 
 export interface RecordLine extends RecordRow {
@@ -176,15 +183,29 @@ export type Answer =
     } & FromPast)
   | ({
       readonly kind: 'latest';
-      readonly values: readonly ({ readonly time: number; readonly value: number } | undefined)[];
+      readonly values: readonly (Latest | undefined)[];
     } & FromPast)
+  | { readonly kind: 'values'; readonly values: readonly (ValueAt | undefined)[] }
   | FleetAnswer
   | {
       readonly kind: 'moment';
       readonly sample: SampleView | undefined;
       readonly state: PastState;
       readonly level?: string;
+      /** The gap in which the moment lies; then the sample is the last one before it. */
+      readonly gap?: GapMark | undefined;
     };
+
+/** A sample's value, and its time by the browser's clock. */
+export interface ValueAt {
+  readonly time: number;
+  readonly value: number;
+}
+
+/** The last value; unknown (NaN) in a gap. */
+export interface Latest extends ValueAt {
+  readonly gap?: GapMark;
+}
 
 /** Figures of an expression in the time shown. */
 export interface StatisticsRow extends Figures {

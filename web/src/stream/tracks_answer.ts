@@ -49,7 +49,8 @@ function trackFrom(scene: Scene, { computed, heading, color }: Parts) {
   const [longitudes, latitudes] = line.columns;
   const along = (signal: Signal | undefined) => signal && held(signal, line.times);
   const { times, breaks } = line;
-  return trackOf({
+  const isOver = computed.some(({ gaps }) => gaps.some(({ isLasting }) => isLasting));
+  const track = trackOf({
     times,
     longitudes,
     latitudes,
@@ -57,4 +58,5 @@ function trackFrom(scene: Scene, { computed, heading, color }: Parts) {
     colors: along(color),
     breaks,
   });
+  return isOver ? { ...track, isOver } : track;
 }

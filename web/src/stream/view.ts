@@ -7,7 +7,7 @@ import type { HistoryView } from './history.ts';
 import type { LossView } from './ledger.ts';
 import type { Position } from './position.ts';
 import type { CommandRequest, InstanceEntry, NodeEntry } from './protocol.ts';
-import type { Query, ViewResult } from './query.ts';
+import type { GapMark, Query, ViewResult } from './query.ts';
 
 /** Messages between worker and page. All of them can be cloned structurally. */
 
@@ -64,6 +64,8 @@ export interface FlowView {
   /** Time of the newest sample received or in the archive. */
   readonly newest: number | undefined;
   readonly hops: HopTimes | undefined;
+  /** The time since the newest sample, of a probe that is silent, stopped or gone; browser clock. */
+  readonly lasting?: GapMark;
 }
 
 /** Durations of the hops of the newest sample, clocks corrected; milliseconds. */

@@ -3,6 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { Fleets } from '../fleet/fleets.ts';
 import type { NewestRequest } from '../past/newest.ts';
 import { type Points, parsePoints } from '../past/points.ts';
+import { blockRoom, Columns, reduceColumns } from '../series/columns.ts';
 import { Records } from '../series/records.ts';
 import { StateRuns } from '../series/states.ts';
 import { SeriesStore } from '../series/store.ts';
@@ -22,7 +23,8 @@ let views: Views;
 let rolled: Points | undefined;
 
 /** The DAC's samples: one each second from 0 on. */
-function newest({ before, samples }: NewestRequest) {
+function newest({ before: wanted, samples: count, ahead = { time: 0, samples: 0 } }: NewestRequest) {
+  const [before, samples] = [wanted + ahead.time, count + ahead.samples];
   const last = Math.ceil(Math.min(before, 100_000) / 1000);
   const numbers = Array.from({ length: samples }, (_, index) => last - samples + index).filter((n) => n >= 0);
   return {
@@ -275,4 +277,56 @@ it('returns the start of the samples if a distribution lacks part of its time', 
   });
   expect(of(until(10_100), 'intervals')).toMatchObject({ histogram: { samples: 4, mean: 1000 } });
   expect(requests.at(-1)).toEqual({ what: 'intervals', request: { before: 8000, samples: 1000 } });
+});
+
+it('reads the same sample at a time for a chart and for the values of an instance', () => {
+  remember([80_000, 81_000, 82_000, 83_000]);
+  Object.assign(watch.memory as object, { gaps: [], partsOf: () => undefined });
+  watch.sample = { key: 'pump', sequence: 83, time: 83_000, state: 0, values: [83], rates: [] };
+  const source = { target: TARGET, metrics: ['count'] };
+  const at = (to: number) => {
+    const values = ask({ kind: 'values', range: until(to, 1), sources: [source] });
+    const moment = ask({ kind: 'moment', range: until(to), target: TARGET });
+    const columns = ask({ kind: 'columns', range: until(to, 60_000), sources: [source], columns: 7 });
+    if (values.kind !== 'values' || moment.kind !== 'moment' || columns.kind !== 'columns') throw new Error();
+    const drawn = new Columns(columns.buffer, columns.blocks[0]);
+    return [values.values[0]?.value, moment.sample?.values[0], drawn.last(drawn.at(to), 0)].map(Number);
+  };
+  for (const to of [81_100, 81_500, 82_099, 82_100, 90_000])
+    expect(at(to)).toEqual(new Array(3).fill(Math.min(83, Math.floor((to - LAG) / 1000))));
+  // Older ones are read from the DAC.
+  const old = ask({ kind: 'values', range: until(7900, 1), sources: [source] });
+  expect(old).toEqual({ kind: 'values', values: [{ time: 7000 + LAG, value: 7 }] });
+});
+
+it('has the exact value at the end of a time whose samples are folded', () => {
+  const store = new SeriesStore(1, 1e9);
+  const times = Float64Array.from({ length: 60_000 }, (_, index) => index);
+  store.append(times, [times]);
+  const buffer = new Float64Array(blockRoom(10, 1));
+  for (const to of [59_999, 59_995.5, 59_001, 58_000]) {
+    const columns = new Columns(
+      buffer,
+      reduceColumns(store, [0], { from: 0, to, columns: 10 }, 0, buffer, 0),
+    );
+    expect(columns.last(columns.at(to), 0)).toBe(Math.floor(to));
+  }
+});
+
+it('says of a moment that it lies in a gap: in memory, before missing samples of the DAC, and in a silence there', () => {
+  const gap = { from: 81_000, to: 82_000, cause: 'ring_full', count: 3 };
+  remember([80_000, 81_000, 82_000, 83_000]);
+  Object.assign(watch.memory as object, { gaps: [gap] });
+  watch.pace = 10;
+  const gapOf = (to: number) => {
+    const answer = ask({ kind: 'moment', range: until(to), target: TARGET });
+    return answer.kind === 'moment' ? answer.gap : undefined;
+  };
+  expect(gapOf(81_100)).toBeUndefined();
+  expect(gapOf(81_500)).toEqual({ ...gap, from: 81_000 + LAG, to: 82_000 + LAG });
+  expect(gapOf(82_100)).toBeUndefined();
+  // The DAC has a sample a second, of a probe that should take ten.
+  expect(gapOf(7600)).toEqual({ from: 7000 + LAG, to: 8000 + LAG, cause: 'silent', count: 0 });
+  watch.pace = 1;
+  expect(gapOf(7600)).toBeUndefined();
 });

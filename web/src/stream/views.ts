@@ -8,6 +8,7 @@ import { momentAnswer } from './moment_answer.ts';
 import type { Answer, Query, ViewResult } from './query.ts';
 import type { DataSource, Scene } from './scene.ts';
 import { tracksAnswer } from './tracks_answer.ts';
+import { valuesAnswer } from './values_answer.ts';
 import type { Target } from './view.ts';
 
 /** Minimum interval between two frames of a chart: smooth for the eye, with time left for the rest of the page. */
@@ -97,6 +98,8 @@ export class Views {
         return { kind: 'extent', extents: extentsOf(scene, query.target) };
       case 'moment':
         return momentAnswer(scene, query);
+      case 'values':
+        return valuesAnswer(scene, query);
       case 'xy':
         return xyAnswer(scene, query);
       case 'spectrum':
@@ -120,7 +123,7 @@ export class Views {
 }
 
 function pause(query: Query): number {
-  if (query.kind === 'columns') return CHART_MS;
+  if (query.kind === 'columns' || query.kind === 'values') return CHART_MS;
   if (query.kind === 'spectrum' && query.isOverTime) return SPECTROGRAM_MS;
   return ['xy', 'spectrum', 'tracks'].includes(query.kind) ? DRAWING_MS : LIST_MS;
 }
@@ -128,6 +131,7 @@ function pause(query: Query): number {
 function targetsOf(query: Query): readonly Target[] {
   switch (query.kind) {
     case 'columns':
+    case 'values':
       return [...query.sources.map(({ target }) => target), ...inputsOf(query.expressions ?? [])];
     case 'xy':
     case 'spectrum':

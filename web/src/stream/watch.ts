@@ -380,7 +380,16 @@ export class Watch {
     const remembered = memory?.store.oldest;
     const oldest = stored === undefined ? remembered : Math.min(stored.oldest, remembered ?? stored.oldest);
     const newest = this.newestInOrder ?? stored?.newest;
-    return { key: this.key, rate, history: this.history.view(now), oldest, newest, hops };
+    const lasting = this.lastingGap(now, lag, stored?.newest);
+    return {
+      key: this.key,
+      rate,
+      history: this.history.view(now),
+      oldest,
+      newest,
+      hops,
+      ...(lasting && { lasting: { ...lasting, from: lasting.from + lag, to: now } }),
+    };
   }
 
   private remember(schema: Schema): void {

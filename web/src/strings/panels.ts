@@ -92,6 +92,11 @@ export const panelsStrings = {
   legend: {
     tip: (doc: string) =>
       `${doc}\nClick: show or hide. Alt-click: show only this line. Right-click: copy the value.`,
+    sample: (value: string, time: string) => `${value}, the sample of ${time}`,
+    last: (value: string, time: string) => `${value}, the last sample of its place on the chart, of ${time}`,
+    rate: (value: string, time: string) => `${value} at ${time}, from the steps of the counter before`,
+    between: (low: string, high: string) => `samples there: ${low} to ${high}`,
+    nothing: 'No sample yet at this time',
   },
 
   add: {

@@ -9,7 +9,7 @@ use crate::{
     memory::{Alarm, Memory},
     tables::{self, checkpoint, counter, home, journal, message},
 };
-use oasis_rules::{EventKind, Placeholder, Standing, fill, program::Severity, readable};
+use oasis_rules::{EventKind, Placeholder, Standing, displayed, fill, program::Severity};
 use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
@@ -602,7 +602,7 @@ fn cut(text: &str, most: usize) -> &str {
 
 /// The text for people, with its placeholders filled in.
 fn message_of(facts: &RuleFacts, event: &RuleEvent) -> Option<String> {
-    let number = |value: Option<f64>| Some(readable(value?, event.unit.as_deref()));
+    let number = |value: Option<f64>| Some(displayed(value?, event.unit.as_deref()));
     let value = |of| match of {
         Placeholder::Rule => Some(event.rule.clone()),
         Placeholder::Node => Some(event.node.clone()),

@@ -36,6 +36,7 @@ mod ast;
 mod bound;
 mod code;
 mod compile;
+mod display;
 mod editor;
 mod evaluate;
 mod explain;
@@ -53,6 +54,7 @@ mod witness;
 
 pub use code::{Code, Diagnostic};
 pub use compile::{DeclaredAlarm, Report, compile};
+pub use display::displayed;
 pub use editor::{
     Completion, CompletionKind, Completions, Hover, KnownInstance, Outlined, Surroundings, complete, hover,
     outline,

@@ -62,7 +62,7 @@ export function SpectrogramDrawing(props: {
         data-testid="spectrogram"
         data-columns={found?.times.length}
       />
-      {largest !== undefined && (
+      {largest !== undefined && largest > 0 && (
         <p class="panel-note" data-testid="spectrogram-note">
           <span class="spectrogram-bar" aria-hidden="true" />
           {words.colors(`${DEPTH_DB} dB`, formatQuantity(largest, line?.unit, false))}

@@ -10,12 +10,13 @@ import { SIZES, type Spectrum } from '../series/spectrum.ts';
 import { windowNames } from '../series/transform.ts';
 import { changePanel } from '../state/panels.ts';
 import { range } from '../state/time.ts';
-import type { AnswerOf } from '../stream/query.ts';
+import type { AnswerOf, GapMark } from '../stream/query.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { ExpressionLines } from './expression_lines.tsx';
 import { ExpressionNames } from './expression_names.tsx';
 import { GapSummary } from './gap_summary.tsx';
+import { causeOf } from './gap_words.ts';
 import type { DescribedLine } from './lines.ts';
 import { PanelFooter } from './panel_footer.tsx';
 import { PastNote } from './past_note.tsx';
@@ -65,7 +66,7 @@ export function SpectrumPanel({ spec }: { spec: Spec }) {
       )}
       {lines.map((line, index) => (
         <p key={line.metric} class="panel-note" data-testid="spectrum-note">
-          {aboutOf(line, spectra[index], pointed.value)}
+          {aboutOf(line, spectra[index], { pointed: pointed.value, gaps: answer.value?.gaps ?? [], spec })}
         </p>
       ))}
       <GapSummary gaps={answer.value?.gaps ?? []} />
@@ -189,7 +190,7 @@ function planeOf(
   const heights = new ScaleRange();
   const drawnOf = () =>
     (answerOf()?.spectra ?? []).flatMap((found, index) => {
-      if (!found || found.averaged === 0) return [];
+      if (!found || found.averaged === 0 || found.constant !== undefined) return [];
       const values = spec.isDecibel ? found.amplitudes.map(decibels) : found.amplitudes;
       return { values, step: found.step, color: palette.series[lines[index]?.color ?? 0] };
     });
@@ -206,6 +207,10 @@ function planeOf(
   );
   const draw = () => {
     const all = drawnOf();
+    if (all.length === 0) {
+      plane.draw([isLogarithmic ? 1 : 0, 10], [0, 1]);
+      return;
+    }
     const top = Math.max(...all.map(({ values }) => largest(values)));
     const last = Math.max(1, ...all.map(({ values, step }) => (values.length - 1) * step));
     const first = Math.min(last / 2, ...all.map(({ step }) => step));
@@ -218,12 +223,21 @@ function planeOf(
 }
 
 /** What the spectrum is made from, and its highest peak or the amplitude under the pointer. */
-function aboutOf(line: DescribedLine, found: Spectrum | undefined, pointed: number | undefined): string {
-  if (!found) return words.tooFew(line.label);
-  const { amplitudes, step, rate, size, averaged, leftOut } = found;
+function aboutOf(
+  line: DescribedLine,
+  found: Spectrum | undefined,
+  { pointed, gaps, spec }: { pointed: number | undefined; gaps: readonly GapMark[]; spec: Spec },
+): string {
+  if (!found) {
+    const lasting = gaps.find(({ isLasting }) => isLasting);
+    return lasting ? words.silent(line.label, causeOf(lasting)) : words.tooFew(line.label);
+  }
+  const { amplitudes, step, rate, size, averaged, leftOut, skipped, constant } = found;
+  if (constant !== undefined) return words.constant(line.label, formatQuantity(constant, line.unit, false));
   const peak = amplitudes.indexOf(largest(amplitudes.subarray(1)), 1);
   const at =
-    pointed === undefined ? peak : Math.min(amplitudes.length - 1, Math.max(0, Math.round(pointed / step)));
+    // The mean is taken off before: frequency 0 says nothing.
+    pointed === undefined ? peak : Math.min(amplitudes.length - 1, Math.max(1, Math.round(pointed / step)));
   const place = words.at(
     formatQuantity(at * step, 'Hz', false),
     formatQuantity(amplitudes[at] ?? Number.NaN, line.unit, false),
@@ -235,7 +249,11 @@ function aboutOf(line: DescribedLine, found: Spectrum | undefined, pointed: numb
     formatQuantity(step, 'Hz', false),
   );
   const left = leftOut > 0 ? words.leftOut(leftOut) : '';
-  return [pointed === undefined ? words.peak(place) : place, made, left].filter(Boolean).join(' \u00b7 ');
+  const skips = skipped > 0 ? words.skipped(skipped, strings.gaps.describe('silent', 0)) : '';
+  const reference = spec.isDecibel ? words.reference(formatQuantity(1, line.unit, false)) : '';
+  return [pointed === undefined ? words.peak(place) : place, made, reference, left, skips]
+    .filter(Boolean)
+    .join(' \u00b7 ');
 }
 
 function decibels(amplitude: number): number {

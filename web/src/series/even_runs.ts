@@ -20,15 +20,17 @@ export interface EvenRuns {
   readonly size: number;
   /** Milliseconds between two samples. */
   readonly interval: number;
+  /** Runs that end where the probe skipped a period or more, and no sample is missing: too short for a silence. */
+  readonly skipped: number;
 }
 
 /** Finds the runs, and the largest size that fits into one of them; undefined below 64 samples. */
 export function evenRuns(signal: Sampled, wanted: number): EvenRuns | undefined {
   const { times } = signal;
-  const runs = runsIn(signal, usualInterval(times));
+  const { runs, skipped } = runsIn(signal, usualInterval(times));
   const size = sizeFor(Math.max(0, ...runs.map(countIn)), wanted);
   const interval = meanInterval(times, runs);
-  return size >= SMALLEST && interval > 0 ? { runs, size, interval } : undefined;
+  return size >= SMALLEST && interval > 0 ? { runs, size, interval, skipped } : undefined;
 }
 
 /** Samples without a gap between them, by index. */
@@ -37,21 +39,24 @@ export interface Run {
   readonly last: number;
 }
 
-function runsIn({ times, values, breaks }: Sampled, interval: number): Run[] {
+function runsIn(
+  { times, values, breaks }: Sampled,
+  interval: number,
+): { readonly runs: readonly Run[]; readonly skipped: number } {
   const found: Run[] = [];
   let first: number | undefined;
+  let skipped = 0;
   for (let index = 0; index <= times.length; index++) {
-    const isOver =
-      index === times.length ||
-      Number.isNaN(values[index]) ||
-      (first !== undefined &&
-        index > first &&
-        (breaks[index] === 1 || times[index] - times[index - 1] > GAP * interval));
+    const isInRun = first !== undefined && index > first;
+    const isGap = index === times.length || Number.isNaN(values[index]) || (isInRun && breaks[index] === 1);
+    const isSkip = !isGap && isInRun && times[index] - times[index - 1] > GAP * interval;
+    const isOver = isGap || isSkip;
+    if (isSkip) skipped++;
     if (isOver && first !== undefined) found.push({ first, last: index - 1 });
     if (isOver) first = undefined;
     if (index < times.length && !Number.isNaN(values[index])) first ??= index;
   }
-  return found;
+  return { runs: found, skipped };
 }
 
 export function countIn({ first, last }: Run): number {

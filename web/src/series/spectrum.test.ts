@@ -141,3 +141,14 @@ it('transforms at each of many times, but not across a gap', () => {
   expect(rows).toBeLessThanOrEqual(256);
   expect(spectrogramOf(sine(10), range, 512, 'hann')).toBeUndefined();
 });
+
+it('counts skipped periods apart from gaps, and says that a signal does not change', () => {
+  const signal = sine(1000);
+  // A periodic probe that took no sample for two periods: none is missing.
+  const late = { ...signal, times: signal.times.map((time, index) => time + (index >= 400 ? 2 : 0)) };
+  expect(spectrumOf(late, 256, 'hann')).toMatchObject({ skipped: 1, leftOut: 0, constant: undefined });
+  const breaks = Uint8Array.from(signal.times, (_, index) => (index === 400 ? 1 : 0));
+  expect(spectrumOf({ ...late, breaks }, 256, 'hann')).toMatchObject({ skipped: 0 });
+  const still = { ...signal, values: signal.values.map((_, index) => (index === 3 ? Number.NaN : 5)) };
+  expect(spectrumOf(still, 256, 'hann')?.constant).toBe(5);
+});

@@ -14,9 +14,13 @@ export interface Spectrum {
   /** Samples a second, and in one transform. */
   readonly rate: number;
   readonly size: number;
-  /** Transforms that were averaged, and times between gaps that were too short for one. */
+  /** Transforms that were averaged, and times without a gap that were too short for one. */
   readonly averaged: number;
   readonly leftOut: number;
+  /** How often the probe skipped a period: the signal has a gap there, though no sample is missing. */
+  readonly skipped: number;
+  /** The value of a signal that does not change: it has no frequencies. */
+  readonly constant: number | undefined;
 }
 
 /**
@@ -26,7 +30,7 @@ export interface Spectrum {
 export function spectrumOf(signal: Sampled, wanted: number, window: WindowName): Spectrum | undefined {
   const found = evenRuns(signal, wanted);
   if (!found) return undefined;
-  const { runs, size, interval } = found;
+  const { runs, size, interval, skipped } = found;
   const { times, values } = signal;
   const transform = new Transform(size, window);
   const sum = new Float64Array(size / 2 + 1);
@@ -46,5 +50,18 @@ export function spectrumOf(signal: Sampled, wanted: number, window: WindowName):
     size,
     averaged,
     leftOut: runs.filter((run) => countIn(run) < size).length,
+    skipped,
+    constant: constantOf(values),
   };
+}
+
+/** Returns the value that all samples have, unknown ones apart. */
+function constantOf(values: Float64Array): number | undefined {
+  let found: number | undefined;
+  for (const value of values) {
+    if (Number.isNaN(value) || value === found) continue;
+    if (found !== undefined) return undefined;
+    found = value;
+  }
+  return found;
 }

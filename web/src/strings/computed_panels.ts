@@ -33,7 +33,13 @@ export const computedPanelStrings = {
     at: (frequency: string, amplitude: string) => `${amplitude} at ${frequency}`,
     made: (averaged: string, size: string, rate: string, step: string) =>
       `mean of ${averaged} of ${size} samples at ${rate}, ${step} apart`,
-    leftOut: (count: number) => `${count} ${count === 1 ? 'time' : 'times'} between gaps too short`,
+    leftOut: (count: number) => `${count} ${count === 1 ? 'time' : 'times'} without a gap too short`,
+    /** In the words that charts and lists have for it. */
+    skipped: (count: number, why: string) => `${count} skipped ${count === 1 ? 'period' : 'periods'}: ${why}`,
+    reference: (unit: string) => `0 dB is ${unit}`,
+    constant: (name: string, value: string) =>
+      `${name}: nothing to analyze. All samples are ${value}, and a constant has no frequency.`,
+    silent: (name: string, why: string) => `${name}: nothing to analyze; ${why}.`,
     tooFew: (name: string) =>
       `${name}: a spectrum needs 64 single samples without a gap. Show less time if these are roll-ups.`,
     columns: { line: 'value', frequency: 'frequency [Hz]', amplitude: 'amplitude' },

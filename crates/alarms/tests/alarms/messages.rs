@@ -17,7 +17,7 @@ fn a_message_waits_until_it_is_settled_also_after_a_restart() {
     );
     assert_eq!(
         message.alarm.message.as_deref(),
-        Some("Hot: plant/pump has 97.5 Cel, above 95 Cel {nothing} {")
+        Some("Hot: plant/pump has 97.5 °C, above 95 °C {nothing} {")
     );
     let why = "connection refused".to_owned();
     alarms.settle(message.id, Outcome::Retry { at: Nanos(60 * SECOND), why: why.clone() }).unwrap();

@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(header(&raised, "subject"), ["[HIGH] Hot at plant/pump: Pump is hot: 91.5 Cel"]);
         assert_eq!(header(&raised, "to"), ["ada@example.org, bob@example.org"]);
         assert_eq!(header(&raised, "auto-submitted"), ["auto-generated"]);
-        assert!(raised.contains("Value       91.5 Cel (limit 80 Cel)\r\n"), "{raised}");
+        assert!(raised.contains("Value       91.5 =C2=B0C (limit 80 =C2=B0C)\r\n"), "{raised}");
     }
 
     #[test]

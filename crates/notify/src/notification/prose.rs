@@ -3,7 +3,7 @@
 use crate::{notification::Event, notification::Notification, text};
 use jiff::Timestamp;
 use oasis_alarms::AlarmView;
-use oasis_rules::readable;
+use oasis_rules::displayed;
 use std::fmt::Write;
 
 /// Longest summary, in bytes.
@@ -36,7 +36,7 @@ fn addition(alarm: &AlarmView) -> String {
 
 /// The value and what it was compared with.
 pub fn measured(alarm: &AlarmView) -> Option<String> {
-    let number = |value| readable(value, alarm.unit.as_deref());
+    let number = |value| displayed(value, alarm.unit.as_deref());
     let value = number(alarm.value?);
     Some(match alarm.limit {
         Some(limit) => format!("{value} (limit {})", number(limit)),

@@ -1,7 +1,7 @@
 //! An alarm in one line. Texts of the DAC steer no terminal.
 
 use oasis_format::visible::Visible;
-use oasis_rules::readable;
+use oasis_rules::displayed;
 use oasis_wire::time;
 use serde_json::Value;
 
@@ -56,7 +56,7 @@ pub fn instance(of: &Value) -> String {
 /// The value and its limit.
 pub fn value(of: &Value) -> String {
     let unit = of["unit"].as_str().map(|unit| Visible(unit).to_string());
-    let number = |value| readable(value, unit.as_deref());
+    let number = |value| displayed(value, unit.as_deref());
     match (of["value"].as_f64(), of["limit"].as_f64()) {
         (Some(value), Some(limit)) => format!("{} (limit {})", number(value), number(limit)),
         (Some(value), None) => number(value),
@@ -89,7 +89,7 @@ mod tests {
             "high",
             "Hot\\u{1b}[2J",
             "plant-7/pump 3",
-            "97.5 Cel (limit 95 Cel)",
+            "97.5 °C (limit 95 °C)",
             "2025-11-21T00:00:00Z",
         ];
         assert_eq!(row(&alarm)[..6], cells);

@@ -1,5 +1,5 @@
 /** Letters at the end of a name that are shown in any case. */
-const END = 8;
+const END = 10;
 
 /**
  * A name that is cut in its middle where it has no room: names of one machine often differ at their end only. The element

@@ -312,7 +312,7 @@ export const de: Translation = {
     show: 'Instanzen zeigen',
     hide: 'Instanzen verbergen',
     hertz: (hertz) => `${hertz} Hz`,
-    event: 'Vom Programm',
+    event: 'Gemeldet',
     unknownRate: 'Rate unbekannt',
     disabled: 'Ausgeschaltet',
     watch: (instance) => `${instance} beobachten`,

@@ -85,10 +85,17 @@ export const dePanelParts = {
     order: 'Ordnen',
     health: {
       offline: 'Offline',
-      stopped: 'Stehengeblieben',
-      empty: 'Keine Messwerte',
+      stopped: 'Gestoppt',
+      empty: 'Ohne Werte',
       disabled: 'Ausgeschaltet',
       live: 'Live',
+    },
+    counted: {
+      offline: 'offline',
+      stopped: 'gestoppt',
+      empty: 'ohne Werte',
+      disabled: 'ausgeschaltet',
+      live: 'live',
     },
     healthTips: {
       offline: 'Der Knoten ist nicht verbunden',

@@ -120,7 +120,7 @@ function Counts(props: {
             data-testid={`fleet-count-${health}`}
             onClick={() => props.onSearch(health)}
           >
-            {formatInteger(answer.healths[place])} {words.health[health].toLowerCase()}
+            {formatInteger(answer.healths[place])} {words.counted[health]}
           </button>
         ) : null,
       )}

@@ -82,8 +82,8 @@ export function FleetPanel({ spec }: { spec: Spec }) {
 
 /** The metrics of a new panel, once the most common type is known; those of rules come last. */
 function suggested(spec: Spec, types: readonly FleetType[]): FleetMetricChoice[] | undefined {
-  const schemas = types.flatMap(({ schema }) => schemaByHash(schema) ?? []);
-  const [first] = schemas;
-  const chosen = schemas.find(({ name }) => !name.startsWith(OF_RULES)) ?? first;
-  return spec.metrics === undefined && chosen ? suggestedMetrics(chosen) : undefined;
+  // Schemas arrive one by one: the choice waits for the one that it is of.
+  const chosen = types.find(({ name }) => !name.startsWith(OF_RULES)) ?? types[0];
+  const schema = chosen && schemaByHash(chosen.schema);
+  return spec.metrics === undefined && schema ? suggestedMetrics(schema) : undefined;
 }

@@ -175,7 +175,7 @@ export function Group(props: {
   const name = group.name === '' ? words.noGroup : visible(group.name);
   const counts = healths.flatMap((health, place) =>
     group.healths[place] > 0 && health !== 'live'
-      ? [`${formatInteger(group.healths[place])} ${words.health[health].toLowerCase()}`]
+      ? [`${formatInteger(group.healths[place])} ${words.counted[health]}`]
       : [],
   );
   return (

@@ -187,7 +187,7 @@ function Bar(props: {
           <option value="shown">{words.shownTime}</option>
         </select>
         {props.isAtEnd && (
-          <span title={words.followTip}>
+          <span class="log-follow" title={words.followTip}>
             <Toggle
               label={words.follow}
               isOn={props.isFollowing}

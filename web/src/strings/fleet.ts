@@ -66,6 +66,14 @@ export const fleetStrings = spoken('fleet', {
     disabled: 'Disabled',
     live: 'Live',
   } satisfies Record<Health, string>,
+  /** After a number. */
+  counted: {
+    offline: 'offline',
+    stopped: 'stopped',
+    empty: 'no samples',
+    disabled: 'disabled',
+    live: 'live',
+  } satisfies Record<Health, string>,
   healthTips: {
     offline: 'The node is not connected',
     stopped: 'No sample has come for longer than the rate explains',

@@ -4,7 +4,7 @@ import { openDialog } from '../state/dialogs.ts';
 import { strings } from '../strings.ts';
 import { IconButton } from './icon.tsx';
 
-const FIELDS = 'input, select, textarea, [contenteditable=true]';
+const FIELDS = 'input:not([type=file]), select, textarea, [contenteditable=true]';
 const CONTROLS = 'button, a[href], [tabindex="0"]';
 
 /** The browser would begin with the button that closes the dialog: people open it to fill in or to choose something. */

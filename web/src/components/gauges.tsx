@@ -5,7 +5,7 @@ import { fitNumber } from '../format/fit.ts';
 import { formatHertz } from '../format/name.ts';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge, formatClock } from '../format/time.ts';
-import { useRoom } from '../panels/use_room.ts';
+import { useRoom, widthInDigits } from '../panels/use_room.ts';
 import type { Shown } from '../panels/use_shown.ts';
 import { ageOf, takenAt } from '../state/freshness.ts';
 import type { InstanceCells } from '../state/store.ts';
@@ -15,6 +15,8 @@ import { strings } from '../strings.ts';
 const words = strings.card;
 /** Width of the unit, in letters. */
 const PER_SECOND = 2;
+/** Size of the letters of notes (--tiny), in rem. */
+const NOTE_REM = 0.7857;
 /** Width of a count in a note, in letters. */
 const FEW = 6;
 const { unknown } = strings.connection;
@@ -24,7 +26,7 @@ export function Gauges({ cells, shown }: { cells: InstanceCells; shown: Readonly
   const isPast = useComputed(() => shown.value.at !== undefined).value;
   // All four are as wide as the first.
   const first = useRef<HTMLElement>(null);
-  const room = useRoom(first).value;
+  const room = { figure: useRoom(first).value, note: useRoom(first, NOTE_REM).value };
   if (isPast) return <PastGauges cells={cells} shown={shown} figure={first} room={room} />;
   return (
     <dl class="gauges">
@@ -36,12 +38,23 @@ export function Gauges({ cells, shown }: { cells: InstanceCells; shown: Readonly
   );
 }
 
+/** Digits that fit into a figure, and into the note below it. */
+interface Room {
+  readonly figure: number;
+  readonly note: number;
+}
+
+/** A note, or what it says without words where it has no room: a number that is cut would be another one. */
+function note(room: Room, full: string, short: string): string {
+  return widthInDigits(full) <= room.note ? full : short;
+}
+
 /** The same four of a paused page: age and number of the sample that is shown. Rate and losses are known of now only. */
 function PastGauges(props: {
   cells: InstanceCells;
   shown: ReadonlySignal<Shown>;
   figure: RefObject<HTMLElement>;
-  room: number;
+  room: Room;
 }) {
   const { cells, shown, figure, room } = props;
   const { at = 0, sample, state } = shown.value;
@@ -64,16 +77,16 @@ function PastGauges(props: {
         <dt>{words.age}</dt>
         <dd class="gauge-figure" title={age}>
           <span class="gauge-value" data-testid="age">
-            {age === undefined ? unknown : fitAge(age, room)}
+            {age === undefined ? unknown : fitAge(age, room.figure)}
           </span>
         </dd>
-        <dd class="gauge-note">{known && words.taken(formatClock(known.time))}</dd>
+        <dd class="gauge-note">{known && takenNote(room, known.time)}</dd>
       </div>
       <div class="gauge" title={words.sequenceThenTip}>
         <dt>{words.sequence}</dt>
         <dd class="gauge-figure" title={sequence}>
           <span class="gauge-value" data-testid="sequence">
-            {known && sequence ? fitNumber(known.sequence, sequence, room) : unknown}
+            {known && sequence ? fitNumber(known.sequence, sequence, room.figure) : unknown}
           </span>
         </dd>
         <dd class="gauge-note" />
@@ -91,7 +104,7 @@ function PastGauges(props: {
   );
 }
 
-function RateGauge(props: { cells: InstanceCells; figure: RefObject<HTMLElement>; room: number }) {
+function RateGauge(props: { cells: InstanceCells; figure: RefObject<HTMLElement>; room: Room }) {
   const { cells, figure, room } = props;
   const rate = cells.flow.value?.rate;
   return (
@@ -99,24 +112,31 @@ function RateGauge(props: { cells: InstanceCells; figure: RefObject<HTMLElement>
       <dt>{words.rate}</dt>
       <dd class="gauge-figure" ref={figure} title={rate === undefined ? undefined : formatRough(rate)}>
         <span class="gauge-value" data-testid="rate">
-          {rate === undefined ? unknown : fitNumber(rate, formatRough(rate), room - PER_SECOND)}
+          {rate === undefined ? unknown : fitNumber(rate, formatRough(rate), room.figure - PER_SECOND)}
         </span>
         {rate !== undefined && <span class="gauge-unit">{words.rateUnit}</span>}
       </dd>
       <dd class="gauge-note" data-testid="hertz">
-        {configuredRate(cells.entry.value)}
+        {configuredRate(cells.entry.value, room)}
       </dd>
     </div>
   );
 }
 
-function configuredRate(entry: InstanceEntry | undefined): string {
+function takenNote(room: Room, time: number): string {
+  return note(room, words.taken(formatClock(time)), formatClock(time));
+}
+
+function configuredRate(entry: InstanceEntry | undefined, room: Room): string {
   if (!entry) return '';
-  if (entry.hertz !== null) return words.configured(formatHertz(entry.hertz));
+  if (entry.hertz !== null) {
+    const hertz = formatHertz(entry.hertz);
+    return note(room, words.configured(hertz), `${hertz} Hz`);
+  }
   return isRateUnknown(entry) ? words.configuredUnknown : words.configuredEvent;
 }
 
-function AgeGauge({ cells, room }: { cells: InstanceCells; room: number }) {
+function AgeGauge({ cells, room }: { cells: InstanceCells; room: Room }) {
   const age = ageOf(cells);
   // By the node's own clock, as in the node's log files.
   const taken = cells.sample.value?.time;
@@ -125,10 +145,12 @@ function AgeGauge({ cells, room }: { cells: InstanceCells; room: number }) {
       <dt>{words.age}</dt>
       <dd class="gauge-figure" title={age === undefined ? undefined : formatAge(age)}>
         <span class="gauge-value" data-testid="age">
-          {age === undefined ? unknown : fitAge(formatAge(age), room)}
+          {age === undefined ? unknown : fitAge(formatAge(age), room.figure)}
         </span>
       </dd>
-      <dd class="gauge-note">{taken !== undefined && words.taken(formatClock(taken))}</dd>
+      <dd class="gauge-note" title={taken === undefined ? undefined : words.taken(formatClock(taken))}>
+        {taken !== undefined && takenNote(room, taken)}
+      </dd>
     </div>
   );
 }
@@ -138,25 +160,26 @@ function fitAge(age: string, room: number): string {
   return age.length <= room ? age : age.split(' ').slice(0, 2).join(' ');
 }
 
-function SequenceGauge({ cells, room }: { cells: InstanceCells; room: number }) {
+function SequenceGauge({ cells, room }: { cells: InstanceCells; room: Room }) {
   const sequence = cells.sample.value?.sequence;
-  const received = words.received(formatInteger(cells.loss.value?.received ?? 0));
+  const count = cells.loss.value?.received ?? 0;
+  const received = words.received(formatInteger(count));
   return (
     <div class="gauge" title={words.sequenceTip}>
       <dt>{words.sequence}</dt>
       <dd class="gauge-figure" title={sequence === undefined ? undefined : formatInteger(sequence)}>
         <span class="gauge-value" data-testid="sequence">
-          {sequence === undefined ? unknown : fitNumber(sequence, formatInteger(sequence), room)}
+          {sequence === undefined ? unknown : fitNumber(sequence, formatInteger(sequence), room.figure)}
         </span>
       </dd>
       <dd class="gauge-note" title={received} data-testid="received">
-        {received}
+        {note(room, received, fitNumber(count, formatInteger(count), room.note))}
       </dd>
     </div>
   );
 }
 
-function LossGauge({ cells, room }: { cells: InstanceCells; room: number }) {
+function LossGauge({ cells, room }: { cells: InstanceCells; room: Room }) {
   const loss = cells.loss.value;
   const missing = loss?.missing ?? 0;
   const unexplained = loss?.unexplained ?? 0;
@@ -167,7 +190,7 @@ function LossGauge({ cells, room }: { cells: InstanceCells; room: number }) {
       <dt>{words.loss}</dt>
       <dd class="gauge-figure" title={formatInteger(missing)}>
         <span class="gauge-value" data-testid="missing">
-          {fitNumber(missing, formatInteger(missing), room)}
+          {fitNumber(missing, formatInteger(missing), room.figure)}
         </span>
       </dd>
       {keptBack > 0 && unexplained === 0 ? (
@@ -175,8 +198,12 @@ function LossGauge({ cells, room }: { cells: InstanceCells; room: number }) {
           {words.keptBack(fitNumber(keptBack, formatInteger(keptBack), FEW))}
         </dd>
       ) : (
-        <dd class="gauge-note" data-testid="unexplained">
-          {words.unexplained(formatInteger(unexplained))}
+        <dd
+          class="gauge-note"
+          title={words.unexplained(formatInteger(unexplained))}
+          data-testid="unexplained"
+        >
+          {note(room, words.unexplained(formatInteger(unexplained)), formatInteger(unexplained))}
         </dd>
       )}
     </div>

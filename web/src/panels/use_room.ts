@@ -22,14 +22,29 @@ export function useRoom(element: RefObject<HTMLElement>, rem?: number): Readonly
   return room;
 }
 
+/** Width of a text in digits of the page's font, whatever its size is. */
+export function widthInDigits(text: string): number {
+  family ??= getComputedStyle(document.body).fontFamily;
+  const font = `100px ${family}`;
+  return textWidth(text, font) / figureWidth(font);
+}
+
+/** It does not change while the page is open. */
+let family: string | undefined;
+let pen: CanvasRenderingContext2D | null | undefined;
+
+function textWidth(text: string, font: string): number {
+  pen ??= document.createElement('canvas').getContext('2d');
+  if (pen) pen.font = font;
+  return pen?.measureText(text).width || (text.length * Number.parseFloat(font)) / 2;
+}
+
 const widths = new Map<string, number>();
 
 function figureWidth(font: string): number {
   let width = widths.get(font);
   if (width === undefined) {
-    const pen = document.createElement('canvas').getContext('2d');
-    if (pen) pen.font = font;
-    width = pen?.measureText('0').width || Number.parseFloat(font) / 2;
+    width = textWidth('0', font);
     widths.set(font, width);
   }
   return width;

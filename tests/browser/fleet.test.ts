@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
@@ -140,4 +141,39 @@ it('shows what an unknown pattern finds: nothing', async () => {
   await part('fleet-pattern-nodes').fill('<img src=x>*');
   await part('fleet-pattern-nodes').press('Enter');
   await expect.poll(() => part('fleet-state').textContent()).toContain('No instance matches');
+});
+
+it('keeps metrics of one name apart by their units, and says why nothing can be compared', async () => {
+  const schema = {
+    name: 'Fleet::Boiler',
+    uuid: randomUUID(),
+    version: '1.0',
+    metrics: [{ name: 'temperature', type: 'real64', unit: 'K' }],
+  };
+  const boiler = await PlainNode.start(rig.oasis.channel, 'boiler', [{ name: 'steam', schema, hertz: 1 }]);
+  boiler.flush('steam', [Date.now()], [Float64Array.of(400)]);
+  await part('fleet-pattern-nodes').fill('*');
+  await part('fleet-pattern-nodes').press('Enter');
+  const offers = () => part('fleet-metric-choice-0').locator('option').allTextContents();
+  await expect
+    .poll(offers)
+    .toEqual(
+      expect.arrayContaining([
+        'temperature [\u00b0C] \u00b7 120 instances',
+        'temperature [K] \u00b7 1 instance',
+      ]),
+    );
+  await part('fleet-metric-choice-0').selectOption({ label: 'temperature [K] \u00b7 1 instance' });
+  await expect.poll(() => part('fleet-head').textContent()).toContain('temperature [K]');
+  const compare = part('fleet-compare-0');
+  await expect.poll(() => compare.getAttribute('aria-disabled')).toBe('false');
+  await part('fleet-search').fill('steam');
+  await expect.poll(() => rows().count()).toBe(1);
+  await expect.poll(() => part('fleet-metric-0').first().textContent()).toMatch(/400.K/);
+  await part('fleet-pattern-nodes').fill('line-*');
+  await part('fleet-pattern-nodes').press('Enter');
+  await expect.poll(() => compare.getAttribute('aria-disabled')).toBe('true');
+  await compare.click({ force: true });
+  await expect.poll(() => part('notice').textContent()).toContain('No instance has temperature [K].');
+  await boiler.stop();
 });

@@ -8,9 +8,7 @@ import { PlainNode } from './harness/plain_node.ts';
 import { Rig } from './harness/rig.ts';
 
 /** Walks through the page in German, and lists English texts. Names of this node are German, so that all others are the page's. */
-const rig = new Rig(() =>
-  Oasis.dac({}, '--archive', mkdtempSync(join(tmpdir(), 'oasis-german-')), '--own-node', 'dac'),
-);
+const rig = new Rig(() => Oasis.dac({}, '--archive', mkdtempSync(join(tmpdir(), 'oasis-german-'))));
 let visit: Visit;
 let node: PlainNode;
 let stop = () => {};
@@ -54,7 +52,7 @@ beforeAll(async () => {
     tick++;
   }, 100);
   stop = () => clearInterval(timer);
-  visit = await rig.visit();
+  visit = await rig.visit('/#watch=anlage/kessel');
   await visit.page.evaluate(() => localStorage.setItem('oasis.language', 'de'));
   await visit.page.reload();
   await visit.seesSamples(KESSEL.instance, 1);

@@ -21,11 +21,10 @@ import { schemaOfTarget } from '../state/target_schema.ts';
 import { search, wordsOf } from '../state/tree.ts';
 import type { InstanceEntry } from '../stream/protocol.ts';
 import { keyOf } from '../stream/view.ts';
-import { strings } from '../strings.ts';
+import { addStrings as words } from '../strings/add_panel.ts';
 import { Dialog } from './dialog.tsx';
 import { ExpressionField } from './expression_field.tsx';
 
-const words = strings.add;
 /** Most instances that are listed; a filter finds the others. */
 const LISTED = 40;
 

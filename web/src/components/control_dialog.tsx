@@ -32,7 +32,7 @@ export function ControlDialog() {
   return (
     <Dialog title={words.title} testId="control">
       <ul class="control-targets">
-        {targets.length === 0 && <li class="hint">{strings.add.nothing}</li>}
+        {targets.length === 0 && <li class="hint">{words.nothing}</li>}
         {targets.map((target) => (
           <Line
             key={keyOf(target)}

@@ -1,6 +1,6 @@
 import { parseSchema } from '@oasis/wire';
 import { expect, it } from 'vitest';
-import { offeredMetrics, withUnit } from './metrics.ts';
+import { offeredMetrics, suggestedMetrics, withUnit } from './metrics.ts';
 
 const schema = (name: string, metrics: readonly object[]) =>
   parseSchema({ name, uuid: '3f0c2f4e-8a5f-4c55-9d5e-0d7a3b1c2d3e', version: '1.0', metrics });
@@ -36,4 +36,12 @@ it('takes the most common unit for a path alone', () => {
   expect(withUnit({ path: 'temperature' }, offered)).toEqual({ path: 'temperature', unit: 'Cel' });
   expect(withUnit({ path: 'temperature', unit: 'K' }, offered)).toEqual({ path: 'temperature', unit: 'K' });
   expect(withUnit({ path: 'gone' }, offered)).toEqual({ path: 'gone' });
+});
+
+it('suggests what most instances have, and counters last', () => {
+  expect(suggestedMetrics(offered)).toEqual([
+    { path: 'temperature', unit: 'Cel' },
+    { path: 'temperature', unit: 'K' },
+    { path: 'load', unit: '' },
+  ]);
 });

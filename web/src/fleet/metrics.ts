@@ -75,12 +75,15 @@ export function keyOfChoice({ path, unit }: FleetMetricChoice): string {
   return JSON.stringify([path, unit ?? null]);
 }
 
-/** Returns the metrics that a new panel shows: numbers that go up and down before counters. */
-export function suggestedMetrics(schema: Schema): FleetMetricChoice[] {
-  const numbers = metricsOf(schema).filter(
-    ({ metric }) => metric.type !== 'string' && metric.kind !== 'event',
+/** Returns the metrics that a new panel shows: those that most instances have, and numbers that go up and down before counters. */
+export function suggestedMetrics(offered: readonly OfferedMetric[]): FleetMetricChoice[] {
+  const numbers = offered.filter(
+    ({ metric }) => metric.type !== 'string' && metric.type !== 'boolean' && metric.kind !== 'event',
   );
   const isCounter = ({ metric }: FleetMetric) => metric.kind === 'counter';
   const sorted = [...numbers.filter((found) => !isCounter(found)), ...numbers.filter(isCounter)];
-  return sorted.slice(0, MAX_METRICS).map(({ path, metric }) => ({ path, unit: unitOf(metric) }));
+  return sorted
+    .sort((one, other) => other.instances - one.instances)
+    .slice(0, MAX_METRICS)
+    .map(({ path, unit }) => ({ path, unit }));
 }

@@ -520,6 +520,7 @@ export const de: Translation = {
 
   control: {
     title: 'Befehle',
+    nothing: 'Keine Instanz wird beobachtet: Wählen Sie zuerst eine in der Liste.',
     rate: 'Rate in Hertz',
     set: (count) => `Für ${count} setzen`,
     names: {

@@ -1,3 +1,4 @@
+import type { addStrings } from '../strings/add_panel.ts';
 import type { historyStrings } from '../strings/alarm_history.ts';
 import type { alarmListStrings } from '../strings/alarm_list.ts';
 import type { destinationStrings } from '../strings/destinations.ts';
@@ -27,6 +28,7 @@ export type PartTranslation = Partly<{
   readonly destinations: typeof destinationStrings;
   readonly testRuns: typeof testRunStrings;
   readonly unknown: typeof unknownStrings;
+  readonly add: typeof addStrings;
   readonly map: typeof mapStrings;
   readonly rules: typeof ruleStrings;
   readonly sampleExport: typeof sampleExportStrings;

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { addStrings } from '../strings/add_panel.ts';
 import { historyStrings } from '../strings/alarm_history.ts';
 import { alarmListStrings } from '../strings/alarm_list.ts';
 import { destinationStrings } from '../strings/destinations.ts';
@@ -35,6 +36,7 @@ const PARTS = {
   destinations: destinationStrings,
   testRuns: testRunStrings,
   unknown: unknownStrings,
+  add: addStrings,
   map: mapStrings,
   rules: ruleStrings,
   sampleExport: sampleExportStrings,

@@ -3,6 +3,7 @@ import { isSingle, type PanelKind } from '../panels/spec.ts';
 import { titleOf } from '../panels/title.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { openSingle, panels, wantedKind } from '../state/panels.ts';
+import { addStrings } from '../strings/add_panel.ts';
 import { strings } from '../strings.ts';
 import type { PaletteEntry } from './entry.ts';
 import { reveal } from './instances.ts';
@@ -29,8 +30,8 @@ export function* addPanelEntries(): Iterable<PaletteEntry> {
     yield {
       id: `add ${kind}`,
       kind: 'panel',
-      title: words.addPanel(strings.add.kinds[kind]),
-      detail: strings.add.about[kind],
+      title: words.addPanel(addStrings.kinds[kind]),
+      detail: addStrings.about[kind],
       run: () => {
         if (isSingle(kind as PanelKind)) {
           openSingle(kind as Parameters<typeof openSingle>[0]);

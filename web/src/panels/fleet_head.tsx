@@ -29,12 +29,12 @@ export function FleetHead(props: {
         FIXED.map((name) => (
           <SortButton key={name} name={name} label={words.columns[name]} spec={spec} onSort={sort} />
         ))}
-      {metrics.map(({ key, label }, place) => {
+      {metrics.map(({ key, label, name, unit }, place) => {
         const whyNot = props.whyNot(place);
         const tip = whyNot ?? words.compareTip(label, props.which);
         return (
           <span key={key} class="fleet-head-metric">
-            <SortButton name={METRICS[place]} label={label} spec={spec} onSort={sort} />
+            <SortButton name={METRICS[place]} label={name} unit={unit} spec={spec} onSort={sort} />
             <button
               type="button"
               class="button button-quiet fleet-compare"
@@ -57,21 +57,23 @@ export function FleetHead(props: {
 function SortButton(props: {
   name: FleetColumn;
   label: string;
+  unit?: string;
   spec: FleetSettings;
   onSort: (by: FleetColumn) => void;
 }) {
-  const { name, label, spec } = props;
+  const { name, label, unit = '', spec } = props;
   const isCurrent = spec.order.by === name;
   const arrow = spec.order.isDown ? '\u2193' : '\u2191';
   return (
     <button
       type="button"
       class={`fleet-sort fleet-${name} ${isCurrent ? 'is-current' : ''}`}
-      title={words.sortBy(label)}
+      title={words.sortBy(unit === '' ? label : `${label} [${unit}]`)}
       data-testid={`fleet-sort-${name}`}
       onClick={() => props.onSort(name)}
     >
       <span class="fleet-sort-name">{label}</span>
+      {unit !== '' && <span>{` [${unit}]`}</span>}
       {isCurrent && <span aria-hidden="true">{arrow}</span>}
     </button>
   );

@@ -8,6 +8,9 @@ import { visible } from '../text/visible.ts';
 export interface ShownMetric {
   readonly key: string;
   readonly path: string;
+  readonly name: string;
+  /** As people read it; empty without one. */
+  readonly unit: string;
   /** Its name, with the unit. */
   readonly label: string;
   /** Of the most common type. */
@@ -33,6 +36,8 @@ export function shownMetrics(
     return {
       key,
       path: choice.path,
+      name: visible(found?.label ?? choice.path),
+      unit: formatUnit(complete.unit),
       label: labelled(found?.label ?? choice.path, complete.unit),
       metric: found?.metric,
       bySchema: found?.bySchema ?? NONE,

@@ -29,11 +29,20 @@ export function FleetPanel({ spec }: { spec: Spec }) {
   const listed = useComputed(() => JSON.stringify(answer.value?.types ?? []));
   const types = useComputed(() => JSON.parse(listed.value) as FleetType[]);
   const offered = useComputed(() => offeredMetrics(types.value, schemaByHash));
-  useSignalEffect(() => void readFleetSchemas(types.value.map(({ schema }) => schema)));
+  // Schemas arrive one by one: the choice waits for all of them.
+  const read = useSignal('');
+  useSignalEffect(() => {
+    const wanted = listed.value;
+    void readFleetSchemas(types.value.map(({ schema }) => schema)).then(() => {
+      read.value = wanted;
+    });
+  });
   const set = (change: Partial<FleetSettings>) => changePanel(spec.id, { ...spec, ...change });
   useSignalEffect(() => {
-    const metrics = suggested(spec, types.value);
-    if (metrics) set({ metrics });
+    if (spec.metrics !== undefined || types.value.length === 0 || read.value !== listed.value) return;
+    const metrics = suggested(types.value);
+    // Another answer came while they were read.
+    if (metrics.length > 0 || types.value.every(({ schema }) => schemaByHash(schema))) set({ metrics });
   });
   const chosen = spec.metrics;
   const known = offered.value;
@@ -80,10 +89,8 @@ export function FleetPanel({ spec }: { spec: Spec }) {
   );
 }
 
-/** The metrics of a new panel, once the most common type is known; those of rules come last. */
-function suggested(spec: Spec, types: readonly FleetType[]): FleetMetricChoice[] | undefined {
-  // Schemas arrive one by one: the choice waits for the one that it is of.
-  const chosen = types.find(({ name }) => !name.startsWith(OF_RULES)) ?? types[0];
-  const schema = chosen && schemaByHash(chosen.schema);
-  return spec.metrics === undefined && schema ? suggestedMetrics(schema) : undefined;
+/** The metrics of a new panel; those of rules only if there are no others. */
+function suggested(types: readonly FleetType[]): FleetMetricChoice[] {
+  const probes = types.filter(({ name }) => !name.startsWith(OF_RULES));
+  return suggestedMetrics(offeredMetrics(probes.length > 0 ? probes : types, schemaByHash));
 }

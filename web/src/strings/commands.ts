@@ -111,6 +111,7 @@ const words = {
 export const commandStrings = {
   control: {
     title: 'Commands',
+    nothing: 'No instance is watched: select one in the list first.',
     rate: 'Rate in hertz',
     set: (count: number) => (count === 1 ? 'Set for 1' : `Set for ${count}`),
     names: { enable: 'Enable', disable: 'Disable', 'sample-now': 'Sample now', trigger: 'Trigger' },

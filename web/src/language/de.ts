@@ -239,6 +239,7 @@ export const de: Translation = {
 
   notice: {
     link: 'Link zu dieser Ansicht',
+    noDock: 'Panels stehen hier untereinander: Keines ist das aktive.',
     nothing: 'Kein sichtbares Panel kann so gespeichert werden.',
     copied: (what) => `Kopiert: ${what}`,
     notCopied: 'Der Browser erlaubt dieser Seite nicht, zu kopieren.',

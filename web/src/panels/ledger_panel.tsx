@@ -8,6 +8,7 @@ import { healthProblems, problemsBesides } from '../state/dac_health.ts';
 import { followDacLedger, ledgerCauses, ledgerFilter, ledgerTargets } from '../state/dac_ledger.ts';
 import { ageOf } from '../state/freshness.ts';
 import { followHandlers } from '../state/handlers.ts';
+import { shownTargets } from '../state/panels.ts';
 import { cellsOf, connection, traffic } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import { expectedAge } from '../stream/age_model.ts';
@@ -94,7 +95,9 @@ export function LedgerPanel() {
             </tbody>
           ))}
         </table>
-        {ledgerTargets.value.length === 0 && <p class="hint">{words.nothing}</p>}
+        {ledgerTargets.value.length === 0 && (
+          <p class="hint">{shownTargets.value.length === 0 ? strings.control.nothing : words.nothing}</p>
+        )}
       </div>
     </section>
   );

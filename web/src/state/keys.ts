@@ -1,5 +1,6 @@
 import { openPanelHelp } from '../help/topic.ts';
-import { activeDock } from '../layout/active_dock.ts';
+import { type ActiveDock, activeDock } from '../layout/active_dock.ts';
+
 import { isSettable } from '../panels/spec.ts';
 import { strings } from '../strings.ts';
 import { openDialog } from './dialogs.ts';
@@ -43,11 +44,11 @@ export const bindings: readonly KeyBinding[] = [
   { keys: ['/'], what: () => words.filter, act: focusFilter },
   { keys: ['a'], what: () => words.add, act: () => show('add') },
   { keys: ['e'], what: () => words.expression, act: editExpression },
-  { keys: [']'], what: () => words.nextPanel, act: () => activeDock()?.step(1) },
-  { keys: ['['], what: () => words.previousPanel, act: () => activeDock()?.step(-1) },
-  { keys: ['m'], what: () => words.maximize, act: () => activeDock()?.toggleMaximized() },
+  { keys: [']'], what: () => words.nextPanel, act: () => onDock((dock) => dock.step(1)) },
+  { keys: ['['], what: () => words.previousPanel, act: () => onDock((dock) => dock.step(-1)) },
+  { keys: ['m'], what: () => words.maximize, act: () => onDock((dock) => dock.toggleMaximized()) },
   { keys: ['i'], what: () => words.settings, act: settingsOfActive },
-  { keys: ['x'], what: () => words.close, act: () => activeDock()?.closeActive() },
+  { keys: ['x'], what: () => words.close, act: () => onDock((dock) => dock.closeActive()) },
   { keys: ['w'], what: () => words.samples, act: () => show('sample-export') },
   { keys: ['d'], what: () => words.dacs, act: () => show('dacs') },
   { keys: ['r'], what: () => words.control, act: () => show('control') },
@@ -134,6 +135,13 @@ function choosesBy(list: HTMLSelectElement, key: string): boolean {
 
 function show(name: NonNullable<typeof openDialog.value>): void {
   openDialog.value = name;
+}
+
+/** A narrow page has its panels one below the other, and none of them is active. */
+function onDock(act: (dock: ActiveDock) => void): void {
+  const dock = activeDock();
+  if (dock) act(dock);
+  else notify(strings.notice.noDock);
 }
 
 /** Opens the field for an expression in the active chart, or else the dialog that adds one. */

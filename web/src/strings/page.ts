@@ -107,6 +107,7 @@ export const pageStrings = {
   notice: {
     link: 'a link to this view',
     nothing: 'No visible panel can be exported this way.',
+    noDock: 'Panels stand one below the other here: none is the active one.',
     copied: (what: string) => `Copied: ${what}`,
     notCopied: 'The browser does not allow this page to copy.',
   },

@@ -13,6 +13,7 @@ import { drawLine, fillArea, type Plot } from './draw_lines.ts';
 import { drawMarkers } from './draw_markers.ts';
 import { drawGaps, drawLimits, type Limit } from './draw_marks.ts';
 import { drawAnnotations } from './draw_notes.ts';
+import { Fineness } from './fineness.ts';
 import { type Line, type LineStyle, linesOf, stacked } from './line.ts';
 import type { Palette } from './palette.ts';
 import { axisLook, type ChartEvents, plotOptions } from './plot_options.ts';
@@ -56,6 +57,7 @@ export class TimeChart {
   private readonly ranges = new Map<string, ScaleRange>();
   private readonly limitsOf = new Map<string, [number, number]>();
   private readonly units: readonly string[];
+  private readonly fineness = new Fineness();
   private lines: Line[] = [];
   private ghosts: Line[] = [];
   private ghostShift = 0;
@@ -77,9 +79,9 @@ export class TimeChart {
     this.plot = new uPlot(this.options(element), [[0, 1], ...this.units.map(() => [null, null])], element);
   }
 
-  /** Columns of pixels that a line can use. */
+  /** Columns of pixels that a line can use; fewer after drawings that took long. */
   get columns(): number {
-    return Math.max(50, Math.round(this.plot.bbox.width / devicePixelRatio));
+    return Math.max(50, Math.round(this.plot.bbox.width / this.fineness.width));
   }
 
   resize(width: number, height: number): void {
@@ -303,6 +305,12 @@ export class TimeChart {
   }
 
   private paint(): void {
+    const start = performance.now();
+    this.paintAll();
+    this.fineness.drew(performance.now() - start);
+  }
+
+  private paintAll(): void {
     const { ctx, bbox } = this.plot;
     ctx.save();
     ctx.beginPath();

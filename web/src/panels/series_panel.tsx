@@ -151,6 +151,8 @@ export function SeriesPanel({ spec }: { spec: Spec }) {
       }
       if (spec.mode === 'lines' && choice.settle(result, lines)) drawn.value++;
       chart.current?.draw(result);
+      // Drawings that take long want fewer columns.
+      if (chart.current) columns.value = chart.current.columns;
       // The legend changes only as often as people can read, and ends with the newest values.
       if (reading.current === undefined)
         reading.current = setTimeout(() => {

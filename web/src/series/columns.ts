@@ -35,8 +35,10 @@ export function blockRoom(columns: number, series: number): number {
   return (columns + 4) * stride(series);
 }
 
-/** Rows to read for each column at most; beyond that, a coarser tier is used. */
+/** Rows to read for each column at most; beyond that, a coarser tier is used. Fewer suffice for many narrow columns. */
 const ROWS_PER_COLUMN = 40;
+const LEAST_PER_COLUMN = 8;
+const ROWS = 24_576;
 
 export interface Span {
   readonly from: number;
@@ -60,7 +62,7 @@ export function reduceColumns(
   const room = span.columns + 4;
   const block = new BlockWriter(into, offset, room, picked.length);
   let current = Number.NaN;
-  store.visit(span.from - shift, span.to - shift, span.columns * ROWS_PER_COLUMN, (tier, slot) => {
+  store.visit(span.from - shift, span.to - shift, rowsFor(span.columns), (tier, slot) => {
     const time = tier.end[slot] + shift;
     // What comes after the span shares no column with it: the last one in it ends with the value at its end.
     const column = time > span.to ? Number.POSITIVE_INFINITY : Math.floor(time / width);
@@ -79,6 +81,10 @@ export function reduceColumns(
     }
   });
   return { offset, count: block.count, series: picked.length };
+}
+
+function rowsFor(columns: number): number {
+  return Math.max(LEAST_PER_COLUMN * columns, Math.min(ROWS_PER_COLUMN * columns, ROWS));
 }
 
 class BlockWriter {

@@ -172,7 +172,8 @@ it('keeps metrics of one name apart by their units, and says why nothing can be 
   await expect.poll(() => part('fleet-metric-0').first().textContent()).toMatch(/400.K/);
   await part('fleet-pattern-nodes').fill('line-*');
   await part('fleet-pattern-nodes').press('Enter');
-  await expect.poll(() => compare.getAttribute('aria-disabled')).toBe('true');
+  await expect.poll(() => compare.getAttribute('title')).toBe('No instance has temperature [K].');
+  expect(await compare.getAttribute('aria-disabled')).toBe('true');
   await compare.click({ force: true });
   await expect.poll(() => part('notice').textContent()).toContain('No instance has temperature [K].');
   await boiler.stop();

@@ -3,7 +3,6 @@ import { alarmsStrings } from './strings/alarms.ts';
 import { auditLogStrings } from './strings/audit_log.ts';
 import { cardStrings } from './strings/card.ts';
 import { commandStrings } from './strings/commands.ts';
-import { computedPanelStrings } from './strings/computed_panels.ts';
 import { connectionStrings } from './strings/connection.ts';
 import { dacStrings } from './strings/dacs.ts';
 import { expressionStrings } from './strings/expressions.ts';
@@ -31,7 +30,6 @@ export const strings = {
   ...timeStrings,
   ...panelsStrings,
   ...expressionStrings,
-  ...computedPanelStrings,
   ...alarmsStrings,
   ...ledgerStrings,
   ...interruptionStrings,

@@ -100,6 +100,83 @@ export const dePanelParts = {
     add: (count) => (count > 1 ? `${count} Panels hinzufügen` : 'Hinzufügen'),
   },
 
+  computed: {
+    xy: {
+      about: (y, x) => `${y} über ${x}; die Farbe ist die Zeit`,
+      empty: 'Keine Werte von beiden in der gezeigten Zeit.',
+      axes: ['x', 'y'],
+      trail: 'Spur',
+      whole: 'ganz',
+      equal: 'Gleiche Achsen',
+      dots: 'Nur Punkte',
+      scale: 'Farben der Zeit: schwach ist früh, kräftig ist spät',
+      point: (time, x, y) => `${time}: ${x}, ${y}`,
+    },
+
+    spectrum: {
+      about: (names) => `Spektrum von ${names}`,
+      size: 'Messwerte',
+      window: 'Fenster',
+      windows: { hann: 'Hann', blackman: 'Blackman', flattop: 'Flat-Top', none: 'Keines' },
+      overTime: 'Über der Zeit',
+      colors: (depth, largest) => `Farben von ${depth} darunter bis ${largest}`,
+      aboutOverTime: (name) => `Frequenzen von ${name} über der Zeit`,
+      decibel: 'Dezibel',
+      logarithmic: 'Frequenz logarithmisch',
+      peak: (place) => `Höchste: ${place}`,
+      at: (frequency, amplitude) => `${amplitude} bei ${frequency}`,
+      made: (averaged, size, rate, step) =>
+        `Mittel aus ${averaged} Mal ${size} Messwerten mit ${rate}, im Abstand von ${step}`,
+      leftOut: (count) => `${count} ${count === 1 ? 'Zeit' : 'Zeiten'} zwischen Lücken zu kurz`,
+      tooFew: (name) =>
+        `${name}: Ein Spektrum braucht 64 einzelne Messwerte ohne Lücke. Zeigen Sie weniger Zeit, falls dies zusammengefasste sind.`,
+      columns: { line: 'Wert', frequency: 'Frequenz [Hz]', amplitude: 'Amplitude' },
+    },
+
+    statistics: {
+      title: 'Statistik der gezeigten Zeit',
+      hint: 'Ziehen Sie in einem Diagramm eine Zeit auf, um nur diese zu zählen.',
+      name: 'Wert',
+      unit: 'Einheit',
+      from: 'von',
+      to: 'bis',
+      figures: [
+        'Messwerte',
+        'Rate',
+        'Mittel',
+        'Abweichung',
+        'Min',
+        '5 %',
+        'Median',
+        '95 %',
+        '99 %',
+        'Max',
+        'Fehlend',
+      ],
+    },
+
+    number: {
+      none: 'Kein Wert in der gezeigten Zeit.',
+      unknown: 'Unbekannt: Eine Eingabe hat keinen Wert.',
+      taken: (time, age) => `${time}, ${age} alt`,
+      course: (name) => `Verlauf von ${name} in der gezeigten Zeit`,
+      least: (value) => `Min ${value}`,
+      greatest: (value) => `Max ${value}`,
+    },
+
+    text: {
+      field: 'Text in Markdown',
+      example: '# Motor 1\nLeistung: **{{ engine.torque * engine.speed }}**',
+      hint: 'Strg+Eingabe beendet.',
+      done: 'Fertig',
+      cancel: 'Abbrechen',
+      edit: 'Den Text bearbeiten',
+      empty: 'Noch kein Text.',
+      noNode: 'Bearbeiten Sie den Text noch einmal: Der Knoten einer Instanz fehlt.',
+      noValue: (problem) => `(${problem})`,
+    },
+  },
+
   unknown: {
     title: 'Unbekannte Namen',
     says: (unknown) => {

@@ -1,4 +1,3 @@
-import { lossCause } from '@oasis/wire';
 import type { Translation } from './translation.ts';
 
 const zustaende = new Map([
@@ -67,6 +66,15 @@ const ursachen = new Map<string, string>([
   ['read_error', 'die Platte konnte sie nicht lesen; ein neuer Versuch kann gelingen'],
   ['not_recorded', 'die Aufzeichnung, die abgespielt wird, hat sie nicht'],
   ['unexplained', 'kein Teil von OASIS kennt die Ursache: Bitte melden Sie das'],
+]);
+
+/** Wörter früherer Versionen: sdk/typescript/src/loss.ts. */
+const fruehere = new Map([
+  ['dropped_ring', 'ring_full'],
+  ['dropped_spool', 'spool_full'],
+  ['invalid', 'invalid_row'],
+  ['archive_behind', 'archive_lag'],
+  ['unknown', 'unexplained'],
 ]);
 
 /** Deutsch: Panels und Listen, deren Texte mit der Seite geladen werden. */
@@ -229,81 +237,6 @@ export const dePanels = {
     badWindow: (most) => `Der zweite Wert von mean ist eine Zahl von Sekunden, höchstens ${most}.`,
   },
 
-  xy: {
-    about: (y, x) => `${y} über ${x}; die Farbe ist die Zeit`,
-    empty: 'Keine Werte von beiden in der gezeigten Zeit.',
-    axes: ['x', 'y'],
-    trail: 'Spur',
-    whole: 'ganz',
-    equal: 'Gleiche Achsen',
-    dots: 'Nur Punkte',
-    scale: 'Farben der Zeit: schwach ist früh, kräftig ist spät',
-    point: (time, x, y) => `${time}: ${x}, ${y}`,
-  },
-
-  spectrum: {
-    about: (names) => `Spektrum von ${names}`,
-    size: 'Messwerte',
-    window: 'Fenster',
-    windows: { hann: 'Hann', blackman: 'Blackman', flattop: 'Flat-Top', none: 'Keines' },
-    overTime: 'Über der Zeit',
-    colors: (depth, largest) => `Farben von ${depth} darunter bis ${largest}`,
-    aboutOverTime: (name) => `Frequenzen von ${name} über der Zeit`,
-    decibel: 'Dezibel',
-    logarithmic: 'Frequenz logarithmisch',
-    peak: (place) => `Höchste: ${place}`,
-    at: (frequency, amplitude) => `${amplitude} bei ${frequency}`,
-    made: (averaged, size, rate, step) =>
-      `Mittel aus ${averaged} Mal ${size} Messwerten mit ${rate}, im Abstand von ${step}`,
-    leftOut: (count) => `${count} ${count === 1 ? 'Zeit' : 'Zeiten'} zwischen Lücken zu kurz`,
-    tooFew: (name) =>
-      `${name}: Ein Spektrum braucht 64 einzelne Messwerte ohne Lücke. Zeigen Sie weniger Zeit, falls dies zusammengefasste sind.`,
-    columns: { line: 'Wert', frequency: 'Frequenz [Hz]', amplitude: 'Amplitude' },
-  },
-
-  statistics: {
-    title: 'Statistik der gezeigten Zeit',
-    hint: 'Ziehen Sie in einem Diagramm eine Zeit auf, um nur diese zu zählen.',
-    name: 'Wert',
-    unit: 'Einheit',
-    from: 'von',
-    to: 'bis',
-    figures: [
-      'Messwerte',
-      'Rate',
-      'Mittel',
-      'Abweichung',
-      'Min',
-      '5 %',
-      'Median',
-      '95 %',
-      '99 %',
-      'Max',
-      'Fehlend',
-    ],
-  },
-
-  number: {
-    none: 'Kein Wert in der gezeigten Zeit.',
-    unknown: 'Unbekannt: Eine Eingabe hat keinen Wert.',
-    taken: (time, age) => `${time}, ${age} alt`,
-    course: (name) => `Verlauf von ${name} in der gezeigten Zeit`,
-    least: (value) => `Min ${value}`,
-    greatest: (value) => `Max ${value}`,
-  },
-
-  text: {
-    field: 'Text in Markdown',
-    example: '# Motor 1\nLeistung: **{{ engine.torque * engine.speed }}**',
-    hint: 'Strg+Eingabe beendet.',
-    done: 'Fertig',
-    cancel: 'Abbrechen',
-    edit: 'Den Text bearbeiten',
-    empty: 'Noch kein Text.',
-    noNode: 'Bearbeiten Sie den Text noch einmal: Der Knoten einer Instanz fehlt.',
-    noValue: (problem) => `(${problem})`,
-  },
-
   ledger: {
     archiveWarning: (detail) => `Das Archiv wird Messwerte löschen: ${detail}.`,
     door: 'Tür',
@@ -333,7 +266,7 @@ export const dePanels = {
     filter: 'Nach Knoten oder Instanz filtern',
     causeFilter: 'Nach Ursache filtern',
     anyCause: 'Alle Ursachen',
-    causeChoice: (cause) => [cause, bedeutung(cause)].filter(Boolean).join(': '),
+    causeChoice: (cause) => [cause, ursachen.get(fruehere.get(cause) ?? cause)].filter(Boolean).join(': '),
     nothing: 'Keine beobachtete Instanz passt zum Filter.',
     gap: (time, numbers, count) => `${time}: ${numbers} (${count})`,
     path: {
@@ -475,12 +408,10 @@ export const dePanels = {
   },
 } satisfies Translation;
 
-/** Was eine Ursache heißt; eine neuere, die hier noch fehlt, auf Englisch. */
-function bedeutung(word: string): string | undefined {
-  const known = lossCause(word);
-  return known && (ursachen.get(known.cause) ?? known.meaning);
-}
-
 function beschreibung(cause: string, count: number): string {
-  return (count === 0 ? unterbrechungen.get(cause) : undefined) ?? bedeutung(cause) ?? cause;
+  return (
+    (count === 0 ? unterbrechungen.get(cause) : undefined) ??
+    ursachen.get(fruehere.get(cause) ?? cause) ??
+    cause
+  );
 }

@@ -1,6 +1,7 @@
 import type { addStrings } from '../strings/add_panel.ts';
 import type { historyStrings } from '../strings/alarm_history.ts';
 import type { alarmListStrings } from '../strings/alarm_list.ts';
+import type { computedPanelStrings } from '../strings/computed_panels.ts';
 import type { destinationStrings } from '../strings/destinations.ts';
 import type { fleetStrings } from '../strings/fleet.ts';
 import type { heatStrings } from '../strings/heat.ts';
@@ -28,6 +29,7 @@ export type PartTranslation = Partly<{
   readonly destinations: typeof destinationStrings;
   readonly testRuns: typeof testRunStrings;
   readonly unknown: typeof unknownStrings;
+  readonly computed: typeof computedPanelStrings;
   readonly add: typeof addStrings;
   readonly map: typeof mapStrings;
   readonly rules: typeof ruleStrings;

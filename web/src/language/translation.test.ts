@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LOSS_CAUSES } from '@oasis/wire';
 import { describe, expect, it } from 'vitest';
 import { addStrings } from '../strings/add_panel.ts';
 import { historyStrings } from '../strings/alarm_history.ts';
 import { alarmListStrings } from '../strings/alarm_list.ts';
+import { computedPanelStrings } from '../strings/computed_panels.ts';
 import { destinationStrings } from '../strings/destinations.ts';
 import { fleetStrings } from '../strings/fleet.ts';
 import { heatStrings } from '../strings/heat.ts';
@@ -37,6 +39,7 @@ const PARTS = {
   testRuns: testRunStrings,
   unknown: unknownStrings,
   add: addStrings,
+  computed: computedPanelStrings,
   map: mapStrings,
   rules: ruleStrings,
   sampleExport: sampleExportStrings,
@@ -74,6 +77,13 @@ describe.each(Object.entries({ de: deParts }))('the parts of the language %s', (
   });
 });
 
+describe('German', () => {
+  it('says what each cause of loss means', () => {
+    const words = LOSS_CAUSES.map(({ cause }) => cause);
+    expect(words.filter((cause) => de.gaps?.describe?.(cause, 1) === cause)).toEqual([]);
+  });
+});
+
 describe('translate', () => {
   it('changes the texts in the objects that others have taken, and leaves the rest', () => {
     const texts = { frame: { close: 'Close', open: () => 'Open' }, other: { text: 'Text' } };
@@ -89,6 +99,16 @@ describe('the sources', () => {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name) && !name.includes('.test.') && !name.startsWith('strings/'))
     .map((name) => [name, readFileSync(join(SOURCES, name), 'utf8')] as const);
+
+  it('import nothing into the texts of a language: the page waits for these before it is there itself', () => {
+    const values = files
+      .filter(([name]) => /^language\/de/.test(name))
+      .flatMap(([name, text]) =>
+        [...text.matchAll(/^import (?!type )(.*)$/gm)].map(([, what]) => `${name}: ${what}`),
+      )
+      .filter((line) => !line.includes("from './de_"));
+    expect(values).toEqual([]);
+  });
 
   it('take no single text before the language is known', () => {
     // At the beginning of a file only groups may be taken: their texts change with the language.

@@ -11,6 +11,7 @@ import { now } from '../state/now.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import type { AnswerOf, GapMark, Latest, ViewResult } from '../stream/query.ts';
+import { computedPanelStrings } from '../strings/computed_panels.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { ExpressionLines } from './expression_lines.tsx';
@@ -27,7 +28,7 @@ import { useView } from './use_view.ts';
 
 type Spec = PanelSpec & { kind: 'number' };
 
-const words = strings.number;
+const words = computedPanelStrings.number;
 /** Columns of the course. */
 const COLUMNS = 160;
 const HEIGHT = 40;
@@ -98,15 +99,17 @@ function Value(props: {
   const { line, found, thresholds } = props;
   const raw = found?.value ?? Number.NaN;
   const value = shownValue(raw, line);
+  const text = formatFigure(value, line);
   const severity = thresholds ? judgeBy(thresholds, value) : severityOf(props.expression, raw);
   return (
     <>
       <p
         class={`number-value ${severity ? `is-${severity}` : ''}`}
+        style={{ '--letters': text.length }}
         data-testid="number-value"
         data-severity={severity}
       >
-        {formatFigure(value, line)}
+        {text}
       </p>
       <p class="number-note" data-testid="number-note">
         {noteOf(found)}

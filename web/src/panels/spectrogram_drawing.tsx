@@ -5,14 +5,14 @@ import { DEPTH_DB, SpectrogramChart } from '../charts/spectrogram_chart.ts';
 import { formatQuantity } from '../format/axis.ts';
 import { cursorTime, show } from '../state/time.ts';
 import type { AnswerOf } from '../stream/query.ts';
-import { strings } from '../strings.ts';
+import { computedPanelStrings } from '../strings/computed_panels.ts';
 import { registerPicture } from './exports.ts';
 import type { DescribedLine } from './lines.ts';
 import type { PanelSpec } from './spec.ts';
 import { usePalette } from './use_palette.ts';
 import { useSize } from './use_size.ts';
 
-const words = strings.spectrum;
+const words = computedPanelStrings.spectrum;
 const COLORS = 64;
 
 /** Frequencies of the first expression over time, beside the other charts: they share pointer and selection. */

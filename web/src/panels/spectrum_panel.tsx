@@ -11,6 +11,7 @@ import { windowNames } from '../series/transform.ts';
 import { changePanel } from '../state/panels.ts';
 import { range } from '../state/time.ts';
 import type { AnswerOf, GapMark } from '../stream/query.ts';
+import { computedPanelStrings } from '../strings/computed_panels.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { ExpressionLines } from './expression_lines.tsx';
@@ -31,7 +32,7 @@ import { useView } from './use_view.ts';
 type Spec = PanelSpec & { kind: 'spectrum' };
 type Found = AnswerOf<'spectrum'>;
 
-const words = strings.spectrum;
+const words = computedPanelStrings.spectrum;
 /** Decibels below the largest amplitude that are shown. */
 const DEPTH_DB = 120;
 

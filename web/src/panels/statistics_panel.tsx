@@ -4,6 +4,7 @@ import { formatQuantity } from '../format/axis.ts';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { ends, range } from '../state/time.ts';
 import type { AnswerOf, StatisticsRow } from '../stream/query.ts';
+import { computedPanelStrings } from '../strings/computed_panels.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { ExpressionLines } from './expression_lines.tsx';
@@ -18,7 +19,7 @@ import { useView } from './use_view.ts';
 
 type Spec = PanelSpec & { kind: 'statistics' };
 
-const words = strings.statistics;
+const words = computedPanelStrings.statistics;
 
 /** Figures of the time shown, which somebody has drawn on a chart or chosen in the bar. */
 export function StatisticsPanel({ spec }: { spec: Spec }) {

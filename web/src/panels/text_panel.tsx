@@ -8,7 +8,7 @@ import { judge, judgeKnown, withNodes } from '../state/expressions.ts';
 import { changePanel } from '../state/panels.ts';
 import { range } from '../state/time.ts';
 import type { AnswerOf } from '../stream/query.ts';
-import { strings } from '../strings.ts';
+import { computedPanelStrings } from '../strings/computed_panels.ts';
 import { MAX_MARKDOWN, mapValues, valuesIn } from '../text/markdown.ts';
 import { MarkdownView } from './markdown_view.tsx';
 import { PanelFooter } from './panel_footer.tsx';
@@ -19,7 +19,7 @@ import { useView } from './use_view.ts';
 
 type Spec = PanelSpec & { kind: 'text' };
 
-const words = strings.text;
+const words = computedPanelStrings.text;
 
 /** Notes in Markdown. Values in double braces are those at the end of the time shown. */
 export function TextPanel({ spec }: { spec: Spec }) {

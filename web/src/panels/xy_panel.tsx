@@ -13,6 +13,7 @@ import { changePanel } from '../state/panels.ts';
 import { cursorTime, ends, range } from '../state/time.ts';
 import { isWithin } from '../stream/gap_at.ts';
 import type { AnswerOf } from '../stream/query.ts';
+import { computedPanelStrings } from '../strings/computed_panels.ts';
 import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { ExpressionLines } from './expression_lines.tsx';
@@ -30,7 +31,7 @@ import { useView } from './use_view.ts';
 
 type Spec = PanelSpec & { kind: 'xy' };
 
-const words = strings.xy;
+const words = computedPanelStrings.xy;
 const COLORS = 24;
 
 /** One value over another. Time is the color: from faint to strong. */

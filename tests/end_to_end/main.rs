@@ -11,6 +11,7 @@ mod attacks_http;
 mod audit;
 mod audit_log;
 mod backup;
+mod causes;
 mod command_line;
 mod commands;
 #[cfg(feature = "dds")]

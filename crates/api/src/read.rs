@@ -15,7 +15,7 @@ use oasis_doors::{
     view::{self, DerivedView, InstanceDetail, InstanceLedger, NodeView},
 };
 use oasis_wire::loss::Cause;
-use oasis_wire::quantity::{Epoch, TopicId};
+use oasis_wire::quantity::{Epoch, Nanos, TopicId};
 use serde::{
     Deserialize, Serialize,
     de::{IntoDeserializer, value},
@@ -92,6 +92,9 @@ pub async fn instance(
 pub struct LedgerBook {
     #[schema(value_type = String)]
     epoch: Epoch,
+    /// When the DAC started, nanoseconds since 1970 on its clock: ledgers count from then on.
+    #[schema(value_type = u64)]
+    since: Nanos,
     /// Bytes of all topic logs.
     log_bytes: usize,
     instances: Vec<InstanceLedger>,
@@ -143,6 +146,7 @@ pub async fn ledger(
     let chosen = chosen(&doors, &caller, &InstanceFilter::of(filter.node, filter.instance));
     let book = LedgerBook {
         epoch: doors.dac.epoch(),
+        since: doors.dac.epoch().began(),
         log_bytes: doors.dac.budget.used(),
         instances: Vec::new(),
         channel: doors.dac.admission.counters(),
@@ -158,7 +162,7 @@ pub async fn ledger(
     let mut fields = fields_besides(&book, "instances");
     if !caller.sees_everything() {
         // The other fields count what the caller may not see.
-        fields.retain(|name, _| matches!(name.as_str(), "epoch" | "derived"));
+        fields.retain(|name, _| matches!(name.as_str(), "epoch" | "since" | "derived"));
     }
     Ok(streamed_list(fields, "instances", ledgers))
 }

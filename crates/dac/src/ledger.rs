@@ -9,12 +9,14 @@ pub use ended_runs::CameAfterAll;
 use ended_runs::EndedRuns;
 use oasis_channel::Drops;
 use oasis_wire::{
+    gap,
     loss::Cause,
     quantity::{Nanos, Offset},
 };
 use serde::{Deserialize, Serialize};
 use std::{
     collections::{BTreeMap, VecDeque},
+    mem,
     ops::RangeInclusive,
     sync::{
         Arc,
@@ -152,6 +154,9 @@ pub struct Ledger {
     copied: Kept,
     #[serde(skip)]
     room: GapRoom,
+    /// Gaps that no batch has followed yet.
+    #[serde(skip)]
+    before_next: Vec<gap::Gap>,
     /// The DAC time of the next batch is not less.
     #[serde(skip)]
     dac_time: Nanos,
@@ -365,6 +370,11 @@ impl Ledger {
         Verdict::New
     }
 
+    /// Takes the gaps since the batch before: readers of the next one learn their causes. `None` if there are none, as for most batches.
+    pub fn take_gaps_before(&mut self) -> Option<Arc<[gap::Gap]>> {
+        (!self.before_next.is_empty()).then(|| mem::take(&mut self.before_next).into())
+    }
+
     /// Returns the DAC time of a batch that is appended now: not before that of the batch before it, nor in a time that is complete. Clocks are set back,
     /// and connections take turns.
     pub fn stamp(&mut self, now: Nanos) -> Nanos {
@@ -536,6 +546,7 @@ impl Ledger {
             self.gaps_forgotten += forgotten as u64;
         }
         let to_sequence = from_sequence.saturating_add(count - 1);
+        gap::Gap { from_sequence, to_sequence, count, cause, run }.add_to(&mut self.before_next);
         self.gaps.push_back(Gap { from_sequence, to_sequence, count, cause, time, run });
     }
 }

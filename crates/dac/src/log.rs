@@ -12,6 +12,7 @@ use crate::{
 };
 use bytes::Bytes;
 use oasis_wire::{
+    gap::Gap,
     quantity::{Epoch, Nanos, Offset},
     schema::ProbeType,
 };
@@ -27,6 +28,9 @@ use std::{
 use uuid::Uuid;
 
 mod portable;
+
+/// A native batch, and the gaps before its first sample.
+pub(crate) type Appended = (Vec<u8>, Option<Arc<[Gap]>>);
 
 /// Beginnings of runs that a log remembers.
 const MOST_RUNS: usize = 64;
@@ -181,13 +185,13 @@ impl TopicLog {
     /// Appends a batch of `count` samples and wakes the readers. `stamp` receives the offset before the bytes become
     /// immutable. Only the instance's session calls this: a topic has one writer.
     pub fn append(&self, batch: Vec<u8>, count: u16, stamp: impl FnOnce(&mut [u8], Offset)) {
-        self.append_covering(batch, count, count.into(), stamp);
+        self.append_covering((batch, None), count, count.into(), stamp);
     }
 
     /// Appends like [`TopicLog::append_without_wake`], unless the log is closed. Returns false then: nobody would read it.
     pub(crate) fn append_if_open(
         &self,
-        batch: Vec<u8>,
+        (batch, gaps_before): Appended,
         count: u16,
         stamp: impl FnOnce(&mut [u8], Offset),
     ) -> bool {
@@ -195,7 +199,7 @@ impl TopicLog {
         if inner.is_closed {
             return false;
         }
-        self.push_to(&mut inner, batch, count, count.into(), stamp);
+        self.push_to(&mut inner, (batch, gaps_before), count, count.into(), stamp);
         true
     }
 
@@ -204,11 +208,11 @@ impl TopicLog {
         self.lock().is_closed = true;
     }
 
-    /// Appends like [`TopicLog::append`], but does not wake the readers. A caller with several batches calls
+    /// Appends like [`TopicLog::append`], with the gaps before the batch, but does not wake the readers. A caller with several batches calls
     /// [`TopicLog::wake_readers`] after the last one, so that a reader takes all of them at once.
     pub(crate) fn append_without_wake(
         &self,
-        batch: Vec<u8>,
+        batch: Appended,
         count: u16,
         stamp: impl FnOnce(&mut [u8], Offset),
     ) {
@@ -219,7 +223,7 @@ impl TopicLog {
     /// before them.
     pub(crate) fn append_covering(
         &self,
-        batch: Vec<u8>,
+        batch: Appended,
         count: u16,
         span: u64,
         stamp: impl FnOnce(&mut [u8], Offset),
@@ -228,14 +232,14 @@ impl TopicLog {
         self.wake_readers();
     }
 
-    fn push(&self, batch: Vec<u8>, count: u16, span: u64, stamp: impl FnOnce(&mut [u8], Offset)) {
+    fn push(&self, batch: Appended, count: u16, span: u64, stamp: impl FnOnce(&mut [u8], Offset)) {
         self.push_to(&mut self.lock(), batch, count, span, stamp);
     }
 
     fn push_to(
         &self,
         inner: &mut Inner,
-        mut batch: Vec<u8>,
+        (mut batch, gaps_before): Appended,
         count: u16,
         span: u64,
         stamp: impl FnOnce(&mut [u8], Offset),
@@ -243,7 +247,7 @@ impl TopicLog {
         let (first, end) = (Offset(inner.next), Offset(inner.next + span));
         stamp(&mut batch, Offset(end.0 - u64::from(count)));
         let segment = Segment::covering(Bytes::from(batch), first, end, count).of_run(inner.run());
-        let segment = Arc::new(segment.arrived_at(moment::steady()));
+        let segment = Arc::new(segment.after_gaps(gaps_before).arrived_at(moment::steady()));
         (inner.next, inner.pause) = (end.0, Pause::None);
         self.account(inner, &segment);
         inner.segments.push_back(segment);

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use oasis_wire::{
     batch::Header,
+    gap::Gap,
     quantity::{Nanos, Offset},
 };
 use std::sync::{
@@ -12,7 +13,7 @@ use std::sync::{
 use uuid::Uuid;
 
 /// Memory of a segment besides its bytes: itself, its slot in the log, and the allocators' own bookkeeping.
-const OVERHEAD: usize = 240;
+const OVERHEAD: usize = 256;
 
 /// The same samples in another encoding, in pieces, shared by every reader of that encoding.
 pub type Pieces = Arc<[Bytes]>;
@@ -26,6 +27,8 @@ pub struct Segment {
     count: u16,
     /// The node's run that its sequence numbers belong to.
     run: Uuid,
+    /// Samples that are missing directly before its first one, with their causes.
+    gaps_before: Option<Arc<[Gap]>>,
     /// Only its last sample, once a reader that wants only the newest has asked for it.
     newest: OnceLock<Arc<Segment>>,
     /// Another encoding, once a reader has asked for it.
@@ -52,6 +55,7 @@ impl Segment {
             end,
             count,
             run: Uuid::nil(),
+            gaps_before: None,
             newest,
             pieces,
             arrived_steady: Nanos(0),
@@ -62,6 +66,11 @@ impl Segment {
     /// Sets the node's run.
     pub fn of_run(self, run: Uuid) -> Self {
         Self { run, ..self }
+    }
+
+    /// Sets which samples are missing directly before its first one.
+    pub fn after_gaps(self, gaps_before: Option<Arc<[Gap]>>) -> Self {
+        Self { gaps_before, ..self }
     }
 
     /// Sets when it arrived, by the steady clock.
@@ -77,6 +86,12 @@ impl Segment {
     /// Returns the node's run that its sequence numbers belong to; nil in a derived stream.
     pub fn run(&self) -> Uuid {
         self.run
+    }
+
+    /// Returns the samples that are missing directly before its first one, with their causes; `None` for most segments. Concerns readers that have
+    /// everything before.
+    pub fn gaps_before(&self) -> Option<&Arc<[Gap]>> {
+        self.gaps_before.as_ref()
     }
 
     /// Returns the native batch: exactly the payload of a native WebSocket frame.
@@ -127,7 +142,8 @@ impl Segment {
     /// Returns the bytes of memory in use, including all encodings made so far.
     fn cost(&self) -> usize {
         let newest = self.newest.get().map_or(0, |newest| newest.cost());
-        self.batch.len() + OVERHEAD + newest + self.pieces.get().map_or(0, pieces_cost)
+        let gaps = self.gaps_before.as_ref().map_or(0, |gaps| size_of_val(&**gaps));
+        self.batch.len() + OVERHEAD + gaps + newest + self.pieces.get().map_or(0, pieces_cost)
     }
 
     /// Updates the account: returns by how many bytes the cost has grown since the last call.

@@ -17,6 +17,7 @@ use crate::{
 use oasis_channel::{Failure, NodeIdentity, Overhead, RegisteredInstance};
 use oasis_wire::{
     batch::{self, BatchError},
+    gap::Gap,
     quantity::{Nanos, Offset, TopicId},
     schema::ProbeType,
 };
@@ -200,13 +201,18 @@ impl Instance {
         self.source().demand.is_relayed()
     }
 
-    /// Appends a batch of an upstream, and wakes the readers. `clock_offset_ns` is this DAC's clock minus the upstream's. Returns false if
+    /// Appends a batch of an upstream, with the gaps before it, and wakes the readers. `clock_offset_ns` is this DAC's clock minus the upstream's. Returns false if
     /// the instance is retired: another topic, or a later one, must have the batch. Its DAC time is when it came to the upstream, but after what is
     /// [complete](crate::Ledger::complete) here.
     ///
     /// # Errors
     /// If the bytes are no batch of this instance's type.
-    pub fn append_relayed(&self, mut bytes: Vec<u8>, clock_offset_ns: i64) -> Result<bool, BatchError> {
+    pub fn append_relayed(
+        &self,
+        mut bytes: Vec<u8>,
+        gaps_before: Vec<Gap>,
+        clock_offset_ns: i64,
+    ) -> Result<bool, BatchError> {
         let header = batch::check(&bytes, &self.probe_type)?;
         batch::stamp_topic(&mut bytes, self.topic.0);
         let arrived = header.dac_time.saturating_add_signed(clock_offset_ns);
@@ -214,7 +220,8 @@ impl Instance {
         let mut ledger = self.ledger();
         let Nanos(dac_time) = ledger.stamp(Nanos(arrived));
         let stamp = |batch: &mut [u8], Offset(offset)| batch::stamp(batch, offset, dac_time);
-        if !self.log.append_if_open(bytes, header.count, stamp) {
+        let gaps_before = (!gaps_before.is_empty()).then(|| gaps_before.into());
+        if !self.log.append_if_open((bytes, gaps_before), header.count, stamp) {
             return Ok(false);
         }
         let last = header.first_sequence.saturating_add(header.count.into()).saturating_sub(1);

@@ -1,11 +1,13 @@
 //! A node for tests of the doors, on a DAC with a real session.
 
 use oasis_channel::{
-    InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,
+    Counters, Drops, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance,
+    frame::Frame,
 };
 use oasis_dac::{Dac, now, session::NodeSession};
 use oasis_wire::{
-    batch::{Encoder, Fields},
+    batch::{self, Encoder, Fields},
+    quantity::TopicId,
     schema::ProbeType,
     value::RowWriter,
 };
@@ -27,6 +29,8 @@ pub struct Plant {
     pub session: NodeSession,
     /// Samples that it has taken.
     pub taken: u64,
+    /// Samples dropped before the next batch.
+    dropped: u64,
 }
 
 impl Plant {
@@ -35,8 +39,11 @@ impl Plant {
     }
 
     pub fn connect_as(dac: &Arc<Dac>, probe_type: ProbeType) -> Self {
-        let mut plant =
-            Self { session: NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0), taken: 0 };
+        let mut plant = Self {
+            session: NodeSession::new(dac.clone(), tokio::sync::mpsc::channel(1).0),
+            taken: 0,
+            dropped: 0,
+        };
         let node = NodeIdentity {
             name: "plant".into(),
             uuid: Uuid::nil(),
@@ -71,11 +78,22 @@ impl Plant {
 
     /// A batch of the next numbers, 10 ms apart.
     pub fn send(&mut self, topic: u32, count: u64) {
-        let batch = Self::batch(topic, self.taken, count);
+        let mut batch = Self::batch(topic, self.taken, count);
+        batch::stamp_by_node(&mut batch, topic, std::mem::take(&mut self.dropped) as u32);
         self.session.handle(Frame::Batch(&batch), now(), &mut Vec::new()).unwrap();
         // As after a read from a socket: readers are woken.
         self.session.acknowledge(now(), &mut Vec::new());
         self.taken += count;
+    }
+
+    /// Drops the next samples, as many as this reports in all, and says so before the next batch.
+    pub fn drop_samples(&mut self, topic: u32, dropped: Drops) {
+        let Drops { ring_full, spool_full, kept_back, invalid_row, not_taken, network } = dropped;
+        self.dropped = ring_full + spool_full + kept_back + invalid_row + not_taken + network;
+        let sent = self.taken;
+        self.taken += self.dropped;
+        let counters = Counters { topic: TopicId(topic), taken: self.taken, sent, dropped };
+        self.say(&NodeMessage::Counters { instances: vec![counters] });
     }
 
     /// A sample ahead of its turn, after so many others.

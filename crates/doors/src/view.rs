@@ -199,6 +199,15 @@ pub struct SubscribedInstance {
     #[serde(skip_serializing_if = "Option::is_none")]
     schema: Option<Arc<ProbeType>>,
     schema_sha256: SchemaHash,
+    ledger: LedgerCounts,
+}
+
+/// What a ledger counts, without its gaps.
+#[derive(Debug, Clone, Serialize)]
+pub struct LedgerCounts {
+    received: u64,
+    missing: u64,
+    causes: BTreeMap<Cause, u64>,
 }
 
 /// A probe instance with all that is known of it.
@@ -364,10 +373,14 @@ pub fn with_schema(registry: &Registry, found: &Instance) -> InstanceWithSchema 
 
 /// One instance for its subscriber.
 pub fn subscribed(registry: &Registry, found: &Instance, has_schema: bool) -> SubscribedInstance {
+    let ledger = found.ledger();
+    let (received, missing, causes) = (ledger.received, ledger.missing, ledger.causes.clone());
+    drop(ledger);
     SubscribedInstance {
         instance: instance(registry, found),
         schema: has_schema.then(|| found.probe_type.clone()),
         schema_sha256: found.schema_hash,
+        ledger: LedgerCounts { received, missing, causes },
     }
 }
 

@@ -50,6 +50,7 @@ impl Log for InstanceLog {
                 series: of_run,
                 batch: segment.batch().clone(),
                 offsets: segment.first_held()..segment.end(),
+                gaps_before: segment.gaps_before().cloned(),
             }
         });
         let batches = batches.collect();

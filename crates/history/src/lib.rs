@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod gaps_before;
 mod log;
 mod newest;
 mod piece;

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use oasis_store::{History, Series};
 use oasis_wire::{
     batch,
+    gap::Gap,
     quantity::{Epoch, Offset, TopicId},
     schema::ProbeType,
 };
@@ -51,6 +52,8 @@ pub struct LogBatch {
     pub batch: Bytes,
     /// Offset of its first sample, and after its last one.
     pub offsets: Range<Offset>,
+    /// The gaps before its first sample.
+    pub gaps_before: Option<Arc<[Gap]>>,
 }
 
 /// Returns whether the log has evicted samples that may not be stored yet.

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use oasis_store::Series;
 use oasis_wire::{
     batch,
+    gap::Gap,
     loss::Cause,
     quantity::{Offset, Position},
     schema::ProbeType,
@@ -42,6 +43,8 @@ pub struct Batch {
     pub offsets: Range<Offset>,
     /// Offsets of the wanted samples.
     pub wanted: Range<Offset>,
+    /// What never reached the topic log between the piece before and this batch, with the causes, if they are known.
+    pub gaps_before: Option<Arc<[Gap]>>,
 }
 
 /// Result of a read.

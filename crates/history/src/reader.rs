@@ -4,12 +4,15 @@
 //! ([`NextStep::Flush`]) and is read again. Only then is the sample missing.
 
 use crate::{
+    gaps_before::GapsBefore,
     log::{self, Log},
     newest::{self, HeldNewest},
     piece::{Batch, NextStep, Piece, Read, end_before},
 };
-use oasis_store::{History, Newest, Past, ReadError};
+use oasis_store::{History, Newest, Past, ReadError, Series};
 use oasis_wire::{
+    batch::Header,
+    gap::Gap,
     loss::Cause,
     quantity::{Epoch, Offset, PortablePosition, Position},
     schema::ProbeType,
@@ -48,6 +51,8 @@ pub struct Reader {
     missing: Option<Offset>,
     /// Whether small batches that were grouped are read as one batch.
     takes_groups: bool,
+    /// What was read, to find the gaps after it.
+    gaps: GapsBefore,
 }
 
 #[derive(Debug)]
@@ -73,6 +78,7 @@ impl Reader {
             flushed: None,
             missing: None,
             takes_groups: false,
+            gaps: GapsBefore::default(),
         }
     }
 
@@ -103,6 +109,11 @@ impl Reader {
 
     /// Moves to a position.
     pub fn seek(&mut self, at: Position) {
+        self.gaps.forget();
+        self.go_to(at);
+    }
+
+    fn go_to(&mut self, at: Position) {
         self.place = Place::Start(Start::Position(at));
         self.flushed = None;
     }
@@ -263,7 +274,7 @@ impl Reader {
         }
         // The losses of that epoch are unknown. Losses of the present one are all known.
         let start = Position { epoch: log.epoch(), offset: log.start() };
-        self.seek(start);
+        self.go_to(start);
         Read {
             begin: start,
             pieces: vec![(Piece::Gap { offsets: None, cause: Cause::EpochChanged, run: None }, start)],
@@ -309,12 +320,22 @@ impl Reader {
                     let start = Position { epoch, offset: wanted.start };
                     pieces.extend(self.change_type(&series.probe_type, start));
                     let after = Position { epoch, offset: wanted.end };
-                    let batch = Batch { series, bytes: batch, offsets, wanted };
+                    let gaps_before = self.gaps_before(&series, &batch, wanted.start == offsets.start);
+                    let batch = Batch { series, bytes: batch, offsets, wanted, gaps_before };
                     pieces.push((Piece::Samples(batch), after));
                 }
             }
         }
         pieces
+    }
+
+    /// Returns the gaps before a batch of the archive, unless the reader begins in the middle of it.
+    fn gaps_before(&mut self, series: &Series, batch: &[u8], is_whole: bool) -> Option<Arc<[Gap]>> {
+        let header = Header::parse(batch).ok()?;
+        let archive = self.archive.as_ref().filter(|_| is_whole);
+        let gaps = archive.and_then(|archive| self.gaps.of(archive, series, &header));
+        self.gaps.pass(series.run, header.last_sequence());
+        gaps
     }
 
     /// Reads from the log; goes back to the archive if the log has evicted the next sample.
@@ -324,7 +345,7 @@ impl Reader {
         let read = log.read(from, BATCHES);
         if read.evicted.is_some() && self.archive.is_some() && self.missing != Some(from) {
             // Only once: either the archive has something, or this offset is missing in both.
-            self.seek(begin);
+            self.go_to(begin);
             return self.read(bytes);
         }
         let (mut at, mut pieces) = (from, Vec::new());
@@ -338,9 +359,13 @@ impl Reader {
             let end = self.until.and_then(|until| end_before(&held.batch, held.offsets.start, start, until));
             at = end.unwrap_or(held.offsets.end);
             if at > start {
+                if let Ok(header) = Header::parse(&held.batch) {
+                    self.gaps.pass(held.series.run, header.last_sequence());
+                }
                 let batch = Batch {
                     series: held.series,
                     bytes: held.batch,
+                    gaps_before: held.gaps_before.filter(|_| start == held.offsets.start),
                     offsets: held.offsets,
                     wanted: start..at,
                 };

@@ -129,7 +129,7 @@ impl Samples {
         }
     }
 
-    fn decode(&mut self, Batch { series, bytes, offsets, wanted }: Batch) {
+    fn decode(&mut self, Batch { series, bytes, offsets, wanted, .. }: Batch) {
         match batch::Batch::parse(&bytes, &series.probe_type) {
             Ok(batch) => {
                 let index = |offset: Offset| (offset.0 - offsets.start.0) as usize;

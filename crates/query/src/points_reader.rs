@@ -99,6 +99,7 @@ fn add_held(points: &mut Points, held: &LogBatch, not_stored: &VecDeque<Gap>) {
         times: batch::time_range(&held.batch).unwrap_or((header.dac_time, header.dac_time)),
         count,
         last_sequence: header.first_sequence.saturating_add(count.saturating_sub(1)),
+        gaps_before: held.gaps_before.as_deref().unwrap_or_default(),
     };
     points.add(&arrival, Ok(&held.batch), |at| why_not_stored(not_stored, at));
 }

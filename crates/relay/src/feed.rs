@@ -7,11 +7,13 @@ use crate::{
 use oasis_dac::{Instance, Wanted};
 use oasis_wire::{
     batch::{self, BatchError, Header},
+    gap::Gap,
     quantity::{Epoch, Offset, TopicId},
 };
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, HashMap},
+    mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -117,6 +119,8 @@ struct Fed {
     place: SharedPlace,
     /// Samples that the upstream reported as missed before its first batch.
     missed: u64,
+    /// The gaps before the next batch, with their causes.
+    gaps_before: Vec<Gap>,
 }
 
 /// The subscriptions of one connection.
@@ -154,6 +158,7 @@ impl Feed {
         self.last_id += 1;
         let mut request = json!({
             "op": "subscribe", "id": self.last_id, "node": &*instance.node, "instance": &*instance.name,
+            "gaps": true,
         });
         let place = *lock(&self.places.of(&instance));
         if let Some(resume) = place.resume(self.epoch) {
@@ -213,13 +218,22 @@ impl Feed {
                 let here = asked.topic;
                 let place = self.places.of(&asked);
                 self.topics.insert(here, topic);
-                self.fed.insert(topic, Fed { instance: asked, epoch, topic, next: offset, place, missed: 0 });
+                let (next, missed, gaps_before) = (offset, 0, Vec::new());
+                self.fed
+                    .insert(topic, Fed { instance: asked, epoch, topic, next, place, missed, gaps_before });
                 (None, None)
             }
             Message::Gap { topic, count, to, .. } => {
                 if let Some(fed) = self.fed.get_mut(&topic) {
                     fed.miss(count.unwrap_or_default());
                     fed.next = to.unwrap_or(fed.next);
+                }
+                (None, None)
+            }
+            Message::GapsBefore { topic, gaps } => {
+                if let Some(fed) = self.fed.get_mut(&topic) {
+                    let gaps = gaps.into_iter().filter(Gap::is_valid);
+                    gaps.for_each(|gap| gap.add_to(&mut fed.gaps_before));
                 }
                 (None, None)
             }
@@ -258,6 +272,7 @@ impl Feed {
         let header = Header::parse(&bytes).map_err(FeedError::Header)?;
         // Batches under way when a subscription ended.
         let Some(fed) = self.fed.get_mut(&header.topic) else { return Ok(()) };
+        let mut gaps_before = mem::take(&mut fed.gaps_before);
         let (instance, shared) = (fed.instance.clone(), fed.place.clone());
         let mut place = lock(&shared);
         let names = || (instance.node.to_string(), instance.name.to_string());
@@ -271,6 +286,10 @@ impl Feed {
         if old >= header.count.into() {
             return Ok(());
         }
+        if old > 0 {
+            // They are before samples that are here.
+            gaps_before.clear();
+        }
         let bytes = without_first(bytes, &instance, old, header.count).ok_or_else(|| {
             let (node, instance) = names();
             FeedError::Columns { node, instance }
@@ -283,7 +302,7 @@ impl Feed {
         instance.skip_relayed(place.missing_before(source, run, fed.missed, &header));
         let after = place.after(source, run, &header);
         instance.begin_relayed_run(after.run());
-        if !instance.append_relayed(bytes, clock_offset_ns).map_err(invalid)? {
+        if !instance.append_relayed(bytes, gaps_before, clock_offset_ns).map_err(invalid)? {
             return Ok(());
         }
         fed.next = Offset(header.offset.saturating_add(header.count.into()));

@@ -6,6 +6,7 @@ use oasis_dac::{
     settings::{LabelMap, SettingState, Shown},
 };
 use oasis_wire::{
+    gap::Gap,
     quantity::{DemandRange, Epoch, Hertz, Nanos, Offset},
     schema::ProbeType,
 };
@@ -53,6 +54,13 @@ pub enum Message {
         to: Option<Offset>,
         /// Why, as a word.
         cause: String,
+    },
+    /// What is missing directly before the next batch.
+    GapsBefore {
+        /// The topic.
+        topic: u32,
+        /// The gaps, in order.
+        gaps: Vec<Gap>,
     },
     /// Offsets count in this epoch from now on.
     Epoch {

@@ -2,7 +2,7 @@
 
 use crate::Message;
 use oasis_dac::{ForwardedQuestion, PastMessage, PastQuestion, PastStart};
-use oasis_wire::{loss::Cause, quantity::Position};
+use oasis_wire::{gap::Gap, loss::Cause, quantity::Position};
 use serde_json::{Value, json};
 
 /// Returns the request that asks the upstream for samples.
@@ -10,6 +10,7 @@ pub fn request(asked: &ForwardedQuestion, question: PastQuestion) -> Value {
     let PastQuestion { start, to, points } = question;
     let mut request = json!({
         "op": "subscribe", "id": 1, "node": asked.node, "instance": asked.instance, "to": to.to_string(),
+        "gaps": true,
     });
     match start {
         PastStart::Time(from) => request["from"] = from.to_string().into(),
@@ -36,6 +37,10 @@ pub fn answer(message: Message) -> Option<PastMessage> {
         Message::Gap { from, to, cause, .. } => {
             let cause = Cause::from_word(&cause).unwrap_or(Cause::Unexplained);
             Some(PastMessage::Gap(from.zip(to).map(|(from, to)| from..to), cause))
+        }
+        Message::GapsBefore { mut gaps, .. } => {
+            gaps.retain(Gap::is_valid);
+            Some(PastMessage::GapsBefore(gaps))
         }
         Message::Epoch { epoch, offset, .. } => Some(PastMessage::Epoch(Position { epoch, offset })),
         Message::TypeChanged { schema, .. } => Some(PastMessage::Type(schema)),

@@ -98,7 +98,7 @@ impl Stream {
 
     /// Decodes samples. A batch that does not fit its schema is noted; its samples are missing before the next one.
     pub fn rows(&mut self, Arrival { sequence, batch, .. }: Arrival) -> Rows {
-        let Batch { series, bytes, offsets, wanted } = batch;
+        let Batch { series, bytes, offsets, wanted, .. } = batch;
         let decoded = match batch::Batch::parse(&bytes, &series.probe_type) {
             Ok(decoded) => decoded,
             Err(error) => {

@@ -1,7 +1,7 @@
 //! The readers' side of an archive: used by the DAC that writes it, and by any process that opens its folder.
 
 use crate::{
-    catalogue::Catalogue,
+    catalogue::{Catalogue, Loss},
     clock::SystemClock,
     clock_watch::ClockWatch,
     import_folder,
@@ -15,20 +15,40 @@ use crate::{
     test_runs::TestRuns,
 };
 use oasis_wire::{
+    loss::Cause,
     quantity::{Epoch, PortablePosition, Position},
     schema::ProbeType,
 };
 use std::{
-    ops::Range,
+    ops::{Range, RangeInclusive},
     path::Path,
     sync::{Arc, atomic::Ordering},
 };
+use uuid::Uuid;
 
 /// The readers' side of an archive.
 #[derive(Debug, Clone)]
 pub struct History(pub Arc<Store>);
 
 impl History {
+    /// Returns the listed losses of a run within these sequence numbers, in order, with their causes: samples that never reached a topic log.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn losses(
+        &self,
+        node: &str,
+        instance: &str,
+        run: Uuid,
+        numbers: RangeInclusive<u64>,
+    ) -> Result<Vec<(RangeInclusive<u64>, Cause)>, ReadError> {
+        let listed = self.0.catalogue().losses_in(node, instance, run, &numbers)?;
+        let within = |Loss { numbers: of, cause }: Loss| {
+            (*of.start().max(numbers.start())..=*of.end().min(numbers.end()), cause)
+        };
+        Ok(listed.into_iter().map(within).filter(|(numbers, _)| !numbers.is_empty()).collect())
+    }
+
     /// Opens an archive to read it, whether or not a DAC writes to it. Later samples are visible only in files that existed before.
     ///
     /// # Errors

@@ -43,6 +43,7 @@ extern crate alloc;
 pub mod batch;
 pub mod cdr;
 pub mod eisa;
+pub mod gap;
 pub mod loss;
 pub mod pattern;
 pub mod primitive;

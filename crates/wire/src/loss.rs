@@ -181,7 +181,7 @@ pub const TABLE: [Entry; 25] = {
             &[],
             Place::Node,
             true,
-            "the node did not take or dropped them; the DAC's ledger has the cause",
+            "the node did not take or dropped them; nobody has kept which of its causes it was",
         ),
         entry(
             NodeRestart,

@@ -48,6 +48,13 @@ pub struct Epoch(pub u64);
 )]
 pub struct PositionError(String);
 
+impl Epoch {
+    /// Returns when the DAC that chose it started, on its clock, to 66 µs: the last 16 bits are random.
+    pub const fn began(self) -> Nanos {
+        Nanos(self.0 & !0xffff)
+    }
+}
+
 impl fmt::Display for Epoch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)

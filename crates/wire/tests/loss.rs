@@ -40,6 +40,20 @@ fn the_reference_page_has_every_cause() {
         )
     });
     page += "\nThe third column says whether somebody wanted the samples: a flight recorder keeps samples back on purpose.\n\n\
+             ## What counts as missing\n\n\
+             The DAC's [ledger](http-api.md#instance) counts for each instance what was taken and never reached its topic log,\n\
+             since the DAC started (`since` in `GET /api/v1/ledger`). Everybody who asks gets this number: the page on cards, in\n\
+             footers, its ledger and the fleet, WebSocket clients as [statistics](websocket.md#statistics), programs as `missing`.\n\n\
+             - `missing` of the API and of statistics is the sum of `causes`. The page and fleets leave out `kept_back`, and show\n\
+             \u{20} it apart.\n\
+             - A reader that lags, or comes back late, may miss samples that the DAC had. It counts these itself: *Not received here*\n\
+             \u{20} on the [page](page.md#missing-samples), messages `gap` at the doors. The DAC's number does not change.\n\
+             - The archive may fail to store samples that the DAC received; `archive` in the ledger counts these. The SQL table\n\
+             \u{20} `gaps` has both kinds, of all time that is stored.\n\
+             - Charts, points, statistics of expressions and exports count in their time.\n\
+             - When the DAC restarts, its count begins at 0. What happened before is in the archive.\n\n\
+             The doors [announce causes](websocket.md#loss) before the batch that follows a gap, live and from the archive. A gap with\n\
+             several causes has a count for each.\n\n\
              ## Former words\n\n\
              Earlier releases used other words. Clients, recordings and archives may still use them; answers have the present\n\
              word.\n\n\

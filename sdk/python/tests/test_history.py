@@ -270,6 +270,31 @@ def test_a_table_is_the_same_whether_it_came_as_arrow_or_as_json() -> None:
         oasis.history("n/i", url=url)
 
 
+def before(first: int, last: int, cause: str) -> dict[str, Any]:
+    """Return a gap as the DAC reports it before samples."""
+    return {"from_sequence": first, "to_sequence": last, "count": last - first + 1, "cause": cause}
+
+
+def test_a_gap_has_each_cause_that_the_dac_reports() -> None:
+    after = samples(9, 1, gaps_before=[before(3, 4, "spool_full"), before(5, 7, "ring_full")])
+    # What is missing before the first samples is not a gap of this reader.
+    first = samples(1, 2, gaps_before=[before(0, 0, "network")])
+    with door([first, after, END]) as (url, _):
+        batches = list(oasis.live("n/i", url=url))
+    assert batches[0].gaps == ()
+    counts = [(gap.count, gap.cause) for gap in batches[1].gaps]
+    assert counts == [(2, "spool_full"), (3, "ring_full"), (1, "before_the_dac")]
+
+
+def test_the_causes_of_gaps_in_an_arrow_stream_are_those_before_its_next_sample() -> None:
+    after = samples(6, 1, gaps_before=[before(3, 5, "kept_back")])
+    gaps: list[oasis.Gap] = []
+    first = samples(2, 1, gaps_before=[before(1, 1, "network")])
+    with door([first, after, END], arrow=arrow_of([1, 2, 6])) as (url, _):
+        oasis.history("n/i", url=url, on_gap=gaps.append)
+    assert [(gap.count, gap.cause) for gap in gaps] == [(3, "kept_back")]
+
+
 def test_the_causes_of_gaps_in_an_arrow_stream_are_requested() -> None:
     gap = {"event": "gap", "node": "n", "instance": "i", "count": 2, "cause": "disk_full", "next": "e:6"}
     gaps: list[oasis.Gap] = []

@@ -46,6 +46,7 @@ export class PlainNode {
   readonly commands: Record<string, unknown>[] = [];
   private readonly topics = new Map<string, number>();
   private readonly sequences = new Map<string, bigint>();
+  private readonly dropped = new Map<string, Record<string, number>>();
   private pinging: ReturnType<typeof setInterval> | undefined;
 
   private constructor(private readonly socket: Socket) {}
@@ -105,6 +106,17 @@ export class PlainNode {
       body,
       dropped,
     );
+  }
+
+  /** Reports samples that are dropped before the next batch, by the causes of the data channel, besides those reported before. */
+  count(instance: string, dropped: Readonly<Record<string, number>>): void {
+    const all = this.dropped.get(instance) ?? { ring: 0, spool: 0 };
+    for (const [cause, count] of Object.entries(dropped)) all[cause] = (all[cause] ?? 0) + count;
+    this.dropped.set(instance, all);
+    const sent = Number(this.sequences.get(instance) ?? 1n) - 1;
+    const lost = Object.values(dropped).reduce((sum, count) => sum + count, 0);
+    const topic = this.topics.get(instance);
+    this.say({ op: 'counters', instances: [{ topic, taken: sent + lost, sent, dropped: all }] });
   }
 
   /** Sends encoded columns; times count from `time`, nanoseconds since 1970. */

@@ -160,6 +160,15 @@ export class TimeChart {
     return this.gaps().find((gap) => time >= gap.from - slack && time <= gap.to + slack);
   }
 
+  /** Returns the gap at a time, once for each of its causes. */
+  gapsAt(time: number): readonly GapMark[] {
+    const first = this.gapAt(time);
+    if (!first) return [];
+    const same = this.gaps().filter(({ from, to }) => from === first.from && to === first.to);
+    // Several values of one instance have the same gaps.
+    return [...new Map(same.map((gap) => [`${gap.cause} ${gap.count}`, gap])).values()];
+  }
+
   get canvas(): HTMLCanvasElement {
     return this.plot.ctx.canvas;
   }

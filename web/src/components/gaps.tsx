@@ -39,10 +39,10 @@ function Gap({ event }: { event: GapEvent }) {
       <span class="gap-text">
         {count > 0 && (
           <>
-            <strong>{words.missing(formatInteger(count), count === 1)}</strong> ({numbers}):{' '}
+            <strong>{words.amount(cause, formatInteger(count), count === 1)}</strong> ({numbers}):{' '}
           </>
         )}
-        {words.describeHere(cause, count)}
+        {words.describe(cause, count)}
         {duration !== undefined && ` ${words.duration(formatAge(duration))}`}
       </span>
     </li>

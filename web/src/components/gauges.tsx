@@ -4,9 +4,10 @@ import { useRef } from 'preact/hooks';
 import { fitNumber } from '../format/fit.ts';
 import { formatHertz } from '../format/name.ts';
 import { formatInteger, formatRough } from '../format/number.ts';
-import { formatAge, formatClock } from '../format/time.ts';
+import { formatAge, formatClock, formatInstant, formatSince } from '../format/time.ts';
 import { useRoom, widthInDigits } from '../panels/use_room.ts';
 import type { Shown } from '../panels/use_shown.ts';
+import { countedSince, toneOfLoss, unexplainedOf } from '../state/counted.ts';
 import { ageOf, takenAt } from '../state/freshness.ts';
 import type { InstanceCells } from '../state/store.ts';
 import { type InstanceEntry, isRateUnknown } from '../stream/protocol.ts';
@@ -179,33 +180,55 @@ function SequenceGauge({ cells, room }: { cells: InstanceCells; room: Room }) {
   );
 }
 
+/** What is missing by the DAC's ledger, and if that is so what this page did not receive besides. */
 function LossGauge({ cells, room }: { cells: InstanceCells; room: Room }) {
-  const loss = cells.loss.value;
-  const missing = loss?.missing ?? 0;
-  const unexplained = loss?.unexplained ?? 0;
-  const keptBack = loss?.keptBack ?? 0;
-  const tone = unexplained > 0 ? 'is-bad' : missing > 0 ? 'is-warn' : '';
+  const counts = cells.counts.value;
+  const began = countedSince(cells);
+  const tip = words.lossTip(began === undefined ? '' : formatInstant(began));
   return (
-    <div class={`gauge ${tone}`} title={words.lossTip}>
+    <div class={`gauge ${toneOfLoss(cells)}`} title={counts ? tip : words.lossUnknown}>
       <dt>{words.loss}</dt>
-      <dd class="gauge-figure" title={formatInteger(missing)}>
+      <dd class="gauge-figure" title={counts && `${formatInteger(counts.missing)}\n${tip}`}>
         <span class="gauge-value" data-testid="missing">
-          {fitNumber(missing, formatInteger(missing), room.figure)}
+          {counts ? fitNumber(counts.missing, formatInteger(counts.missing), room.figure) : unknown}
         </span>
       </dd>
-      {keptBack > 0 && unexplained === 0 ? (
-        <dd class="gauge-note" title={words.keptBackTip} data-testid="kept-back">
-          {words.keptBack(fitNumber(keptBack, formatInteger(keptBack), FEW))}
-        </dd>
-      ) : (
-        <dd
-          class="gauge-note"
-          title={words.unexplained(formatInteger(unexplained))}
-          data-testid="unexplained"
-        >
-          {note(room, words.unexplained(formatInteger(unexplained)), formatInteger(unexplained))}
-        </dd>
-      )}
+      <LossNote cells={cells} began={began} room={room} />
     </div>
+  );
+}
+
+/** The most important word on the number: how much is unexplained, is not here, was kept back; or since when it counts. */
+function LossNote(props: { cells: InstanceCells; began: number | undefined; room: Room }) {
+  const { cells, began, room } = props;
+  const counts = cells.counts.value;
+  const { notHere = 0, since = 0 } = cells.loss.value ?? {};
+  const unexplained = unexplainedOf(cells);
+  if (unexplained > 0)
+    return (
+      <dd class="gauge-note" title={words.unexplained(formatInteger(unexplained))} data-testid="unexplained">
+        {note(room, words.unexplained(formatInteger(unexplained)), formatInteger(unexplained))}
+      </dd>
+    );
+  if (notHere > 0)
+    return (
+      <dd
+        class="gauge-note"
+        title={words.notHereTip(formatInteger(notHere), formatInstant(since))}
+        data-testid="not-here"
+      >
+        {words.notHere(fitNumber(notHere, formatInteger(notHere), FEW))}
+      </dd>
+    );
+  if (counts && counts.keptBack > 0)
+    return (
+      <dd class="gauge-note" title={words.keptBackTip} data-testid="kept-back">
+        {words.keptBack(fitNumber(counts.keptBack, formatInteger(counts.keptBack), FEW))}
+      </dd>
+    );
+  return (
+    <dd class="gauge-note" data-testid="missing-since">
+      {began !== undefined && words.lossSince(formatSince(began))}
+    </dd>
   );
 }

@@ -237,7 +237,7 @@ function Gaps({ gaps }: { gaps: ReadonlySignal<readonly GapMark[]> }) {
                 formatClock(from),
                 formatSpan(Math.max(1, to - from)),
                 formatInteger(count),
-                strings.gaps.describeHere(cause, count),
+                strings.gaps.describe(cause, count),
               )}
             </li>
           ))}

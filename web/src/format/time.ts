@@ -49,6 +49,11 @@ export function formatInstant(ms: number, now = Date.now()): string {
   return isSameDay(ms, now) ? formatClock(ms) : `${formatDay(ms)}:${two(new Date(ms).getSeconds())}`;
 }
 
+/** Since when something counts: the minute of today, or a day. */
+export function formatSince(ms: number, now = Date.now()): string {
+  return isSameDay(ms, now) ? formatClock(ms).slice(0, 5) : formatDay(ms).slice(0, 10);
+}
+
 /** Formats a moment as finely as the shown length needs, with its day if that is not today. */
 export function formatMoment(ms: number, span: number, now = Date.now()): string {
   if (!isSameDay(ms, now) && span >= 600_000) return formatDay(ms);

@@ -413,10 +413,16 @@ export const de: Translation = {
     missingShort: 'fehlend',
     keptBack: (count) => `${count} zurückgehalten`,
     keptBackTip:
-      'Der Flugschreiber hat diese Messwerte zurückgehalten; sie gelten nicht als Verlust. Hat der Knoten welche verworfen, zeigt die Bilanz (b), wie viele.',
+      'Der Flugschreiber hat diese Messwerte absichtlich zurückgehalten; sie gelten nicht als fehlend',
+    notHere: (count) => `${count} nicht hier`,
+    notHereTip: (count, since) =>
+      `Außerdem hat diese Seite seit ${since} ${count} Messwerte nicht empfangen, die der DAC hat oder hatte: siehe die Bilanz (b)`,
     hops: (node, dac, page) =>
       `Neuester Messwert: ${node} im Knoten, ${dac} zum DAC, ${page} zu dieser Seite`,
-    lossTip: 'Messwerte, die gemessen wurden und nicht ankamen, seit diese Seite beobachtet',
+    lossTip: (since) =>
+      `Messwerte, die gemessen wurden und den DAC nicht erreicht haben, seit er gestartet ist${since === '' ? '' : ` (${since})`}. Bilanz, Flotte und API haben dieselbe Zahl.`,
+    lossSince: (since) => `seit ${since}`,
+    lossUnknown: 'Noch nicht bekannt: der DAC hat es noch nicht gemeldet',
     unexplained: (count) => `${count} ungeklärt`,
     historySpan: '60 s',
     history: 'Empfangene Messwerte in jeder der letzten 60 Sekunden',

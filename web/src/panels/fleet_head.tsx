@@ -63,12 +63,14 @@ function SortButton(props: {
 }) {
   const { name, label, unit = '', spec } = props;
   const isCurrent = spec.order.by === name;
+  const sorts = words.sortBy(unit === '' ? label : `${label} [${unit}]`);
+  const tip = name === 'missing' ? `${sorts}\n${words.missingTip}` : sorts;
   const arrow = spec.order.isDown ? '\u2193' : '\u2191';
   return (
     <button
       type="button"
       class={`fleet-sort fleet-${name} ${isCurrent ? 'is-current' : ''}`}
-      title={words.sortBy(unit === '' ? label : `${label} [${unit}]`)}
+      title={tip}
       data-testid={`fleet-sort-${name}`}
       onClick={() => props.onSort(name)}
     >

@@ -20,7 +20,7 @@ export function GapSummary({ gaps }: { gaps: readonly GapMark[] }) {
         <span key={cause} data-cause={cause}>
           {words.note(
             formatAge(time),
-            missing > 0 ? words.missing(formatInteger(missing), missing === 1) : '',
+            missing > 0 ? words.amount(cause, formatInteger(missing), missing === 1) : '',
             words.describe(cause, missing),
           )}
         </span>

@@ -1,9 +1,10 @@
 import { useComputed, useSignalEffect } from '@preact/signals';
 import { DoorSelect } from '../components/door_select.tsx';
 import { formatInteger, formatRough } from '../format/number.ts';
-import { formatAge } from '../format/time.ts';
+import { formatAge, formatInstant } from '../format/time.ts';
 import { formatBytes } from '../format/unit.ts';
 import { archiveTrouble, archiveWarnings } from '../state/archive_condition.ts';
+import { toneOfLoss } from '../state/counted.ts';
 import { healthProblems, problemsBesides } from '../state/dac_health.ts';
 import { followDacLedger, ledgerCauses, ledgerFilter, ledgerTargets } from '../state/dac_ledger.ts';
 import { ageOf } from '../state/freshness.ts';
@@ -12,6 +13,7 @@ import { shownTargets } from '../state/panels.ts';
 import { cellsOf, connection, traffic } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import { expectedAge } from '../stream/age_model.ts';
+import { beganAt } from '../stream/dac_counts.ts';
 import type { NodeEntry } from '../stream/protocol.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
@@ -22,6 +24,8 @@ import { useVisible } from './visible.ts';
 
 const words = strings.ledger;
 const { unknown } = strings.connection;
+/** When this page was opened. */
+const OPENED = performance.timeOrigin;
 
 /** The ledgers of page and DAC: received and missing samples with causes, and the time of each hop. */
 export function LedgerPanel() {
@@ -29,8 +33,9 @@ export function LedgerPanel() {
   const isAsking = useComputed(() => isVisible.value && connection.value.phase === 'connected');
   useSignalEffect(() => (isAsking.value ? followDacLedger() : undefined));
   useSignalEffect(() => (isAsking.value ? followHandlers() : undefined));
-  const { clock, door } = connection.value;
+  const { clock, door, epoch } = connection.value;
   const { bytesPerSecond, messagesPerSecond, bytes } = traffic.value;
+  const began = beganAt(epoch);
   const facts: [string, string][] = [
     [words.door, strings.connection.doors[door]],
     [words.bandwidth, `${formatBytes(bytesPerSecond)}/s`],
@@ -75,6 +80,9 @@ export function LedgerPanel() {
           </dd>
         </div>
       </dl>
+      <p class="hint" data-testid="ledger-scopes">
+        {words.scopes(began === undefined ? '' : formatInstant(began), formatInstant(OPENED))}
+      </p>
       <Filter />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
       <div class="table-scroll" tabIndex={0}>
@@ -139,31 +147,38 @@ function Filter() {
   );
 }
 
+function causesIn(causes: readonly (readonly [cause: string, count: number])[]): string[] {
+  return causes.map(([cause, count]) => `${formatInteger(count)}: ${strings.gaps.describe(cause, count)}`);
+}
+
 function Row({ target }: { target: Target }) {
   const cells = cellsOf(target);
-  const loss = cells.loss.value;
+  const [counts, here] = [cells.counts.value, cells.loss.value];
   const flow = cells.flow.value;
   const age = ageOf(cells);
   const hops = flow?.hops;
   const expected = expectedOnArrival(flow?.rate, cells.node.value);
-  const causes = [...(loss?.causes ?? [])];
-  const unexplained = loss?.unexplained ?? 0;
+  const causes = causesIn(counts?.causes ?? []);
+  if (counts && counts.keptBack > 0) causes.push(words.keptBack(formatInteger(counts.keptBack)));
   return (
     <tr data-testid="ledger-row" data-instance={target.instance}>
       <th scope="row" title={target.node}>
         {target.instance}
         <span class="ledger-node">{target.node}</span>
       </th>
-      <td>{formatInteger(loss?.received ?? 0)}</td>
-      <td class={unexplained > 0 ? 'is-bad' : (loss?.missing ?? 0) > 0 ? 'is-warn' : ''}>
-        {formatInteger(loss?.missing ?? 0)}
+      <td class={toneOfLoss(cells)} data-testid="ledger-missing">
+        {counts ? formatInteger(counts.missing) : unknown}
       </td>
-      <td class="ledger-causes">
-        {causes.length === 0
-          ? unknown
-          : causes
-              .map(([cause, count]) => `${formatInteger(count)}: ${strings.gaps.describeHere(cause, count)}`)
-              .join('; ')}
+      <td class="ledger-causes" data-testid="ledger-causes">
+        {causes.length === 0 ? unknown : causes.join('; ')}
+      </td>
+      <td data-testid="ledger-received">{formatInteger(here?.received ?? 0)}</td>
+      <td
+        class={here && here.notHere > 0 ? 'is-warn' : ''}
+        title={causesIn([...(here?.causesHere ?? [])]).join('\n')}
+        data-testid="ledger-not-here"
+      >
+        {formatInteger(here?.notHere ?? 0)}
       </td>
       <td>{flow?.rate === undefined ? unknown : `${formatRough(flow.rate)}/s`}</td>
       <td>{age === undefined ? unknown : formatAge(age)}</td>

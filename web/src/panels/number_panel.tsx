@@ -12,7 +12,6 @@ import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import type { AnswerOf, GapMark, Latest, ViewResult } from '../stream/query.ts';
 import { computedPanelStrings } from '../strings/computed_panels.ts';
-import { strings } from '../strings.ts';
 import { registerPicture } from './exports.ts';
 import { ExpressionLines } from './expression_lines.tsx';
 import { ExpressionNames } from './expression_names.tsx';

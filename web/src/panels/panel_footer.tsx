@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { IconButton } from '../components/icon.tsx';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge, formatInstant } from '../format/time.ts';
+import { countedSince, toneOfLoss } from '../state/counted.ts';
 import { ageOf } from '../state/freshness.ts';
 import { nameOf } from '../state/names.ts';
 import { openSettings } from '../state/panels.ts';
@@ -59,10 +60,10 @@ function Trust({ target, isNamed }: { target: Target; isNamed: boolean }) {
   const cells = cellsOf(target);
   const age = ageOf(cells);
   const rate = cells.flow.value?.rate;
-  const missing = cells.loss.value?.missing ?? 0;
-  const keptBack = cells.loss.value?.keptBack ?? 0;
-  const unexplained = cells.loss.value?.unexplained ?? 0;
-  const tone = unexplained > 0 ? 'is-bad' : missing > 0 ? 'is-warn' : '';
+  const counts = cells.counts.value;
+  const keptBack = counts?.keptBack ?? 0;
+  const { notHere = 0, since = 0 } = cells.loss.value ?? {};
+  const began = countedSince(cells);
   return (
     <span class="trust">
       <span class="trust-name" title={target.node}>
@@ -75,9 +76,22 @@ function Trust({ target, isNamed }: { target: Target; isNamed: boolean }) {
       <span title={words.rateTip}>
         {rate === undefined ? `${words.rate} ${unknown}` : `${formatRough(rate)}${words.rateUnit}`}
       </span>
-      <span class={tone} title={words.lossTip} data-testid="footer-missing">
-        {formatInteger(missing)} {words.missingShort}
+      <span
+        class={toneOfLoss(cells)}
+        title={counts ? words.lossTip(began === undefined ? '' : formatInstant(began)) : words.lossUnknown}
+        data-testid="footer-missing"
+      >
+        {counts ? formatInteger(counts.missing) : unknown} {words.missingShort}
       </span>
+      {notHere > 0 && (
+        <span
+          class="is-warn"
+          title={words.notHereTip(formatInteger(notHere), formatInstant(since))}
+          data-testid="footer-not-here"
+        >
+          {words.notHere(formatInteger(notHere))}
+        </span>
+      )}
       {keptBack > 0 && (
         <span title={words.keptBackTip} data-testid="footer-kept-back">
           {words.keptBack(formatInteger(keptBack))}

@@ -3,6 +3,7 @@ import { byNode } from '../alarms/clock.ts';
 import { type Fields, isFields, listOf } from '../fields.ts';
 import { ask, askStream } from '../state/api.ts';
 import type { SamplesMessage } from '../stream/doors/json_batch.ts';
+import { parseGaps } from '../stream/protocol.ts';
 import type { Target } from '../stream/view.ts';
 import { type DacFormat, type LineWriter, lineWriter, type TextFormat } from './formats.ts';
 
@@ -89,7 +90,10 @@ export class SampleFile {
     if (message.event === 'samples') {
       const found = message as unknown as SamplesMessage;
       this.samples += found.samples.length;
-      this.miss('node_dropped', Number(found.dropped_before));
+      const gaps = parseGaps(found.gaps_before);
+      for (const { cause, count } of gaps) this.miss(cause, count);
+      // An earlier DAC reports no causes.
+      if (gaps.length === 0) this.miss('node_dropped', Number(found.dropped_before));
       this.write(writer.lines(found));
     } else if (message.event === 'gap') {
       this.miss(String(message.cause), Number(message.count ?? 0));

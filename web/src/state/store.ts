@@ -6,6 +6,7 @@ import type { ViewResult } from '../stream/query.ts';
 import {
   type CommandView,
   type ConnectionView,
+  type CountsView,
   type FlowView,
   keyOf,
   type SampleView,
@@ -44,6 +45,8 @@ export interface InstanceCells {
   readonly sample: Signal<SampleView | undefined>;
   readonly flow: Signal<FlowView | undefined>;
   readonly loss: Signal<LossView | undefined>;
+  /** What the DAC counts; the numbers of the last DAC while there is no connection. */
+  readonly counts: Signal<CountsView | undefined>;
   /** The last command given, whatever its kind. */
   readonly command: Signal<CommandView | undefined>;
   readonly entry: Signal<InstanceEntry | undefined>;
@@ -61,6 +64,7 @@ export function cellsOf(target: Target): InstanceCells {
       sample: signal(undefined),
       flow: signal(undefined),
       loss: signal(undefined),
+      counts: signal(undefined),
       command: signal(undefined),
       entry: computed(() => entryOf(target)),
       node: computed(() => nodeOf(target.node)),
@@ -102,6 +106,7 @@ export function apply(snapshot: Snapshot): void {
     for (const sample of snapshot.samples ?? []) set(sample.key, 'sample', sample);
     for (const flow of snapshot.flows ?? []) set(flow.key, 'flow', flow);
     for (const loss of snapshot.losses ?? []) set(loss.key, 'loss', loss);
+    for (const counts of snapshot.counts ?? []) set(counts.key, 'counts', counts);
     for (const command of snapshot.commands ?? []) set(command.key, 'command', command);
     if (snapshot.alarms && alarmSource.peek().kind !== 'server') raise(snapshot.alarms);
     if (snapshot.hasArchive !== undefined) hasArchive.value = snapshot.hasArchive;
@@ -110,7 +115,7 @@ export function apply(snapshot: Snapshot): void {
   });
 }
 
-function set<K extends 'status' | 'sample' | 'flow' | 'loss' | 'command'>(
+function set<K extends 'status' | 'sample' | 'flow' | 'loss' | 'counts' | 'command'>(
   key: string,
   part: K,
   value: InstanceCells[K]['value'],

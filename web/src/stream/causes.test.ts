@@ -25,7 +25,7 @@ it('shows the cause of a newer DAC as it is, and counts it as a loss', () => {
     ledger.add(1, 1, 0, 0);
     ledger.announceGap(cause);
     ledger.add(5, 1, 0, 0);
-    expect(ledger.view().causes).toEqual(new Map([[cause, 3]]));
+    expect(ledger.view().causesHere).toEqual(new Map([[cause, 3]]));
     expect(ledger.view()).toMatchObject({ missing: 3, unexplained: 0 });
   }
   expect(strings.ledger.causeChoice(NEWER)).toBe(NEWER);
@@ -53,7 +53,7 @@ it('uses the cause that the DAC gave for the next batch only', () => {
   ledger.announceGap('archive_retention');
   ledger.add(4, 1, 0, 0);
   ledger.add(9, 1, 0, 0);
-  expect([...ledger.view().causes]).toEqual([
+  expect([...ledger.view().causesHere]).toEqual([
     ['archive_retention', 2],
     ['unexplained', 4],
   ]);

@@ -13,15 +13,30 @@ export interface GapEvent {
   readonly duration?: number;
 }
 
+/** Samples that are missing before a batch, as the DAC reports them. */
+export interface Gap {
+  /** First and last missing sequence number. */
+  readonly from: number;
+  readonly to: number;
+  /** Fewer than the numbers between if the DAC counts several gaps together. */
+  readonly count: number;
+  readonly cause: GapCause;
+}
+
+/** What this page received of an instance since it began to watch it. */
 export interface LossView {
+  /** When it began, browser clock in milliseconds; undefined before the first sample. */
+  readonly since: number | undefined;
   readonly received: number;
   /** Missing samples without those in `keptBack`. */
   readonly missing: number;
-  /** Samples that the flight recorder kept back, or that its node dropped: only the DAC's ledger separates the two. */
+  /** Samples that the flight recorder kept back. */
   readonly keptBack: number;
   readonly unexplained: number;
-  /** `missing` and `keptBack` by cause. */
-  readonly causes: ReadonlyMap<GapCause, number>;
+  /** Samples of `missing` that the DAC has not reported as missing: it has, or had, them, and this page did not receive them. */
+  readonly notHere: number;
+  /** `notHere` by cause. */
+  readonly causesHere: ReadonlyMap<GapCause, number>;
   /** Newest first. */
   readonly events: readonly GapEvent[];
   /** The topic log that samples come from now, and the samples received from it, for comparison with the DAC's ledger. */
@@ -48,13 +63,17 @@ export class SequenceLedger {
   private isEpochNew = false;
   /** The cause that the DAC gave for the gap before the next batch. */
   private announced: GapCause | undefined;
+  /** The gaps before the next batch that its ledger has. */
+  private reported: readonly Gap[] = [];
   private hasRecorder = false;
+  private since: number | undefined;
   private isReplay = false;
   private keptBack = 0;
   private received = 0;
   private missing = 0;
   private unexplained = 0;
-  private causes: ReadonlyMap<GapCause, number> = new Map();
+  private notHere = 0;
+  private causesHere: ReadonlyMap<GapCause, number> = new Map();
   private events: GapEvent[] = [];
   private log: LossView['log'];
 
@@ -77,6 +96,11 @@ export class SequenceLedger {
   /** The DAC reports a gap before the next batch. The first of several causes counts. */
   announceGap(cause: GapCause): void {
     this.announced ??= cause;
+  }
+
+  /** The DAC reports what its ledger has between the batch before and the next one. */
+  reportGaps(gaps: readonly Gap[]): void {
+    this.reported = [...this.reported, ...gaps];
   }
 
   /** The next samples come from another log, or from the start of the same log. */
@@ -106,6 +130,7 @@ export class SequenceLedger {
 
   /** Adds a batch. Returns whether it continues the previous one. */
   add(first: number, count: number, dropped: number, at: number): boolean {
+    this.since ??= at;
     if (this.log) this.log = { ...this.log, received: this.log.received + count };
     const expected = this.expected;
     const next = first + count;
@@ -118,6 +143,7 @@ export class SequenceLedger {
     }
     if (this.isRestart(first, expected, dropped)) {
       this.addEvent({ at, cause: 'node_restart', count: 0 });
+      this.addEndOfRun(expected, at);
       this.addMissing(1, first, dropped, at);
       this.received += count;
     } else if (first > expected) {
@@ -136,8 +162,8 @@ export class SequenceLedger {
   }
 
   view(): LossView {
-    const { received, missing, keptBack, unexplained, causes, events, log } = this;
-    return { received, missing, keptBack, unexplained, causes, events, log };
+    const { since, received, missing, keptBack, unexplained, notHere, causesHere, events, log } = this;
+    return { since, received, missing, keptBack, unexplained, notHere, causesHere, events, log };
   }
 
   /**
@@ -149,22 +175,46 @@ export class SequenceLedger {
     return this.isRunNew && first - expected !== dropped;
   }
 
-  /** Counts the samples in `[from, to)` as missing: the last `dropped` ones by the node, the others by the announced cause. */
+  /** What the DAC misses at the end of the run before, after the last sample here. */
+  private addEndOfRun(expected: number, at: number): void {
+    for (const { cause, from, to, count } of this.reported)
+      if (cause === 'node_restart' && from >= expected) this.miss({ at, cause, count, from, to });
+  }
+
+  /**
+   * Counts the samples in `[from, to)` as missing: first those that the DAC's ledger has. An earlier DAC reports none: then the
+   * last `dropped` ones are the node's. The others have the announced cause.
+   */
   private addMissing(from: number, to: number, dropped: number, at: number): void {
-    const missing = to - from;
-    if (missing === 0) return;
-    const byNode = Math.min(dropped, missing);
-    const rest = missing - byNode;
-    const isKeptBack = this.hasRecorder;
-    this.missing += isKeptBack ? rest : missing;
-    if (isKeptBack) this.keptBack += byNode;
-    if (rest > 0) {
-      const cause = this.causeOfRest();
-      if (cause === 'unexplained') this.unexplained += rest;
-      this.addEvent({ at, cause, count: rest, from, to: to - byNode - 1 });
+    let rest = to - from;
+    const known = this.reported.filter(
+      (gap) => gap.from < to && gap.to >= from && gap.cause !== 'node_restart',
+    );
+    for (const gap of known) {
+      const [first, last] = [Math.max(gap.from, from), Math.min(gap.to, to - 1)];
+      const count = Math.min(gap.count, last - first + 1, rest);
+      if (count > 0) this.miss({ at, cause: gap.cause, count, from: first, to: last });
+      rest -= count;
     }
-    const cause = isKeptBack ? 'kept_back' : 'node_dropped';
-    if (byNode > 0) this.addEvent({ at, cause, count: byNode, from: to - byNode, to: to - 1 });
+    const byNode = known.length > 0 ? 0 : Math.min(dropped, rest);
+    rest -= byNode;
+    if (rest > 0) this.missHere(this.causeOfRest(), rest, at, known.length > 0 ? undefined : from);
+    const cause = this.hasRecorder ? 'kept_back' : 'node_dropped';
+    if (byNode > 0) this.miss({ at, cause, count: byNode, from: to - byNode, to: to - 1 });
+  }
+
+  private miss(event: GapEvent): void {
+    if (event.cause === 'kept_back') this.keptBack += event.count;
+    else this.missing += event.count;
+    if (event.cause === 'unexplained') this.unexplained += event.count;
+    this.addEvent(event);
+  }
+
+  /** Counts samples that the DAC does not report as missing; `from` is the first one, if all of them follow it. */
+  private missHere(cause: GapCause, count: number, at: number, from: number | undefined): void {
+    this.notHere += count;
+    this.causesHere = new Map(this.causesHere).set(cause, (this.causesHere.get(cause) ?? 0) + count);
+    this.miss({ at, cause, count, ...(from === undefined ? {} : { from, to: from + count - 1 }) });
   }
 
   /** Returns the cause of the samples that the node did not report as dropped. */
@@ -175,8 +225,6 @@ export class SequenceLedger {
   }
 
   private addEvent(event: GapEvent): void {
-    const { cause, count } = event;
-    if (count > 0) this.causes = new Map(this.causes).set(cause, (this.causes.get(cause) ?? 0) + count);
     // A new list each time: the old one may be on its way to the page.
     this.events = [event, ...this.events].slice(0, KEPT_EVENTS);
   }
@@ -185,5 +233,6 @@ export class SequenceLedger {
     this.isRunNew = keepRun;
     this.isEpochNew = false;
     this.announced = undefined;
+    this.reported = [];
   }
 }

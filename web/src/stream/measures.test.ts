@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CounterRates } from './counters.ts';
 import { HISTORY_SECONDS, History } from './history.ts';
-import { SequenceLedger } from './ledger.ts';
 import { RateMeter } from './rate.ts';
 
 describe('the rate meter', () => {
@@ -81,26 +80,6 @@ describe('counters', () => {
     ];
     expect(rates.add(2000, now)).toEqual([2 ** 59, undefined, [[undefined, 25], undefined]]);
     expect(rates.add(3000, [5, 2, []])).toEqual([undefined, undefined, []]);
-  });
-});
-
-describe('the ledger of the page', () => {
-  it('does not count samples of a flight recorder as missing', () => {
-    const ledger = new SequenceLedger();
-    ledger.setRecorder(true);
-    ledger.add(1, 1, 0, 0);
-    ledger.add(10, 1, 8, 0);
-    ledger.add(20, 1, 5, 0);
-    expect(ledger.view()).toMatchObject({
-      received: 3,
-      missing: 4,
-      unexplained: 4,
-      keptBack: 13,
-      causes: new Map([
-        ['kept_back', 13],
-        ['unexplained', 4],
-      ]),
-    });
   });
 });
 

@@ -1,8 +1,10 @@
 /** The messages of `oasis.v1` (docs/reference/websocket.md) and their parser. */
 
-import { type DemandRange, parseDemandRange } from '@oasis/wire';
+import { type DemandRange, lossCause, parseDemandRange } from '@oasis/wire';
 import { type Fields, isFields, listOf, valuesOf } from '../fields.ts';
 import type { FleetRequest } from '../fleet/query.ts';
+import type { StatisticsRow } from './dac_counts.ts';
+import type { Gap } from './ledger.ts';
 import { type Labels, parseLabels, parseSettings, type SettingEntry } from './settings.ts';
 
 export const SUBPROTOCOL = 'oasis.v1';
@@ -24,6 +26,8 @@ export interface NodeFacts {
 /** A DAC that samples pass before this one. */
 export interface Hop {
   readonly dac: string;
+  /** The life of its topic logs; its ledgers count since then. */
+  readonly epoch: string;
   /** Clock of the next DAC minus its clock, and the round trip that it was taken from. */
   readonly clock_offset_ns: number | null;
   readonly round_trip_ns: number | null;
@@ -148,7 +152,15 @@ export function isRate(hertz: number): boolean {
 }
 
 export type ClientMessage =
-  | { op: 'watch'; id: number; deltas: true; statistics: true; schemas: 'once'; resume?: string }
+  | {
+      op: 'watch';
+      id: number;
+      deltas: true;
+      statistics: true;
+      causes: true;
+      schemas: 'once';
+      resume?: string;
+    }
   | {
       op: 'subscribe';
       id: number;
@@ -158,6 +170,7 @@ export type ClientMessage =
       from?: 'earliest';
       overflow?: 'latest';
       ahead: true;
+      gaps: true;
     }
   | { op: 'unsubscribe'; id: number; topic: number }
   | ({ op: 'command'; id: number; node: string; instance: string } & CommandRequest)
@@ -167,7 +180,11 @@ export type ClientMessage =
 export type ServerMessage =
   | { op: 'welcome'; server: string; epoch: string }
   | { op: 'registry_delta'; delta: RegistryDelta }
-  | { op: 'statistics'; nodes: readonly (readonly [string, NodeStatistics])[] }
+  | {
+      op: 'statistics';
+      nodes: readonly (readonly [string, NodeStatistics])[];
+      instances: readonly StatisticsRow[];
+    }
   | { op: 'schema'; hash: string; schema: unknown }
   | {
       op: 'subscribed';
@@ -179,8 +196,11 @@ export type ServerMessage =
       /** Undefined if it has come in a message of its own. */
       schema: unknown;
       schemaHash: string;
+      /** What the DAC has counted by now; undefined from an earlier DAC. */
+      counts: StatisticsRow | undefined;
     }
   | { op: 'gap'; topic: number; cause: string; count: number | undefined }
+  | { op: 'gaps_before'; topic: number; gaps: readonly Gap[] }
   | { op: 'epoch'; topic: number; epoch: string; offset: number }
   | { op: 'type_changed'; topic: number; schema: unknown }
   /** Without an id if the page did not request it. */
@@ -209,6 +229,7 @@ export function parseServerMessage(data: string): ServerMessage | undefined {
       return {
         op: 'statistics',
         nodes: listOf(fields.nodes).map((node) => [text(node.name), parseStatistics(node)] as const),
+        instances: valuesOf(fields.instances).flatMap((row) => parseCounts(row) ?? []),
       };
     case 'schema':
       return { op: 'schema', hash: text(fields.sha256), schema: fields.schema };
@@ -221,6 +242,8 @@ export function parseServerMessage(data: string): ServerMessage | undefined {
         cause: text(fields.cause),
         count: optionalNumber(fields.count),
       };
+    case 'gaps_before':
+      return { op: 'gaps_before', topic: number(fields.topic), gaps: parseGaps(fields.gaps) };
     case 'unsubscribed':
       return { op: 'unsubscribed', id: optionalNumber(fields.id), topic: number(fields.topic) };
     case 'epoch':
@@ -259,6 +282,7 @@ export function parseServerMessage(data: string): ServerMessage | undefined {
 
 function parseSubscribed(fields: Fields): ServerMessage | undefined {
   if (!isFields(fields.instance)) return undefined;
+  const { id, ledger } = fields.instance;
   return {
     op: 'subscribed',
     id: number(fields.id),
@@ -268,6 +292,9 @@ function parseSubscribed(fields: Fields): ServerMessage | undefined {
     entry: parseInstance(fields.instance),
     schema: fields.instance.schema,
     schemaHash: text(fields.instance.schema_sha256),
+    counts: isFields(ledger)
+      ? parseCounts([id, ledger.received, ledger.missing, 0, ledger.causes])
+      : undefined,
   };
 }
 
@@ -304,6 +331,7 @@ function parseNode(fields: Fields): NodeFacts {
 function parseHop(fields: Fields): Hop {
   return {
     dac: text(fields.dac),
+    epoch: text(fields.epoch),
     clock_offset_ns: optionalNumber(fields.clock_offset_ns) ?? null,
     round_trip_ns: optionalNumber(fields.round_trip_ns) ?? null,
   };
@@ -315,6 +343,26 @@ function parseStatistics(fields: Fields): NodeStatistics {
     round_trip_ns: optionalNumber(fields.round_trip_ns) ?? null,
     overhead: parseOverhead(fields.overhead),
   };
+}
+
+/** `[id, received, missing, arrived, causes]`; without causes from an earlier DAC, or if nothing is missing. */
+function parseCounts(row: unknown): StatisticsRow | undefined {
+  const [id, received, missing, , causes] = valuesOf(row);
+  if (typeof id !== 'number' || typeof received !== 'number' || typeof missing !== 'number') return undefined;
+  const known = isFields(causes) ? Object.entries(causes) : [];
+  const counted = known.filter((entry): entry is [string, number] => typeof entry[1] === 'number');
+  return { id, received, missing, causes: Object.fromEntries(counted) };
+}
+
+/** Gaps before a batch, as the ledger has them. Those that make no sense are left out. */
+export function parseGaps(gaps: unknown): Gap[] {
+  const parsed = listOf(gaps).map((gap) => ({
+    from: number(gap.from_sequence),
+    to: number(gap.to_sequence),
+    count: number(gap.count),
+    cause: lossCause(text(gap.cause))?.cause ?? text(gap.cause),
+  }));
+  return parsed.filter(({ from, to, count }) => from >= 0 && count > 0 && count <= to - from + 1);
 }
 
 function parseOverhead(fields: unknown): OverheadEntry | null {

@@ -339,6 +339,42 @@ describe('missing samples', () => {
     });
   });
 
+  it('have each cause that the DAC reports, on charts too', () => {
+    expect(bench.last('subscribe')).toMatchObject({ gaps: true });
+    const run = 'run-1';
+    const gaps = [
+      { from_sequence: 11, to_sequence: 12, count: 2, cause: 'spool_full', run },
+      { from_sequence: 13, to_sequence: 13, count: 1, cause: 'dropped_ring', run },
+    ];
+    bench.pass(100);
+    bench.say({ op: 'gaps_before', topic: 3, gaps });
+    bench.batch(14, 1, 3);
+    expect(bench.loss()).toMatchObject({
+      missing: 3,
+      unexplained: 0,
+      events: [
+        ['spool_full', 2],
+        ['ring_full', 1],
+      ],
+    });
+  });
+
+  it('are counted by the DAC too, since it started', () => {
+    expect(bench.last('watch')).toMatchObject({ statistics: true, causes: true });
+    bench.say({
+      op: 'statistics',
+      nodes: [],
+      instances: [
+        [3, 40, 9, 1, { ring_full: 4, kept_back: 5 }],
+        [4, 1, 0, 1],
+      ],
+    });
+    const counts = { received: 40, missing: 4, keptBack: 5, unexplained: 0, causes: [['ring_full', 4]] };
+    expect(bench.snapshot().counts).toEqual([{ key: KEY, ...counts }]);
+    bench.batch(11);
+    expect(bench.snapshot().counts).toBeUndefined();
+  });
+
   it('are evicted from the log', () => {
     bench.say({ op: 'gap', topic: 3, from: 10, to: 15, count: 5, cause: 'log_retention' });
     bench.batch(16);

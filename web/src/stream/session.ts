@@ -4,6 +4,7 @@ import type { FleetRequest } from '../fleet/query.ts';
 import { ArchiveReader } from '../past/archive_reader.ts';
 import type { StoredTimes } from '../past/stored.ts';
 import { Commands } from './commands.ts';
+import { CountBook } from './dac_counts.ts';
 import type { DoorName } from './doors/door.ts';
 import { Link } from './link.ts';
 import type { Position } from './position.ts';
@@ -11,7 +12,7 @@ import { type CommandRequest, parseServerMessage, type ServerMessage } from './p
 import { RegistryBook } from './registry_book.ts';
 import { type OutgoingMessage, Subscriptions } from './subscriptions.ts';
 import { Traffic } from './traffic.ts';
-import type { LossReason, Snapshot, Target } from './view.ts';
+import type { CountsView, LossReason, Snapshot, Target } from './view.ts';
 import { Views } from './views.ts';
 import type { Watch } from './watch.ts';
 
@@ -59,6 +60,8 @@ export class Session {
   });
   private actions: Action[] = [];
   private readonly registry = new RegistryBook();
+  /** What the DAC counts of each instance. */
+  private readonly counts = new CountBook();
   /** Whether the registry is that of the present connection. */
   private isRegistryKnown = false;
   private registryAt = 0;
@@ -225,6 +228,8 @@ export class Session {
       const [lag, stored] = [this.lagOf(target.node), this.archive.timesOf(target)];
       addParts(snapshot, watch, { now, lag, stored });
     }
+    const counts = this.drainCounts();
+    if (counts.length > 0) snapshot.counts = counts;
     const commands = this.commands.drain();
     if (commands.length > 0) snapshot.commands = commands;
     const alarms = [...this.subscriptions.watches()].flatMap((watch) => watch.alarms?.drain(now) ?? []);
@@ -240,6 +245,21 @@ export class Session {
     return Object.keys(snapshot).length > 0 ? snapshot : undefined;
   }
 
+  /** Returns what the DAC counts of the watched instances, as far as it is new. */
+  private drainCounts(): CountsView[] {
+    const watched = [...this.subscriptions.watches()].flatMap((watch) => {
+      const id = this.registry.entry(watch.target)?.id;
+      return id === undefined ? [] : [{ watch, id, isNew: watch.countedAs !== id }];
+    });
+    const found = this.counts.drain(watched);
+    return watched.flatMap(({ watch, id }) => {
+      const counts = found.get(id);
+      if (!counts) return [];
+      watch.countedAs = id;
+      return [{ key: watch.key, ...counts }];
+    });
+  }
+
   private handle(message: ServerMessage, now: number): void {
     switch (message.op) {
       case 'welcome':
@@ -252,6 +272,7 @@ export class Session {
         break;
       case 'statistics':
         for (const [node, statistics] of message.nodes) this.registry.applyStatistics(node, statistics);
+        this.counts.apply(message.instances);
         if (this.isRegistryKnown) this.subscriptions.registered(this.registry);
         break;
       case 'schema':
@@ -259,10 +280,14 @@ export class Session {
         this.schemas.set(message.hash, message.schema);
         break;
       case 'subscribed':
+        if (message.counts) this.counts.apply([message.counts]);
         this.subscriptions.subscribed(message, message.schema ?? this.schemas.get(message.schemaHash), now);
         break;
       case 'gap':
         this.subscriptions.ofTopic(message.topic)?.gap(message.cause);
+        break;
+      case 'gaps_before':
+        this.subscriptions.ofTopic(message.topic)?.gapsBefore(message.gaps);
         break;
       case 'result':
         // The registry reports the change.
@@ -299,12 +324,13 @@ export class Session {
     if (this.epoch !== '' && this.epoch !== epoch) this.archive.reset();
     this.epoch = epoch;
     this.schemas.clear();
+    this.counts.clear();
     if (this.lostAt !== undefined) this.subscriptions.reconnected(now, now - this.lostAt);
     this.lostAt = undefined;
     // The registry is outdated; subscriptions wait for what has changed.
     this.isRegistryKnown = false;
     const resume = this.registry.position === undefined ? {} : { resume: this.registry.position };
-    this.send({ op: 'watch', deltas: true, statistics: true, schemas: 'once', ...resume });
+    this.send({ op: 'watch', deltas: true, statistics: true, causes: true, schemas: 'once', ...resume });
     this.openFleets();
   }
 

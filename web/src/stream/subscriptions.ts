@@ -165,7 +165,7 @@ export class Subscriptions {
     // Samples in the DAC's memory come first, so that a chart starts with a past.
     const late = this.interruption > CATCH_UP_MS ? { overflow: 'latest' as const } : {};
     const place = resume === undefined ? { from: 'earliest' as const } : { resume, ...late };
-    const id = this.peer.send({ op: 'subscribe', ...watch.target, ...place, ahead: true });
+    const id = this.peer.send({ op: 'subscribe', ...watch.target, ...place, ahead: true, gaps: true });
     this.pending.set(id, watch.key);
     watch.setStatus('waiting');
   }

@@ -2,6 +2,7 @@ import type { Schema, Value } from '@oasis/wire';
 import type { AlarmView } from './alarms.ts';
 import type { ClockEstimate } from './clock.ts';
 import type { PerSecond } from './counters.ts';
+import type { DacCounts } from './dac_counts.ts';
 import type { DoorName } from './doors/door.ts';
 import type { HistoryView } from './history.ts';
 import type { LossView } from './ledger.ts';
@@ -78,6 +79,11 @@ export interface HopTimes {
   readonly toBrowser: number;
 }
 
+/** What the DAC counts of an instance. */
+export interface CountsView extends DacCounts {
+  readonly key: string;
+}
+
 /** Traffic received through the door. */
 export interface TrafficView {
   readonly bytesPerSecond: number;
@@ -112,6 +118,7 @@ export interface Snapshot {
   samples?: SampleView[];
   flows?: FlowView[];
   losses?: ({ readonly key: string } & LossView)[];
+  counts?: CountsView[];
   commands?: CommandView[];
   views?: ViewResult[];
   alarms?: AlarmView[];

@@ -14,7 +14,7 @@ import type { GapCause, Interruption } from './causes.ts';
 import { CounterRates } from './counters.ts';
 import { Delays } from './delays.ts';
 import { History } from './history.ts';
-import { type LossView, logName, SequenceLedger } from './ledger.ts';
+import { type Gap, type LossView, logName, SequenceLedger } from './ledger.ts';
 import { type Interrupted, Memory } from './memory.ts';
 import { Intervals, LATE_FACTOR, type Pace, SLACK_MS } from './pace.ts';
 import { type Position, resumeAt } from './position.ts';
@@ -53,6 +53,9 @@ export class Watch {
   readonly rate = new RateMeter();
   readonly history = new History();
   readonly ledger = new SequenceLedger();
+
+  /** The number of the instance at the DAC whose counts the page has. */
+  countedAs: number | undefined;
 
   /** The parts that the page does not have yet. */
   readonly dirty = { status: true, sample: false, flow: true, loss: true };
@@ -191,6 +194,11 @@ export class Watch {
   gap(cause: string): void {
     // `subscribed` has handled a change of the epoch already.
     if (cause !== 'epoch_changed') this.ledger.announceGap(cause);
+  }
+
+  /** What is missing before the next batch, as the DAC's ledger has it. */
+  gapsBefore(gaps: readonly Gap[]): void {
+    this.ledger.reportGaps(gaps);
   }
 
   /** The name belongs to another log now, in which the position is meaningless. */
@@ -427,27 +435,31 @@ export class Watch {
       const cause = (at === 0 ? this.silenceCause : undefined) ?? 'silent';
       return { at, cause, count: 0 };
     });
-    const gap = isContinued ? undefined : this.lossBefore(before);
+    const gaps = isContinued ? [] : this.lossBefore(before);
     for (const { at, cause } of found) {
-      if (gap && at === 0) continue;
+      if (gaps.length > 0 && at === 0) continue;
       const previous = at > 0 ? fresh[at - 1] : (newest ?? fresh[0]);
       this.ledger.interrupted(fresh[at] + lag, cause, fresh[at] - previous);
       this.history.addGap(fresh[at] + lag, 0, cause);
     }
-    return gap ? [{ at: 0, ...gap }, ...found.filter(({ at }) => at > 0)] : found;
+    return gaps.length > 0 ? [...gaps, ...found.filter(({ at }) => at > 0)] : found;
   }
 
-  /** Returns the gap before a batch that does not continue the sequence numbers. */
-  private lossBefore(before: LossView): { cause: GapCause; count: number } {
-    const { events, missing, keptBack } = this.ledger.view();
+  /** Returns the gaps before a batch that does not continue the sequence numbers, one for each cause. */
+  private lossBefore(before: LossView): Interrupted[] {
+    const { events } = this.ledger.view();
     const known = events.indexOf(before.events[0]);
     const fresh = known < 0 ? events : events.slice(0, known);
     const [newest] = fresh;
     // Samples before the start of a recording do not fill the time from its end to its next start.
     if (newest?.cause === 'not_recorded' && fresh.some(({ cause }) => cause === 'node_restart'))
-      return { cause: 'node_restart', count: 0 };
-    const count = missing + keptBack - before.missing - before.keptBack;
-    return { cause: newest?.cause ?? 'unexplained', count };
+      return [{ at: 0, cause: 'node_restart', count: 0 }];
+    const counts = new Map<GapCause, number>();
+    for (const { cause, count } of fresh) counts.set(cause, (counts.get(cause) ?? 0) + count);
+    // A restart that lost nothing is a gap only if there is no other.
+    const missing = [...counts].filter(([, count]) => count > 0);
+    const shown = missing.length > 0 ? missing : [...counts];
+    return shown.map(([cause, count]) => ({ at: 0, cause, count }));
   }
 
   /** Counts samples by second; most batches lie within one second and are counted at once. */

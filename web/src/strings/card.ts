@@ -57,11 +57,17 @@ export const cardStrings = {
     loss: 'Missing',
     missingShort: 'missing',
     keptBack: (count: string) => `${count} kept back`,
-    keptBackTip:
-      'The flight recorder kept these samples back; they do not count as loss. If the node dropped some of them, the ledger (b) shows how many.',
+    keptBackTip: 'The flight recorder kept these samples back on purpose; they do not count as missing',
+    notHere: (count: string) => `${count} not here`,
+    notHereTip: (count: string, since: string) =>
+      `Besides, this page did not receive ${count} samples that the DAC has or had, since ${since}: see the ledger (b)`,
     hops: (node: string, dac: string, page: string) =>
       `Newest sample: ${node} in its node, ${dac} to the DAC, ${page} to this page`,
-    lossTip: 'Samples that were taken and did not arrive since this page began to watch',
+    /** `since` is empty if it is not known when the DAC started. */
+    lossTip: (since: string) =>
+      `Samples that were taken and did not reach the DAC since it started${since === '' ? '' : ` at ${since}`}. Ledger, fleet and API have the same number.`,
+    lossSince: (since: string) => `since ${since}`,
+    lossUnknown: 'Not known yet: the DAC has not reported it',
     unexplained: (count: string) => `${count} unexplained`,
     historySpan: '60 s',
     history: 'Samples received in each of the last 60 seconds',

@@ -82,8 +82,10 @@ export const fleetStrings = spoken('fleet', {
     live: 'Samples come',
   } satisfies Record<Health, string>,
   missing: (explained: string, unexplained: string) =>
-    `${explained} missing samples with a known cause, ${unexplained} without one`,
-  noneMissing: 'No sample is missing',
+    `${explained} missing samples with a known cause, ${unexplained} without one, since the DAC started`,
+  noneMissing: 'No sample is missing since the DAC started',
+  missingTip:
+    'Samples that were taken and did not reach the DAC since it started, as on cards and in the ledger',
   alarms: (counts: readonly string[]) => (counts.length === 0 ? 'No standing alarm' : counts.join(', ')),
   alarmCount: (count: number, severity: string) => `${count} ${severity}`,
   of: (matched: string, members: string, unit: string) => `${matched} of ${members} ${unit}`,

@@ -15,9 +15,13 @@ export const ledgerStrings = {
     roundTrip: 'Round trip',
     columns: [
       ['Instance', 'The watched instances', 'is-text'],
-      ['Received', 'Samples that arrived since this page began to watch'],
-      ['Missing', 'Samples that were taken and did not arrive'],
+      ['Missing', 'Samples that were taken and did not reach the DAC since it started'],
       ['Cause', 'Causes of the missing samples', 'is-text'],
+      ['Received here', 'Samples that this page received since it was opened'],
+      [
+        'Not received here',
+        'Samples that the DAC has or had, and that this page did not receive since it was opened, with their causes',
+      ],
       ['Rate', 'Measured, over the last second or eight samples'],
       ['Age', 'Time since the newest sample was taken, clocks corrected'],
       ['In node', "Time the newest sample spent in its node, by the node's clock"],
@@ -29,6 +33,10 @@ export const ledgerStrings = {
       ],
       ['Node clock', 'DAC clock minus node clock, and its uncertainty'],
     ] as readonly (readonly [name: string, tip: string, kind?: string])[],
+    /** Says what the numbers count; `dac` is empty if it is not known when the DAC started. */
+    scopes: (dac: string, page: string) =>
+      `Missing: since the DAC started${dac === '' ? '' : ` at ${dac}`}. Cards, the fleet and the API have the same number. Received here and not received here: since this page was opened at ${page}.`,
+    keptBack: (count: string) => `${count} kept back on purpose`,
     within: (offset: string, half: string) => `${offset} \u00b1 ${half}`,
     expected: (age: string) => `expected ${age}`,
     filter: 'Filter by node or instance',
@@ -53,19 +61,18 @@ export const ledgerStrings = {
 
   gaps: {
     title: 'Gaps and interruptions',
-    none: 'No gaps or interruptions since this page began to watch.',
+    none: 'No gaps or interruptions in the samples that this page has.',
     noneOffline: 'The node is offline. See the charts for gaps in its history.',
     missing: (count: string, isOne: boolean) => `${samples(count, isOne)} missing`,
+    /** Says how many samples a gap has; those that a flight recorder kept back are not called missing. */
+    amount: (cause: GapCause, count: string, isOne: boolean) =>
+      cause === 'kept_back' ? `${samples(count, isOne)} kept back` : ledgerStrings.gaps.missing(count, isOne),
     numbers: (from: string, to: string) => (from === to ? `#${from}` : `#${from} to #${to}`),
     /** Describes the cause of a gap; `count` is 0 for an interruption. An unknown cause is shown as it is. */
     describe: (cause: GapCause, count: number): string =>
       (count === 0 ? interruptions.get(cause) : undefined) ?? lossCause(cause)?.meaning ?? cause,
-    /** The same for a gap in the page's own ledger, which cannot tell these two causes apart. */
-    describeHere: (cause: GapCause, count: number): string =>
-      ledgerStrings.gaps.describe(cause, count) +
-      (cause === 'kept_back' ? "; the DAC's ledger shows whether the node dropped some of them" : ''),
-    note: (duration: string, missing: string, cause: string) =>
-      [duration, missing, cause].filter(Boolean).join(' \u00b7 '),
+    note: (duration: string, ...causes: readonly string[]) =>
+      [duration, ...causes].filter(Boolean).join(' \u00b7 '),
     duration: (duration: string) => `after ${duration}`,
   },
 };

@@ -92,7 +92,7 @@ impl Bucket {
     }
 
     fn add(&mut self, mut sample: KeptSample) {
-        sample.dropped = sample.dropped.saturating_add(self.last.dropped);
+        sample.replace(&mut self.last);
         for ((least, greatest), value) in self.extremes.iter_mut().zip(&sample.values) {
             if replaces(value, least, Ordering::Less) {
                 *least = value.clone();

@@ -7,6 +7,7 @@ use super::{
 };
 use oasis_wire::{
     batch::Batch,
+    gap::Gap,
     quantity::{Hertz, Offset, TopicId},
     schema::{InvalidType, ProbeType},
 };
@@ -69,15 +70,15 @@ impl Feed {
         Ok(Self { base: base.clone(), method, writer, last_sequence: 0 })
     }
 
-    /// Processes a batch of the base. A malformed batch has no samples: its samples count as thinned out.
-    pub fn batch(&mut self, bytes: &[u8]) -> Vec<DerivedBatch> {
+    /// Processes a batch of the base, and the gaps before it. A malformed batch has no samples: its samples count as thinned out.
+    pub fn batch(&mut self, bytes: &[u8], gaps_before: &[Gap]) -> Vec<DerivedBatch> {
         let Ok(batch) = Batch::parse(bytes, &self.base) else { return Vec::new() };
         let header = batch.header();
         if header.first_sequence <= self.last_sequence {
             // The node has restarted: the last sample of its previous run has no successor.
             self.method.flush(&mut self.writer);
         }
-        let mut dropped = header.dropped_before.into();
+        let (mut dropped, mut gaps) = (header.dropped_before.into(), gaps_before.to_vec());
         let origin = Origin::from(header);
         for sample in batch.samples() {
             self.last_sequence = sample.sequence;
@@ -87,6 +88,7 @@ impl Feed {
                 time: sample.time,
                 values: sample.values,
                 dropped: std::mem::take(&mut dropped),
+                gaps: std::mem::take(&mut gaps),
                 origin,
             };
             self.method.sample(kept, &mut self.writer);

@@ -19,8 +19,8 @@ impl MaxHz {
 
     pub fn sample(&mut self, mut sample: KeptSample, to: &mut Writer) {
         let period = sample.time / self.period_ns;
-        if let Some(thinned) = self.tail.take() {
-            sample.dropped = sample.dropped.saturating_add(thinned.dropped);
+        if let Some(mut thinned) = self.tail.take() {
+            sample.replace(&mut thinned);
         }
         if self.served == Some(period) {
             self.tail = Some(sample);

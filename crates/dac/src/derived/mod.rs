@@ -21,7 +21,7 @@ use crate::{Cursor, Delivery, Instance, LogBudget, Registry, StartAt, TopicLog, 
 use feed::Feed;
 use oasis_wire::{
     batch,
-    quantity::{Nanos, TopicId},
+    quantity::{Nanos, Offset, TopicId},
     schema::InvalidType,
 };
 use std::{
@@ -176,7 +176,8 @@ impl FeedTask {
         loop {
             while cursor.has_unread() {
                 for segment in cursor.read(SEGMENTS_A_TURN).segments {
-                    let made = self.feed.batch(segment.batch());
+                    let gaps_before = segment.gaps_before().map_or(&[][..], |gaps| gaps);
+                    let made = self.feed.batch(segment.batch(), gaps_before);
                     self.append(made);
                 }
                 silent_at = Instant::now() + period;
@@ -205,10 +206,10 @@ impl FeedTask {
     }
 
     fn append(&self, made: Vec<DerivedBatch>) {
-        for DerivedBatch { batch, count, span, dac_time } in made {
-            self.stream
-                .log
-                .append_covering(batch, count, span, |batch, offset| batch::stamp(batch, offset.0, dac_time));
+        for DerivedBatch { batch, count, gaps_before, span, dac_time } in made {
+            let gaps_before = (!gaps_before.is_empty()).then(|| gaps_before.into());
+            let stamp = |batch: &mut [u8], offset: Offset| batch::stamp(batch, offset.0, dac_time);
+            self.stream.log.append_covering((batch, gaps_before), count, span, stamp);
         }
     }
 

@@ -6,6 +6,8 @@ use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
 use oasis_tls::Peer;
 use oasis_wire::{
     batch::{Batch, Encoder, Fields, Sample, stamp},
+    gap::Gap,
+    loss::Cause,
     quantity::{Epoch, Hertz, Nanos, Offset, Position},
     schema::ProbeType,
     value::{RowWriter, Value},
@@ -90,12 +92,24 @@ fn derive(thinned: Thinning, batches: &[(u32, Vec<Plain>, bool)]) -> TopicLog {
     for (dropped, samples, silent) in batches {
         let count = samples.len() as u16;
         base.append(encode(samples, *dropped), count, |batch, offset| stamp(batch, offset.0, 7));
-        let mut made = feed.batch(base.latest().unwrap().batch());
+        let base = base.latest().unwrap();
+        let header = Batch::parse(base.batch(), &tank()).unwrap().header().first_sequence;
+        // The node drops them for two causes in turn.
+        let gap = |number: u64| Gap {
+            from_sequence: number,
+            to_sequence: number,
+            count: 1,
+            cause: if number % 2 == 0 { Cause::RingFull } else { Cause::KeptBack },
+            run: Uuid::nil(),
+        };
+        let gaps: Vec<Gap> = (header - u64::from(*dropped)..header).map(gap).collect();
+        let mut made = feed.batch(base.batch(), &gaps);
         if *silent {
             made.extend(feed.flush());
         }
-        for DerivedBatch { batch, count, span, dac_time } in made {
-            derived.append_covering(batch, count, span, |batch, offset| stamp(batch, offset.0, dac_time));
+        for DerivedBatch { batch, count, gaps_before, span, dac_time } in made {
+            let appended = (batch, (!gaps_before.is_empty()).then(|| gaps_before.into()));
+            derived.append_covering(appended, count, span, |batch, offset| stamp(batch, offset.0, dac_time));
         }
     }
     derived
@@ -139,6 +153,13 @@ fn assert_accounted(log: &TopicLog, probe_type: &ProbeType) -> Result<(), TestCa
         let header = batch.header();
         prop_assert_eq!(header.offset, segment.first_held().0);
         prop_assert_eq!(header.first_sequence, sequence + 1 + u64::from(header.dropped_before));
+        // What was not thinned out has its causes.
+        let gaps = segment.gaps_before().map_or(&[][..], |gaps| gaps);
+        let count: u64 = gaps.iter().map(|gap| gap.count).sum();
+        prop_assert_eq!(count + segment.thinned(), u64::from(header.dropped_before));
+        prop_assert!(
+            gaps.iter().all(|gap| gap.from_sequence > sequence && gap.to_sequence < header.first_sequence)
+        );
         sequence = header.first_sequence + u64::from(header.count) - 1;
     }
     prop_assert_eq!(next, log.next());

@@ -2,6 +2,7 @@
 
 use oasis_wire::{
     batch::{Encoder, Fields, Header, MAX_BATCH, MAX_VALUES},
+    gap::Gap,
     quantity::{Offset, TopicId},
     schema::{InvalidType, ProbeType},
     value::{self, Value},
@@ -19,7 +20,19 @@ pub(super) struct KeptSample {
     pub values: Vec<Value>,
     /// Samples that the node dropped between the last accounted sample and this one.
     pub dropped: u64,
+    /// The gaps between them, with their causes.
+    pub gaps: Vec<Gap>,
     pub origin: Origin,
+}
+
+impl KeptSample {
+    /// Stands for an earlier sample, which is thinned out: what is missing before that is missing before this one.
+    pub fn replace(&mut self, thinned: &mut Self) {
+        self.dropped = self.dropped.saturating_add(thinned.dropped);
+        let mut gaps = std::mem::take(&mut thinned.gaps);
+        self.gaps.drain(..).for_each(|gap| gap.add_to(&mut gaps));
+        self.gaps = gaps;
+    }
 }
 
 /// The batch header's fields that apply to the sample.
@@ -41,6 +54,8 @@ impl From<&Header> for Origin {
 pub(super) struct DerivedBatch {
     pub batch: Vec<u8>,
     pub count: u16,
+    /// What is missing before it, besides samples thinned out.
+    pub gaps_before: Vec<Gap>,
     /// Samples of the base that it accounts for: its own and those thinned out before them.
     pub span: u64,
     /// When the base's samples arrived.
@@ -57,16 +72,19 @@ pub(super) struct Writer {
     accounted: u64,
     /// Samples dropped by the node before a batch that could not be encoded.
     dropped: u64,
+    /// The gaps before it.
+    gaps: Vec<Gap>,
     open: Option<Open>,
     row: Vec<u8>,
     made: Vec<DerivedBatch>,
 }
 
 /// The open batch.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Open {
     first_sequence: u64,
     dropped_before: u64,
+    gaps_before: Vec<Gap>,
     next_sequence: u64,
     end: u64,
     origin: Origin,
@@ -81,6 +99,7 @@ impl Writer {
             kinds: probe_type.clone(),
             accounted: start.0,
             dropped: 0,
+            gaps: Vec::new(),
             open: None,
             row: Vec::new(),
             made: Vec::new(),
@@ -91,7 +110,7 @@ impl Writer {
     /// within a batch are consecutive.
     pub fn keep(&mut self, kept: &KeptSample) {
         let full = self.encoder.len() >= self.max_samples || self.encoder.bytes_held() > BATCH_BYTES;
-        let follows = self.open.is_some_and(|open| {
+        let follows = self.open.as_ref().is_some_and(|open| {
             (open.end, open.next_sequence, open.origin) == (kept.offset, kept.sequence, kept.origin)
         });
         if full || !follows {
@@ -104,9 +123,12 @@ impl Writer {
         }
         let thinned = kept.offset.saturating_sub(self.accounted);
         let dropped = std::mem::take(&mut self.dropped).saturating_add(kept.dropped);
+        let mut gaps_before = std::mem::take(&mut self.gaps);
+        kept.gaps.iter().for_each(|gap| gap.add_to(&mut gaps_before));
         let open = self.open.get_or_insert(Open {
             first_sequence: kept.sequence,
             dropped_before: thinned.saturating_add(dropped),
+            gaps_before,
             next_sequence: kept.sequence,
             end: kept.offset,
             origin: kept.origin,
@@ -132,10 +154,12 @@ impl Writer {
             // Three times the metrics of a very wide type: no reader could decode it, so it counts as thinned out.
             let thinned = open.end - u64::from(count) - self.accounted;
             self.dropped = self.dropped.saturating_add(open.dropped_before - thinned);
+            self.gaps = open.gaps_before;
             return;
         }
         let span = open.end - std::mem::replace(&mut self.accounted, open.end);
-        self.made.push(DerivedBatch { batch, count, span, dac_time: open.origin.dac_time });
+        let Open { gaps_before, origin, .. } = open;
+        self.made.push(DerivedBatch { batch, count, gaps_before, span, dac_time: origin.dac_time });
     }
 
     /// Returns the batches finished since the last call.

@@ -244,6 +244,10 @@ impl Ledger {
             *restarts = restarts.saturating_sub(begun.lost);
         }
         self.causes.retain(|_, count| *count > 0);
+        let lost_from = begun.last_sequence.saturating_add(1);
+        self.before_next.retain(|gap| {
+            (gap.run, gap.cause, gap.from_sequence) != (begun.run, Cause::NodeRestart, lost_from)
+        });
         // It counts as forgotten, so that the archive's place in the list stays right.
         let before = self.gaps.len();
         self.gaps.retain(|gap| !begun.has_lost(gap));

@@ -94,6 +94,50 @@ fn kept_back_and_invalid_rows_are_not_losses_of_the_ring() {
     );
 }
 
+/// Cause and sequence numbers of the gaps before the batch that was accepted last.
+fn gaps_before(ledger: &mut Ledger) -> Vec<(Cause, u64, u64)> {
+    let gaps = ledger.take_gaps_before();
+    gaps.iter()
+        .flat_map(|gaps| gaps.iter())
+        .map(|gap| (gap.cause, gap.from_sequence, gap.to_sequence))
+        .collect()
+}
+
+#[test]
+fn the_batch_after_a_gap_has_each_cause_and_the_next_one_none() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    assert_eq!(ledger.take_gaps_before(), None);
+    ledger.counters(12, 12, Drops { ring_full: 2, kept_back: 5, ..Drops::default() });
+    ledger.batch(12, 1, 7, NOW);
+    assert_eq!(
+        gaps_before(&mut ledger),
+        [(Cause::Unexplained, 2, 4), (Cause::KeptBack, 5, 9), (Cause::RingFull, 10, 11)]
+    );
+    ledger.batch(13, 1, 0, NOW);
+    assert_eq!(ledger.take_gaps_before(), None);
+    // Datagrams that did not come are noticed before the batch after them.
+    ledger.lost_on_the_way(15, NOW);
+    ledger.counters(17, 17, Drops { ring_full: 3, kept_back: 5, ..Drops::default() });
+    ledger.batch(17, 1, 1, NOW);
+    assert_eq!(gaps_before(&mut ledger), [(Cause::Network, 14, 15), (Cause::RingFull, 16, 16)]);
+}
+
+#[test]
+fn the_loss_at_the_end_of_a_run_comes_before_the_first_batch_of_the_next_unless_it_came_after_all() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    ledger.counters(5, 1, Drops::default());
+    ledger.registered(NEXT_RUN, NOW);
+    ledger.batch(1, 1, 0, NOW);
+    let gaps = ledger.take_gaps_before().unwrap();
+    assert_eq!((gaps[0].cause, gaps[0].count, gaps[0].run), (Cause::NodeRestart, 4, RUN));
+    ledger.counters(3, 1, Drops::default());
+    ledger.registered(RUN, NOW);
+    assert_eq!(causes(&ledger).len(), 1, "that of the second run");
+    ledger.registered(NEXT_RUN, NOW);
+    ledger.batch(2, 2, 0, NOW);
+    assert_eq!(gaps_before(&mut ledger), [(Cause::NodeRestart, 2, 5)], "the first run ended again");
+}
+
 #[test]
 fn consecutive_batches_leave_no_gap() {
     let mut ledger = ledger_that_met_the_node_from_its_start();

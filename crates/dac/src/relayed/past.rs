@@ -1,6 +1,7 @@
 //! Questions about the past of a relayed instance, which its upstream answers.
 
 use oasis_wire::{
+    gap::Gap,
     loss::Cause,
     quantity::{Offset, PortablePosition, Position},
     schema::ProbeType,
@@ -53,6 +54,8 @@ pub enum PastMessage {
     Begin(Position),
     /// A native batch.
     Batch(Vec<u8>),
+    /// Gaps before the batch that follows, which never reached the upstream.
+    GapsBefore(Vec<Gap>),
     /// Missing samples; their offsets, if they are known.
     Gap(Option<Range<Offset>>, Cause),
     /// Offsets count from here on.

@@ -109,7 +109,8 @@ fn append(
     match ledger.batch(first, header.count.into(), dropped, now) {
         Verdict::New => {
             let dac_time = ledger.stamp(now);
-            instance.log.append_without_wake(bytes.to_vec(), header.count, |batch, offset| {
+            let appended = (bytes.to_vec(), ledger.take_gaps_before());
+            instance.log.append_without_wake(appended, header.count, |batch, offset| {
                 batch::stamp(batch, offset.0, dac_time.0);
             });
         }

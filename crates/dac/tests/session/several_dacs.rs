@@ -459,7 +459,7 @@ fn read_before_it_came(samples: u64) -> (Peer, TopicId, Cursor) {
     let upstream = relayed(&dac, true);
     let before = dac.registry.find("a", "beat").unwrap();
     before.begin_relayed_run(Uuid::from_u128(1));
-    before.append_relayed(batch(TopicId(1), 1, samples, 0), 0).unwrap();
+    before.append_relayed(batch(TopicId(1), 1, samples, 0), Vec::new(), 0).unwrap();
     let signal = Arc::<Signal>::default();
     let (mut reader, _) = Cursor::new(before.clone(), StartAt::Earliest, &signal);
     let guard = before.register_demand(Delivery::Every);

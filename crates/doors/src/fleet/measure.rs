@@ -6,7 +6,7 @@ use super::{
     selection::Selection,
 };
 use oasis_dac::{Dac, Instance, SchemaHash};
-use oasis_wire::batch::Batch;
+use oasis_wire::{batch::Batch, loss::Cause};
 use serde_json::Value as Json;
 use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
@@ -40,9 +40,12 @@ impl Measure {
         alarms: &AlarmsByInstance,
         known: Option<&Row>,
     ) -> Row {
-        let (received, missing, unexplained, run) = {
+        let (received, lost, unexplained, run) = {
             let ledger = instance.ledger();
-            (ledger.received, ledger.missing, ledger.unexplained, ledger.run())
+            // A flight recorder keeps samples back on purpose.
+            let kept_back = ledger.causes.get(&Cause::KeptBack).copied().unwrap_or_default();
+            let lost = ledger.missing.saturating_sub(kept_back);
+            (ledger.received, lost, ledger.unexplained, ledger.run())
         };
         let state = instance.state();
         let is_online = self.run_of(dac, &instance.node).is_some_and(|online| Some(online) == run);
@@ -60,7 +63,7 @@ impl Measure {
             hertz: state.hertz.map(|hertz| hertz.get()),
             arrived,
             received,
-            explained: missing.saturating_sub(unexplained),
+            explained: lost.saturating_sub(unexplained),
             unexplained,
             alarms: counts(alarms, instance),
             values,

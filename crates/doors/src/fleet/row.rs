@@ -29,7 +29,7 @@ pub struct Row {
     /// When the newest batch arrived, on the DAC's clock; 0 before the first.
     pub arrived: u64,
     pub received: u64,
-    /// Missing samples with a known cause.
+    /// Missing samples with a known cause, without those that a flight recorder kept back.
     pub explained: u64,
     /// Missing samples without one.
     pub unexplained: u64,

@@ -121,5 +121,5 @@ pub enum NextStep {
 /// Returns a batch of the archive as a segment, which doors write.
 pub fn segment(batch: &Batch) -> Segment {
     let count = u16::try_from(batch.offsets.end.0 - batch.offsets.start.0).unwrap_or(u16::MAX);
-    Segment::new(batch.bytes.clone(), batch.offsets.start, count)
+    Segment::new(batch.bytes.clone(), batch.offsets.start, count).after_gaps(batch.gaps_before.clone())
 }

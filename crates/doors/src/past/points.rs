@@ -10,6 +10,7 @@ use oasis_store::{
     points::{Missing, Points, Span},
 };
 use oasis_wire::{
+    loss::Cause,
     schema::{MetricType, ProbeType},
     value::real_word,
 };
@@ -79,9 +80,10 @@ impl Fetcher {
     }
 }
 
-/// Returns the cause of missing samples. The ledger may know more about the latest ones.
+/// Returns the cause of missing samples. The ledger may know the one of samples that neither the archive nor the log explains.
 fn cause(gap: &Missing, instance: &Instance) -> Value {
-    let Some((run, numbers)) = &gap.numbers else { return json!(gap.cause) };
+    let is_open = matches!(gap.cause, Cause::NodeDropped | Cause::BeforeEpoch | Cause::Unexplained);
+    let Some((run, numbers)) = gap.numbers.as_ref().filter(|_| is_open) else { return json!(gap.cause) };
     let ledger = instance.ledger();
     let mut known = ledger.gaps.iter().filter(|known| {
         known.run == *run && known.from_sequence < numbers.end && numbers.start <= known.to_sequence

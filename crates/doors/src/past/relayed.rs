@@ -8,6 +8,7 @@ use oasis_history::{Batch, Piece, Start};
 use oasis_store::{ReadError, Series};
 use oasis_wire::{
     batch::{self, Header},
+    gap::Gap,
     quantity::{Epoch, Offset, Position},
     schema::{MetricType, ProbeType},
 };
@@ -39,6 +40,8 @@ pub struct Answer {
     join: Option<Position>,
     /// The reader has had samples of another epoch.
     pub(super) follows: bool,
+    /// What is missing before the next batch.
+    gaps_before: Vec<Gap>,
 }
 
 impl Fetcher {
@@ -107,7 +110,7 @@ impl Fetcher {
         let messages = self.instance.ask_upstream(Question::Samples(question));
         let messages = messages.ok_or_else(|| failed("the instance is not relayed any more: ask again"))?;
         let (epoch, probe_type) = (self.instance.log.epoch(), self.instance.probe_type.clone());
-        Ok(Answer { messages, epoch, probe_type, join, follows: false })
+        Ok(Answer { messages, epoch, probe_type, join, follows: false, gaps_before: Vec::new() })
     }
 
     /// Returns where the log here begins, with the time of its oldest sample, and how many samples it has. Waits a moment for the first
@@ -146,9 +149,15 @@ impl Fetcher {
                 }
                 PastMessage::Batch(batch) => {
                     bytes += batch.len();
-                    let (batch, end) = self.batch(batch, &answer)?;
+                    let gaps_before = std::mem::take(&mut answer.gaps_before);
+                    let (batch, end) = self.batch(batch, gaps_before, &answer)?;
                     after = Position { epoch: answer.epoch, offset: end };
                     Item::Piece(Piece::Samples(batch))
+                }
+                PastMessage::GapsBefore(gaps) => {
+                    bytes += size_of_val(&*gaps);
+                    gaps.into_iter().for_each(|gap| gap.add_to(&mut answer.gaps_before));
+                    continue;
                 }
                 PastMessage::Gap(offsets, cause) => {
                     after.offset = offsets.as_ref().map_or(after.offset, |offsets| offsets.end);
@@ -193,7 +202,12 @@ impl Fetcher {
         PastPart { begin, items, then: NextStep::Log { at, is_missing: false } }
     }
 
-    fn batch(&self, bytes: Vec<u8>, answer: &Answer) -> Result<(Batch, Offset), ReadError> {
+    fn batch(
+        &self,
+        bytes: Vec<u8>,
+        gaps_before: Vec<Gap>,
+        answer: &Answer,
+    ) -> Result<(Batch, Offset), ReadError> {
         let invalid = |error| failed(&format!("the upstream sent an invalid batch: {error}"));
         let header: Header = batch::check(&bytes, &answer.probe_type).map_err(invalid)?;
         let offsets = Offset(header.offset)..Offset(header.offset.saturating_add(header.count.into()));
@@ -206,8 +220,13 @@ impl Fetcher {
             probe_type: answer.probe_type.clone(),
         };
         let end = offsets.end;
-        let batch =
-            Batch { series: Arc::new(series), bytes: Bytes::from(bytes), wanted: offsets.clone(), offsets };
+        let batch = Batch {
+            series: Arc::new(series),
+            bytes: Bytes::from(bytes),
+            wanted: offsets.clone(),
+            offsets,
+            gaps_before: (!gaps_before.is_empty()).then(|| gaps_before.into()),
+        };
         Ok((batch, end))
     }
 

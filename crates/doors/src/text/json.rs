@@ -7,6 +7,7 @@ use bytes::Bytes;
 use oasis_dac::{Delivery, Instance, Segment, SkippedRange};
 use oasis_wire::{
     batch::Batch,
+    gap::Gap,
     loss::Cause,
     quantity::{Epoch, Offset},
     schema::{Metric, MetricType, ProbeType},
@@ -30,6 +31,8 @@ struct Samples<'a> {
     node_time: Value,
     dac_time: Value,
     dropped_before: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gaps_before: Option<&'a [Gap]>,
     thinned: u64,
     samples: sample_text::Samples<'a>,
 }
@@ -52,6 +55,7 @@ pub fn samples(source: &Source, segment: &Segment, wanted: &Range<Offset>, integ
         node_time: integers.write(header.node_time),
         dac_time: integers.write(header.dac_time),
         dropped_before: if is_whole { dropped } else { 0 },
+        gaps_before: segment.gaps_before().filter(|_| is_whole).map(|gaps| &**gaps),
         thinned,
         samples: sample_text::Samples {
             batch: &batch,

@@ -12,7 +12,7 @@ use crate::{
 };
 use axum::http::HeaderMap;
 use oasis_archive::Archive;
-use oasis_channel::frame::Frame;
+use oasis_channel::{Drops, frame::Frame};
 use oasis_dac::{Config, Dac, now};
 use oasis_handler::Supervisor;
 use oasis_wire::{
@@ -20,8 +20,9 @@ use oasis_wire::{
     schema::ProbeType,
 };
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// An archive that stores on request.
 fn archive(folder: &std::path::Path, dac: &Arc<Dac>) -> (Arc<Archive>, Supervisor) {
@@ -325,4 +326,24 @@ async fn readers_of_arrow_share_the_memory_of_unread_answers() {
     };
     tokio::time::timeout(std::time::Duration::from_secs(60), freed).await.unwrap();
     assert!(ask().await.is_ok());
+}
+
+#[tokio::test]
+async fn samples_after_a_gap_have_its_causes_and_a_reader_in_the_middle_of_the_batch_does_not() {
+    let dac = Dac::new(Config::default());
+    let mut plant = Plant::connect(&dac);
+    plant.send(1, 3);
+    plant.drop_samples(1, Drops { ring_full: 2, kept_back: 4, ..Drops::default() });
+    plant.send(1, 3);
+    plant.send(1, 1);
+    let doors = Doors::new(dac.clone(), DoorsConfig::default(), None).unwrap();
+    let query = "node=plant&instance=counter&from=earliest";
+    let gaps = |text: &String| serde_json::from_str::<Value>(text).unwrap()["gaps_before"].clone();
+    let read: Vec<Value> = texts(&doors, query).await.iter().map(gaps).collect();
+    let gap = |from: u64, to: u64, cause: &str| json!({"from_sequence": from, "to_sequence": to, "count": to - from + 1, "cause": cause, "run": Uuid::from_u128(1)});
+    let both = json!([gap(4, 7, "kept_back"), gap(8, 9, "ring_full")]);
+    assert_eq!(read, [Value::Null, both, Value::Null]);
+    let resumed = format!("node=plant&instance=counter&resume={}:4", dac.epoch());
+    let read: Vec<Value> = texts(&doors, &resumed).await.iter().map(gaps).collect();
+    assert_eq!(read, [Value::Null, Value::Null]);
 }

@@ -82,6 +82,8 @@ pub struct Subscription {
     /// Version of the last batch that was shown [ahead](oasis_dac::Ahead) of its turn; [`AHEAD_UNWANTED`] if the
     /// subscriber does not ask for that.
     pub ahead: u64,
+    /// Whether it receives what is missing before batches.
+    pub has_gaps: bool,
     /// The subscriber's demand for a rate, which ends when this is dropped.
     pub asking: DemandGuard,
 }

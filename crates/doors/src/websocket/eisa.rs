@@ -57,7 +57,7 @@ impl Shard {
             return self.unanswerable(key, "too_many_subscriptions");
         }
         if !self.reads(key, found.topic) {
-            self.subscribe(key, found, StartAt::Now, (Options::default(), Delivery::Every), None);
+            self.subscribe(key, found, StartAt::Now, (Options::default(), Delivery::Every, false), None);
         }
     }
 

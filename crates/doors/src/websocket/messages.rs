@@ -13,6 +13,7 @@ use oasis_dac::{Delivery, NamedRequest, Options, Overflow, SchemaHash, Segment, 
 use oasis_websocket::{Opcode, frame};
 use oasis_wire::{
     batch,
+    gap::Gap,
     loss::Cause,
     quantity::{Epoch, Hertz, Offset, TopicId},
     schema::ProbeType,
@@ -68,6 +69,9 @@ pub struct Watch {
     /// Statistics besides.
     #[serde(default)]
     pub statistics: bool,
+    /// With statistics, also the causes of missing samples.
+    #[serde(default)]
+    pub causes: bool,
     #[serde(default)]
     pub schemas: SchemaDelivery,
 }
@@ -94,6 +98,9 @@ pub struct Subscribe {
     /// Whether to show samples before their turn while the node has a backlog.
     #[serde(default)]
     pub ahead: bool,
+    /// Whether to announce what is missing before a batch, with its causes.
+    #[serde(default)]
+    pub gaps: bool,
     from: Option<Value>,
     to: Option<Value>,
     last: Option<Value>,
@@ -163,6 +170,10 @@ pub enum Answer {
         #[serde(flatten)]
         range: Option<Missing>,
         cause: Cause,
+    },
+    GapsBefore {
+        topic: TopicId,
+        gaps: Arc<[Gap]>,
     },
     Epoch {
         topic: TopicId,
@@ -255,6 +266,14 @@ impl Answer {
     /// Appends it as a message.
     pub fn put(&self, out: &mut Vec<u8>) {
         frame::write_message(Opcode::Text, &self.json(), out);
+    }
+}
+
+/// Appends the announcement of what is missing directly before the wanted samples of a segment, if anything is. A reader that begins in the
+/// middle of a batch has received it.
+pub fn put_gaps_before(topic: TopicId, segment: &Segment, wanted: &Range<Offset>, out: &mut Vec<u8>) {
+    if let Some(gaps) = segment.gaps_before().filter(|_| wanted.start <= segment.first_held()) {
+        Answer::GapsBefore { topic, gaps: gaps.clone() }.put(out);
     }
 }
 

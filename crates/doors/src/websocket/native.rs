@@ -162,7 +162,7 @@ impl Shard {
         let is_at_its_log = source.is_none();
         let past = PastState::new(times.until, source, id);
         let asked = wanted.rate.map_or(options.delivery, Delivery::MaxHz);
-        let begun = self.subscribe(key, stream.clone(), from, (options, asked), past);
+        let begun = self.subscribe(key, stream.clone(), from, (options, asked, wanted.gaps), past);
         if wanted.ahead {
             self.show_ahead(key, topic);
         }

@@ -68,10 +68,10 @@ impl Subscription {
     }
 }
 
-async fn read(fetcher: Fetcher, source: Source) -> Piece {
+async fn read(fetcher: Fetcher, source: Source, has_gaps: bool) -> Piece {
     let topic = fetcher.instance.topic;
     match fetcher.fetch(source).await {
-        Ok(fetched) => Ok(RenderedPart::new(topic, fetched)),
+        Ok(fetched) => Ok(RenderedPart::new(topic, has_gaps, fetched)),
         Err(error) => {
             tracing::error!(%error, "the archive cannot be read");
             Err(error.to_string())
@@ -105,14 +105,14 @@ impl Shard {
         let mut wanted = connection.subscriptions.iter_mut();
         let found = wanted.find_map(|subscription| Some((subscription.ask()?, subscription)));
         let Some((source, subscription)) = found else { return };
-        let (slot, until) = (subscription.topic, subscription.until());
+        let (slot, until, has_gaps) = (subscription.topic, subscription.until(), subscription.has_gaps);
         let Some(topic) = self.topics.get(slot) else { return };
         self.next_serial += 1;
         let (serial, inbox) = (self.next_serial, self.inbox.clone());
         let id = ConnectionId { key, serial: connection.serial };
         let fetcher = fetcher(&topic.instance, until, &self.around.archived);
         let task = self.around.runtime.spawn(async move {
-            let piece = Box::new(read(fetcher, source).await);
+            let piece = Box::new(read(fetcher, source, has_gaps).await);
             inbox.post(Event::Past { connection: id, serial, piece });
         });
         let reading = Reading { topic: slot, serial, piece: None, _task: Task(task.abort_handle()) };

@@ -1,6 +1,6 @@
 //! State of a subscription that reads the past, and the pieces that it receives.
 
-use super::messages::{Answer, put_samples};
+use super::messages::{Answer, put_gaps_before, put_samples};
 use crate::past::{Item, NextStep, PastPart, Source, segment};
 use bytes::Bytes;
 use oasis_history::Piece as HistoryPiece;
@@ -77,12 +77,12 @@ pub struct RenderedPart {
 }
 
 impl RenderedPart {
-    /// Renders a piece as messages of this topic.
-    pub fn new(topic: TopicId, PastPart { begin, items, then }: PastPart) -> Self {
+    /// Renders a piece as messages of this topic, with or without announcements of gaps.
+    pub fn new(topic: TopicId, has_gaps: bool, PastPart { begin, items, then }: PastPart) -> Self {
         let mut out = Vec::new();
         for (item, after) in items {
             match item {
-                Item::Piece(piece) => put_piece(topic, &piece, after, &mut out),
+                Item::Piece(piece) => put_piece((topic, has_gaps), &piece, after, &mut out),
                 Item::Points(json) => frame::write_message(Opcode::Text, &json, &mut out),
             }
         }
@@ -90,10 +90,14 @@ impl RenderedPart {
     }
 }
 
-fn put_piece(topic: TopicId, piece: &HistoryPiece, after: Position, out: &mut Vec<u8>) {
+fn put_piece((topic, has_gaps): (TopicId, bool), piece: &HistoryPiece, after: Position, out: &mut Vec<u8>) {
     match piece {
         HistoryPiece::Samples(batch) => {
-            put_samples(topic, &batch.series.probe_type, &segment(batch), &batch.wanted, out);
+            let segment = segment(batch);
+            if has_gaps {
+                put_gaps_before(topic, &segment, &batch.wanted, out);
+            }
+            put_samples(topic, &batch.series.probe_type, &segment, &batch.wanted, out);
         }
         HistoryPiece::Gap { offsets, cause, .. } => Answer::gap(topic, offsets.clone(), *cause).put(out),
         HistoryPiece::Epoch => {

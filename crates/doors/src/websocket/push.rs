@@ -19,13 +19,13 @@ use std::{mem, sync::Arc, time::Instant};
 pub(super) const WRITE: usize = 64 * 1024;
 
 impl Shard {
-    /// Adds a subscription, which asks for the rate of a delivery; answers where it begins and whether the position belonged to another epoch. One that has a past begins with that.
+    /// Adds a subscription, which asks for the rate of a delivery, and perhaps for what is missing before batches; answers where it begins and whether the position belonged to another epoch. One that has a past begins with that.
     pub(super) fn subscribe(
         &mut self,
         key: usize,
         instance: Arc<Instance>,
         from: StartAt,
-        (options, asked): (Options, Delivery),
+        (options, asked, has_gaps): (Options, Delivery, bool),
         past: Option<Box<PastState>>,
     ) -> Option<(Offset, bool)> {
         self.connections.get(key)?;
@@ -37,7 +37,8 @@ impl Shard {
         let asking = instance.register_demand(asked);
         let options = instance.options_from(from, options);
         let ahead = AHEAD_UNWANTED;
-        connection.subscriptions.push(Subscription { topic, place, next, options, past, ahead, asking });
+        let subscription = Subscription { topic, place, next, options, past, ahead, has_gaps, asking };
+        connection.subscriptions.push(subscription);
         self.enqueue(key);
         self.read_past(key);
         Some((next, epoch_changed))
@@ -177,9 +178,10 @@ impl Shard {
                     self.served.push(subscription.topic);
                 }
                 let place = (subscription.next, subscription.until());
+                let format = if subscription.has_gaps { Format::NativeWithGaps } else { format };
                 let burst = topic.burst(format, subscription.options, place, room);
                 if burst.is_late
-                    && format == Format::Native
+                    && format.is_native()
                     && subscription.go_back(&topic.instance, &self.around.archived)
                 {
                     is_late = true;

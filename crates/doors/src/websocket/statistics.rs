@@ -6,7 +6,7 @@
 
 use super::{
     messages::Answer,
-    statistics_rows::{InstanceRow, NodeRow, StatisticsView},
+    statistics_rows::{InstanceRow, NodeRow, StatisticsView, WrittenRow},
 };
 use crate::{permissions::Caller, view};
 use bytes::Bytes;
@@ -16,6 +16,7 @@ use oasis_wire::quantity::TopicId;
 use std::{
     collections::{BTreeMap, HashMap},
     ops::Bound::{Excluded, Included, Unbounded},
+    sync::Arc,
     time::Instant,
 };
 
@@ -58,6 +59,8 @@ pub struct StatisticsReader {
     walk: Option<(u64, Place)>,
     /// Bytes of it so far.
     bytes: usize,
+    /// Whether it gets causes.
+    has_causes: bool,
 }
 
 /// A part of what changed.
@@ -78,8 +81,8 @@ pub struct Statistics {
     instances: BTreeMap<TopicId, Tracked<InstanceRow>>,
     /// What the next round has compared, while it is under way.
     comparing: Option<Place>,
-    /// Pieces of this round, by the round before them and their place.
-    made: HashMap<(u64, Place), Piece>,
+    /// Pieces of this round, by the round before them, their place, and whether they have causes.
+    made: HashMap<(u64, Place, bool), Piece>,
     /// When the next round may begin.
     pub(super) not_before: Option<Instant>,
     /// Whether any client reads statistics.
@@ -89,6 +92,16 @@ pub struct Statistics {
 }
 
 impl StatisticsReader {
+    /// A client that has received nothing yet.
+    pub fn new(has_causes: bool) -> Self {
+        Self { has_causes, ..Self::default() }
+    }
+
+    /// The same client at another shard, which counts its own rounds.
+    pub fn start_again(&self) -> Self {
+        Self::new(self.has_causes)
+    }
+
     /// Goes on to a round, if the client has not received it. Returns whether there is more to send.
     pub(super) fn follow(&mut self, round: u64) -> bool {
         if self.walk.is_none() && self.since < round {
@@ -150,8 +163,9 @@ impl Statistics {
             Place::Instance(after) => {
                 let page = registry.instances_after(after, COMPARED);
                 for instance in &page {
-                    let known = self.instances.get(&instance.topic).map(|tracked| tracked.row);
-                    update(&mut self.instances, instance.topic, instance_row(instance, known), round);
+                    let known = self.instances.get(&instance.topic).map(|tracked| &tracked.row);
+                    let row = instance_row(instance, known);
+                    update(&mut self.instances, instance.topic, row, round);
                 }
                 let last = page.last().filter(|_| page.len() == COMPARED).map(|instance| instance.topic);
                 let range = (after.map_or(Unbounded, Excluded), last.map_or(Unbounded, Included));
@@ -173,14 +187,14 @@ impl Statistics {
     /// Returns the next piece for a client, and whether it had to be made for it; none if the client has this round.
     pub(super) fn next(&mut self, reader: &StatisticsReader) -> Option<(Piece, bool)> {
         let (_, place) = reader.walk.as_ref()?;
-        let place = (reader.since, place.clone());
+        let place = (reader.since, place.clone(), reader.has_causes);
         if let Some(made) = self.made.get(&place) {
             return Some((made.clone(), false));
         }
         if self.made.len() >= KEPT {
             self.made.clear();
         }
-        let piece = self.piece(reader.since, &place.1, &|_| true, &|_| true);
+        let piece = self.piece(reader, &place.1, &|_| true, &|_| true);
         self.made.insert(place, piece.clone());
         Some((piece, true))
     }
@@ -196,13 +210,13 @@ impl Statistics {
         let sees_node = |name: &str| caller.sees_node(name);
         let sees =
             |topic| registry.instance(topic).is_some_and(|found| caller.sees(&found.node, &found.name));
-        Some((self.piece(reader.since, place, &sees_node, &sees), true))
+        Some((self.piece(reader, place, &sees_node, &sees), true))
     }
 
-    /// Returns what changed after a round, from a place on, of the nodes and instances that the reader sees.
+    /// Returns what changed after the last round of a reader, from a place on, of the nodes and instances that it sees.
     fn piece(
         &self,
-        since: u64,
+        &StatisticsReader { since, has_causes, .. }: &StatisticsReader,
         from: &Place,
         sees_node: &dyn Fn(&str) -> bool,
         sees: &dyn Fn(TopicId) -> bool,
@@ -224,7 +238,8 @@ impl Statistics {
         if let Some(Place::Instance(after)) = next {
             next = None;
             for (topic, tracked) in self.instances.range((after.map_or(Unbounded, Excluded), Unbounded)) {
-                instances.extend((tracked.changed > since && sees(*topic)).then_some(tracked.row));
+                let is_wanted = tracked.changed > since && sees(*topic);
+                instances.extend(is_wanted.then(|| WrittenRow { row: tracked.row.clone(), has_causes }));
                 looked = looked.saturating_sub(1);
                 if looked == 0 || nodes.len() + instances.len() >= ROWS {
                     next = Some(Place::Instance(Some(*topic)));
@@ -237,7 +252,7 @@ impl Statistics {
     }
 }
 
-fn written(nodes: Vec<NodeRow>, instances: Vec<InstanceRow>) -> Bytes {
+fn written(nodes: Vec<NodeRow>, instances: Vec<WrittenRow>) -> Bytes {
     let view = StatisticsView { dac_time: now().0, nodes, instances };
     let mut out = Vec::new();
     frame::write_message(Opcode::Text, &Answer::Statistics(Box::new(view)).json(), &mut out);
@@ -260,15 +275,19 @@ fn node_row(node: &Node) -> NodeRow {
     }
 }
 
-fn instance_row(instance: &Instance, known: Option<InstanceRow>) -> InstanceRow {
+fn instance_row(instance: &Instance, known: Option<&InstanceRow>) -> InstanceRow {
     let ledger = instance.ledger();
     let (received, missing) = (ledger.received, ledger.missing);
+    let causes = match known.and_then(|known| known.causes.as_ref()) {
+        Some(known) if **known == ledger.causes => Some(known.clone()),
+        _ => (missing > 0).then(|| Arc::new(ledger.causes.clone())),
+    };
     drop(ledger);
     let arrived = match known {
-        Some(InstanceRow(_, before, _, arrived)) if before == received => arrived,
+        Some(known) if known.received == received => known.arrived,
         _ => instance.arrived().0,
     };
-    InstanceRow(instance.topic.0, received, missing, arrived)
+    InstanceRow { topic: instance.topic.0, received, missing, arrived, causes }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{
     inbox::TopicWaker,
-    messages::{Answer, put_samples},
+    messages::{Answer, put_gaps_before, put_samples},
     packets,
 };
 use bytes::Bytes;
@@ -23,10 +23,19 @@ const SHARED: usize = 8;
 pub enum Format {
     /// One native batch in each message.
     Native,
+    /// The same, and before a batch that something is missing before a message about that.
+    NativeWithGaps,
     /// One EISA packet in each message.
     Eisa,
     /// All EISA packets of a burst in one message.
     PackedEisa,
+}
+
+impl Format {
+    /// Whether it is that of `oasis.v1`.
+    pub fn is_native(self) -> bool {
+        matches!(self, Self::Native | Self::NativeWithGaps)
+    }
 }
 
 /// Whole messages for all readers that want the same samples in the same format.
@@ -132,7 +141,7 @@ impl Topic {
         let (mut bytes, mut packed, mut end) = (Vec::new(), Vec::new(), turn.wanted);
         let (mut over, is_past_after) = (turn.is_over.then_some("overflow"), turn.is_past_after);
         let is_late = turn.skipped.is_some_and(|skipped| skipped.cause == Cause::LogRetention);
-        if let (Some(skipped), Format::Native) = (turn.skipped, format) {
+        if let Some(skipped) = turn.skipped.filter(|_| format.is_native()) {
             // In the format of 2012 a gap has no message: the sequence numbers show it.
             Answer::skipped(self.instance.topic, &skipped).put(&mut bytes);
         }
@@ -148,6 +157,10 @@ impl Topic {
             end = wanted.end;
             match format {
                 Format::Native => self.put_samples(&segment, &wanted, &mut bytes),
+                Format::NativeWithGaps => {
+                    put_gaps_before(self.instance.topic, &segment, &wanted, &mut bytes);
+                    self.put_samples(&segment, &wanted, &mut bytes);
+                }
                 Format::Eisa => packets::put(&self.instance, &segment, &mut bytes),
                 Format::PackedEisa => packets::append(&self.instance, &segment, &mut packed),
             }

@@ -9,6 +9,7 @@ use super::{
     end::End,
     messages::{SchemaDelivery, Watch},
     shard::Shard,
+    statistics::StatisticsReader,
 };
 use crate::delta::RegistryPosition;
 use bytes::Bytes;
@@ -53,7 +54,8 @@ impl Shard {
             client.is_behind = !wanted.deltas;
             let cursor = RegistryPosition::in_epoch(wanted.resume, epoch);
             client.deltas = wanted.deltas.then(|| Box::new(DeltaReader::new(cursor)));
-            client.statistics = wanted.statistics.then(Default::default);
+            let statistics = || Box::new(StatisticsReader::new(wanted.causes));
+            client.statistics = wanted.statistics.then(statistics);
             client.schemas = (wanted.schemas == SchemaDelivery::Once).then(Default::default);
             self.picture.is_due |= !wanted.deltas;
             self.deltas.is_due |= wanted.deltas;
@@ -99,7 +101,7 @@ impl Shard {
         // A change may have been reported to both shards while the client was at neither.
         client.is_behind |= client.watches && client.pictured != version;
         // Each shard counts its own rounds of statistics.
-        client.statistics = client.statistics.is_some().then(Default::default);
+        client.statistics = client.statistics.as_ref().map(|reader| Box::new(reader.start_again()));
         self.picture.is_due |= client.is_behind;
         self.deltas.is_due |= client.deltas.is_some();
         self.statistics.is_due |= client.statistics.is_some();

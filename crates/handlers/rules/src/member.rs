@@ -208,7 +208,7 @@ impl Member {
     pub fn take(&mut self, input: &Input) -> Result<Option<Came>, Damaged> {
         let Some((piece, after)) = self.pieces.pop_front() else { return Ok(None) };
         self.at = Some(after);
-        let Piece::Samples(Batch { series, bytes, offsets, wanted }) = piece else { return Ok(None) };
+        let Piece::Samples(Batch { series, bytes, offsets, wanted, .. }) = piece else { return Ok(None) };
         if !input.reads(&series.probe_type) {
             return Ok(None);
         }

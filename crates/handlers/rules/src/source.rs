@@ -406,7 +406,7 @@ impl Source {
     }
 
     fn batch(&mut self, around: Surroundings<'_>, batch: Batch, found: &mut Found) {
-        let Batch { series, bytes, offsets, wanted } = batch;
+        let Batch { series, bytes, offsets, wanted, .. } = batch;
         let gap = self.gap.take();
         let Ok(decoded) = batch::Batch::parse(&bytes, &series.probe_type) else {
             found.unreadable += 1;

@@ -76,7 +76,7 @@ impl Other {
         let mut batch = Vec::new();
         encoder.finish(fields, &mut batch);
         instance.begin_relayed_run(Uuid::from_u128(1));
-        assert!(instance.append_relayed(batch, now().0.cast_signed()).unwrap());
+        assert!(instance.append_relayed(batch, Vec::new(), now().0.cast_signed()).unwrap());
     }
 }
 

@@ -15,11 +15,12 @@ use crate::{
 use anyhow::{Context, anyhow, bail};
 use oasis_client::{ClientError, DacAddress, Server};
 use oasis_format::visible::Visible;
-use oasis_wire::{batch::Header, schema::ProbeType};
+use oasis_wire::{batch::Header, gap::Gap, schema::ProbeType};
 use place::Place;
 use presence::Presence;
 use printer::{Printer, gap};
 use route::Route;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -48,6 +49,8 @@ struct FollowedInstance {
     /// None until it is subscribed to.
     schema: Option<ProbeType>,
     place: Place,
+    /// What is missing before the next batch.
+    gaps_before: Vec<Gap>,
     /// Whether no more samples come.
     is_over: bool,
 }
@@ -106,6 +109,7 @@ fn subscription(target: &Target, resume: Option<String>, arguments: &Tail) -> Va
     let mut request = json!({
         "op": "subscribe", "node": target.node, "instance": target.instance, "to": arguments.to,
         "delivery": arguments.delivery, "overflow": arguments.overflow,
+        "gaps": true,
     });
     if arguments.ahead {
         request["ahead"] = true.into();
@@ -414,6 +418,11 @@ impl Follower {
                 followed.place.move_to(message);
                 gap(&followed.target, message).iter().for_each(|gap| eprintln!("{gap}"));
             }
+            Some("gaps_before") => {
+                // One that a later DAC writes in another way is counted by the numbers.
+                followed.gaps_before = Vec::deserialize(&message["gaps"]).unwrap_or_default();
+                followed.gaps_before.retain(Gap::is_valid);
+            }
             _ => {}
         }
         Ok(())
@@ -422,7 +431,7 @@ impl Follower {
 
 impl FollowedInstance {
     fn new(target: Target) -> Self {
-        Self { target, schema: None, place: Place::default(), is_over: false }
+        Self { target, schema: None, place: Place::default(), gaps_before: Vec::new(), is_over: false }
     }
 }
 

@@ -260,7 +260,7 @@ fn read_in_order(archive: &History, extent: &Extent, ranked: &[Entry]) -> Result
 
 /// The samples of a batch in a topic log that are not stored.
 fn unstored((_, held, from): (Times, LogBatch, Offset)) -> Taken {
-    let LogBatch { series, batch, offsets } = held;
+    let LogBatch { series, batch, offsets, .. } = held;
     let index =
         |offset: Offset| usize::try_from(offset.0.saturating_sub(offsets.start.0)).unwrap_or(usize::MAX);
     Taken::Batch(series, batch, index(from.max(offsets.start))..index(offsets.end))

@@ -62,7 +62,7 @@ impl Held {
             probe_type: self.0.clone(),
         };
         let offsets = Offset(first as u64)..Offset((first + records.len()) as u64);
-        LogBatch { series: series.into(), batch: batch.into(), offsets }
+        LogBatch { series: series.into(), batch: batch.into(), offsets, gaps_before: None }
     }
 }
 

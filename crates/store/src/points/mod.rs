@@ -13,6 +13,7 @@ use crate::{
 };
 use oasis_wire::{
     batch::Header,
+    gap::Gap,
     loss::Cause,
     quantity::{Epoch, Offset, Position},
     schema::ProbeType,
@@ -112,6 +113,8 @@ pub struct Arrival<'a> {
     pub count: u64,
     /// Sequence number of its last sample.
     pub last_sequence: u64,
+    /// Gaps before its first sample with known causes.
+    pub gaps_before: &'a [Gap],
 }
 
 impl Points {
@@ -279,7 +282,18 @@ impl Points {
                 true if u64::from(dropped) >= lost => Cause::NodeDropped,
                 true => Cause::Unexplained,
             };
-            self.miss(gap(lost, cause, Some((arrival.run, numbers))));
+            let mut left = lost;
+            for known in arrival.gaps_before.iter().filter(|known| known.run == arrival.run) {
+                let known_numbers = known.from_sequence..known.to_sequence.saturating_add(1);
+                let is_here = numbers.start <= known_numbers.start && known_numbers.end <= numbers.end;
+                if is_here && known.count <= left {
+                    left -= known.count;
+                    self.miss(gap(known.count, known.cause, Some((arrival.run, known_numbers))));
+                }
+            }
+            if left > 0 {
+                self.miss(gap(left, cause, Some((arrival.run, numbers))));
+            }
         }
     }
 
@@ -367,6 +381,7 @@ impl<'a> Arrival<'a> {
             times: (entry.min_time, entry.max_time),
             count: entry.count.into(),
             last_sequence: entry.last_sequence,
+            gaps_before: &[],
         }
     }
 

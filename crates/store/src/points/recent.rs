@@ -144,6 +144,7 @@ mod tests {
                 times: (first * MINUTE, last * MINUTE),
                 count: IN_BATCH,
                 last_sequence: last + 1,
+                gaps_before: &[],
             };
             points.add(&arrival, Ok(&batch), |_| (Offset(u64::MAX), oasis_wire::loss::Cause::ArchiveLag));
         }

@@ -147,6 +147,7 @@ impl Extent {
             times: (self.min_time, self.max_time),
             count: self.end.0.saturating_sub(self.first.0),
             last_sequence: self.last_sequence,
+            gaps_before: &[],
         }
     }
 

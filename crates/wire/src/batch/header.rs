@@ -56,6 +56,11 @@ pub struct Fields {
 }
 
 impl Header {
+    /// Returns the sequence number of the last sample.
+    pub const fn last_sequence(&self) -> u64 {
+        self.first_sequence.saturating_add((self.count as u64).saturating_sub(1))
+    }
+
     /// Reads the header and ignores the bytes after it.
     pub fn parse(bytes: &[u8]) -> Result<Self, BatchError> {
         Self::parse_within(bytes, MAX_BATCH)

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from oasis.door import DacError, Door
-from oasis.live import Gap
+from oasis.live import Gap, reported
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -105,14 +105,20 @@ def gaps(door: Door, table: pa.Table) -> Iterator[Gap]:
             continue
         # The clock may have been set back between the samples.
         first, last = sorted((int(time[at]), int(time[at + 1])))
-        yield from _causes(door, target, count, (first, last + 1))
+        numbers = (int(sequence[at]) + 1, int(sequence[at + 1]))
+        yield from _causes(door, target, numbers, (first, last + 1))
 
 
-def _causes(door: Door, target: tuple[str, str], count: int, span: tuple[int, int]) -> Iterator[Gap]:
-    """Request the causes of a gap from the text door; samples without a cause there never reached the DAC."""
-    explained = 0
+def _causes(
+    door: Door, target: tuple[str, str], numbers: tuple[int, int], span: tuple[int, int]
+) -> Iterator[Gap]:
+    """Request the causes of a gap from the text door; samples without a cause there never reached an earlier DAC."""
+    explained, count = 0, numbers[1] - numbers[0]
     try:
         for message in door.lines([target], **{"from": f"{span[0]}ns", "to": f"{span[1]}ns"}):
+            for cause, lost in reported(message, *numbers).items():
+                explained += lost
+                yield Gap(*target, lost, cause)
             if message["event"] == "gap" and message.get("count"):
                 explained += message["count"]
                 yield Gap(*target, message["count"], message["cause"])

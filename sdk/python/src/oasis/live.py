@@ -26,7 +26,7 @@ class Gap:
     count: int | None
     """Number of samples; None if unknown, as after a restart of a DAC without an archive."""
     cause: str
-    """A word of docs/reference/text-doors.md, or `before_the_dac`, for which the ledger of the DAC has the cause."""
+    """A word of docs/reference/loss.md, or `before_the_dac`: they never reached the DAC, which reports no cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,8 @@ def batches(door: Door, messages: Iterable[dict[str, Any]], *, envelope: bool = 
         if message["event"] == "gap":
             gaps.append(reader.gap(message))
             continue
-        lost = reader.lost_before(message) if not envelope else None
-        if lost:
-            gaps.append(lost)
+        if not envelope:
+            gaps.extend(reader.lost_before(message))
         yield reader.batch(message["samples"], tuple(gaps))
         gaps.clear()
     if gaps:
@@ -110,6 +109,15 @@ def other_type(node: str, instance: str) -> TypeError:
     )
 
 
+def reported(message: Mapping[str, Any], expected: int, first: int) -> dict[str, int]:
+    """Return the causes that the DAC reports for samples from `expected` to before `first`, with their counts."""
+    counts: dict[str, int] = {}
+    for gap in message.get("gaps_before", ()):
+        if expected <= gap["from_sequence"] and gap["to_sequence"] < first:
+            counts[gap["cause"]] = counts.get(gap["cause"], 0) + gap["count"]
+    return counts
+
+
 class _Reader:
     def __init__(self, node: str, instance: str, schema: Mapping[str, Any]) -> None:
         from oasis.table import columns
@@ -124,13 +132,17 @@ class _Reader:
         self._next = None if self._next is None or count is None else self._next + count
         return Gap(self._node, self._instance, count, message["cause"])
 
-    def lost_before(self, message: Mapping[str, Any]) -> Gap | None:
-        """Return the gap before a message: missing sequence numbers, without those thinned out."""
+    def lost_before(self, message: Mapping[str, Any]) -> list[Gap]:
+        """Return the gaps before a message, one for each cause: missing sequence numbers, without those thinned out."""
         first = message["samples"][0]["sequence"]
         missing = 0 if self._next is None else first - self._next - message.get("thinned", 0)
+        counts = {} if self._next is None else reported(message, self._next, first)
         self._next = message["samples"][-1]["sequence"] + 1
-        # A negative count means another run of the node, whose numbers start again.
-        return Gap(self._node, self._instance, missing, "before_the_dac") if missing > 0 else None
+        # A negative count means another run of the node, whose numbers start again. An earlier DAC reports no causes.
+        rest = missing - sum(counts.values())
+        if rest > 0:
+            counts["before_the_dac"] = rest
+        return [Gap(self._node, self._instance, count, cause) for cause, count in counts.items()]
 
     def batch(self, samples: list[dict[str, Any]], gaps: tuple[Gap, ...]) -> Batch:
         import numpy as np

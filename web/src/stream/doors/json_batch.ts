@@ -17,6 +17,8 @@ export interface SamplesMessage {
   readonly node_time: string;
   readonly dac_time: string;
   readonly dropped_before: number;
+  /** As the DAC's ledger has them; absent without gaps, and from an earlier DAC. */
+  readonly gaps_before?: unknown;
   readonly samples: readonly JsonSample[];
 }
 

@@ -1,5 +1,6 @@
 import { parseSchema, type Schema } from '@oasis/wire';
 import { fetchWithToken } from '../../csrf.ts';
+import { isFields, listOf } from '../../fields.ts';
 import type { Door, DoorEvents, DoorName } from './door.ts';
 import { EventFeed, type Feed, PollFeed, StreamFeed, WaitFeed } from './feed.ts';
 import { batchOf, type SamplesMessage } from './json_batch.ts';
@@ -7,6 +8,7 @@ import { batchOf, type SamplesMessage } from './json_batch.ts';
 const REGISTRY_MS = 1000;
 /** Statistics are those of all nodes, so they are read less often. */
 const STATISTICS_MS = 5000;
+const NODES_ASKED = 4;
 /** Subscriptions come in groups; one new stream serves all of them. */
 const REOPEN_MS = 20;
 
@@ -101,10 +103,25 @@ export class TextDoor implements Door {
   }
 
   private async readStatistics(): Promise<void> {
-    const { nodes } = await this.get(new URL('nodes', this.api));
-    this.emit({ op: 'statistics', nodes });
+    const [{ nodes }, instances] = await Promise.all([
+      this.get(new URL('nodes', this.api)),
+      this.readCounts(),
+    ]);
+    this.emit({ op: 'statistics', nodes, instances });
     if (this.isClosed) return;
     this.statistics = setTimeout(() => this.attempt(() => this.readStatistics()), STATISTICS_MS);
+  }
+
+  /** Returns rows of statistics of the nodes that are read. */
+  private async readCounts(): Promise<unknown[]> {
+    const nodes = [...new Set([...this.subscriptions.values()].map(({ node }) => node))];
+    // For more nodes, one answer with all is cheaper.
+    const queries =
+      nodes.length > NODES_ASKED ? [''] : nodes.map((node) => `?${new URLSearchParams({ node })}`);
+    const answers = await Promise.all(queries.map((query) => this.get(new URL(`ledger${query}`, this.api))));
+    return answers.flatMap(({ instances }) =>
+      listOf(instances).flatMap(({ topic, ledger }) => (isFields(ledger) ? [rowOf(topic, ledger)] : [])),
+    );
   }
 
   private async subscribe(id: number, node: string, instance: string, resume: unknown): Promise<void> {
@@ -199,6 +216,7 @@ export class TextDoor implements Door {
     const { topic, schema } = subscription;
     const batch = batchOf(message, topic, schema.metrics);
     subscription.offset = Number(batch.offset) + batch.count;
+    if (message.gaps_before) this.emit({ op: 'gaps_before', topic, gaps: message.gaps_before });
     this.events.batch(topic, batch, bytes);
   }
 
@@ -221,4 +239,9 @@ export class TextDoor implements Door {
     this.close();
     this.events.closed('closed', undefined);
   }
+}
+
+/** Returns a row of statistics (websocket.md, "Statistics") from a ledger. */
+function rowOf(topic: unknown, { received, missing, causes }: Fields): unknown[] {
+  return [topic, received, missing, 0, causes];
 }

@@ -8,12 +8,14 @@ use oasis_history::{Batch, NextStep, Piece, Reader, Start};
 use oasis_store::{LossTracker, Missing, Series};
 use oasis_wire::{
     batch::{self, Header, Sample},
+    gap::Gap,
     loss::Cause,
     quantity::{Offset, Position},
 };
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, VecDeque},
+    mem,
     ops::Range,
     sync::Arc,
 };
@@ -86,6 +88,8 @@ struct OfInstance {
     end: Option<Position>,
     /// Finds missing samples, if there is an archive.
     losses: Option<LossTracker>,
+    /// Whether samples before the first one are not reported.
+    is_cut: bool,
     /// Pieces with the position after each.
     pieces: VecDeque<(Piece, Position)>,
     open: Option<OpenBatch>,
@@ -124,6 +128,7 @@ impl OfInstance {
             bytes: bytes.max(LEAST_READ),
             end,
             losses,
+            is_cut: from > 0,
             pieces: VecDeque::new(),
             open: None,
             ready: VecDeque::new(),
@@ -191,13 +196,15 @@ impl OfInstance {
     }
 
     fn open(&mut self, batch: Batch, doors: &Doors, memory: &mut AnswerMemory) -> Result<(), Problem> {
-        let Batch { series, bytes, offsets, wanted } = batch;
+        let Batch { series, bytes, offsets, wanted, gaps_before } = batch;
         let held = decoded_bytes(&bytes, series.probe_type.metrics.len());
         memory.replace_batch(doors, 0, held)?;
         match batch::Batch::parse(&bytes, &series.probe_type) {
             Ok(batch) => {
                 let index = |offset: Offset| (offset.0 - offsets.start.0) as usize;
                 let left = index(wanted.start)..index(wanted.end);
+                let time = batch.get(left.start).map_or(0, |first| first.time);
+                self.report(&series, gaps_before.as_deref().unwrap_or_default(), time);
                 self.open = Some(OpenBatch { series, batch, left, held });
             }
             // Readers of the other doors count these batches.
@@ -207,6 +214,21 @@ impl OfInstance {
             }
         }
         Ok(())
+    }
+
+    /// Reports gaps before a batch of the log. With an archive, its list has all of them.
+    fn report(&mut self, series: &Arc<Series>, gaps: &[Gap], time: u64) {
+        if self.losses.is_some() || mem::take(&mut self.is_cut) {
+            return;
+        }
+        let source = self.source(series);
+        self.ready.extend(gaps.iter().map(|gap| {
+            let numbers = gap.from_sequence..=gap.to_sequence;
+            let is_all = gap.to_sequence.checked_sub(gap.from_sequence) == gap.count.checked_sub(1);
+            let numbers = Some(numbers).filter(|_| is_all);
+            let missing = Missing { run: gap.run, count: gap.count, cause: gap.cause, numbers };
+            Item::Missing(source.clone(), missing, time)
+        }));
     }
 
     fn skip(&mut self, count: u64, cause: Cause, run: Option<uuid::Uuid>) {

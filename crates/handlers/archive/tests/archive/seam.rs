@@ -24,6 +24,8 @@ struct Follower {
     reader: Reader,
     numbers: Vec<u64>,
     gaps: Vec<(Option<std::ops::Range<u64>>, Cause)>,
+    /// What never reached the log, by the batches after it: first and last sequence number.
+    gaps_before: Vec<(Cause, u64, u64)>,
     types: usize,
 }
 
@@ -35,7 +37,7 @@ impl Follower {
             .with_type(instance.probe_type.clone())
             .with_log(Arc::new(InstanceLog(instance)))
             .until(until);
-        Self { reader, numbers: Vec::new(), gaps: Vec::new(), types: 0 }
+        Self { reader, numbers: Vec::new(), gaps: Vec::new(), gaps_before: Vec::new(), types: 0 }
     }
 
     /// Reads until the log has no more. Returns whether the end of the time was reached.
@@ -56,8 +58,10 @@ impl Follower {
 
     fn take(&mut self, piece: Piece, after: Position) {
         match piece {
-            Piece::Samples(Batch { series, bytes, wanted, .. }) => {
+            Piece::Samples(Batch { series, bytes, wanted, gaps_before, .. }) => {
                 assert_eq!(wanted.end, after.offset);
+                let gaps = gaps_before.iter().flat_map(|gaps| gaps.iter());
+                self.gaps_before.extend(gaps.map(|gap| (gap.cause, gap.from_sequence, gap.to_sequence)));
                 let batch = batch::Batch::parse(&bytes, &series.probe_type).unwrap();
                 let wanted = batch.samples().filter(|sample| wanted.contains(&Offset(sample.offset)));
                 self.numbers.extend(wanted.map(|sample| match sample.values[0] {
@@ -96,6 +100,35 @@ fn a_reader_of_samples_that_only_the_archive_has_goes_over_to_the_log() {
     let mut follower = Follower::new(&plant, newest, None);
     follower.catch_up(&plant, 10_000);
     assert_eq!(follower.runs(), numbers(667..4_000));
+}
+
+#[test]
+fn gaps_before_batches_are_the_same_in_the_archive_and_in_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, LITTLE);
+    let mut expected = Vec::new();
+    for dropped in 1..=9 {
+        plant.fill(&mut node, 10);
+        let taken = node.taken();
+        node.drop_samples(dropped);
+        expected.push((Cause::RingFull, taken + 1, taken + dropped));
+    }
+    plant.fill(&mut node, 10);
+    let log = &plant.dac.registry.find("plant", "counter").unwrap().log;
+    let first = log.state().first_offset;
+    assert!(
+        first > Offset(1_000)
+            && log.read(first, usize::MAX).segments.iter().any(|held| held.gaps_before().is_some())
+    );
+    let mut follower = Follower::new(&plant, Start::Time(0), None);
+    follower.catch_up(&plant, 10_000);
+    assert_eq!(follower.gaps_before, expected);
+    // One that begins later learns only of what is missing from there on.
+    let at = Position { epoch: plant.epoch(), offset: Offset(1_000) };
+    let mut follower = Follower::new(&plant, Start::Position(at), None);
+    follower.catch_up(&plant, 10_000);
+    assert_eq!(follower.gaps_before, expected[2..]);
 }
 
 #[test]

@@ -6,23 +6,39 @@ use oasis_dac::{Delivery, NO_OFFSET, now};
 use oasis_format::{json_lines, visible::Visible};
 use oasis_wire::{
     batch::{Batch, Sample},
+    gap::Gap,
+    loss::Cause,
     quantity::Nanos,
     schema::{Metric, ProbeType},
     time, value,
 };
 use serde_json::Value;
-use std::io::{self, BufWriter, Write};
+use std::{
+    collections::BTreeMap,
+    io::{self, BufWriter, Write},
+};
 
-/// Describes a gap before a sample, of which the node has declared some.
-fn hole(expected: u64, first: u64, kept: u32) -> String {
-    match first.checked_sub(expected) {
-        None => {
-            format!("numbers restart at {first} after {}: the node or the DAC was restarted", expected - 1)
-        }
-        Some(missing) => {
-            format!("{missing} samples are missing before {first} (the node dropped or kept back {kept})")
-        }
+/// Describes a gap before a sample, with the causes that the DAC reports. An earlier DAC reports none: then the node has dropped some.
+fn hole(expected: u64, first: u64, dropped: u32, gaps: &[Gap]) -> String {
+    let Some(missing) = first.checked_sub(expected) else {
+        return format!(
+            "numbers restart at {first} after {}: the node or the DAC was restarted",
+            expected - 1
+        );
+    };
+    let mut by_cause = BTreeMap::<Cause, u64>::new();
+    for gap in gaps.iter().filter(|gap| gap.from_sequence >= expected && gap.to_sequence < first) {
+        *by_cause.entry(gap.cause).or_default() += gap.count;
     }
+    if by_cause.is_empty() && dropped > 0 {
+        by_cause.insert(Cause::NodeDropped, missing.min(dropped.into()));
+    }
+    let others = missing.saturating_sub(by_cause.values().sum());
+    let mut causes: Vec<_> = by_cause.iter().map(|(cause, count)| format!("{count} {cause}")).collect();
+    if others > 0 {
+        causes.push(format!("{others} that the DAC has not sent"));
+    }
+    format!("{missing} samples are missing before {first}: {}", causes.join(", "))
 }
 
 /// Prints samples, each once.
@@ -61,11 +77,12 @@ impl Printer {
 
     /// Prints the samples. Returns true when enough have been printed.
     pub fn batch(&mut self, followed: &mut FollowedInstance, bytes: &[u8]) -> anyhow::Result<bool> {
+        let gaps = std::mem::take(&mut followed.gaps_before);
         let FollowedInstance { target, schema: Some(schema), place, .. } = followed else {
             return Ok(false);
         };
         let batch = Batch::parse(bytes, schema)?;
-        let (state, kept) = (batch.header().state, batch.header().dropped_before);
+        let (state, dropped) = (batch.header().state, batch.header().dropped_before);
         let is_ahead = batch.header().offset == NO_OFFSET;
         for sample in batch.samples() {
             if self.left == Some(0) {
@@ -81,7 +98,7 @@ impl Printer {
             } else if let Some(expected) = place.take(&sample)
                 && !(self.is_thinned && sample.sequence > expected)
             {
-                eprintln!("{target}: {}", hole(expected, sample.sequence, kept));
+                eprintln!("{target}: {}", hole(expected, sample.sequence, dropped, &gaps));
             }
             if !is_ahead && place.was_ahead(&sample) {
                 continue;
@@ -190,6 +207,26 @@ mod tests {
             "plant/engine: a gap: epoch"
         );
         assert_eq!(described(json!({"op": "unsubscribed", "topic": 3})), None);
+    }
+
+    #[test]
+    fn a_hole_in_the_numbers_is_printed_with_its_causes() {
+        let gap = |from, to, cause| Gap {
+            from_sequence: from,
+            to_sequence: to,
+            count: to - from + 1,
+            cause,
+            run: uuid::Uuid::nil(),
+        };
+        let gaps = [gap(7, 8, Cause::KeptBack), gap(9, 9, Cause::RingFull)];
+        assert_eq!(hole(7, 10, 3, &gaps), "3 samples are missing before 10: 1 ring_full, 2 kept_back");
+        assert_eq!(hole(7, 10, 3, &[]), "3 samples are missing before 10: 3 node_dropped");
+        let late = hole(4, 10, 3, &gaps);
+        assert_eq!(
+            late,
+            "6 samples are missing before 10: 1 ring_full, 2 kept_back, 3 that the DAC has not sent"
+        );
+        assert!(hole(7, 1, 0, &[]).starts_with("numbers restart at 1 after 6"));
     }
 
     #[test]

@@ -75,7 +75,7 @@ export const LOSS_CAUSES: readonly LossCause[] = [
     cause: 'node_dropped',
     place: 'node',
     isLoss: true,
-    meaning: "the node did not take or dropped them; the DAC's ledger has the cause",
+    meaning: 'the node did not take or dropped them; nobody has kept which of its causes it was',
   },
   {
     cause: 'node_restart',

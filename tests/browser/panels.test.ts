@@ -162,7 +162,7 @@ it('counts every missing sample under a cause', async () => {
   await visit.page.keyboard.press('b');
   sample(20, 0, 7);
   const row = visit.page.locator('[data-testid=ledger-row][data-instance=plant]');
-  await expect.poll(() => row.textContent()).toContain('7: the node did not take or dropped them');
+  await expect.poll(() => row.textContent()).toContain("7: the probe's ring was full");
   const path = visit.page.locator('[data-testid=ledger-path][data-instance=plant]');
   await expect
     .poll(() => path.getByTestId('ledger-cause').allTextContents())

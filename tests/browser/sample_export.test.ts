@@ -57,7 +57,7 @@ it('saves every sample of the time shown as CSV, and says how many are missing',
   expect(lines.length).toBe(1 + SAMPLES);
   expect(lines[1]).toMatch(/^plant-7,"pump ""3""",\d{4}-.*Z,\d{19},1,0,9007199254740993$/);
   expect(lines.at(-1)).toMatch(/,1007,0,9007199254741992$/);
-  await expect.poll(() => part('export-said').textContent()).toMatch(/1.000 samples.*7 \(node_dropped\)/);
+  await expect.poll(() => part('export-said').textContent()).toMatch(/1.000 samples.*7 \(ring_full\)/);
 });
 
 it('saves JSON lines with exact integers, and names the command for other formats', async () => {

@@ -75,7 +75,6 @@ describe('the ledger of the page', () => {
     expect(events()).toEqual([
       ['ring_full', 2, 1, 2],
       ['node_restart', 4, 11, 14],
-      ['node_restart', 0, undefined, undefined],
     ]);
     expect(ledger.view()).toMatchObject({ missing: 6, unexplained: 0, notHere: 0 });
   });

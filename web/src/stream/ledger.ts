@@ -142,8 +142,7 @@ export class SequenceLedger {
       return true;
     }
     if (this.isRestart(first, expected, dropped)) {
-      this.addEvent({ at, cause: 'node_restart', count: 0 });
-      this.addEndOfRun(expected, at);
+      this.endRun(expected, at);
       this.addMissing(1, first, dropped, at);
       this.received += count;
     } else if (first > expected) {
@@ -175,10 +174,11 @@ export class SequenceLedger {
     return this.isRunNew && first - expected !== dropped;
   }
 
-  /** What the DAC misses at the end of the run before, after the last sample here. */
-  private addEndOfRun(expected: number, at: number): void {
-    for (const { cause, from, to, count } of this.reported)
-      if (cause === 'node_restart' && from >= expected) this.miss({ at, cause, count, from, to });
+  /** Shows that a run has ended, and what the DAC misses of it after the last sample here. */
+  private endRun(expected: number, at: number): void {
+    const lost = this.reported.filter(({ cause, from }) => cause === 'node_restart' && from >= expected);
+    for (const { cause, from, to, count } of lost) this.miss({ at, cause, count, from, to });
+    if (lost.length === 0) this.addEvent({ at, cause: 'node_restart', count: 0 });
   }
 
   /**

@@ -32,8 +32,8 @@ const ENGLISH =
   /\b(the|of|and|is|are|this|with|from|no|to|which|has|have|since|samples?|missing|show|close|save|add|remove|search|nodes?|values?|time|received|now|by|its|none|first|new|choose|open|without|only|every|one|each|waiting|loading|reading)\b/i;
 /** What is no text of the page: queries, names that the DAC gives, help. */
 const OTHERS = '[lang=en], textarea, .sql-names, .sql-table, code, script, style, [data-testid=audit-log] td';
-/** In their own language, whatever the page speaks. */
-const OWN = new Set(['English', 'OASIS']);
+/** In their own language, whatever the page speaks, and what the node says of itself. */
+const OWN = new Set(['English', 'OASIS', 'test · plain node']);
 
 beforeAll(async () => {
   node = await PlainNode.start(rig.oasis.channel, KESSEL.node, [
@@ -95,7 +95,7 @@ const PANELS = [
   { kind: 'statistics', expressions: [DRUCK] },
   { kind: 'number', expressions: [DRUCK] },
   { kind: 'text', text: '# Titel' },
-  { kind: 'map', tracks: [KESSEL] },
+  { kind: 'map', tracks: [{ target: KESSEL, latitude: 'latitude', longitude: 'longitude' }] },
   { kind: 'ledger' },
   { kind: 'alarms' },
   { kind: 'alarm-history' },

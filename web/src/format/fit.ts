@@ -13,7 +13,7 @@ const NO_ROOM = '\u2026';
  * thousands, millions and so on, or with an exponent. A number is whole: without room for any of these an ellipsis stands for it.
  */
 export function fitNumber(value: number | bigint, full: string, room: number): string {
-  if (full.length <= room) return full;
+  if (widthOf(full) <= room) return full;
   const number = Number(value);
   if (!Number.isFinite(number)) return NO_ROOM;
   const shorter = [

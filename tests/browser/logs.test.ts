@@ -109,3 +109,13 @@ it('follows new records', async () => {
   flush(RECORDS, 5);
   await expect.poll(() => records().first().textContent()).toContain('step 1004');
 });
+
+it('stops to follow while somebody reads older records, and goes on with a click', async () => {
+  await part('log-list').evaluate((list) => list.scrollTo(0, 400));
+  await part('logs-newest').waitFor();
+  expect(await part('logs-follow').isChecked()).toBe(false);
+  flush(RECORDS + 5, 5);
+  await part('logs-newest').click();
+  await expect.poll(() => records().first().textContent()).toContain('step 1009');
+  expect(await part('logs-follow').isChecked()).toBe(true);
+});

@@ -31,7 +31,6 @@ mod number;
 mod parser;
 mod scope;
 mod source;
-mod unit;
 
 pub use compatibility::{Change, ChangeKind, Class, compare};
 pub use compile::{Report, compile, parse};
@@ -39,5 +38,5 @@ pub use diagnostic::{Code, Diagnostic, ErrorCode, nearest};
 pub use format::format;
 pub use lexer::{Token, tokens};
 pub use model::Model;
+pub use oasis_wire::unit::{Factor, UnitError, factors as unit_factors, symbols as unit_symbols};
 pub use source::{Disk, FileId, Loader, Reference, Sources, Span, normalized};
-pub use unit::{Factor, UnitError, factors as unit_factors, symbols as unit_symbols};

@@ -42,8 +42,10 @@ extern crate alloc;
 
 pub mod batch;
 pub mod cdr;
+pub mod declared;
 pub mod eisa;
 pub mod gap;
+pub mod identity;
 pub mod loss;
 pub mod pattern;
 pub mod primitive;
@@ -53,5 +55,6 @@ pub mod sample;
 pub mod schema;
 #[cfg(feature = "time")]
 pub mod time;
+pub mod unit;
 pub mod value;
 pub mod varint;

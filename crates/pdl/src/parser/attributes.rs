@@ -6,8 +6,8 @@ use crate::{
     diagnostic::{Code, Diagnostic, nearest, with_article},
     lexer::Token,
     source::Span,
-    unit,
 };
+use oasis_wire::unit;
 use uuid::Uuid;
 
 fn known() -> impl Iterator<Item = &'static str> {

@@ -2,7 +2,8 @@
 //!
 //! Symbols are a choice of UCUM's, listed in `docs/reference/pdl.md`. All of the syntax is supported except parentheses.
 
-use std::{iter, ops::Range};
+use alloc::{format, string::String, vec::Vec};
+use core::{iter, ops::Range};
 
 /// UCUM section 4, table 1, the likelier ones first: a suggestion takes the first that fits.
 const PREFIXES: [&str; 20] =
@@ -16,6 +17,9 @@ const PREFIX_SCALES: [f64; 20] = [
 
 /// For `bit` and `By` only, though UCUM gives them to all.
 const BINARY_PREFIXES: [&str; 4] = ["Ki", "Mi", "Gi", "Ti"];
+
+/// The powers of 1,024 of [`BINARY_PREFIXES`], in their order.
+const BINARY_SCALES: [f64; 4] = [1024.0, 1_048_576.0, 1_073_741_824.0, 1_099_511_627_776.0];
 
 const INFORMATION: [&str; 2] = ["By", "bit"];
 
@@ -141,11 +145,9 @@ fn without_prefix(symbol: &str) -> Option<(f64, &'static str)> {
     let mut decimal = iter::zip(PREFIXES, PREFIX_SCALES);
     let found =
         decimal.find_map(|(prefix, scale)| Some((scale, known(&METRIC, symbol.strip_prefix(prefix)?)?)));
-    let mut binary = iter::zip(BINARY_PREFIXES, [1, 2, 3, 4]);
+    let mut binary = iter::zip(BINARY_PREFIXES, BINARY_SCALES);
     found.or_else(|| {
-        binary.find_map(|(prefix, power)| {
-            Some((1024_f64.powi(power), known(&INFORMATION, symbol.strip_prefix(prefix)?)?))
-        })
+        binary.find_map(|(prefix, scale)| Some((scale, known(&INFORMATION, symbol.strip_prefix(prefix)?)?)))
     })
 }
 

@@ -31,6 +31,8 @@ pub enum Order {
     },
     /// The bell was rung: a ring has samples that should not wait.
     Look,
+    /// An instance was added. The outbox has its place.
+    Add(Box<Instance>),
     /// The node has connected to another DAC, or to a DAC that has restarted.
     NewDac,
     /// The node is shutting down.
@@ -86,6 +88,10 @@ impl Collector<'_> {
                 let outcome = self.obey(uuid, &instance, command);
                 self.deliver();
                 self.outbox.say(NodeMessage::Result { id, outcome });
+            }
+            Ok(Order::Add(instance)) => {
+                self.instances.push(*instance);
+                self.watch.grow(self.instances.len());
             }
             Ok(Order::Look) => self.bell.answer(),
             Ok(Order::NewDac) => self.instances.iter().for_each(Instance::renew),

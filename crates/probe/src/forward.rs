@@ -5,6 +5,7 @@
 //! run, with its last counters: what the device took and never sent is declared as lost by a restart.
 
 use crate::{
+    announcement::Announcement,
     byte_budget::ByteBudget,
     collector::Order,
     executed::Executed,
@@ -14,7 +15,7 @@ use crate::{
     node_error::NodeError,
     outbox::{Outbox, OutboxState, Progress},
     replay,
-    shipper::{Announcement, Attempts, CommandHandling},
+    shipper::{Attempts, CommandHandling},
     spool::Spool,
     spooler,
 };

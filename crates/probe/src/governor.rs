@@ -58,6 +58,11 @@ impl Governor {
         Self { budget, halvings: vec![0; instances], calm: 0, exhausted: false }
     }
 
+    /// Makes room for instances that were added after the start.
+    pub fn grow(&mut self, instances: usize) {
+        self.halvings.resize(instances.max(self.halvings.len()), 0);
+    }
+
     /// Returns the remaining share of an instance's rate.
     pub fn share(&self, instance: usize) -> f64 {
         self.halvings.get(instance).map_or(1.0, |&halvings| 0.5_f64.powi(halvings.cast_signed()))

@@ -16,7 +16,7 @@ use crate::{
 use oasis_channel::{Command, Declared, Failure, InstanceState};
 use oasis_wire::{quantity::Hertz, value::RowWriter};
 use std::{
-    io,
+    fmt, io,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -66,6 +66,13 @@ pub struct Instance {
     flushes: Option<u64>,
     /// Cost since the governor's last review.
     load: Load,
+}
+
+impl fmt::Debug for Instance {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { index, name, .. } = self;
+        formatter.debug_struct("Instance").field("index", index).field("name", name).finish_non_exhaustive()
+    }
 }
 
 impl Instance {

@@ -50,6 +50,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod additions;
+mod announcement;
 mod batch_builder;
 mod bell;
 mod byte_budget;

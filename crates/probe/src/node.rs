@@ -1,6 +1,8 @@
 //! The EI node: collects samples of the probes of one application context and sends them to a DAC.
 
 use crate::{
+    additions::Additions,
+    announcement::Announcement,
     batch_builder::{BATCH_BYTES, BatchBuilder, Batching},
     bell::Bell,
     byte_budget::ByteBudget,
@@ -17,9 +19,9 @@ use crate::{
     realtime::RealTimeState,
     recorder::Recorder,
     replay,
-    ring::{self, PushedProbe, RowProbe},
+    ring::{self, Drain, PushedProbe, RowProbe},
     schedule::Schedule,
-    shipper::{self, Announcement, CommandHandling},
+    shipper::{self, CommandHandling},
     spool::Spool,
     spooler,
     state::ProbeState,
@@ -82,6 +84,7 @@ pub struct Node {
     orders: mpsc::Sender<Order>,
     outbox: Arc<Outbox>,
     real_time: RealTimeState,
+    additions: Additions,
     collector: Option<JoinHandle<()>>,
     shipper: Option<JoinHandle<()>>,
     spooler: Option<JoinHandle<()>>,
@@ -186,21 +189,10 @@ impl NodeBuilder {
         kind: PushedKind,
         ring: impl Into<RingConfig>,
     ) -> Result<RowProbe, NodeError> {
-        let (name, config) = (name.into(), ring.into());
-        let (kind, deadbands) = match kind {
-            PushedKind::Pushed => (ProbeKind::Pushed, None),
-            PushedKind::OnChange(deadbands) => (ProbeKind::OnChange, Some(deadbands)),
-            PushedKind::Event => (ProbeKind::Event, None),
-        };
-        let limits = limits(&name, &probe_type, deadbands.as_ref())?;
-        let too_large = || NodeError::RingBytes { instance: name.clone(), bytes: config.bytes };
-        if config.bytes > MAX_RING_BYTES {
-            return Err(too_large());
-        }
-        let (mut probe, drain) = ring::ring(config, limits.clone()).map_err(|_| too_large())?;
-        probe.set_bell(self.bell.clone());
-        self.add(name, probe_type, Source::Pushed(drain), kind, limits)?;
-        Ok(probe)
+        let name = name.into();
+        let pushed = Pushed::new(&name, &probe_type, kind, ring.into(), &self.bell)?;
+        self.add(name, probe_type, Source::Pushed(pushed.drain), pushed.kind, pushed.limits)?;
+        Ok(pushed.probe)
     }
 
     /// Returns the names of the instances, in the order they were added.
@@ -294,8 +286,9 @@ impl NodeBuilder {
             types: self.types,
             instances: self.announced,
         });
+        let additions = Additions::to(announcement.clone(), config.clone(), self.bell.clone());
         let (orders, inbox) = mpsc::channel();
-        let bell = self.bell;
+        let bell = self.bell.clone();
         let woken = orders.clone();
         bell.connect(move || {
             // A collector that has ended has nothing to look at.
@@ -331,7 +324,8 @@ impl NodeBuilder {
                 shipper::run(&mut connector, &announcement, &orders, &outbox, budget);
             })?
         };
-        Ok(Node { orders, outbox, real_time, collector: Some(collector), shipper: Some(shipper), spooler })
+        let (collector, shipper) = (Some(collector), Some(shipper));
+        Ok(Node { orders, outbox, real_time, additions, collector, shipper, spooler })
     }
 
     fn directory(&self) -> Result<Option<Arc<Directory>>, NodeError> {
@@ -352,29 +346,10 @@ impl NodeBuilder {
         if self.announced.iter().any(|instance| instance.name == name) {
             return Err(NodeError::DuplicateInstance { node: self.name.clone(), instance: name });
         }
-        let encoder = Encoder::new(&probe_type).map_err(|error| NodeError::Schema {
-            name: probe_type.name.clone(),
-            problem: error.to_string(),
-        })?;
-        let batching = Batching {
-            samples: self.config.batch_samples.clamp(1, u16::MAX.into()),
-            bytes: self.config.batch_bytes.clamp(1, BATCH_BYTES),
-            linger: if kind == ProbeKind::Event { Duration::ZERO } else { self.config.linger },
-        };
         let index = self.instances.len();
-        let filling = BatchBuilder::new(index, name.clone(), encoder, batching, Instant::now());
-        let mut instance = Instance::new(index, name.clone(), source, limits, filling);
-        instance.set_importance(Importance::default());
-        let state = instance.progress().state;
-        let follows = self.config.demand && kind == ProbeKind::Periodic;
-        self.announced.push(RegisteredInstance {
-            name,
-            probe_type: probe_type.uuid,
-            kind,
-            demand: probe_type.demand().filter(|_| follows),
-            declared: None,
-            state,
-        });
+        let (instance, announced) =
+            instance((index, name), &probe_type, (source, kind, limits), &self.config)?;
+        self.announced.push(announced);
         self.instances.push(instance);
         if self.types.iter().all(|known| known.uuid != probe_type.uuid) {
             self.types.push(probe_type);
@@ -401,6 +376,41 @@ impl Node {
     /// Returns the result of [`NodeConfig::real_time`].
     pub fn real_time(&self) -> &RealTimeState {
         &self.real_time
+    }
+
+    /// Adds a probe as [`NodeBuilder::pushed`] does, while the node runs.
+    ///
+    /// # Errors
+    /// As there; also if the node has another schema with the UUID of this type.
+    pub fn pushed<S: Sample>(
+        &self,
+        name: impl Into<String>,
+        ring: impl Into<RingConfig>,
+    ) -> Result<PushedProbe<S>, NodeError> {
+        self.pushed_rows(name, probe_type::<S>()?, PushedKind::Pushed, ring).map(PushedProbe::new)
+    }
+
+    /// Adds a probe as [`NodeBuilder::pushed_rows`] does, while the node runs. It never waits for a DAC: samples are kept
+    /// until one has registered the instance.
+    ///
+    /// # Errors
+    /// As [`Node::pushed`].
+    pub fn pushed_rows(
+        &self,
+        name: impl Into<String>,
+        probe_type: ProbeType,
+        kind: PushedKind,
+        ring: impl Into<RingConfig>,
+    ) -> Result<RowProbe, NodeError> {
+        let name = name.into();
+        NodeError::check_name("instance", &name)?;
+        let Additions { bell, config, .. } = &self.additions;
+        let pushed = Pushed::new(&name, &probe_type, kind, ring.into(), bell)?;
+        let source = (Source::Pushed(pushed.drain), pushed.kind, pushed.limits);
+        let make =
+            |index, probe_type: &ProbeType| instance((index, name.clone()), probe_type, source, config);
+        self.additions.add(&name, probe_type, make, &self.outbox, &self.orders)?;
+        Ok(pushed.probe)
     }
 
     /// Returns whether all probes are disabled, as they are after their [`NodeBuilder::flushes`].
@@ -446,6 +456,67 @@ impl Drop for Node {
             drop(self.outbox.wait(LAST_WRITE, |held| !held.spool.is_unsettled()));
         }
     }
+}
+
+/// A pushed probe with both sides of its ring.
+struct Pushed {
+    probe: RowProbe,
+    drain: Drain,
+    kind: ProbeKind,
+    limits: Option<Arc<Limits>>,
+}
+
+impl Pushed {
+    fn new(
+        name: &str,
+        probe_type: &ProbeType,
+        kind: PushedKind,
+        config: RingConfig,
+        bell: &Bell,
+    ) -> Result<Self, NodeError> {
+        let (kind, deadbands) = match kind {
+            PushedKind::Pushed => (ProbeKind::Pushed, None),
+            PushedKind::OnChange(deadbands) => (ProbeKind::OnChange, Some(deadbands)),
+            PushedKind::Event => (ProbeKind::Event, None),
+        };
+        let limits = limits(name, probe_type, deadbands.as_ref())?;
+        let too_large = || NodeError::RingBytes { instance: name.into(), bytes: config.bytes };
+        if config.bytes > MAX_RING_BYTES {
+            return Err(too_large());
+        }
+        let (mut probe, drain) = ring::ring(config, limits.clone()).map_err(|_| too_large())?;
+        probe.set_bell(bell.clone());
+        Ok(Self { probe, drain, kind, limits })
+    }
+}
+
+/// Creates an instance with this index and name, and how it is registered.
+fn instance(
+    (index, name): (usize, String),
+    probe_type: &ProbeType,
+    (source, kind, limits): (Source, ProbeKind, Option<Arc<Limits>>),
+    config: &NodeConfig,
+) -> Result<(Instance, RegisteredInstance), NodeError> {
+    let encoder = Encoder::new(probe_type)
+        .map_err(|error| NodeError::Schema { name: probe_type.name.clone(), problem: error.to_string() })?;
+    let batching = Batching {
+        samples: config.batch_samples.clamp(1, u16::MAX.into()),
+        bytes: config.batch_bytes.clamp(1, BATCH_BYTES),
+        linger: if kind == ProbeKind::Event { Duration::ZERO } else { config.linger },
+    };
+    let filling = BatchBuilder::new(index, name.clone(), encoder, batching, Instant::now());
+    let mut instance = Instance::new(index, name.clone(), source, limits, filling);
+    instance.set_importance(Importance::default());
+    let follows = config.demand && kind == ProbeKind::Periodic;
+    let announced = RegisteredInstance {
+        name,
+        probe_type: probe_type.uuid,
+        kind,
+        demand: probe_type.demand().filter(|_| follows),
+        declared: None,
+        state: instance.progress().state,
+    };
+    Ok((instance, announced))
 }
 
 /// Wraps a probe as a callback that writes rows.

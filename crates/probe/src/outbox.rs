@@ -1,6 +1,6 @@
 //! The state shared by the node's threads: batches and messages to send, and the state of the connection.
 
-use crate::{cpu_time::CpuTime, spool::Spool};
+use crate::{announcement::Announcement, cpu_time::CpuTime, spool::Spool};
 use oasis_channel::{Counters, Failure, InstanceState, NodeMessage, Overhead};
 use std::{
     collections::VecDeque,
@@ -37,6 +37,12 @@ pub struct OutboxState {
     pub spool: Spool,
     /// Progress of each instance, written by the collector.
     pub progress: Vec<Progress>,
+    /// The node's announcement, if instances were added after the start.
+    grown: Option<Arc<Announcement>>,
+    /// Number of instances whose topics of this connection are known.
+    registered: usize,
+    /// The announcement whose instances the DAC was asked to register, while it has not answered.
+    asked: Option<Arc<Announcement>>,
     /// The last measured cost of the instrumentation.
     pub overhead: Option<Overhead>,
     /// Answers to commands.
@@ -85,9 +91,51 @@ impl OutboxState {
         self.draining && !self.closing
     }
 
-    /// Returns whether there is a batch to send to this DAC now.
+    /// Makes room for an instance that was added after the start.
+    pub fn grow(&mut self, announcement: Arc<Announcement>, progress: Progress) {
+        self.progress.push(progress);
+        self.spool.grow(self.progress.len());
+        self.grown = Some(announcement);
+    }
+
+    /// Returns the announcement with the instances that were added after `first`.
+    pub fn announced(&self, first: &Arc<Announcement>) -> Arc<Announcement> {
+        self.grown.as_ref().unwrap_or(first).clone()
+    }
+
+    /// Returns the states of the instances.
+    pub fn states(&self) -> impl Iterator<Item = InstanceState> {
+        self.progress.iter().map(|progress| progress.state)
+    }
+
+    /// Notes that the DAC of this connection has registered so many instances.
+    pub fn registered(&mut self, instances: usize) {
+        (self.registered, self.asked) = (instances, None);
+    }
+
+    /// Returns whether instances were added that the DAC has not been asked to register.
+    pub fn must_register(&self) -> bool {
+        self.registered < self.progress.len() && self.asked.is_none()
+    }
+
+    /// Returns the message that asks the DAC to register instances that were added.
+    pub fn registration(&mut self) -> Option<NodeMessage> {
+        let grown = self.grown.clone().filter(|_| self.must_register())?;
+        let message = grown.registration(self.registered, self.states());
+        self.asked = Some(grown);
+        Some(message)
+    }
+
+    /// Returns the announcement whose instances the DAC was asked to register, if it has not answered.
+    pub fn asked_to_register(&self) -> Option<Arc<Announcement>> {
+        self.asked.clone()
+    }
+
+    /// Returns whether there is a batch to send to this DAC now. Batches of an instance without a topic wait, and those after them.
     pub fn has_next(&self) -> bool {
-        !self.is_leaving() && (self.spool.has_unsent() || self.spool.has_ahead())
+        !self.is_leaving()
+            && self.registered == self.progress.len()
+            && (self.spool.has_unsent() || self.spool.has_ahead())
     }
 
     /// Returns the counters of this node for the ledger: samples taken, and samples dropped before the last sent
@@ -116,7 +164,10 @@ impl Outbox {
     fn holding(spool: Spool, progress: Vec<Progress>, is_finite: bool) -> Arc<Self> {
         let held = OutboxState {
             spool,
+            registered: progress.len(),
             progress,
+            grown: None,
+            asked: None,
             overhead: None,
             messages: VecDeque::new(),
             broken: false,

@@ -29,6 +29,11 @@ impl OverheadWatch {
         Self { governor, budget, cpu, thread, looked: (now, total), exhausted: false }
     }
 
+    /// Makes room for instances that were added after the start.
+    pub fn grow(&mut self, instances: usize) {
+        self.governor.grow(instances);
+    }
+
     /// Returns the time of the next measurement.
     pub fn due(&self) -> Instant {
         self.looked.0 + INTERVAL

@@ -3,6 +3,7 @@
 //! It owns the sending half of the channel; a listener thread for each connection owns the receiving half.
 
 use crate::{
+    announcement::Announcement,
     byte_budget::ByteBudget,
     clock::{ClockOffset, now_ns},
     collector::Order,
@@ -12,11 +13,10 @@ use crate::{
     survive,
 };
 use oasis_channel::{
-    Backoff, Connector, DacMessage, Ended, Failure, NodeIdentity, NodeMessage, Outcome, Overhead, PROTOCOL,
-    Receiver, RegisteredInstance, ResumeSecret, Sender, Turn, frame::FrameError,
+    Backoff, Connector, DacMessage, Ended, Failure, NodeMessage, Outcome, Overhead, PROTOCOL, Receiver,
+    Sender, TopicAssignment, Turn, frame::FrameError,
 };
-use oasis_wire::{quantity::Epoch, schema::ProbeType};
-use serde::{Deserialize, Serialize};
+use oasis_wire::quantity::{Epoch, TopicId};
 use std::{
     collections::BTreeMap,
     io,
@@ -36,20 +36,6 @@ const LEAVE: Duration = Duration::from_millis(500);
 const BATCHES: usize = 256;
 /// Most DACs whose last failures are remembered.
 const LOGGED: usize = 64;
-
-/// What the DAC receives about this node.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Announcement {
-    /// The node's identity.
-    pub identity: NodeIdentity,
-    /// Proves to a DAC that this is the owner of the run. Absent in files of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret: Option<ResumeSecret>,
-    /// Schemas.
-    pub types: Vec<ProbeType>,
-    /// Instances in their initial states, which commands change.
-    pub instances: Vec<RegisteredInstance>,
-}
 
 /// How commands are handled.
 #[derive(Debug, Clone)]
@@ -184,9 +170,11 @@ impl Attempts {
             drains: true,
         };
         let mut dac = OpenLink::connect(connector, &[hello])?;
-        let instances = as_they_are_now(announcement, outbox);
-        let register =
-            NodeMessage::Register { types: announcement.types.clone(), instances: instances.clone() };
+        let (announcement, register) = outbox.with(|held| {
+            let announcement = held.announced(announcement);
+            let register = announcement.registration(0, held.states());
+            (announcement, register)
+        });
         let keep = dac.safe_when.map(|_| NodeMessage::KeepUntilSafe);
         dac.sender.send(&keep.into_iter().chain([register]).collect::<Vec<_>>(), &[])?;
         let DacMessage::Registered { topics } = link::receive(&mut *dac.receiver)? else {
@@ -202,9 +190,6 @@ impl Attempts {
             tracing::warn!(target, "connected to the DAC again");
         }
 
-        let index_of = |name: &str| instances.iter().position(|instance| instance.name == name);
-        let topics =
-            topics.iter().filter_map(|assigned| Some((index_of(&assigned.instance)?, assigned.topic)));
         self.has_connected = true;
         self.logged.clear();
         let met = MetDac {
@@ -213,7 +198,8 @@ impl Attempts {
             takes_ahead: dac.takes_ahead,
         };
         outbox.with(|held| {
-            held.spool.connected(topics, met);
+            held.spool.connected(places(&topics, &announcement), met);
+            held.registered(announcement.instances.len());
             held.broken = false;
             held.refused = None;
             held.was_taken = true;
@@ -277,15 +263,9 @@ fn refusal_of(error: &io::Error) -> Option<Failure> {
     (error.kind() == io::ErrorKind::Unsupported).then(|| Failure::new(UNSUPPORTED, error.to_string()))
 }
 
-fn as_they_are_now(announcement: &Announcement, outbox: &Outbox) -> Vec<RegisteredInstance> {
-    let mut instances = announcement.instances.clone();
-    outbox.with(|held| {
-        instances
-            .iter_mut()
-            .zip(&held.progress)
-            .for_each(|(instance, progress)| instance.state = progress.state);
-    });
-    instances
+/// The topics by the index of their instances.
+fn places(topics: &[TopicAssignment], announcement: &Announcement) -> impl Iterator<Item = (usize, TopicId)> {
+    topics.iter().filter_map(|assigned| Some((announcement.index_of(&assigned.instance)?, assigned.topic)))
 }
 
 fn listen(
@@ -329,9 +309,16 @@ fn listen(
                 }
             },
             DacMessage::Drain => outbox.with(|held| held.draining = true),
-            DacMessage::Welcome { .. } | DacMessage::Registered { .. } | DacMessage::Refused(_) => {
-                return Err(link::unexpected());
+            DacMessage::Registered { topics } => {
+                let was_asked = outbox.with(|held| {
+                    let asked = held.asked_to_register()?;
+                    held.spool.added(places(&topics, &asked));
+                    held.registered(asked.instances.len());
+                    Some(())
+                });
+                was_asked.ok_or_else(link::unexpected)?;
             }
+            DacMessage::Welcome { .. } | DacMessage::Refused(_) => return Err(link::unexpected()),
         }
     }
 }
@@ -360,6 +347,7 @@ fn ship(
             held.broken
                 || (pause.is_zero() && held.has_next())
                 || !held.messages.is_empty()
+                || held.must_register()
                 || (held.closing && farewell.is_none())
                 || (held.is_ending() && held.is_sent())
                 || (held.is_leaving() && (leave_by.is_none() || held.spool.is_settled()))
@@ -368,6 +356,7 @@ fn ship(
             return Ok(());
         }
         let mut control: Vec<NodeMessage> = held.messages.drain(..).collect();
+        control.extend(held.registration());
         let may_send = pause.is_zero() && held.has_next();
         let (ahead, shipment) = if may_send { take(&mut held.spool, budget) } else { Default::default() };
         let ping_due = Instant::now() >= next_ping;

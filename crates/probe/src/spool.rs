@@ -377,6 +377,20 @@ impl Spool {
         self.batches.send_again();
     }
 
+    /// Makes room for instances that were added after the start.
+    pub fn grow(&mut self, instances: usize) {
+        self.accounts.resize(instances.max(self.accounts.len()), Account::default());
+    }
+
+    /// Handles the registration of instances that were added during the connection.
+    pub fn added(&mut self, topics: impl Iterator<Item = (usize, TopicId)>) {
+        for (instance, topic) in topics {
+            let account = &mut self.accounts[instance];
+            account.topic = Some(topic);
+            self.instances.insert(topic, instance);
+        }
+    }
+
     /// Goes back to the oldest batch that is not safe.
     fn begin_again(&mut self) {
         let is_all_in_file = self.intake.is_some() && self.batches.iter().all(|batch| batch.stored.is_some());

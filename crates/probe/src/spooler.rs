@@ -118,6 +118,8 @@ impl<O: Deref<Target = Outbox>> Spooler<O> {
 
     /// Writes to the file, and logs a failure or a recovery once.
     fn write(&mut self, batches: &mut [QueuedBatch]) {
+        let announced = self.outbox.with(|held| held.announced(&self.journal.head().announcement));
+        self.journal.announce(announced);
         let (removed, outcome) = self.journal.append(batches);
         if removed > 0 && !std::mem::replace(&mut self.is_full, true) {
             tracing::warn!("file spool is full: its oldest samples are dropped and counted");

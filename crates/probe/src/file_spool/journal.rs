@@ -6,7 +6,7 @@ use super::{
     segment::{Head, Reader, framed, unframed},
 };
 use crate::{
-    shipper::Announcement,
+    announcement::Announcement,
     spool::{FilePlace, Place, QueuedBatch},
 };
 use std::{
@@ -122,6 +122,18 @@ impl Journal {
     /// Returns the node, the samples taken, and up to where they are safe.
     pub fn head(&self) -> &Head {
         &self.head
+    }
+
+    /// Notes that instances were added: the next segment has them in its head.
+    pub fn announce(&mut self, announcement: Arc<Announcement>) {
+        let instances = announcement.instances.len();
+        if instances > self.head.taken.len() {
+            self.active = None;
+            self.head.taken.resize(instances, 0);
+            self.head.released.resize(instances, Place::default());
+            self.recorded.resize(instances, Place::default());
+            self.head.announcement = announcement;
+        }
     }
 
     /// Appends batches in order, and sets the file position of each; after an error some have none. Returns how many

@@ -2,7 +2,7 @@
 
 use super::record::{self, Content};
 use crate::{
-    shipper::Announcement,
+    announcement::Announcement,
     spool::{FilePlace, Place, QueuedBatch},
 };
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ use super::{
     journal::Journal,
 };
 use crate::{
-    shipper::Announcement,
+    announcement::Announcement,
     spool::{Missing, Place, QueuedBatch},
 };
 use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};

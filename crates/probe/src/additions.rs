@@ -1,0 +1,63 @@
+//! Instances that are added to a node while it runs.
+
+use crate::{
+    announcement::Announcement, bell::Bell, collector::Order, instance::Instance, node_config::NodeConfig,
+    node_error::NodeError, outbox::Outbox,
+};
+use oasis_channel::RegisteredInstance;
+use oasis_wire::schema::ProbeType;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+
+/// Adds instances to a running node: to its announcement, its outbox, and its collector.
+#[derive(Debug)]
+pub struct Additions {
+    /// The announcement with all instances. Locked while one is added, and before the outbox.
+    announcement: Mutex<Arc<Announcement>>,
+    /// Of the node.
+    pub config: NodeConfig,
+    /// That all probes of the node share.
+    pub bell: Bell,
+}
+
+impl Additions {
+    /// Begins with the instances of the builder.
+    pub fn to(announcement: Arc<Announcement>, config: NodeConfig, bell: Bell) -> Self {
+        Self { announcement: Mutex::new(announcement), config, bell }
+    }
+
+    /// Adds an instance that `make` makes of its index.
+    ///
+    /// # Errors
+    /// Those of `make`; if the node has an instance of this name, or another type with this UUID.
+    pub fn add(
+        &self,
+        name: &str,
+        probe_type: ProbeType,
+        make: impl FnOnce(usize, &ProbeType) -> Result<(Instance, RegisteredInstance), NodeError>,
+        outbox: &Outbox,
+        orders: &mpsc::Sender<Order>,
+    ) -> Result<(), NodeError> {
+        let mut current = self.announcement.lock().unwrap_or_else(PoisonError::into_inner);
+        if current.index_of(name).is_some() {
+            let node = current.identity.name.clone();
+            return Err(NodeError::DuplicateInstance { node, instance: name.into() });
+        }
+        let known = current.types.iter().find(|known| known.uuid == probe_type.uuid);
+        if known.is_some_and(|known| *known != probe_type) {
+            let problem = format!("this node has another schema with the UUID {}", probe_type.uuid);
+            return Err(NodeError::Schema { name: probe_type.name, problem });
+        }
+        let is_new = known.is_none();
+        let (instance, mut registered) = make(current.instances.len(), &probe_type)?;
+        registered.declared = Some(instance.declared());
+        let mut next = Announcement::clone(&current);
+        next.instances.push(registered);
+        next.types.extend(is_new.then_some(probe_type));
+        *current = Arc::new(next);
+        // The collector must find its place in the outbox.
+        outbox.with(|held| held.grow(current.clone(), instance.progress()));
+        // A collector that has ended takes no samples: the probe drops them.
+        let _ = orders.send(Order::Add(Box::new(instance)));
+        Ok(())
+    }
+}

@@ -20,6 +20,7 @@ pub mod c;
 pub mod c99;
 pub mod cpp;
 pub mod idl;
+pub mod infer;
 pub mod json_schema;
 mod language;
 mod names;

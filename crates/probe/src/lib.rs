@@ -60,6 +60,7 @@ mod collector;
 mod cpu_time;
 mod deadband;
 mod executed;
+pub mod field;
 mod file_spool;
 mod flight_recorder;
 pub mod forward;
@@ -79,6 +80,7 @@ mod recorder;
 mod replay;
 mod ring;
 mod schedule;
+mod schema_text;
 mod shared;
 mod shipper;
 #[cfg(feature = "simulation")]
@@ -102,6 +104,8 @@ pub use oasis_channel::{
     tls::TlsConnector,
     udp::{DEFAULT_DATAGRAM, UdpConnector},
 };
+#[cfg(feature = "derive")]
+pub use oasis_probe_derive::{Probe, ProbeEnum, ProbeStruct};
 pub use oasis_wire::{
     quantity::Hertz,
     reader::{Malformed, Reader},

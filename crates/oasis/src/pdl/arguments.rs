@@ -1,6 +1,8 @@
 //! The arguments of `oasis pdl`.
 
 use crate::{diagnostics::MessageFormat, format_files::Fmt};
+#[cfg(feature = "live")]
+use crate::{live::locate::Located, target::Target};
 use clap::{
     Args, Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -33,6 +35,15 @@ pub enum Verb {
 
 Exit status: 0 safe, 1 a file is wrong, 2 wrong arguments, 3 needs a version bump, 4 breaks readers.")]
     Diff(Diff),
+    /// Write the PDL file of a probe that was declared in a program, from the schema that its node has registered.
+    #[cfg(feature = "live")]
+    #[command(after_help = "Examples:
+  oasis pdl infer my-program/motor                   to standard output
+  oasis pdl infer my-program/motor -o motor.pdl
+  oasis pdl infer --url http://192.0.2.7:7070 my-program/motor
+
+The file compiles to the same type: same UUID, version and layout.")]
+    Infer(Infer),
     /// Run the language server for editors on standard input and output (docs/guides/write-pdl-in-your-editor.md).
     Lsp(Lsp),
 }
@@ -67,6 +78,18 @@ pub struct Diff {
     /// Output format of changes.
     #[arg(long, value_enum, default_value_t)]
     pub message_format: MessageFormat,
+}
+
+#[cfg(feature = "live")]
+#[derive(Debug, Args)]
+pub struct Infer {
+    /// NODE/INSTANCE, such as my-program/motor.
+    pub instance: Target,
+    /// Output file [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub located: Located,
 }
 
 #[derive(Debug, Args)]

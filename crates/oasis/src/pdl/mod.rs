@@ -5,6 +5,8 @@ mod check;
 mod compile;
 mod diff;
 mod fmt;
+#[cfg(feature = "live")]
+mod infer;
 mod lsp;
 
 pub use arguments::Verb;
@@ -21,6 +23,8 @@ pub fn run(verb: Verb) -> anyhow::Result<ExitCode> {
         Verb::Compile(arguments) => compile::run(&arguments),
         Verb::Fmt(arguments) => fmt::run(&arguments),
         Verb::Diff(arguments) => diff::run(&arguments),
+        #[cfg(feature = "live")]
+        Verb::Infer(arguments) => infer::run(&arguments),
         Verb::Lsp(_) => lsp::run(),
     }
 }

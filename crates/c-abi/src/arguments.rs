@@ -1,7 +1,7 @@
 //! Arguments from C, converted to Rust types.
 
 use crate::status::Problem;
-use oasis_wire::schema::ProbeType;
+use oasis_wire::{declared, schema::ProbeType};
 use std::{
     ffi::{CStr, c_char},
     slice,
@@ -63,13 +63,12 @@ pub unsafe fn put<T>(place: *mut *mut T, value: T, name: &'static str) -> Result
     Ok(())
 }
 
-/// Parses a schema from generated code or any other source. It is validated, because readers rely on its bounds.
+/// Parses a schema from generated code or any other source. It is validated, because readers rely on its bounds. One without `uuid` gets the
+/// identity that is computed from it.
 ///
 /// # Safety
 /// As [`text`].
 pub unsafe fn schema(json: *const c_char) -> Result<ProbeType, Problem> {
     // SAFETY: as the caller promises.
-    let probe_type: ProbeType = serde_json::from_str(unsafe { text(json, "schema") }?)?;
-    probe_type.validate()?;
-    Ok(probe_type)
+    Ok(declared::read(unsafe { text(json, "schema") }?)?)
 }

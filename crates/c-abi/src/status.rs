@@ -4,7 +4,7 @@ use oasis_instrument::SettingsError;
 use oasis_probe::NodeError;
 use oasis_wire::{
     batch::{BatchError, RowError},
-    schema::InvalidType,
+    declared::DeclarationError,
 };
 use std::{
     cell::RefCell,
@@ -45,10 +45,8 @@ pub enum Problem {
     Text(&'static str),
     #[error("{0}")]
     Argument(String),
-    #[error("schema is not JSON of a probe type: {0}")]
-    Json(#[from] serde_json::Error),
-    #[error("the schema cannot be used: {0}")]
-    Schema(#[from] InvalidType),
+    #[error(transparent)]
+    Schema(#[from] DeclarationError),
     #[error("row does not fit its schema: {0}")]
     Row(#[from] RowError),
     #[error("invalid batch: {0}")]
@@ -67,7 +65,7 @@ impl Problem {
             Self::Settings(SettingsError::File { .. }) => Status::System,
             Self::Null(_) | Self::Text(_) | Self::Argument(_) | Self::Settings(_) => Status::Argument,
             Self::Refused(_) => Status::Refused,
-            Self::Json(_) | Self::Schema(_) | Self::Row(_) | Self::Batch(_) => Status::Schema,
+            Self::Schema(_) | Self::Row(_) | Self::Batch(_) => Status::Schema,
             Self::Node(NodeError::Schema { .. }) => Status::Schema,
             Self::Node(NodeError::DuplicateInstance { .. }) => Status::Duplicate,
             Self::Node(NodeError::Thread(_) | NodeError::Spool(_)) => Status::System,

@@ -15,7 +15,7 @@ mod batch;
 mod node;
 mod texts;
 
-use oasis_wire::schema::ProbeType;
+use oasis_wire::{declared, schema::ProbeType};
 use pyo3::{exceptions::PyValueError, prelude::*};
 
 #[pymodule]
@@ -23,7 +23,7 @@ mod _native {
     #[pymodule_export]
     use crate::{
         batch::{decode_batch, decode_rows, encode_batch},
-        log,
+        declared_schema, log,
         node::{Node, NodeBuilder, PushedProbe, now},
         texts::{Logger, Spans},
     };
@@ -52,9 +52,12 @@ fn is_colored() -> bool {
 
 /// Parses a schema from any source. It is validated, because readers rely on its bounds.
 fn schema(json: &str) -> PyResult<ProbeType> {
-    let probe_type: ProbeType = serde_json::from_str(json)
-        .map_err(|error| PyValueError::new_err(format!("schema is not JSON of a probe type: {error}")))?;
-    let refused = |error| PyValueError::new_err(format!("the schema cannot be used: {error}"));
-    probe_type.validate().map_err(refused)?;
-    Ok(probe_type)
+    declared::read(json).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Checks a schema without `uuid`, which a program declares, and returns it with the one that is computed from it.
+#[pyfunction]
+fn declared_schema(json: &str) -> PyResult<String> {
+    let schema = serde_json::to_string(&schema(json)?);
+    schema.map_err(|error| PyValueError::new_err(error.to_string()))
 }

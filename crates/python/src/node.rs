@@ -56,18 +56,23 @@ impl<T> Exclusive<T> {
 impl NodeBuilder {
     /// Without a name or a file, the environment names the file; without that, the defaults apply.
     #[new]
-    #[pyo3(signature = (name = None, config = None, tem = None, dac_name = None))]
+    /// A node has `default_name` if they name none.
+    #[pyo3(signature = (name = None, config = None, tem = None, dac_name = None, default_name = None))]
     fn new(
         name: Option<String>,
         config: Option<PathBuf>,
         tem: Option<&str>,
         dac_name: Option<&str>,
+        default_name: Option<String>,
     ) -> PyResult<Self> {
         let mut settings = match (&name, &config) {
             (Some(_), None) => NodeSettings::default(),
             _ => NodeSettings::load(config.as_deref()).map_err(misconfigured)?,
         };
         settings.name = name.unwrap_or(settings.name);
+        if let Some(name) = default_name.filter(|_| settings.name.is_empty()) {
+            settings.name = name;
+        }
         if let Some(addresses) = tem {
             settings = settings.with_tem(addresses).map_err(misconfigured)?;
         }
@@ -87,11 +92,10 @@ impl NodeBuilder {
         ring_bytes: usize,
         overflow: Policy,
     ) -> PyResult<PushedProbe> {
-        let probe_type = self::schema(schema)?;
+        let (probe_type, kind) = (self::schema(schema)?, kind.try_into()?);
         let ring = RingConfig { bytes: ring_bytes, overflow: overflow.try_into()? };
-        let rows =
-            self.builder()?.pushed_rows(instance, probe_type, kind.try_into()?, ring).map_err(refused)?;
-        Ok(PushedProbe(Exclusive::new(rows)))
+        let rows = self.builder()?.pushed_rows(instance, probe_type, kind, ring).map_err(refused)?;
+        Ok(PushedProbe::of(rows))
     }
 
     fn periodic(&mut self, instance: &str, schema: &str, hertz: f64, sample: Py<PyAny>) -> PyResult<()> {
@@ -208,6 +212,12 @@ impl TryFrom<Policy> for Overflow {
     }
 }
 
+impl PushedProbe {
+    fn of(rows: RowProbe) -> Self {
+        Self(Exclusive::new(rows))
+    }
+}
+
 #[pymethods]
 impl PushedProbe {
     fn set_state(&mut self, state: u16) {
@@ -254,6 +264,22 @@ impl PushedProbe {
 
 #[pymethods]
 impl Node {
+    /// As [`NodeBuilder::pushed`], while the node runs.
+    fn pushed(
+        &self,
+        instance: &str,
+        schema: &str,
+        kind: Kind,
+        ring_bytes: usize,
+        overflow: Policy,
+    ) -> PyResult<PushedProbe> {
+        let node = self.0.as_ref().ok_or_else(|| PyRuntimeError::new_err("the node was shut down"))?;
+        let (probe_type, kind) = (self::schema(schema)?, kind.try_into()?);
+        let ring = RingConfig { bytes: ring_bytes, overflow: overflow.try_into()? };
+        // It waits for no other thread but one that adds a probe, and that takes no lock of the interpreter.
+        node.pushed_rows(instance, probe_type, kind, ring).map(PushedProbe::of).map_err(refused)
+    }
+
     fn shutdown(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(node) = self.0.take() else { return Ok(()) };
         match py.detach(|| node.shutdown()) {

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from oasis.arrays import Columns
+    from oasis.watch import Value, Watched
 
-Sample = TypeVar("Sample", bound=Probe)
+Sample = TypeVar("Sample")
 
 Overflow: TypeAlias = Literal["drop-newest", "drop-oldest"] | float
 """Policy of a full ring; a number is the timeout in seconds for which a flush waits for room."""
@@ -63,7 +64,7 @@ class PushedProbe(Generic[Sample]):
         Waits only if the overflow policy of the ring says so. Returns whether the ring had room; a sample without room is dropped and counted,
         and the DAC reports the loss. Raises EncodeError for a value that its metric cannot represent.
         """
-        return self._native.flush(sample.to_row(), time)
+        return self._native.flush(sample.to_row(), time)  # type: ignore[attr-defined]
 
     def flush_arrays(self, samples: npt.NDArray[np.void] | Columns, time: npt.ArrayLike | None = None) -> int:
         """Take many samples in one call: a structured array, or a column for each metric; now, or each at its time.
@@ -74,7 +75,7 @@ class PushedProbe(Generic[Sample]):
         """
         from oasis import arrays
 
-        rows, count = arrays.rows(self._probe, samples)
+        rows, count = arrays.rows(_probe(self._probe), samples)
         return self._native.flush_rows(rows, count, None if time is None else arrays.times(time, count))
 
 
@@ -83,7 +84,38 @@ class Node:
 
     def __init__(self, native: _native.Node) -> None:
         self._native = native
+        self.watched: dict[str, Watched] = {}
         _running.add(self)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it was not shut down."""
+        return self in _running
+
+    def pushed(
+        self,
+        instance: str,
+        probe: type[Sample],
+        *,
+        ring_bytes: int = 64 * 1024,
+        overflow: Overflow = "drop-newest",
+    ) -> PushedProbe[Sample]:
+        """Add a probe as `NodeBuilder.pushed` does, while the node runs. It never waits for a DAC.
+
+        Raises ValueError as there, RuntimeError if the node was shut down.
+        """
+        native = self._native.pushed(instance, _probe(probe).SCHEMA, "pushed", ring_bytes, overflow)
+        return PushedProbe(native, probe)
+
+    def watch(self, instance: str, /, *, units: Mapping[str, str] | None = None, **metrics: Value) -> bool:
+        """Take a sample as `oasis.watch` does, at this node."""
+        from oasis.watch import watch_at
+
+        return watch_at(self, instance, units, metrics)
+
+    def add(self, instance: str, schema: str, ring_bytes: int) -> _native.PushedProbe:
+        """Add a pushed probe of this schema."""
+        return self._native.pushed(instance, schema, "pushed", ring_bytes, "drop-newest")
 
     def shutdown(self) -> None:
         """Take the last samples, send them, and wait up to two seconds for the DAC to acknowledge them.
@@ -91,6 +123,7 @@ class Node:
         Raises `ConnectionRefusedError` if the DAC refuses the node, such as for a name that another node has: then it
         has not received the samples.
         """
+        _running.discard(self)
         self._native.shutdown()
 
     def __enter__(self) -> Node:
@@ -108,6 +141,18 @@ class Node:
                 raise
 
 
+def running() -> list[Node]:
+    """Return the nodes that were started and not shut down."""
+    return list(_running)
+
+
+def _probe(declared: type[object]) -> type[Probe]:
+    if not issubclass(declared, Probe):
+        remedy = "decorate it with @oasis.probe, or generate it from PDL"
+        raise TypeError(f"{declared.__name__} is no probe type: {remedy}")
+    return declared
+
+
 @atexit.register
 def _shutdown_all() -> None:
     for node in list(_running):
@@ -123,7 +168,7 @@ class NodeBuilder:
     OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC, OASIS_TEM, OASIS_DAC_NAME, OASIS_CA, OASIS_CERTIFICATE, OASIS_KEY and
     OASIS_SPOOL_DIRECTORY override the file.
     `tem` is the address of the page of a TEM, or several, which know the DACs (docs/guides/name-dacs.md): call `start()` without a DAC then.
-    `dac_name` is the DAC to connect to first.
+    `dac_name` is the DAC to connect to first. `default_name` is the name of a node that nothing else names, instead of the host's.
     Raises OSError for a file that cannot be read, ValueError for an invalid one and for a text that is no address of a TEM.
     """
 
@@ -134,9 +179,10 @@ class NodeBuilder:
         config: str | os.PathLike[str] | None = None,
         tem: str | Sequence[str] | None = None,
         dac_name: str | None = None,
+        default_name: str | None = None,
     ) -> None:
         addresses = tem if tem is None or isinstance(tem, str) else ",".join(tem)
-        self._native = _native.NodeBuilder(name, config, addresses, dac_name)
+        self._native = _native.NodeBuilder(name, config, addresses, dac_name, default_name)
 
     @property
     def native(self) -> _native.NodeBuilder:
@@ -204,7 +250,8 @@ class NodeBuilder:
         ring_bytes: int,
         overflow: Overflow,
     ) -> PushedProbe[Sample]:
-        return PushedProbe(self._native.pushed(instance, probe.SCHEMA, kind, ring_bytes, overflow), probe)
+        schema = _probe(probe).SCHEMA
+        return PushedProbe(self._native.pushed(instance, schema, kind, ring_bytes, overflow), probe)
 
     def periodic(
         self, instance: str, probe: type[Sample], hertz: float, sample: Callable[[], Sample]
@@ -214,7 +261,8 @@ class NodeBuilder:
         If `sample` raises, no sample is taken: the node logs the error once and calls again at the probe's rate.
         Raises ValueError if the rate is out of range or the node has an instance of this name.
         """
-        self._native.periodic(instance, probe.SCHEMA, hertz, lambda: sample().to_row())
+        schema = _probe(probe).SCHEMA
+        self._native.periodic(instance, schema, hertz, lambda: sample().to_row())  # type: ignore[attr-defined]
 
     def record(
         self,

@@ -16,6 +16,7 @@ mod command_line;
 mod commands;
 #[cfg(feature = "dds")]
 mod dds;
+mod declared;
 mod delivery;
 mod demand;
 mod eisa_client;

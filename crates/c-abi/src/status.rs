@@ -5,6 +5,7 @@ use oasis_probe::NodeError;
 use oasis_wire::{
     batch::{BatchError, RowError},
     declared::DeclarationError,
+    schema::InvalidType,
 };
 use std::{
     cell::RefCell,
@@ -46,7 +47,9 @@ pub enum Problem {
     #[error("{0}")]
     Argument(String),
     #[error(transparent)]
-    Schema(#[from] DeclarationError),
+    Declaration(#[from] DeclarationError),
+    #[error("the schema cannot be used: {0}")]
+    Schema(#[from] InvalidType),
     #[error("row does not fit its schema: {0}")]
     Row(#[from] RowError),
     #[error("invalid batch: {0}")]
@@ -65,7 +68,7 @@ impl Problem {
             Self::Settings(SettingsError::File { .. }) => Status::System,
             Self::Null(_) | Self::Text(_) | Self::Argument(_) | Self::Settings(_) => Status::Argument,
             Self::Refused(_) => Status::Refused,
-            Self::Schema(_) | Self::Row(_) | Self::Batch(_) => Status::Schema,
+            Self::Declaration(_) | Self::Schema(_) | Self::Row(_) | Self::Batch(_) => Status::Schema,
             Self::Node(NodeError::Schema { .. }) => Status::Schema,
             Self::Node(NodeError::DuplicateInstance { .. }) => Status::Duplicate,
             Self::Node(NodeError::Thread(_) | NodeError::Spool(_)) => Status::System,

@@ -6,7 +6,8 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use oasis_channel::{Connector, Receiver, Sender};
 use oasis_probe::{
-    Deadbands, NodeBuilder, NodeConfig, Overflow, ProbeType, PushedKind, RingConfig, RowProbe, now_ns,
+    Deadbands, NodeBuilder, NodeConfig, Overflow, Probe, ProbeType, PushedKind, RingConfig, RowProbe,
+    Sample as _, now_ns,
 };
 use oasis_wire::schema::{Metric, MetricType};
 use std::{
@@ -104,6 +105,82 @@ fn policies(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// A sample of a control loop, declared in Rust.
+#[derive(Probe)]
+#[probe(type = "Bench::Loop")]
+struct Derived {
+    turns: u64,
+    #[probe(unit = "us", min = 0)]
+    lateness: f64,
+    rate: f32,
+    is_tracking: bool,
+    axes: Vec<f64>,
+}
+
+/// The same, as the generator writes it of PDL.
+struct Generated {
+    turns: u64,
+    lateness: f64,
+    rate: f32,
+    is_tracking: bool,
+    axes: Vec<f64>,
+}
+
+impl oasis_probe::Sample for Generated {
+    const NAME: &'static str = Derived::NAME;
+    const UUID: &'static str = Derived::UUID;
+    const SCHEMA: &'static str = Derived::SCHEMA;
+
+    fn write(&self, row: &mut oasis_probe::RowWriter<'_>) {
+        row.u64(self.turns);
+        row.f64(self.lateness);
+        row.f32(self.rate);
+        row.boolean(self.is_tracking);
+        row.vector(self.axes.len());
+        for element in &self.axes {
+            row.f64(*element);
+        }
+    }
+
+    fn read(row: &mut oasis_probe::Reader<'_>) -> Result<Self, oasis_probe::Malformed> {
+        Ok(Self {
+            turns: row.array().map(u64::from_le_bytes)?,
+            lateness: row.array().map(f64::from_le_bytes)?,
+            rate: row.array().map(f32::from_le_bytes)?,
+            is_tracking: row.boolean()?,
+            axes: (0..row.count()?).map(|_| row.array().map(f64::from_le_bytes)).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// A type that is derived costs what one costs that is generated.
+fn types(criterion: &mut Criterion) {
+    fn measure<S: oasis_probe::Sample>(
+        criterion: &mut Criterion,
+        name: &str,
+        mut sample: S,
+        count: fn(&mut S, u64),
+    ) {
+        let mut builder = NodeBuilder::new("bench", NodeConfig::default());
+        let mut probe = builder.pushed::<S>("loop", RING).unwrap();
+        let node = builder.start(Nowhere).unwrap();
+        criterion.benchmark_group("types").bench_function(name, |bencher| {
+            bencher.iter_custom(|iterations| {
+                bursts(iterations, |number| {
+                    count(&mut sample, black_box(number));
+                    black_box(probe.flush(&sample));
+                })
+            });
+        });
+        drop(node);
+    }
+    let (lateness, rate, is_tracking) = (1.5, 2.5, true);
+    let generated = Generated { turns: 0, lateness, rate, is_tracking, axes: vec![0.5; 3] };
+    measure(criterion, "generated", generated, |sample, number| sample.turns = number);
+    let derived = Derived { turns: 0, lateness, rate, is_tracking, axes: vec![0.5; 3] };
+    measure(criterion, "derived", derived, |sample, number| sample.turns = number);
+}
+
 /// Others keep what they are given until somebody takes it: here a thread, between bursts.
 fn rivals(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("beside");
@@ -156,5 +233,5 @@ fn rivals(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, policies, rivals);
+criterion_group!(benches, policies, types, rivals);
 criterion_main!(benches);

@@ -392,6 +392,69 @@ fn an_earlier_run_that_the_dac_refuses_is_kept_and_does_not_delay_others() {
 }
 
 #[test]
+fn a_probe_that_is_added_to_a_running_node_is_registered_on_its_connection() {
+    let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 1 << 16);
+    assert!(flush(&mut probe, 1.0));
+    recorder.wait_for("reading", 1);
+    let add = |name: &str, probe_type| node.pushed_rows(name, probe_type, PushedKind::Pushed, 1 << 16);
+    let mut added = add("added", reading()).unwrap();
+    assert!((0..100).all(|value| flush(&mut added, value.into())));
+    recorder.wait_for("added", 100);
+    assert_eq!(recorder.attached().len(), 1, "no other connection was needed");
+    let state = InstanceState { hertz: None, enabled: false, recorder: None };
+    assert_eq!(recorder.command("added", Command::Disable), Outcome::Done(state));
+    assert_eq!(
+        recorder.command("added", Command::Enable),
+        Outcome::Done(InstanceState { enabled: true, ..state })
+    );
+
+    // Another connection registers all at once.
+    recorder.live(Epoch(1));
+    recorder.end();
+    recorder.wait_for_connections(2);
+    assert!(flush(&mut added, 100.0) && flush(&mut probe, 2.0));
+    recorder.wait_for("added", 101);
+    recorder.wait_for("reading", 2);
+
+    assert!(matches!(add("added", reading()), Err(NodeError::DuplicateInstance { .. })));
+    let other = ProbeType { metrics: Vec::new(), ..reading() };
+    let error = add("other", other).unwrap_err().to_string();
+    assert!(error.contains("another schema"), "{error}");
+    assert!(matches!(add("", reading()), Err(NodeError::Name { .. })));
+    node.shutdown();
+    assert!(recorder.samples("added").iter().map(|sample| sample.sequence).eq(1..=101));
+}
+
+#[test]
+fn samples_of_an_added_probe_survive_in_the_file_spool() {
+    let directory = tempfile::tempdir().unwrap();
+    let (connector, recorder) = recorder();
+    let builder = || {
+        let spool_directory = Some(directory.path().to_owned());
+        let mut builder = NodeBuilder::new("node", NodeConfig { spool_directory, ..NodeConfig::default() });
+        let probe = builder.pushed_rows("reading", reading(), PushedKind::Pushed, 4_096).unwrap();
+        (probe, builder)
+    };
+    let (mut probe, first) = builder();
+    let node = first.start(connector.clone()).unwrap();
+    assert!(flush(&mut probe, 1.0));
+    recorder.wait_for("reading", 1);
+    recorder.end();
+    assert!(flush(&mut probe, 2.0));
+    let mut added = node.pushed_rows("added", reading(), PushedKind::Pushed, 4_096).unwrap();
+    assert!(flush(&mut added, 3.0));
+    node.shutdown();
+
+    (0..20).for_each(|_| recorder.live(Epoch(2)));
+    let (_probe, mut second) = builder();
+    let _added = second.pushed_rows("added", reading(), PushedKind::Pushed, 4_096).unwrap();
+    let node = second.start(connector).unwrap();
+    recorder.wait_for("added", 1);
+    node.shutdown();
+    assert_eq!(recorder.samples("added").iter().map(|sample| sample.value).collect::<Vec<_>>(), [3.0]);
+}
+
+#[test]
 fn a_node_that_the_dac_refuses_says_so_until_it_is_taken() {
     let mut builder = builder();
     let mut probe = builder.pushed_rows("reading", reading(), PushedKind::Pushed, 4_096).unwrap();

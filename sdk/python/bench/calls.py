@@ -20,7 +20,8 @@ import numpy as np
 import oasis
 from oasis import arrays, batch
 from oasis.logging import Handler
-from oasis.node import NodeBuilder
+from oasis.node import Node, NodeBuilder
+from oasis.watch import MOST
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "crates/pdl-gen/tests/shapes"))
 
@@ -53,6 +54,33 @@ def log_with(handler: logging.Handler) -> Callable[[], None]:
     return log
 
 
+def watch(node: Node) -> None:
+    """Measure `oasis.watch`, beside the same metrics of a class."""
+
+    @oasis.probe
+    class Motor:
+        rpm: int
+        temperature: float
+        running: bool
+
+    # What finds no room costs less: one burst for each ring of 64 KiB.
+    names = iter(f"motor {number}" for number in range(MOST))
+    motors = iter([node.pushed(f"class {number}", Motor) for number in range(7)])
+
+    def watched() -> None:
+        name = next(names)
+        for number in range(CALLS):
+            oasis.watch(name, rpm=number, temperature=21.5, running=True)
+
+    def flushed() -> None:
+        motor = next(motors)
+        for number in range(CALLS):
+            motor.flush(Motor(number, 21.5, True))
+
+    measure("watch three values", watched)
+    measure("make and flush an object of a class", flushed)
+
+
 def main() -> None:
     """Measure everything."""
     builder = NodeBuilder("bench")
@@ -72,7 +100,7 @@ def main() -> None:
             with oasis.span("step"):
                 pass
 
-    with builder.start(NOWHERE):
+    with builder.start(NOWHERE) as node:
         one = measure("flush a sample as an object", flush_objects)
         print(f"  times {one / measure('flush it in an array', lambda: probe.flush_arrays(array)):.0f}")
         one = measure("read a sample of a batch as an object", lambda: batch.decode(Words, made))
@@ -81,6 +109,7 @@ def main() -> None:
         measure("log to memory", log_with(logging.StreamHandler(io.StringIO())))
         measure("log to OASIS", log_with(handler))
         measure("a span", spans)
+        watch(node)
 
 
 if __name__ == "__main__":

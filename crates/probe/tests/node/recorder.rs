@@ -151,10 +151,20 @@ impl Memory {
             }
             NodeMessage::KeepUntilSafe => {}
             NodeMessage::Register { types, instances } => {
-                (self.types, self.instances) = (types, instances);
-                self.connections += 1;
+                let is_new =
+                    |new: &RegisteredInstance| self.instances.iter().all(|known| known.name != new.name);
+                let first = match !self.instances.is_empty() && instances.iter().all(is_new) {
+                    true => self.instances.len(),
+                    false => {
+                        self.connections += 1;
+                        self.instances.clear();
+                        self.types = types;
+                        0
+                    }
+                };
+                self.instances.extend(instances);
                 let names = self.instances.iter().map(|instance| instance.name.clone());
-                let topics = (1..).map(TopicId).zip(names);
+                let topics = (1..).map(TopicId).zip(names).skip(first);
                 let topics = topics.map(|(topic, instance)| TopicAssignment { instance, topic }).collect();
                 return Some(DacMessage::Registered { topics });
             }

@@ -21,8 +21,8 @@ FAST_TESTS := $(addprefix --test ,published_crates crate_order default_members i
 # Programs in C and C++ that the tests build and run.
 NATIVE_TESTS = cargo test --locked --package oasis --test end_to_end -- sdk logging
 
-# The settings of sdk/python hold for what is generated for it too.
-GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests
+# The settings of sdk/python hold for what is generated for it, and for the runner of the tutorials too.
+GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests tests/tutorials
 
 # Rules as other evaluators see them: a workspace of its own, because one of them needs old versions of many crates.
 ORACLES := --locked --manifest-path tests/oracles/Cargo.toml --target-dir target/oracles
@@ -129,7 +129,7 @@ deny: $(CARGO_DENY) ## Check licenses, duplicates and sources of dependencies
 advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
-test: check-docs test-rust test-oracles test-faults test-web test-python test-java test-go test-embedded notebook test-browser ## Run every test of every language
+test: check-docs test-rust test-oracles test-faults test-web test-python test-java test-go test-tutorials test-embedded notebook test-browser ## Run every test of every language
 
 # Most tests wait for processes most of the time: more of them run at once than there are processors.
 test-rust: page postgresql promtool nginx alertmanager mail-server table-readers ## Rust: unit, property and end-to-end tests with real processes
@@ -182,6 +182,13 @@ test-java: maven ## Java: unit tests, and a node with a real DAC
 test-go: go ## Go: the module by itself, and with a real DAC
 	$(BUILD)
 	cd sdk/go && OASIS_BIN=$(CURDIR)/target/debug/oasis $(GO) test -race ./...
+
+# TUTORIALS="docs/tutorial.md 'init rust'" follows some of them.
+test-tutorials: python table-readers maven go embedded-tools cpp ## The pages for newcomers and the programs of `oasis init`: as written, outside of the tree
+	$(BUILD)
+	cargo build --locked --package oasis-c-abi
+	cd sdk/python && ../../target/venv/bin/maturin build --quiet --locked --interpreter ../../target/venv/bin/python --out ../../target/tutorials/wheels
+	target/venv/bin/python tests/tutorials/run.py target/debug/oasis --wheel target/tutorials/wheels/*.whl $(TUTORIALS)
 
 # NOTEBOOK=--write keeps what it shows.
 notebook: python ## Python: record a test run and execute docs/notebooks on it
@@ -348,7 +355,7 @@ bench-page: page browser ## Measure the page in a real browser, 15 minutes: docs
 	cargo build --release --locked -p oasis -p oasis-lab
 	OASIS_BIN=$(CURDIR)/target/release/oasis OASIS_LAB_BIN=$(CURDIR)/target/release/oasis-lab npm run bench --workspace tests/browser
 
-pictures: page browser postgresql terminal ## Take the pictures of docs/images
+pictures: page browser postgresql terminal webp ## Take the pictures of docs/images
 	cargo build --locked -p oasis -p pump
 	npm run pictures --workspace tests/browser
 
@@ -407,6 +414,9 @@ windows-tools: ## Install Debian's mingw-w64 and Wine, for the C99 node on Windo
 
 terminal: ## Install what the pictures of terminals run: curl, jq, script
 	@command -v curl >/dev/null && command -v jq >/dev/null && command -v script >/dev/null || { echo "installing curl, jq, bsdutils"; $(call install,curl jq bsdutils); }
+
+webp: ## Install what makes an animation of pictures: img2webp of libwebp
+	@command -v img2webp >/dev/null || { echo "installing webp"; $(call install,webp); }
 
 valgrind: ## Install valgrind, which counts instructions
 	@command -v valgrind >/dev/null || { echo "installing valgrind"; $(call install,valgrind); }

@@ -132,6 +132,8 @@ func NewNodeWith(name string, config Config) *Node {
 	node.log = node.log.With("node", name)
 	if err := checkName("node", name); err != nil {
 		node.problem(err)
+	} else if strings.ContainsAny(name, "/*") {
+		node.problem(fmt.Errorf("name of the node %.60q is refused: use no / and no *, which patterns such as NODE/* would take for theirs", name))
 	}
 	return node
 }

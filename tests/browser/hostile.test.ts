@@ -28,7 +28,7 @@ it('shows hostile names as text', async () => {
 });
 
 it('keeps long names and right-to-left names within their elements', async () => {
-  const turned = '\u202eLTR \u2067 <b>bold</b>';
+  const turned = '\u202eLTR \u2067 <b>bold<b>';
   const long = (text: string) => `${text} ${'x'.repeat(10_000)}`;
   const node = await PlainNode.start(rig.oasis.channel, `${turned} ${'n'.repeat(900)}`, [
     {

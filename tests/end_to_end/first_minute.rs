@@ -67,6 +67,43 @@ fn without_an_archive_nothing_is_written() {
 }
 
 #[test]
+fn no_archive_overrides_the_environment_and_excludes_the_flag() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = oasis();
+    let named = folder.path().join("named");
+    command.env("XDG_DATA_HOME", folder.path()).env("OASIS_ARCHIVE", &named);
+    let ports = ["--listen", "127.0.0.1:0", "--channel-listen", "127.0.0.1:0"];
+    let up = Oasis::start_as_written(command, &[&["up", "--no-archive"], &ports[..]].concat());
+    assert!(up.fact("archive").starts_with("none"), "{}", up.fact("archive"));
+    assert!(up.stop().success() && !named.exists());
+    let both = with_data_in(folder.path(), &["up", "--no-archive", "--archive", named.to_str().unwrap()]);
+    assert!(!both.status.success() && said(&both).contains("exclude each other"), "{}", said(&both));
+}
+
+#[test]
+fn a_second_one_says_what_runs_at_its_address() {
+    let folder = tempfile::tempdir().unwrap();
+    let dac = Oasis::dac(&[]);
+    let second = with_data_in(folder.path(), &["up", "--no-archive", "--listen", dac.listen()]);
+    let text = said(&second);
+    let page = format!("a DAC runs there already: open http://{}", dac.listen());
+    assert!(!second.status.success() && text.contains(&page) && text.contains("--listen"), "{text}");
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().to_string();
+    let text = said(&with_data_in(folder.path(), &["up", "--no-archive", "--listen", &taken]));
+    assert!(text.contains("another program has this port"), "{text}");
+}
+
+#[test]
+fn the_name_of_a_node_has_no_sign_of_a_pattern() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["rack/3", "plant-*"] {
+        let text = said(&with_data_in(folder.path(), &["up", "--no-archive", "--name", name]));
+        assert!(text.contains("no / and no *") && text.contains(name), "{text}");
+    }
+}
+
+#[test]
 fn a_doctor_names_what_is_in_use_and_the_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("oasis.toml");

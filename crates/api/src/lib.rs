@@ -32,6 +32,7 @@ mod notifications;
 mod openid;
 mod other_pages;
 mod page;
+mod plain_refusals;
 mod read;
 mod registry;
 mod request_body;
@@ -51,6 +52,7 @@ use axum::{
     Json, Router,
     extract::{ConnectInfo, FromRef, Query, Request, State, rejection::QueryRejection},
     http::{StatusCode, header},
+    middleware::map_response,
     response::Response,
 };
 pub use enrollment::Enrollment;
@@ -299,7 +301,8 @@ impl Api {
     pub fn router(self) -> Router {
         let (own, relayed) = (self.alarms.clone(), self.relayed_alarms.clone());
         self.doors.show_alarms(Arc::new(alarms::standing::AllStanding { own, relayed }));
-        Router::new().merge(self.routes().into_router()).fallback(page::asset).with_state(self)
+        let routes = Router::new().merge(self.routes().into_router()).fallback(page::asset);
+        routes.layer(map_response(plain_refusals::explained)).with_state(self)
     }
 }
 

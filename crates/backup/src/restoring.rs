@@ -47,6 +47,9 @@ pub enum RestoreError {
     },
 }
 
+/// How the folder begins that a backup is read into.
+const STAGING: &str = ".oasis-restore-";
+
 /// Restores a backup into a folder that does not exist or is empty. Files are readable for their owner only. `settle` completes the folder, by its present
 /// path, before it gets its name; `progress` gets the bytes read. If anything is wrong nothing is left.
 ///
@@ -64,9 +67,13 @@ pub fn restore(
         let path = path.to_owned();
         move |error| RestoreError::Io { doing, path, error }
     };
+    remove_abandoned(beside);
     let private = Permissions::from_mode(0o700);
-    let staging = tempfile::Builder::new().prefix(".oasis-restore-").permissions(private).tempdir_in(beside);
+    let staging = tempfile::Builder::new().prefix(STAGING).permissions(private).tempdir_in(beside);
     let staging = staging.map_err(doing("make a folder in", beside))?;
+    // As long as this process lives: others leave the folder alone.
+    let held = File::open(staging.path()).map_err(doing("open", staging.path()))?;
+    held.try_lock().map_err(|error| doing("lock", staging.path())(error.into()))?;
     let mut extracting =
         Extracting { from, folder: staging.path(), files: BTreeMap::new(), read: 0, progress };
     let manifest = extracting.run()?;
@@ -77,6 +84,18 @@ pub fn restore(
     let _ = staging.keep();
     File::open(beside).and_then(|folder| folder.sync_all()).map_err(doing("sync", beside))?;
     Ok(manifest)
+}
+
+/// Removes what restores have left that were killed: their lock is gone with them.
+fn remove_abandoned(beside: &Path) {
+    let entries = fs::read_dir(beside).into_iter().flatten().flatten();
+    for folder in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(STAGING)) {
+        let is_folder = folder.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && File::open(folder.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+            // Of another user: not ours to remove.
+            let _ = fs::remove_dir_all(folder.path());
+        }
+    }
 }
 
 /// Writes a new file that only its owner can read, and syncs it.

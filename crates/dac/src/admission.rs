@@ -1,6 +1,9 @@
 //! Admission control: limits how many peers are connected, and counts their bytes and the refused peers by code.
 
-use crate::log_limit::{LeftOut, LogLimit};
+use crate::{
+    log_limit::{LeftOut, LogLimit},
+    repeats::Repeats,
+};
 use serde::Serialize;
 use std::{
     collections::BTreeMap,
@@ -42,6 +45,8 @@ pub struct Admission {
     refused: Mutex<BTreeMap<String, u64>>,
     /// Of each [`PeerLine`].
     log: [LogLimit; 4],
+    /// Refusals of nodes, by name and code: a node tries again each second.
+    refusals: Repeats,
 }
 
 /// A snapshot of the counters.
@@ -62,7 +67,14 @@ impl Admission {
         let permits = Arc::new(Semaphore::new(capacity));
         let peers = || LogLimit::new(LINES, LOG_PERIOD);
         let log = [peers(), peers(), peers(), LogLimit::new(1, HTTP_PERIOD)];
-        Self { permits, capacity, bytes: AtomicU64::default(), refused: Mutex::default(), log }
+        Self {
+            permits,
+            capacity,
+            bytes: AtomicU64::default(),
+            refused: Mutex::default(),
+            log,
+            refusals: Repeats::default(),
+        }
     }
 
     /// Returns a permit, or `None` at capacity. Dropping the permit frees it.
@@ -90,6 +102,11 @@ impl Admission {
     /// Whether one more line of this kind may be logged.
     pub fn may_log(&self, line: PeerLine) -> Option<LeftOut> {
         self.log[line as usize].admit(Instant::now())
+    }
+
+    /// Whether one more line about this refusal may be logged, and how many were left out.
+    pub fn may_log_refusal(&self, node: &str, code: &str) -> Option<u64> {
+        self.refusals.admit(&format!("{code} {node}"), Instant::now())
     }
 
     /// Returns all counters.

@@ -216,6 +216,16 @@ fn log_end(dac: &Dac, peer: SocketAddr, node: Option<&str>, ended: &Result<(), E
         Err(End::Refused(_)) => PeerLine::Refused,
         Ok(()) | Err(End::Io(_)) => PeerLine::Left,
     };
+    let repeated = match ended {
+        Err(End::Refused(failure)) if line == PeerLine::Refused => {
+            let ip = peer.ip().to_string();
+            let Some(repeated) = dac.admission.may_log_refusal(node.unwrap_or(&ip), &failure.code) else {
+                return;
+            };
+            repeated
+        }
+        _ => 0,
+    };
     let Some(left_out) = dac.admission.may_log(line) else { return };
     let others = left_out.others();
     match ended {
@@ -224,7 +234,9 @@ fn log_end(dac: &Dac, peer: SocketAddr, node: Option<&str>, ended: &Result<(), E
         Err(End::Refused(failure)) if line == PeerLine::Http => {
             tracing::warn!(%peer, others, "{}", failure.message);
         }
-        Err(End::Refused(failure)) => tracing::warn!(%peer, node, %failure, others, "node refused"),
+        Err(End::Refused(failure)) => {
+            tracing::warn!(%peer, node, %failure, others, repeated, "node refused: logged once in ten minutes");
+        }
     }
 }
 

@@ -83,6 +83,7 @@ mod node;
 mod registry;
 mod relayed;
 mod reorder;
+mod repeats;
 mod request;
 mod run_owner;
 mod schema_hash;

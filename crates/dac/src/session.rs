@@ -7,7 +7,7 @@ mod ahead;
 mod registration;
 mod samples;
 
-pub(crate) use registration::{check_name, check_text};
+pub(crate) use registration::{check_name, check_node_name, check_text};
 
 use crate::{
     Dac, NodeGuard, PeerLine, RefusedNode, draining::Presence, identity, instance::Instance,

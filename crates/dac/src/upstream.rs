@@ -11,7 +11,7 @@ use crate::{
     moment::now,
     relayed::{ForwardedQuestion, Hop, MOST_HOPS, PastMessage, Question, RelayError, Relayed, Ways},
     request::ForwardedCommand,
-    session::{check_name, check_text},
+    session::{check_name, check_node_name, check_text},
     settings::{self, LabelMap, Shown},
 };
 use oasis_channel::{Failure, NodeIdentity, Overhead, RegisteredInstance};
@@ -183,7 +183,7 @@ impl Upstream {
 
 /// Texts of another DAC have the same bounds as those of a node.
 fn check_names(node: &RelayedNode) -> Result<(), Failure> {
-    check_name("node", &node.identity.name)?;
+    check_node_name(&node.identity.name)?;
     check_text("host", &node.identity.host)?;
     check_text("software", &node.identity.software)?;
     node.path.iter().try_for_each(|hop| check_name("DAC", &hop.dac))

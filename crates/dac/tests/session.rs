@@ -342,6 +342,9 @@ fn an_invalid_message_is_refused_with_its_code() {
         let (mut peer, _) = Peer::connected(&dac, "a", 1);
         assert_eq!(code(peer.say(&register(vec![], &[forged]), 0)), "name_invalid", "{forged:?}");
     }
+    for taken in ["rack/3", "plant-*", "*"] {
+        assert_eq!(code(Peer::new(&dac).say(&hello(taken, 1), 0)), "name_invalid", "{taken:?}");
+    }
     for text in ["x".repeat(2 << 20), "host\n".into()] {
         let NodeMessage::Hello { protocol, node, .. } = hello("b", 1) else { panic!() };
         let host = NodeIdentity { host: text.clone(), ..node.clone() };

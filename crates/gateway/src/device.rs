@@ -237,7 +237,8 @@ impl Device {
         self.uplink.shutdown();
     }
 
-    fn hear(&mut self, now: Moment) {
+    /// Notes that something of the device has arrived.
+    pub fn hear(&mut self, now: Moment) {
         self.heard = Some(now.steady);
         if !self.is_present && self.accepted.is_some() {
             self.is_present = true;

@@ -7,12 +7,13 @@
 //! `docs/reference/embedded.md` specifies the link.
 //!
 //! ```no_run
-//! use oasis_gateway::{Gateway, Nodes};
+//! use oasis_gateway::{Gateway, GatewayConfig, Nodes};
 //! use oasis_probe::{Connector, NodeConfig, TcpConnector};
 //!
 //! let connector = || Ok(Box::new(TcpConnector::new("127.0.0.1:7071")) as Box<dyn Connector>);
 //! let nodes = Nodes::new(NodeConfig::default(), Box::new(connector));
-//! let gateway = Gateway::start(&["serial:/dev/ttyUSB0,115200".parse()?], "my-host", nodes, None)?;
+//! let devices = vec!["serial:/dev/ttyUSB0,115200".parse()?];
+//! let gateway = Gateway::start(&GatewayConfig { devices, ..GatewayConfig::default() }, "my-host", nodes, None)?;
 //! // Until the program ends.
 //! gateway.shutdown();
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -68,15 +69,15 @@ impl Gateway {
     /// # Errors
     /// If an address cannot be listened on, or there can be no thread.
     pub fn start(
-        lines: &[LineAddress],
+        config: &GatewayConfig,
         own_name: &str,
         nodes: Nodes,
         state: Option<&Path>,
     ) -> Result<Self, LineError> {
-        let registry = Arc::new(Registry::new(own_name, nodes, Sessions::open(state)));
+        let registry = Arc::new(Registry::new(own_name, config.known.clone(), nodes, Sessions::open(state)));
         let stopping = Arc::new(AtomicBool::new(false));
         let mut opened = Vec::new();
-        for address in lines {
+        for address in &config.devices {
             match Line::open(address, &registry, &stopping) {
                 Ok(line) => opened.push(line),
                 Err(error) => {

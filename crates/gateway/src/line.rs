@@ -91,6 +91,8 @@ impl<'de> serde::Deserialize<'de> for LineAddress {
 pub struct GatewayConfig {
     /// Where devices are.
     pub devices: Vec<LineAddress>,
+    /// Names of devices that always get a place; `*` is any text.
+    pub known: Vec<String>,
 }
 
 impl LineAddress {

@@ -159,6 +159,11 @@ pub enum Invalid {
     /// A name that DACs refuse.
     #[error("a name is empty, longer than {MAX_NAME} bytes, not UTF-8, or has control characters")]
     Name,
+    /// A name of a device with a sign of patterns.
+    #[error(
+        "the device is called {0:?}: give it a name without / and *, which patterns such as NODE/* would take for theirs"
+    )]
+    NodeName(String),
     /// Two instances have one name.
     #[error("two instances are called {0:?}")]
     TwoInstances(String),
@@ -202,6 +207,9 @@ fn announce(session: u32, fields: &mut Fields<'_>) -> Result<Announce, Invalid> 
     }
     let (flags, starts) = (fields.u8()?, fields.u32()?);
     let (name, software) = (fields.name(1)?, fields.name(0)?);
+    if name.contains(['/', '*']) {
+        return Err(Invalid::NodeName(name));
+    }
     let count = fields.u8()?;
     if !(1..=MAX_INSTANCES).contains(&usize::from(count)) {
         return Err(Invalid::Instances(count));

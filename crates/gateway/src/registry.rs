@@ -5,9 +5,11 @@ use crate::{
     sessions::{Sessions, SharedSessions},
     uplink::{DacUplink, Nodes},
 };
+use oasis_wire::pattern::matches;
 use std::{
     collections::BTreeMap,
     fmt,
+    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::Instant,
@@ -15,6 +17,10 @@ use std::{
 
 /// Most devices of a gateway.
 pub const MOST: usize = 256;
+/// Places among them that only known devices get. Who reaches the port can announce any number of others.
+const RESERVED: usize = 64;
+/// Most devices of one address that are not known.
+const MOST_OF_SOURCE: usize = 64;
 
 /// A device, locked for a message at a time.
 pub type SharedDevice = Arc<Mutex<Device>>;
@@ -23,9 +29,22 @@ pub type SharedDevice = Arc<Mutex<Device>>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineNumber(pub u64);
 
+/// Where an announcement comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct Caller {
+    /// The line, or the connection.
+    pub line: LineNumber,
+    /// Whether its frames are datagrams.
+    pub is_datagrams: bool,
+    /// Its address; none of a serial line.
+    pub source: Option<IpAddr>,
+}
+
 /// The devices.
 pub struct Registry {
     own_name: String,
+    /// Names, with `*` for any text, of devices that always get a place.
+    known_names: Vec<String>,
     nodes: Arc<Nodes>,
     known: Arc<Known>,
     sessions: SharedSessions,
@@ -42,6 +61,34 @@ struct Claimed {
     device: SharedDevice,
     /// None once the line is closed.
     line: Option<LineNumber>,
+    source: Option<IpAddr>,
+    is_known: bool,
+}
+
+impl Held {
+    /// Whether one more device has a place.
+    fn check_room(&self, is_known: bool, source: Option<IpAddr>) -> Result<(), ClaimError> {
+        if self.devices.len() >= MOST {
+            return Err(ClaimError::TooMany);
+        }
+        if is_known {
+            return Ok(());
+        }
+        let strangers = || self.devices.values().filter(|claimed| !claimed.is_known);
+        if strangers().count() >= MOST - RESERVED {
+            return Err(ClaimError::TooManyStrangers);
+        }
+        let of_source = || strangers().filter(|claimed| claimed.source == source).count();
+        if source.is_some() && of_source() >= MOST_OF_SOURCE {
+            return Err(ClaimError::TooManyOfSource);
+        }
+        Ok(())
+    }
+
+    /// Takes the places of devices that are away and have nothing left to send.
+    fn free(&mut self, now: Instant) {
+        self.devices.retain(|_, claimed| !lock(&claimed.device).is_idle(now));
+    }
 }
 
 /// Why a device cannot have its name.
@@ -56,6 +103,14 @@ pub enum ClaimError {
     /// There are too many devices.
     #[error("a gateway has at most {MOST} devices")]
     TooMany,
+    /// There are too many devices that it has not known before.
+    #[error(
+        "{RESERVED} of {MOST} places are for known devices, and the others are taken: name the device in gateway.known"
+    )]
+    TooManyStrangers,
+    /// One address announces too many of them.
+    #[error("its address has {MOST_OF_SOURCE} devices that are not known: name the device in gateway.known")]
+    TooManyOfSource,
 }
 
 impl fmt::Debug for Registry {
@@ -66,9 +121,10 @@ impl fmt::Debug for Registry {
 
 impl Registry {
     /// No devices yet. The gateway's own node has a name, too.
-    pub fn new(own_name: &str, nodes: Nodes, sessions: Sessions) -> Self {
+    pub fn new(own_name: &str, known_names: Vec<String>, nodes: Nodes, sessions: Sessions) -> Self {
         Self {
             own_name: own_name.into(),
+            known_names,
             nodes: Arc::new(nodes),
             known: Arc::default(),
             sessions: Arc::new(Mutex::new(sessions)),
@@ -95,13 +151,8 @@ impl Registry {
     ///
     /// # Errors
     /// If the device cannot have the name.
-    pub fn claim(
-        &self,
-        name: &str,
-        line: LineNumber,
-        is_datagrams: bool,
-        now: Instant,
-    ) -> Result<SharedDevice, ClaimError> {
+    pub fn claim(&self, name: &str, caller: Caller, now: Instant) -> Result<SharedDevice, ClaimError> {
+        let Caller { line, is_datagrams, source } = caller;
         if name == self.own_name {
             return Err(ClaimError::OwnName);
         }
@@ -114,17 +165,23 @@ impl Registry {
             claimed.line = Some(line);
             return Ok(claimed.device.clone());
         }
-        if held.devices.len() >= MOST {
-            held.devices.retain(|_, claimed| !lock(&claimed.device).is_idle(now));
-        }
-        if held.devices.len() >= MOST {
-            return Err(ClaimError::TooMany);
+        let is_known = self.is_known(name);
+        if held.check_room(is_known, source).is_err() {
+            held.free(now);
+            held.check_room(is_known, source)?;
         }
         let uplink = Box::new(DacUplink::new(name, self.nodes.clone()));
         let device = Device::new(name, uplink, self.known.clone(), self.sessions.clone(), is_datagrams);
         let device = Arc::new(Mutex::new(device));
-        held.devices.insert(name.into(), Claimed { device: device.clone(), line: Some(line) });
+        let claimed = Claimed { device: device.clone(), line: Some(line), source, is_known };
+        held.devices.insert(name.into(), claimed);
         Ok(device)
+    }
+
+    /// Whether the configuration names a device, or a run of the gateway before this one has carried it.
+    fn is_known(&self, name: &str) -> bool {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.is_of_before(name) || self.known_names.iter().any(|pattern| matches(pattern, name))
     }
 
     /// Whether a device still belongs to a line.
@@ -152,4 +209,50 @@ impl Registry {
 /// Locks a device. A thread that has panicked has left it between two messages.
 pub fn lock(device: &SharedDevice) -> MutexGuard<'_, Device> {
     device.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Moment;
+    use oasis_probe::{Connector, NodeConfig, TcpConnector};
+    use std::time::Duration;
+
+    fn registry(known: &[&str], sessions: Sessions) -> Registry {
+        let connector = || Ok(Box::new(TcpConnector::new("127.0.0.1:1")) as Box<dyn Connector>);
+        let nodes = Nodes::new(NodeConfig::default(), Box::new(connector));
+        Registry::new("gateway", known.iter().map(|name| (*name).into()).collect(), nodes, sessions)
+    }
+
+    fn caller(registry: &Registry, last: u8) -> Caller {
+        Caller { line: registry.open_line(), is_datagrams: true, source: Some([192, 0, 2, last].into()) }
+    }
+
+    #[test]
+    fn invented_devices_leave_places_to_known_ones_and_to_other_addresses() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut before = Sessions::open(Some(folder.path()));
+        before.set("pump", crate::sessions::KnownSession { session: 3, last: vec![] });
+        drop(before);
+        let registry = registry(&["valve *"], Sessions::open(Some(folder.path())));
+        let now = Instant::now();
+        let claim = |name: &str, last: u8, now| {
+            let claimed = registry.claim(name, caller(&registry, last), now);
+            // As its announcement does.
+            claimed.map(|device| lock(&device).hear(Moment { steady: now, wall: 0 }))
+        };
+        for number in 0..MOST_OF_SOURCE {
+            claim(&format!("invented {number}"), 1, now).unwrap();
+        }
+        assert_eq!(claim("one more", 1, now), Err(ClaimError::TooManyOfSource));
+        claim("another address", 2, now).unwrap();
+        for number in MOST_OF_SOURCE + 1..MOST - RESERVED {
+            claim(&format!("invented {number}"), 2 + u8::try_from(number / 32).unwrap(), now).unwrap();
+        }
+        assert_eq!(claim("one more", 99, now), Err(ClaimError::TooManyStrangers));
+        claim("pump", 1, now).unwrap();
+        claim("valve 7", 1, now).unwrap();
+        // Once the invented ones are silent, their places are free.
+        claim("one more", 1, now + Duration::from_secs(6)).unwrap();
+    }
 }

@@ -4,8 +4,8 @@
 use oasis_channel::ResumeSecret;
 use serde::{Deserialize, Serialize};
 use std::{
-    collections::BTreeMap,
-    fs::{self, DirBuilder, File, OpenOptions},
+    collections::{BTreeMap, BTreeSet},
+    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{self, Read, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
@@ -44,6 +44,10 @@ pub struct Sessions {
     /// None: nothing outlives the process.
     file: Option<PathBuf>,
     remembered: Remembered,
+    /// Devices of earlier runs.
+    before: BTreeSet<String>,
+    /// As long as it is open no other gateway writes the file.
+    _lock: Option<File>,
 }
 
 impl Sessions {
@@ -51,8 +55,19 @@ impl Sessions {
     /// last as long as the process.
     pub fn open(folder: Option<&Path>) -> Self {
         let new = || Remembered { secret: ResumeSecret::random(), devices: BTreeMap::new() };
-        let Some(folder) = folder else { return Self { file: None, remembered: new() } };
+        let in_memory = || Self { file: None, remembered: new(), before: BTreeSet::new(), _lock: None };
+        let Some(folder) = folder else { return in_memory() };
         let file = folder.join("devices.json");
+        let lock = match lock(folder) {
+            Err(TryLockError::WouldBlock) => {
+                tracing::warn!(file = %file.display(),
+                    "another gateway has this file: after a restart of this one each device begins a new session (--state names a folder of its own)");
+                return in_memory();
+            }
+            // Of what cannot be written the file itself is the better witness.
+            Err(TryLockError::Error(_)) => None,
+            Ok(lock) => Some(lock),
+        };
         let remembered = match read(&file) {
             Ok(remembered) => remembered.unwrap_or_else(new),
             Err(error) => {
@@ -61,7 +76,8 @@ impl Sessions {
                 new()
             }
         };
-        let mut sessions = Self { file: Some(file), remembered };
+        let before = remembered.devices.keys().cloned().collect();
+        let mut sessions = Self { file: Some(file), remembered, before, _lock: lock };
         // Now: later it would be too late to learn that it cannot be written.
         sessions.write();
         sessions
@@ -70,6 +86,11 @@ impl Sessions {
     /// The secret that those of all sessions are derived from.
     pub fn secret(&self) -> ResumeSecret {
         self.remembered.secret
+    }
+
+    /// Whether an earlier run has had a device.
+    pub fn is_of_before(&self, device: &str) -> bool {
+        self.before.contains(device)
     }
 
     /// Returns the session of a device.
@@ -96,6 +117,18 @@ impl Sessions {
             self.file = None;
         }
     }
+}
+
+/// Makes the folder and locks it for this process.
+fn lock(folder: &Path) -> Result<File, TryLockError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    let opened = made.and_then(|()| {
+        let mut options = OpenOptions::new();
+        options.create(true).truncate(false).write(true).mode(0o600).open(folder.join("devices.lock"))
+    });
+    let file = opened.map_err(TryLockError::Error)?;
+    file.try_lock()?;
+    Ok(file)
 }
 
 fn read(file: &Path) -> io::Result<Option<Remembered>> {
@@ -139,11 +172,26 @@ mod tests {
         let state = folder.path().join("new");
         let mut first = Sessions::open(Some(&state));
         first.set("pump", session(3));
+        let secret = first.secret();
+        drop(first);
         let second = Sessions::open(Some(&state));
         assert_eq!(second.of("pump"), Some(&session(3)));
-        assert_eq!(second.secret(), first.secret());
+        assert_eq!(second.secret(), secret);
+        assert!(second.is_of_before("pump") && !second.is_of_before("valve"));
         let mode = fs::metadata(state.join("devices.json")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn two_gateways_do_not_write_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut first = Sessions::open(Some(folder.path()));
+        let mut second = Sessions::open(Some(folder.path()));
+        second.set("valve", session(1));
+        first.set("pump", session(1));
+        drop((first, second));
+        let third = Sessions::open(Some(folder.path()));
+        assert!(third.of("pump").is_some() && third.of("valve").is_none());
     }
 
     #[test]
@@ -153,6 +201,7 @@ mod tests {
         let mut sessions = Sessions::open(Some(folder.path()));
         assert_eq!(sessions.of("pump"), None);
         sessions.set("pump", session(1));
+        drop(sessions);
         assert!(Sessions::open(Some(folder.path())).of("pump").is_some());
         let mut sessions = Sessions::open(None);
         sessions.set("pump", session(1));

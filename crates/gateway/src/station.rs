@@ -4,11 +4,11 @@ use crate::{
     device::{Moment, Refused},
     frame::{Damage, Deframer, Frame, write},
     message::{FromDevice, ToDevice, parse},
-    registry::{LineNumber, Registry, SharedDevice, lock},
+    registry::{Caller, LineNumber, Registry, SharedDevice, lock},
     stats::LineStats,
 };
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
@@ -30,6 +30,8 @@ pub struct Station {
     what: String,
     number: LineNumber,
     is_datagrams: bool,
+    /// Address of the other end of a connection.
+    source: Option<IpAddr>,
     registry: Arc<Registry>,
     stats: Arc<LineStats>,
     deframer: Deframer,
@@ -71,6 +73,7 @@ impl Station {
             what: what.into(),
             number: registry.open_line(),
             is_datagrams,
+            source: None,
             registry,
             stats,
             deframer: Deframer::default(),
@@ -79,6 +82,12 @@ impl Station {
             counted: 0,
             log: Log::default(),
         }
+    }
+
+    /// Names the other end of a connection.
+    pub fn of(mut self, source: IpAddr) -> Self {
+        self.source = Some(source);
+        self
     }
 
     /// Takes bytes that have arrived.
@@ -130,7 +139,9 @@ impl Station {
         let mut bytes = Vec::new();
         match parse(frame) {
             Ok(FromDevice::Announce(announce)) => {
-                match self.registry.claim(&announce.name, self.number, self.is_datagrams, now.steady) {
+                let source = peer.map(|peer| peer.ip()).or(self.source);
+                let caller = Caller { line: self.number, is_datagrams: self.is_datagrams, source };
+                match self.registry.claim(&announce.name, caller, now.steady) {
                     Ok(device) => {
                         self.hear(&announce.name, &device, peer, frame.number);
                         lock(&device).announce(announce, now, &mut bytes);

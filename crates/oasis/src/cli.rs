@@ -2,7 +2,7 @@
 
 #[cfg(feature = "live")]
 use crate::backup;
-use crate::{access, archive, ca, export, forget, import, lab, pdl, rules, setup, sql};
+use crate::{access, archive, ca, export, forget, import, init, lab, pdl, rules, setup, sql};
 #[cfg(feature = "live")]
 use crate::{
     live::arguments::{
@@ -66,6 +66,14 @@ pub enum Verb {
 The bearing of pump-2 gets hot once a minute. boiler-1 is away for 8 s every two minutes. The arm of robot-3 loses
 samples every 20 s.")]
     Demo(Demo),
+    /// Make a folder with a program that OASIS watches: code, build file and settings (docs/tutorial.md).
+    #[command(after_help = "Examples:
+  oasis init machine --lang rust
+  oasis init machine --lang cpp --sdk ~/.local
+  oasis init pump --lang python --name plant-7
+
+It changes no file that exists, and prints the commands that build and run the program.")]
+    Init(init::Arguments),
     #[cfg(feature = "live")]
     /// Check whether this host can run OASIS: ports, clock, limits, disk, configuration. Says what to do.
     #[command(after_help = "Examples:

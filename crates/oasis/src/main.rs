@@ -17,6 +17,7 @@ mod forget;
 mod format_files;
 mod formats;
 mod import;
+mod init;
 mod lab;
 #[cfg(feature = "live")]
 mod live;
@@ -61,6 +62,7 @@ fn explained(error: &anyhow::Error) -> String {
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let success = |()| ExitCode::SUCCESS;
     match cli.verb {
+        Verb::Init(arguments) => init::run(&arguments).map(success),
         Verb::Export(arguments) => export::run(&arguments).map(success),
         Verb::Import(arguments) => import::run(&arguments).map(success),
         Verb::Sql(arguments) => sql::run(&arguments).map(success),

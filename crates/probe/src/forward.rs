@@ -123,7 +123,7 @@ impl ForwardedNode {
         config: NodeConfig,
         mut connector: Box<dyn Connector>,
     ) -> Result<Self, NodeError> {
-        NodeError::check_name("node", name)?;
+        NodeError::check_node_name(name)?;
         session.instances.iter().try_for_each(|known| NodeError::check_name("instance", &known.name))?;
         let directory = match &config.spool_directory {
             Some(path) => Some(Arc::new(Directory::open(path, config.spool_directory_bytes)?)),

@@ -265,7 +265,7 @@ impl NodeBuilder {
         {
             return Err(NodeError::Budget(budget));
         }
-        NodeError::check_name("node", &self.name)?;
+        NodeError::check_node_name(&self.name)?;
         let directory = self.directory()?;
         let secret = ResumeSecret::random();
         let identity = self.identity(secret.run());

@@ -32,6 +32,11 @@ pub enum NodeError {
         /// The name.
         name: String,
     },
+    /// A name of a node with a sign of patterns.
+    #[error(
+        "name of the node {0:?} is refused: use no / and no *, which patterns such as NODE/* would take for theirs"
+    )]
+    NodeName(String),
     /// An option for an instance that does not exist.
     #[error("node {node:?} has no instance {instance:?}: add the probe first")]
     UnknownInstance {
@@ -100,6 +105,12 @@ pub enum NodeError {
 }
 
 impl NodeError {
+    /// Checks the name of a node as a DAC does.
+    pub(crate) fn check_node_name(name: &str) -> Result<(), Self> {
+        Self::check_name("node", name)?;
+        if name.contains(['/', '*']) { Err(Self::NodeName(name.into())) } else { Ok(()) }
+    }
+
     /// Checks a name as a DAC does, so that the program learns of it and not the log.
     pub(crate) fn check_name(what: &'static str, name: &str) -> Result<(), Self> {
         let is_fine = (1..=MAX_NAME).contains(&name.len()) && !name.chars().any(char::is_control);

@@ -154,6 +154,12 @@ pub struct Counters {
     pub grouped_saved_bytes: u64,
     /// Segment files whose small batches could not be put together; they stay as they are.
     pub grouping_failures: u64,
+    /// Word indexes of segment files with texts.
+    pub word_indexes: u64,
+    /// Their bytes.
+    pub word_index_bytes: u64,
+    /// Segment files whose word index could not be made: a search reads all of them.
+    pub word_index_failures: u64,
     /// The retention rules, and how much of their room is used.
     pub rules: Vec<RuleState>,
     /// What retention will evict although somebody may expect it to be kept.

@@ -39,6 +39,11 @@ export class Oasis {
     return Oasis.start(['up', '--listen', ANY_PORT, '--channel-listen', ANY_PORT, ...kept, ...args]);
   }
 
+  /** A DAC with the simulated plant of the demo. */
+  static demo(): Promise<Oasis> {
+    return Oasis.start(['demo', '--listen', ANY_PORT, '--channel-listen', ANY_PORT]);
+  }
+
   static dac(at: Addresses = {}, ...args: string[]): Promise<Oasis> {
     return Oasis.start([
       'dac',

@@ -30,6 +30,21 @@ fn a_backup_comes_back_private() {
 }
 
 #[test]
+fn what_a_killed_restore_has_left_is_removed_and_what_runs_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let [killed, running, other] =
+        [".oasis-restore-killed", ".oasis-restore-running", "mine"].map(|name| folder.path().join(name));
+    for path in [&killed, &running, &other] {
+        fs::create_dir(path).unwrap();
+        fs::write(path.join("part"), "x").unwrap();
+    }
+    let held = File::open(&running).unwrap();
+    held.try_lock().unwrap();
+    restored(&backup(), &folder.path().join("new")).unwrap();
+    assert!(!killed.exists() && running.join("part").exists() && other.join("part").exists());
+}
+
+#[test]
 fn a_folder_with_something_in_it_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("mine"), "x").unwrap();

@@ -29,7 +29,7 @@ impl NodeSession {
                 format!("the node uses protocol {protocol}, this DAC {PROTOCOL}: update the older one");
             return Err(Failure::new("protocol_version", message));
         }
-        check_name("node", &node.name)?;
+        check_node_name(&node.name)?;
         check_text("host", &node.host)?;
         check_text("software", &node.software)?;
         self.claimed.clone_from(&node.name);
@@ -115,6 +115,20 @@ impl NodeSession {
         // Its rates may differ from the rates that readers ask for now.
         registered.iter().for_each(|instance| instance.demand.recheck());
         Ok(())
+    }
+}
+
+/// A name of a node has no sign of a pattern, and none that separates it from the name of an instance.
+pub(crate) fn check_node_name(name: &str) -> Result<(), Failure> {
+    check_name("node", name)?;
+    match name.chars().find(|sign| matches!(sign, '/' | '*')) {
+        None => Ok(()),
+        Some(sign) => Err(Failure::new(
+            "name_invalid",
+            format!(
+                "name of the node {name:?} has a {sign}, which patterns such as NODE/* would take for theirs: use another sign, such as -"
+            ),
+        )),
     }
 }
 

@@ -4,13 +4,17 @@ use super::{LOOK, READ, Shared, moment, spawn};
 use crate::station::Out;
 use oasis_probes::SerialPort;
 use std::{
-    io,
+    fs, io,
     path::{Path, PathBuf},
     thread::JoinHandle,
 };
 
-/// Starts the thread of a port.
+/// Starts the thread of a port. It need not exist yet.
+///
+/// # Errors
+/// If it is a file or folder instead, or there can be no thread.
 pub fn start(path: PathBuf, baud: u32, shared: Shared) -> io::Result<Vec<JoinHandle<()>>> {
+    check_port(&path)?;
     Ok(vec![spawn("oasis-serial", move || run(&path, baud, &shared))?])
 }
 
@@ -31,6 +35,18 @@ fn run(path: &Path, baud: u32, shared: &Shared) {
             logged = message;
         }
         shared.pause();
+    }
+}
+
+/// A mistyped path would otherwise be tried for ever.
+fn check_port(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() || found.is_dir() => {
+            let what = if found.is_dir() { "a folder" } else { "a plain file" };
+            let text = format!("{what} is no serial port: list ports with ls /dev/tty* /dev/serial/by-id/*");
+            Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -81,5 +97,12 @@ mod tests {
         assert!(remedy(io::ErrorKind::NotFound).contains("plugged in"));
         let missing = SerialPort::open(Path::new("/dev/no such tty"), 9_600).unwrap_err();
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        check_port(Path::new("/dev/no such tty")).unwrap();
+        check_port(Path::new("/dev/null")).unwrap();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        for (path, what) in [(folder, "a folder"), (&folder.join("Cargo.toml"), "a plain file")] {
+            let error = check_port(path).unwrap_err().to_string();
+            assert!(error.starts_with(what) && error.contains("no serial port"), "{error}");
+        }
     }
 }

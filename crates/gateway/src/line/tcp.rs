@@ -72,7 +72,7 @@ fn carry(mut stream: TcpStream, what: &str, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(LOOK))?;
     stream.set_write_timeout(Some(STUCK))?;
-    let mut station = shared.station(what, false);
+    let mut station = shared.station(what, false).of(stream.peer_addr()?.ip());
     let begun = Instant::now();
     let (mut buffer, mut out, mut heard) = ([0; READ], Out::new(), begun);
     while !shared.is_stopping() && heard.elapsed() < SILENT {

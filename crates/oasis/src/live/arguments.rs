@@ -33,7 +33,7 @@ pub struct Up {
     #[arg(long, env = "OASIS_MDNS")]
     pub mdns: bool,
     /// Keep samples in bounded memory only. Without this and --archive, the archive is in ~/.local/share/oasis/archive.
-    #[arg(long, conflicts_with = "archive")]
+    #[arg(long)]
     pub no_archive: bool,
 }
 
@@ -154,6 +154,9 @@ fn node_name(text: &str) -> Result<String, String> {
         text if text.contains(char::is_control) => {
             Err(format!("the name of a node has no control characters: {}", Visible(text)))
         }
+        text if text.contains(['/', '*']) => Err(format!(
+            "the name of a node has no / and no *, which patterns such as NODE/* would take for theirs: {text}"
+        )),
         text => Ok(text.into()),
     }
 }

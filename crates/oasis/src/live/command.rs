@@ -38,15 +38,16 @@ pub enum What {
     /// Set the sampling rate.
     Hertz {
         /// 0.01 to 1000.
-        #[arg(value_parser = hertz)]
+        #[arg(value_parser = hertz, allow_negative_numbers = true)]
         hertz: Hertz,
     },
     /// Let readers control the rate; off keeps the current rate.
     Demand {
         /// Rate without readers, 0.01 to 1000; or off.
+        #[arg(allow_negative_numbers = true)]
         min: Least,
         /// Highest rate.
-        #[arg(value_parser = hertz)]
+        #[arg(value_parser = hertz, allow_negative_numbers = true)]
         max: Option<Hertz>,
     },
     /// Enable sampling.
@@ -62,6 +63,7 @@ pub enum What {
         /// The metric's name.
         metric: String,
         /// Deadband in the metric's unit, 0 or more; without it any change counts.
+        #[arg(value_parser = deadband, allow_negative_numbers = true)]
         deadband: Option<f64>,
     },
     /// Return to what the program has declared, and forget what is kept.
@@ -76,6 +78,14 @@ fn hertz(text: &str) -> Result<Hertz, String> {
     match text.parse::<f64>() {
         Ok(_) => text.parse().map_err(|error: RateOutOfRange| error.to_string()),
         Err(_) => Err("a rate is a number of hertz from 0.01 to 1000, such as 10".into()),
+    }
+}
+
+/// Parses a deadband.
+fn deadband(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(deadband) if deadband >= 0.0 => Ok(deadband),
+        _ => Err("a deadband is a number in the metric's unit, 0 or more, such as 0.5".into()),
     }
 }
 
@@ -208,5 +218,6 @@ mod tests {
         assert_eq!(hertz("2.5").map(Hertz::get), Ok(2.5));
         assert_eq!(hertz("fast").unwrap_err(), "a rate is a number of hertz from 0.01 to 1000, such as 10");
         assert!(hertz("0").unwrap_err().contains("out of range"));
+        assert!(deadband("-1").is_err() && deadband("NaN").is_err() && deadband("0.5") == Ok(0.5));
     }
 }

@@ -22,15 +22,23 @@ const SOON: Duration = Duration::from_secs(21 * 86_400);
 /// # Errors
 /// If a file cannot be used, or is missing beside the others.
 pub fn load(config: &TlsConfig) -> anyhow::Result<Option<Arc<ServerTls>>> {
+    let tls = read(config)?;
+    tls.iter().for_each(report_end);
+    Ok(tls.map(Arc::new))
+}
+
+/// The same, without a word of a certificate that ends.
+///
+/// # Errors
+/// As [`load`].
+pub fn read(config: &TlsConfig) -> anyhow::Result<Option<ServerTls>> {
     let is_set = |path: &Path| !path.as_os_str().is_empty();
     let own_ca = is_set(&config.ca_directory).then(|| config.ca_directory.join("ca.pem"));
     let node_ca = is_set(&config.node_ca).then(|| config.node_ca.clone()).or(own_ca);
     match (is_set(&config.certificate), is_set(&config.key)) {
         (true, true) => {
             let (certificate, key) = (config.certificate.clone(), config.key.clone());
-            let tls = ServerTls::load(ServerFiles { certificate, key, node_ca }).context("in [tls]")?;
-            report_end(&tls);
-            Ok(Some(Arc::new(tls)))
+            ServerTls::load(ServerFiles { certificate, key, node_ca }).context("in [tls]").map(Some)
         }
         (false, false) if node_ca.is_none() => Ok(None),
         (false, false) => bail!(

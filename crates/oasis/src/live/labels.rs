@@ -2,7 +2,7 @@
 
 use crate::{
     broken_pipe::is_broken_pipe,
-    live::{api, list::table, locate::Located},
+    live::{api, list::table, locate::Located, unknown},
     output_format::Format,
 };
 use anyhow::bail;
@@ -141,9 +141,12 @@ fn list(located: &Located, wanted: &str, format: Format) -> anyhow::Result<()> {
         let mut answer = api::prompt(&server)?.get("/labels", &[])?;
         found.extend(answer["labels"].as_array_mut().map(std::mem::take).unwrap_or_default());
     }
-    found.retain(|label| name(label).contains(wanted) || pair(label).contains(wanted));
-    if found.is_empty() {
+    let all: Vec<String> = found.iter().flat_map(|label| [name(label), pair(label)]).collect();
+    found.retain(|label| unknown::fits(wanted, &name(label)) || unknown::fits(wanted, &pair(label)));
+    if all.is_empty() {
         eprintln!("no labels: set one with `oasis label set NODE KEY=VALUE`");
+    } else if found.is_empty() {
+        eprintln!("{}", unknown::nothing_fits("label", wanted, &all, "oasis label list"));
     }
     let row = |label: &Value| [name(label), pair(label)].map(|cell| Visible(&cell).to_string()).to_vec();
     let mut out = io::stdout().lock();

@@ -4,6 +4,7 @@ mod accounts;
 pub mod alarms;
 pub mod annotation;
 mod announcement;
+mod answers;
 pub mod api;
 pub mod arguments;
 mod audit;

@@ -44,29 +44,54 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Everything in one process.
 pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     let mut stop = Stop::listen()?;
+    check_one_archive(&arguments)?;
     let mut config =
         Config::load(&arguments.common)?.with_addresses(arguments.addresses).with_probes(arguments.probes)?;
     config.tem.mdns |= arguments.mdns;
     config.place_archive(arguments.no_archive);
     let archive = config.archive.directory.clone();
-    let mut section = config.node.clone();
+    let (mut section, gateway) = (config.node.clone(), config.gateway.clone());
     let dac = RunningDac::start(config, Parts::Dac).await?;
     // The same channel as for a remote node, so that samples always take the same path.
     section.dac = dac.channel.as_str().into();
     section.tem = TemAddresses::default();
-    let connector = encryption::own_connector(&dac.channel, dac.tls.as_ref());
-    let node = section.builder(oasis_probes::PROBES)?.start(connector)?;
+    let (channel, tls) = (dac.channel.clone(), dac.tls.clone());
+    let connectors = move || Ok(encryption::own_connector(&channel, tls.as_ref()));
+    let mut node = section.builder(oasis_probes::PROBES)?;
+    let devices = Devices { config: gateway, connectors: Box::new(connectors), state: devices::state(None) };
+    let gateway = devices.start(&section, &mut node)?;
+    let node = node.start(encryption::own_connector(&dac.channel, dac.tls.as_ref()))?;
     let mut facts = dac.facts()?;
     facts.push(("node", section.name(), "node"));
+    facts.extend(gateway.as_ref().map(devices_of));
     facts.push(("archive", archive_or_none(archive), "archive"));
     announce(arguments.common.ready_json, &facts)?;
     stop.requested().await;
     systemd::stopping();
     let ending = async {
+        let devices = tokio::task::spawn_blocking(move || gateway.map(Gateway::shutdown));
         tokio::task::spawn_blocking(move || node.shutdown()).await?;
+        devices.await?;
         dac.stop().await
     };
     stop.unless_again(ending).await
+}
+
+/// `--no-archive` overrides the environment and the configuration file. With another flag it is a mistake.
+fn check_one_archive(arguments: &arguments::Up) -> anyhow::Result<()> {
+    let of_environment = std::env::var("OASIS_ARCHIVE").ok();
+    let is_flag = arguments.addresses.archive.is_some() && arguments.addresses.archive != of_environment;
+    anyhow::ensure!(
+        !(arguments.no_archive && is_flag),
+        "--no-archive and --archive exclude each other: leave out one of them"
+    );
+    Ok(())
+}
+
+/// Where a gateway listens for devices.
+fn devices_of(gateway: &Gateway) -> Fact {
+    let lines: Vec<_> = gateway.lines().map(|(address, _)| address.to_string()).collect();
+    ("devices", lines.join(" "), "devices at")
 }
 
 /// Everything in one process, with a simulated plant. What it stores is gone when it ends.
@@ -232,10 +257,7 @@ async fn run_node(
     let node = node.start(connector)?;
     let _watchdog = systemd::watchdog(Health::default())?;
     let mut facts = vec![("node", section.name(), "node"), ("dac", dac.clone(), "sends to")];
-    if let Some(gateway) = &gateway {
-        let lines: Vec<_> = gateway.lines().map(|(address, _)| address.to_string()).collect();
-        facts.push(("devices", lines.join(" "), "devices at"));
-    }
+    facts.extend(gateway.as_ref().map(devices_of));
     announce(common.ready_json, &facts)?;
     tokio::select! {
         () = stop.requested() => {}

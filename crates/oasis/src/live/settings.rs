@@ -6,6 +6,7 @@ use crate::{
         api, command,
         list::table,
         locate::{Located, NamedServer},
+        unknown,
     },
     output_format::Format,
     target::Target,
@@ -65,16 +66,19 @@ pub fn run(arguments: Arguments) -> anyhow::Result<()> {
 }
 
 fn list(servers: &[NamedServer], wanted: &str, format: Format) -> anyhow::Result<()> {
-    let mut found = Vec::new();
+    let (mut found, mut all) = (Vec::new(), Vec::new());
     for (_, server) in servers {
         let mut answer = api::prompt(server)?.get("/settings", &[])?;
         if answer["kept_in"] == "memory" {
             eprintln!("this DAC keeps settings until it ends: give it a directory (channel.settings_dir)");
         }
         let settings = answer["settings"].as_array_mut().map(std::mem::take).unwrap_or_default();
-        found.extend(settings.into_iter().filter(|setting| name(setting).contains(wanted)));
+        all.extend(settings.iter().map(name));
+        found.extend(settings.into_iter().filter(|setting| unknown::fits(wanted, &name(setting))));
     }
-    if found.is_empty() {
+    if !all.is_empty() && found.is_empty() {
+        eprintln!("{}", unknown::nothing_fits("kept setting", wanted, &all, "oasis settings list"));
+    } else if found.is_empty() {
         eprintln!("nothing is kept: keep what a command sets with `oasis command ... --keep`");
     }
     let mut out = io::stdout().lock();

@@ -4,6 +4,7 @@ use super::api;
 use crate::target::Target;
 use oasis_client::{Api, ClientError, Server, similar};
 use oasis_format::visible::Visible;
+use oasis_wire::pattern::matches;
 use serde_json::Value;
 use std::fmt;
 use tokio::task::spawn_blocking;
@@ -63,6 +64,18 @@ fn names(list: &Value, field: &str) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
+/// Whether a name has a text in it, or matches it if that has a `*`.
+pub fn fits(wanted: &str, name: &str) -> bool {
+    if wanted.contains('*') { matches(wanted, name) } else { name.contains(wanted) }
+}
+
+/// What to say if nothing of a list fits a text.
+pub fn nothing_fits(what: &str, wanted: &str, names: &[String], list: &str) -> String {
+    let suggestion = similar(wanted, names.iter().map(String::as_str));
+    let remedy = suggestion.unwrap_or_else(|| "a text in a name fits it, and * any text".into());
+    format!("no {what} fits {wanted:?}: {remedy} (`{list}` has all)")
+}
+
 fn no_instance(target: &Target, known: &[String]) -> String {
     let remedy = similar(&target.instance, known.iter().map(String::as_str))
         .unwrap_or_else(|| "list its instances with `oasis list`".into());
@@ -79,6 +92,19 @@ fn no_node(dac: &str, node: &str, known: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_in_which_nothing_fits_says_so_and_suggests() {
+        assert!(fits("ant", "plant-7") && fits("plant-*", "plant-7/pump") && fits("", "x"));
+        assert!(!fits("mill", "plant-7") && !fits("ant*", "plant-7"));
+        let names = ["plant-7/pump".to_owned()];
+        let said = nothing_fits("label", "plant-7/pmp", &names, "oasis label list");
+        assert_eq!(
+            said,
+            "no label fits \"plant-7/pmp\": did you mean \"plant-7/pump\"? (`oasis label list` has all)"
+        );
+        assert!(nothing_fits("label", "z*", &names, "oasis label list").contains("any text"));
+    }
 
     #[test]
     fn similar_names_are_suggested() {

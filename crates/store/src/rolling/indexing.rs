@@ -7,7 +7,7 @@ use crate::{
     words,
 };
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     sync::atomic::{AtomicBool, Ordering},
 };
@@ -17,6 +17,8 @@ use std::{
 pub struct Indexing {
     /// Files that have an index, need none, or cannot have one.
     settled: BTreeSet<u64>,
+    /// Bytes of each index.
+    made: BTreeMap<u64, u64>,
     has_tidied: bool,
 }
 
@@ -34,6 +36,7 @@ impl Indexing {
     ) -> Result<(), ReadError> {
         let listed: BTreeSet<u64> = store.catalogue().segment_numbers()?.into_iter().collect();
         self.settled.retain(|number| listed.contains(number));
+        self.made.retain(|number, _| listed.contains(number));
         if listed.iter().all(|number| self.settled.contains(number)) {
             return Ok(());
         }
@@ -53,11 +56,20 @@ impl Indexing {
                 // Without an index a search reads the whole file, so the next start is soon enough for another attempt.
                 if let Err(error) = words::of_segment(&store.directory, number) {
                     tracing::warn!(file = %words::path(&store.directory, number).display(), %error, "cannot make the word index of a segment file");
+                    store.counters.lock().word_index_failures += 1;
                 }
+            }
+            if let Ok(index) = fs::metadata(words::path(&store.directory, number)) {
+                self.made.insert(number, index.len());
             }
             self.settled.insert(number);
         }
         Ok(())
+    }
+
+    /// How many indexes there are, and their bytes.
+    pub fn size(&self) -> (u64, u64) {
+        (self.made.len() as u64, self.made.values().sum())
     }
 }
 

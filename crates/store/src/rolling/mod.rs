@@ -176,6 +176,7 @@ impl Work {
         self.indexing.round(&self.store, &self.config, &self.is_over, settled)?;
         let mut counters = self.store.counters.lock();
         (counters.rollup_files, counters.rollup_bytes) = self.store.rollups.size();
+        (counters.word_indexes, counters.word_index_bytes) = self.indexing.size();
         Ok(())
     }
 

@@ -1,7 +1,6 @@
 //! Whether a DAC could listen where it shall.
 
-use super::{super::api, Finding};
-use oasis_client::{Api, Server};
+use super::{super::answers, Finding};
 use std::{
     io::ErrorKind,
     net::{TcpListener, ToSocketAddrs},
@@ -12,7 +11,7 @@ pub(super) fn check(page: &str, channel: &str) -> Vec<Finding> {
     let at = |about, flag, key, listen: &str| match bound(listen) {
         _ if listen.is_empty() => Finding::fine(about, "not wanted"),
         Ok(()) => Finding::fine(about, format!("{listen} is free")),
-        Err(error) if error.kind() == ErrorKind::AddrInUse && runs(page) => {
+        Err(error) if error.kind() == ErrorKind::AddrInUse && answers::is_dac(page) => {
             Finding::fine(about, format!("{listen} is in use: a DAC runs at http://{page}"))
         }
         Err(error) => Finding::problem(
@@ -40,13 +39,6 @@ pub(super) fn check(page: &str, channel: &str) -> Vec<Finding> {
 fn bound(listen: &str) -> std::io::Result<()> {
     let addresses: Vec<_> = listen.to_socket_addrs()?.collect();
     TcpListener::bind(&*addresses).map(drop)
-}
-
-/// Whether a DAC of OASIS answers there.
-fn runs(page: &str) -> bool {
-    let Ok(url) = format!("http://{page}").parse() else { return false };
-    let answer = |api: Api| api.get("/health", &[]);
-    api::prompt(&Server { url, ca: None }).and_then(answer).is_ok_and(|health| health["status"].is_string())
 }
 
 #[cfg(test)]

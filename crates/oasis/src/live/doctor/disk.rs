@@ -2,9 +2,13 @@
 
 use super::Finding;
 use oasis_store::ArchiveConfig;
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{File, TryLockError},
+    path::{Path, PathBuf},
+};
 
-pub(super) fn check(config: &ArchiveConfig) -> Finding {
+/// `runs` is whether the DAC of this configuration runs already: then it may have the archive.
+pub(super) fn check(config: &ArchiveConfig, runs: bool) -> Finding {
     if config.directory.is_empty() {
         return Finding::fine("archive", "not wanted: samples are kept in memory");
     }
@@ -24,12 +28,29 @@ pub(super) fn check(config: &ArchiveConfig) -> Finding {
             "give this user the folder, or name another: oasis up --archive DIR, or archive.directory";
         return Finding::problem("archive", format!("cannot write to {shown}: {error}"), remedy);
     }
+    if is_locked(folder) {
+        let says = format!("{shown} is open in another process");
+        return match runs {
+            true => Finding::fine("archive", format!("{says}: the DAC that runs")),
+            false => Finding::problem(
+                "archive",
+                says,
+                "end the other DAC or the import, or name another folder: oasis up --archive DIR, or archive.directory",
+            ),
+        };
+    }
     match oasis_store::free_bytes(&place) {
         Ok(free) => judge(folder, free, config.min_free_bytes),
         Err(error) => {
             Finding::warning("archive", format!("{shown}: cannot say how much is free: {error}"), "")
         }
     }
+}
+
+/// Whether another process has the archive open. A lock of a moment disturbs nobody.
+fn is_locked(folder: &Path) -> bool {
+    File::open(folder.join("lock"))
+        .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// The folder, or the nearest above it that exists: the DAC creates the rest.
@@ -61,11 +82,26 @@ mod tests {
     use super::{super::Weight, *};
 
     fn checked(directory: &Path) -> Finding {
-        check(&ArchiveConfig {
+        check(&config(directory), false)
+    }
+
+    fn config(directory: &Path) -> ArchiveConfig {
+        ArchiveConfig {
             directory: directory.to_string_lossy().into(),
             min_free_bytes: 0,
             ..Default::default()
-        })
+        }
+    }
+
+    #[test]
+    fn an_archive_that_another_process_has_is_a_problem_unless_that_is_the_dac() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = File::create(folder.path().join("lock")).unwrap();
+        assert_eq!(checked(folder.path()).weight, Weight::Fine);
+        lock.try_lock().unwrap();
+        let found = checked(folder.path());
+        assert!(found.weight == Weight::Problem && found.says.contains("another process"), "{found:?}");
+        assert_eq!(check(&config(folder.path()), true).weight, Weight::Fine);
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! `oasis doctor`: whether this host can run OASIS, and what to do where it cannot.
 
 mod addresses;
+mod certificate;
 mod clock;
 mod disk;
 mod limits;
 
+use super::answers;
 use crate::config::Config;
 use anyhow::bail;
 use clap::Args;
@@ -88,9 +90,10 @@ fn check(arguments: &Arguments) -> Vec<Finding> {
     };
     config.place_archive(false);
     findings.extend(addresses::check(&config.doors.listen, &config.channel.listen));
+    findings.push(certificate::check(&config.tls));
     findings.push(clock::check());
     findings.push(limits::check());
-    findings.push(disk::check(&config.archive));
+    findings.push(disk::check(&config.archive, answers::is_dac(&config.doors.listen)));
     findings
 }
 
@@ -119,7 +122,7 @@ mod tests {
         let findings = check(&Arguments { config: Some(config) });
         let wrong = findings.iter().find(|finding| finding.about == "configuration").unwrap();
         assert!(wrong.weight == Weight::Problem && wrong.says.contains("line 2"), "{wrong:?}");
-        for about in ["version", "page", "data channel", "clock", "open files", "archive"] {
+        for about in ["version", "page", "data channel", "TLS", "clock", "open files", "archive"] {
             assert!(findings.iter().any(|finding| finding.about == about), "{about}");
         }
     }

@@ -1,4 +1,4 @@
-//! The devices that `oasis node` carries to its DAC.
+//! The devices that `oasis node` and `oasis up` carry to a DAC.
 
 use oasis_channel::Connector;
 use oasis_client::NodeDacs;
@@ -31,7 +31,7 @@ impl Devices {
             return Ok(None);
         }
         let nodes = Nodes::new(section.bounds(), connectors);
-        let gateway = Gateway::start(&config.devices, &section.name(), nodes, state.as_deref())?;
+        let gateway = Gateway::start(&config, &section.name(), nodes, state.as_deref())?;
         for (address, health) in gateway.lines() {
             node.periodic(address.instance(), Hertz::ONE, health)?;
         }

@@ -3,6 +3,7 @@
 use crate::{
     config::Config,
     live::{
+        answers,
         encryption::{self, DATAGRAMS},
         revive::revive,
     },
@@ -11,7 +12,7 @@ use anyhow::Context;
 use oasis_api::Api;
 use oasis_dac::{Dac, ingest::Security, listener};
 use oasis_health::Health;
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{io::ErrorKind, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     net::{TcpListener, UdpSocket},
     sync::watch,
@@ -86,9 +87,19 @@ async fn another(listener: &std::net::TcpListener) -> TcpListener {
 }
 
 pub async fn listen(address: &str, what: &str, setting: &str) -> anyhow::Result<TcpListener> {
-    listener::bind(address).await.with_context(|| {
-        format!(
-            "cannot listen on {address} for {what}: use a free HOST:PORT ({setting}); another one may be running there"
-        )
+    let error = match listener::bind(address).await {
+        Ok(listener) => return Ok(listener),
+        Err(error) => error,
+    };
+    let asked = address.to_owned();
+    let runs = error.kind() == ErrorKind::AddrInUse
+        && tokio::task::spawn_blocking(move || answers::is_dac(&asked)).await.unwrap_or(false);
+    let why = match (error.kind(), runs) {
+        (_, true) => format!("a DAC runs there already: open http://{address}, or end it first"),
+        (ErrorKind::AddrInUse, false) => "another program has this port".into(),
+        _ => "it is no address of this host that this user may use".into(),
+    };
+    Err(error).with_context(|| {
+        format!("cannot listen on {address} for {what}: {why}; or use a free HOST:PORT ({setting})")
     })
 }

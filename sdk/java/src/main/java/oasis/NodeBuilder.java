@@ -60,6 +60,10 @@ public final class NodeBuilder {
      */
     public NodeBuilder(String name) {
         this.name = checkName("node", name);
+        if (name.contains("/") || name.contains("*")) {
+            throw new IllegalArgumentException(
+                    "name of the node \"" + name + "\" is refused: use no / and no *, which patterns such as NODE/* would take for theirs");
+        }
     }
 
     private static String checkName(String what, String name) {

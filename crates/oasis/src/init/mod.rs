@@ -1,0 +1,130 @@
+//! `oasis init`: a folder with a program that OASIS watches, which builds and runs at once.
+
+mod language;
+mod sdk;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use language::{Language, Place};
+use sdk::Sdk;
+use std::{
+    env,
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+use uuid::Uuid;
+
+/// Longest name of a program: that of a node is in its file names, too.
+const LONGEST_NAME: usize = 64;
+
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Folder of the program, created if it does not exist.
+    #[arg(default_value = ".")]
+    folder: PathBuf,
+    /// Language of the program.
+    #[arg(long, value_enum)]
+    lang: Language,
+    /// Name of the program and its node: letters, digits, - and _ [default: the folder's].
+    #[arg(long)]
+    name: Option<String>,
+    /// Where OASIS for this language is: a checkout, a folder that it is installed in (C, C++) or a wheel (Python) [default: the
+    /// checkout or the installation of this program].
+    #[arg(long, value_name = "PATH")]
+    sdk: Option<PathBuf>,
+}
+
+/// Writes the files, and says what to do next.
+///
+/// # Errors
+/// If a file exists already, or there is no SDK. Then nothing is written.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let folder = &arguments.folder;
+    let name = match &arguments.name {
+        Some(name) => name.clone(),
+        None => name_of(folder)?,
+    };
+    check_name(&name)?;
+    let program = env::current_exe().context("cannot find this program")?;
+    let sdk = Sdk::find(arguments.sdk.as_deref(), &program, arguments.lang)?;
+    let place = Place { name: &name, sdk: &sdk, oasis: &program, uuid: Uuid::new_v4() };
+    let files = arguments.lang.files(&place);
+    if let Some((taken, _)) = files.iter().find(|(path, _)| fs::symlink_metadata(folder.join(path)).is_ok()) {
+        bail!(
+            "{} exists and stays as it is, and nothing was written: name another folder",
+            folder.join(taken).display()
+        );
+    }
+    for (path, text) in &files {
+        write_new(&folder.join(path), text)?;
+    }
+    say(folder, &files, &arguments.lang.commands(&place)).or_else(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Ok(()),
+        _ => Err(error.into()),
+    })
+}
+
+/// The name of a folder, for a program.
+fn name_of(folder: &Path) -> anyhow::Result<String> {
+    let here = env::current_dir().context("cannot find the current folder")?;
+    let joined = here.join(folder);
+    let full = fs::canonicalize(&joined).unwrap_or(joined);
+    let name = full.file_name().context("this folder has no name: name the program with --name NAME")?;
+    Ok(name.to_string_lossy().into_owned())
+}
+
+/// Names stand in build files, in code and in paths of each language.
+fn check_name(name: &str) -> anyhow::Result<()> {
+    let is_allowed = name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
+        && name.len() <= LONGEST_NAME;
+    if !is_allowed {
+        bail!(
+            "{name:?} cannot be the name of a program: use a letter, then letters, digits, - and _, {LONGEST_NAME} at most (--name NAME)"
+        );
+    }
+    Ok(())
+}
+
+/// Writes a file that does not exist yet.
+fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
+    let write = || -> io::Result<()> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        File::create_new(path)?.write_all(text.as_bytes())
+    };
+    write().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Names what was written, and the next commands.
+fn say(folder: &Path, files: &[(&str, String)], [up, build, run]: &[String; 3]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    files.iter().try_for_each(|(path, _)| writeln!(out, "{}", folder.join(path).display()))?;
+    writeln!(out, "Next:")?;
+    if folder != Path::new(".") {
+        writeln!(out, "  cd {}", folder.display())?;
+    }
+    writeln!(
+        out,
+        "  {up}   # the page is at http://127.0.0.1:7070\nIn a second terminal, in the same folder:"
+    )?;
+    writeln!(out, "  {build}\n  {run}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_that_each_language_takes() {
+        for name in ["machine", "plant-7", "A_1"] {
+            check_name(name).unwrap();
+        }
+        for name in ["", "7", "-x", "a b", "a/b", "ä", "a\"", &"a".repeat(65)] {
+            let error = check_name(name).unwrap_err().to_string();
+            assert!(error.contains("--name"), "{error}");
+        }
+    }
+}

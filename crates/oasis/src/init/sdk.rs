@@ -1,0 +1,128 @@
+//! Where the SDK of a language is.
+
+use super::language::Language;
+use anyhow::{Context, bail};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// An SDK on this host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sdk {
+    /// The sources of OASIS.
+    Checkout(PathBuf),
+    /// A folder with `include/oasis.h`, the library and its packages for CMake and pkg-config.
+    Installed(PathBuf),
+    /// A wheel of the Python package.
+    Wheel(PathBuf),
+}
+
+impl Sdk {
+    /// Returns the SDK at the given place, or that which belongs to a program.
+    ///
+    /// # Errors
+    /// If there is none, or not for this language.
+    pub fn find(given: Option<&Path>, program: &Path, language: Language) -> anyhow::Result<Self> {
+        let found = match given {
+            Some(path) => Some(Self::at(path)?),
+            None => Self::of(program),
+        };
+        let places = language.places();
+        let Some(sdk) = found else {
+            bail!(
+                "no SDK belongs to {}: name {places} with --sdk PATH (docs/guides/install.md)",
+                program.display()
+            );
+        };
+        if !language.takes(&sdk) {
+            bail!("{} has nothing for this language: name {places} with --sdk PATH", sdk.path().display());
+        }
+        // They stand in files of make, CMake, TOML and XML.
+        let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@~".contains(letter);
+        if !sdk.path().to_str().is_some_and(|path| path.chars().all(is_plain)) {
+            bail!(
+                "build files cannot have a path with spaces or signs: link to {} from elsewhere, and name the link with --sdk PATH",
+                sdk.path().display()
+            );
+        }
+        Ok(sdk)
+    }
+
+    /// The folder, or the wheel.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Checkout(path) | Self::Installed(path) | Self::Wheel(path) => path,
+        }
+    }
+
+    /// A path that somebody names. Links stay as they are.
+    fn at(path: &Path) -> anyhow::Result<Self> {
+        let full = std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()))?;
+        if full.extension().is_some_and(|extension| extension == "whl") && full.is_file() {
+            return Ok(Self::Wheel(full));
+        }
+        Self::in_folder(&full).with_context(|| {
+            format!("{} is neither a checkout of OASIS nor an installation: --sdk PATH", path.display())
+        })
+    }
+
+    /// The checkout that a program was built in, or the installation that it is a part of.
+    fn of(program: &Path) -> Option<Self> {
+        let program = fs::canonicalize(program).ok()?;
+        program.ancestors().skip(1).find_map(Self::in_folder)
+    }
+
+    fn in_folder(folder: &Path) -> Option<Self> {
+        if folder.join("crates/probe/Cargo.toml").is_file() && folder.join("sdk").is_dir() {
+            Some(Self::Checkout(folder.to_owned()))
+        } else if folder.join("include/oasis.h").is_file() {
+            Some(Self::Installed(folder.to_owned()))
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(folder: &Path, file: &str) -> PathBuf {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "").unwrap();
+        path
+    }
+
+    #[test]
+    fn an_sdk_is_found_beside_the_program_or_where_it_is_said_to_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = fs::canonicalize(folder.path()).unwrap();
+        let program = made(&folder, "installed/bin/oasis");
+        let error = Sdk::find(None, &program, Language::Cpp).unwrap_err().to_string();
+        assert!(error.contains("--sdk PATH") && error.contains("install.md"), "{error}");
+        made(&folder, "installed/include/oasis.h");
+        let installed = Sdk::Installed(folder.join("installed"));
+        assert_eq!(Sdk::find(None, &program, Language::Cpp).unwrap(), installed);
+        let error = Sdk::find(None, &program, Language::Go).unwrap_err().to_string();
+        assert!(error.contains("nothing for this language: name a checkout"), "{error}");
+        made(&folder, "checkout/crates/probe/Cargo.toml");
+        made(&folder, "checkout/sdk/README.md");
+        let built = made(&folder, "checkout/target/release/oasis");
+        let checkout = Sdk::Checkout(folder.join("checkout"));
+        assert_eq!(Sdk::find(None, &built, Language::Go).unwrap(), checkout);
+        assert_eq!(Sdk::find(Some(checkout.path()), &program, Language::Go).unwrap(), checkout);
+        let wheel = made(&folder, "oasis_monitor-0.1.0.whl");
+        assert_eq!(Sdk::find(Some(&wheel), &program, Language::Python).unwrap(), Sdk::Wheel(wheel));
+        assert!(Sdk::find(Some(&folder), &program, Language::Go).is_err());
+    }
+
+    #[test]
+    fn a_path_that_build_files_cannot_have_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        made(folder.path(), "a b/include/oasis.h");
+        let error = Sdk::find(Some(&folder.path().join("a b")), Path::new("/x"), Language::C).unwrap_err();
+        assert!(error.to_string().contains("spaces"), "{error}");
+    }
+}

@@ -1,0 +1,3 @@
+fn main() {
+    oasis_pdl_gen::build::rust(&["probes.pdl"]);
+}

@@ -188,7 +188,7 @@ test-tutorials: python table-readers maven go embedded-tools cpp ## The pages fo
 	$(BUILD)
 	cargo build --locked --package oasis-c-abi
 	cd sdk/python && ../../target/venv/bin/maturin build --quiet --locked --interpreter ../../target/venv/bin/python --out ../../target/tutorials/wheels
-	target/venv/bin/python tests/tutorials/run.py target/debug/oasis --wheel target/tutorials/wheels/*.whl $(TUTORIALS)
+	target/venv/bin/python tests/tutorials/run.py --wheel target/tutorials/wheels/*.whl target/debug/oasis $(TUTORIALS)
 
 # NOTEBOOK=--write keeps what it shows.
 notebook: python ## Python: record a test run and execute docs/notebooks on it

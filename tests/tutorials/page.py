@@ -6,6 +6,7 @@ A mark is a comment `<!-- tutorial: VERB TEXT -->`, which no reader sees. It say
     append PATH         it is the end of a file
     insert PATH: LINE   it goes into a file, after the first line with this text
     background TEXT     its commands run on; they are ready once they print the text
+    background_with ARGUMENTS    the same, for a program that gets the address of the DAC as an argument
     instead COMMAND     this runs in its place
     checked PATH        a test in this file runs it
     skip REASON         nothing runs it
@@ -26,7 +27,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-OF_BLOCKS = {"file", "append", "insert", "background", "instead", "checked", "skip"}
+OF_BLOCKS = {"file", "append", "insert", "background", "background_with", "instead", "checked", "skip"}
 ALONE = {"do", "serve", "samples", "stop"}
 COMMANDS = {"sh", "console"}
 

@@ -55,11 +55,20 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 it('demo', async () => {
   await pause(PAST_MS);
   const browser = await launch();
-  const link = layoutLink(demo.url, panels, grid([[pump, boiler], [arm, alarms]]));
+  const link = layoutLink(
+    demo.url,
+    panels,
+    grid([
+      [pump, boiler],
+      [arm, alarms],
+    ]),
+  );
   const visit = await Visit.to(browser, link, { viewport: SIZE, colorScheme: 'dark' });
   await visit.page.getByRole('button', { name: 'No more hints' }).click();
   // All charts have their past, and are live.
-  await visit.page.waitForFunction(() => (document.body.innerText.match(/Age [01]\.\d s/g) ?? []).length >= 3);
+  await visit.page.waitForFunction(
+    () => (document.body.innerText.match(/Age [01]\.\d s/g) ?? []).length >= 3,
+  );
   const files: string[] = [];
   for (let frame = 0; frame < FRAMES; frame++) {
     const next = pause(FRAME_MS);

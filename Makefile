@@ -187,6 +187,7 @@ test-go: go ## Go: the module by itself, and with a real DAC
 test-tutorials: python table-readers maven go embedded-tools cpp ## The pages for newcomers and the programs of `oasis init`: as written, outside of the tree
 	$(BUILD)
 	cargo build --locked --package oasis-c-abi
+	rm -rf target/tutorials/wheels
 	cd sdk/python && ../../target/venv/bin/maturin build --quiet --locked --interpreter ../../target/venv/bin/python --out ../../target/tutorials/wheels
 	target/venv/bin/python tests/tutorials/run.py --wheel target/tutorials/wheels/*.whl target/debug/oasis $(TUTORIALS)
 

@@ -28,7 +28,7 @@ PAGES = [
     "docs/tutorial.md",
     *(f"docs/sdk/{path.name}" for path in sorted((REPOSITORY / "docs/sdk").glob("*.md"))),
 ]
-LANGUAGES = ["rust", "c", "cpp", "c99", "python", "java", "go"]
+LANGUAGES = ["rust", "c", "c installed", "cpp", "cpp installed", "c99", "python", "java", "go"]
 # Outside of the repository, and of each checkout its own.
 PLACE = Path(tempfile.gettempdir()).resolve() / f"oasis-tutorials-{zlib.crc32(bytes(REPOSITORY)):08x}"
 # Cargo and compilers use more than one processor.
@@ -102,8 +102,13 @@ def check_elsewhere(path: str) -> None:
 
 def follow_init(name: str, at: Surroundings) -> None:
     """Makes a program, and does what its own README says."""
-    language = name.split()[1]
+    _, language, *kind = name.split()
     sdk = "$WHEEL" if language == "python" else f"{at.folder}/oasis"
+    if kind == ["installed"]:
+        sdk = f"{at.folder}/prefix"
+        release = f"{at.folder}/oasis/target/release"
+        given = f"-DOASIS_LIBRARY_DIR={release} -DOASIS_PROGRAM={release}/oasis"
+        at.run(f"cmake -S oasis/sdk/cpp -B sdk-build {given} && cmake --install sdk-build --prefix {sdk}")
     # A folder that has something of another language is left alone.
     printed = at.run(f"oasis init my-{language} --lang {language} --sdk {sdk}")
     again = at.run(f"! oasis init my-{language} --lang {language} --sdk {sdk}")

@@ -2,7 +2,9 @@
 
 #[cfg(feature = "live")]
 use crate::backup;
-use crate::{access, archive, ca, export, forget, import, init, lab, pdl, rules, setup, sql};
+use crate::{
+    access, archive, ca, completions, export, forget, import, init, lab, man_pages, pdl, rules, setup, sql,
+};
 #[cfg(feature = "live")]
 use crate::{
     live::arguments::{
@@ -13,18 +15,21 @@ use crate::{
 use clap::{Parser, Subcommand};
 use std::sync::LazyLock;
 
-/// Returns the version, and which of the features that take minutes to build are there.
+/// Returns the version, the commit if the build knows it, and which of the features that take minutes to build are there.
 fn version() -> &'static str {
-    static VERSION: LazyLock<String> = LazyLock::new(|| {
-        let features = [
-            ("arrow", cfg!(feature = "arrow")),
-            ("nats", cfg!(feature = "nats")),
-            ("dds", cfg!(feature = "dds")),
-        ];
-        let signed = features.map(|(name, is_there)| format!("{}{name}", if is_there { '+' } else { '-' }));
-        format!("{} ({})", env!("CARGO_PKG_VERSION"), signed.join(" "))
-    });
+    static VERSION: LazyLock<String> = LazyLock::new(|| version_of(env!("OASIS_BUILD_COMMIT")));
     &VERSION
+}
+
+fn version_of(commit: &str) -> String {
+    let features = [
+        ("arrow", cfg!(feature = "arrow")),
+        ("nats", cfg!(feature = "nats")),
+        ("dds", cfg!(feature = "dds")),
+    ];
+    let signed = features.map(|(name, is_there)| format!("{}{name}", if is_there { '+' } else { '-' }));
+    let build = [commit, &signed.join(" ")].join(" ");
+    format!("{} ({})", env!("CARGO_PKG_VERSION"), build.trim_start())
 }
 
 /// Watch distributed real-time and embedded systems while they run, live, in any browser.
@@ -338,4 +343,38 @@ What is there already stays as it is, so it can run before each start.")]
   oasis lab show windcomm                    the pages of an experiment, to be opened by hand
   oasis lab report lab-runs/*                the report of several runs, with intervals")]
     Lab(lab::Arguments),
+    /// Print a script that completes commands and options in a shell; packages install it.
+    #[command(after_help = "Examples:
+  oasis completions bash > ~/.local/share/bash-completion/completions/oasis
+  oasis completions zsh > ~/.zfunc/_oasis    with this folder in fpath
+  oasis completions fish > ~/.config/fish/completions/oasis.fish")]
+    Completions(completions::Arguments),
+    /// Write manual pages, one for each command; packages install them.
+    #[command(after_help = "Examples:
+  oasis man-pages ~/.local/share/man/man1
+  man oasis-dac")]
+    ManPages(man_pages::Arguments),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_has_commit_and_features() {
+        let start = concat!(env!("CARGO_PKG_VERSION"), " (");
+        let with_commit = version_of("0123456789");
+        assert!(with_commit.starts_with(&format!("{start}0123456789 ")), "{with_commit}");
+        let without = version_of("");
+        for feature in ["arrow", "nats", "dds"] {
+            assert!(
+                without.contains(&format!("+{feature}")) || without.contains(&format!("-{feature}")),
+                "{without}"
+            );
+        }
+        assert!(
+            without.starts_with(&format!("{start}+")) || without.starts_with(&format!("{start}-")),
+            "{without}"
+        );
+    }
 }

@@ -8,6 +8,7 @@ mod backup;
 mod broken_pipe;
 mod ca;
 mod cli;
+mod completions;
 mod config;
 mod diagnostics;
 #[cfg(all(test, feature = "live"))]
@@ -21,6 +22,7 @@ mod init;
 mod lab;
 #[cfg(feature = "live")]
 mod live;
+mod man_pages;
 #[cfg(feature = "nats")]
 mod nats;
 mod output_format;
@@ -81,6 +83,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Pdl(arguments) => pdl::run(arguments),
         Verb::Rules(arguments) => rules::run(arguments),
         Verb::Lab(arguments) => lab::run(&arguments).map(success),
+        Verb::Completions(arguments) => completions::run(&arguments).map(success),
+        Verb::ManPages(arguments) => man_pages::run(&arguments).map(success),
         #[cfg(feature = "live")]
         live => live::run(live).map(success),
     }

@@ -1,0 +1,72 @@
+//! All parts of a release have the version of the top `Cargo.toml`.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+use oasis_structure::Workspace;
+use serde_json::Value;
+use std::{fs, path::Path};
+
+/// Packages of npm.
+const NPM: [&str; 7] = [
+    "package.json",
+    "crates/lab/node/package.json",
+    "editors/vscode/package.json",
+    "sdk/typescript/package.json",
+    "tests/browser/package.json",
+    "tests/openid/package.json",
+    "web/package.json",
+];
+/// Our packages that others depend on, and the versions of which they name.
+const OWN: &str = "@oasis/";
+
+/// Returns the text between two others.
+fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    let (_, rest) = text.split_once(before).unwrap();
+    rest.split_once(after).unwrap().0
+}
+
+fn read(root: &Path, file: &str) -> String {
+    fs::read_to_string(root.join(file)).unwrap()
+}
+
+#[test]
+fn all_parts_have_the_version_of_the_workspace() {
+    let root = Workspace::load().unwrap().root;
+    let cargo = read(&root, "Cargo.toml");
+    let version = between(&cargo, "[workspace.package]\nversion = \"", "\"");
+    let mut others = vec![
+        (
+            "sdk/python/pyproject.toml",
+            between(&read(&root, "sdk/python/pyproject.toml"), "\nversion = \"", "\"").to_owned(),
+        ),
+        (
+            "sdk/cpp/CMakeLists.txt",
+            between(&read(&root, "sdk/cpp/CMakeLists.txt"), "project(oasis VERSION ", " ").to_owned(),
+        ),
+        ("sdk/java/pom.xml", between(&read(&root, "sdk/java/pom.xml"), "<version>", "<").to_owned()),
+    ];
+    for file in NPM {
+        let package: Value = serde_json::from_str(&read(&root, file)).unwrap();
+        others.push((file, package["version"].as_str().unwrap().to_owned()));
+        let tables = ["dependencies", "devDependencies", "peerDependencies"];
+        let dependencies = tables.iter().filter_map(|table| package[table].as_object()).flatten();
+        for (_, asked) in dependencies.filter(|(name, _)| name.starts_with(OWN)) {
+            others.push((file, asked.as_str().unwrap().to_owned()));
+        }
+    }
+    let wrong: Vec<_> = others.iter().filter(|(_, other)| other != version).collect();
+    assert!(wrong.is_empty(), "the top Cargo.toml says {version}, and others: {wrong:?}");
+}
+
+#[test]
+fn each_crate_takes_the_version_of_the_workspace() {
+    let workspace = Workspace::load().unwrap();
+    for package in &workspace.packages {
+        let manifest = read(&workspace.root.join(workspace.folder(package)), "Cargo.toml");
+        assert!(
+            manifest.contains("\nversion.workspace = true\n"),
+            "{} has a version of its own",
+            package.name
+        );
+    }
+}

@@ -1,10 +1,12 @@
 //! Programs of earlier releases work with those of today: recorded conversations (`vectors/conversations`) are played
-//! against node, DAC, relay, reader, tools and TEM. `vectors/README.md` says how a release adds its recordings:
+//! against node, DAC, relay, reader, tools and TEM, and archives (`vectors/archives`) are read and continued.
+//! `vectors/README.md` says how a release adds its recordings:
 //!
 //! ```sh
-//! OASIS_RECORD=RELEASE cargo test --locked -p oasis --test end_to_end -- previous_release::record
+//! OASIS_RECORD=RELEASE cargo test --locked -p oasis --test end_to_end -- previous_release::record previous_release::archives::record
 //! ```
 
+mod archives;
 mod conversation;
 mod play_clients;
 mod play_dac;

@@ -280,6 +280,8 @@ sim-night: ## Simulate 80,000 seeds, a night on one core
 	cargo build --release --locked -p oasis-sim
 	./target/release/oasis-sim $(SIM_NIGHT)
 
+include packaging/package.mk
+
 ##@ Measurements
 
 bench: ## Measure the codec, the PDL compiler, rules and events: docs/evidence/performance.md

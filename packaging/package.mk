@@ -1,0 +1,75 @@
+# The packages of a release, in dist/. packaging/README.md says how a release is made.
+# No part of `make test`: a build takes 10 minutes, the tests 5, and both need root or a kernel that lends it.
+
+##@ Packages (dist/)
+
+PACKAGE_VERSION ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+# Of the processor: x86_64 or aarch64. Another one than this machine's is cross-compiled.
+PACKAGE_ARCH ?= $(shell uname -m)
+# The oldest C library that the program runs with: Debian 10, RHEL 8, Ubuntu 18.10 and all later ones have it.
+PACKAGE_GLIBC := 2.28
+# More than Arrow: make package PACKAGE_FEATURES=arrow,nats
+PACKAGE_FEATURES ?= arrow
+PACKAGE_TARGET := $(PACKAGE_ARCH)-unknown-linux-gnu
+PACKAGE_TREE := target/package/$(PACKAGE_ARCH)/tree
+PACKAGE_PROGRAM := target/$(PACKAGE_TARGET)/release/oasis
+CYCLONEDX_VERSION := 0.5.9
+CYCLONEDX := target/tools/bin/cargo-cyclonedx
+
+# Files get the time of the commit, so that the same commit makes the same packages. A tarball of sources has neither.
+export SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),$(shell stat -c %Y Cargo.toml))
+PACKAGE_COMMIT := $(shell git describe --always --abbrev=10 --dirty --exclude '*' 2>/dev/null)
+# Messages of panics name files of the sources, and not where this machine keeps them.
+PACKAGE_PATHS := --remap-path-prefix=$(CURDIR)=oasis --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=registry
+
+.PHONY: package package-files package-binary package-deb package-rpm package-image package-sbom package-sums test-packages package-tools
+
+package: ## Make everything that a release has, with checksums, bill of materials and signature
+	rm -rf dist
+	$(MAKE) package-binary package-deb package-rpm package-image package-sbom
+	@if $(MAKE) --dry-run package-sdks >/dev/null 2>&1; then $(MAKE) package-sdks; else echo "no packages of the languages: there is no target package-sdks"; fi
+	$(MAKE) package-sums
+
+# What is installed, as a tree that all packages are made of.
+package-files: page target/venv-package/installed
+	@rustup target list --installed 2>/dev/null | grep -qx $(PACKAGE_TARGET) || rustup target add $(PACKAGE_TARGET)
+	PATH="$(CURDIR)/target/venv-package/bin:$$PATH" RUSTFLAGS="$(PACKAGE_PATHS)" $(if $(PACKAGE_COMMIT),OASIS_COMMIT=$(PACKAGE_COMMIT)) \
+	  cargo zigbuild --release --locked -p oasis --features $(PACKAGE_FEATURES) --target $(PACKAGE_TARGET).$(PACKAGE_GLIBC)
+	packaging/tree $(PACKAGE_PROGRAM) $(PACKAGE_ARCH) $(PACKAGE_TREE)
+	packaging/tests/program $(PACKAGE_TREE)/usr/bin/oasis $(PACKAGE_GLIBC)
+
+package-binary: package-files ## The program as a tarball, for any Linux with glibc 2.28
+	packaging/tarball $(PACKAGE_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) dist
+
+package-deb: package-files package-tools ## A package for Debian and Ubuntu
+	packaging/deb $(PACKAGE_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) dist
+
+package-rpm: package-files package-tools ## A package for Fedora, RHEL and openSUSE
+	packaging/rpm $(PACKAGE_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) dist
+
+package-image: package-files ## A container image as an OCI layout, made without a daemon
+	packaging/image $(PACKAGE_TREE) $(PACKAGE_VERSION) $(PACKAGE_ARCH) dist
+
+package-sbom: $(CYCLONEDX) node_modules/.package-lock.json ## Bills of materials (CycloneDX) of program and page
+	packaging/sbom $(CYCLONEDX) $(PACKAGE_VERSION) $(PACKAGE_TARGET) $(PACKAGE_FEATURES) dist
+
+# OASIS_SIGNING_KEY is the file of a secret key of minisign.
+package-sums:
+	packaging/sums dist
+
+test-packages: package-tools ## Install and use what is in dist/, also under systemd: 5 minutes, as root
+	$(ROOT) packaging/tests/all dist $(PACKAGE_VERSION) $(PACKAGE_ARCH) $(PACKAGE_TREE)
+
+package-tools:
+	@command -v dh >/dev/null && command -v lintian >/dev/null && command -v rpmbuild >/dev/null && command -v debootstrap >/dev/null && command -v systemd-nspawn >/dev/null && command -v umoci >/dev/null && command -v runc >/dev/null && command -v minisign >/dev/null && command -v mandoc >/dev/null \
+	  || { echo "installing debhelper, lintian, rpm, debootstrap, systemd-container, umoci, runc, minisign, mandoc"; $(call install,debhelper lintian rpm debootstrap debian-archive-keyring systemd-container umoci runc minisign mandoc); }
+
+target/venv-package/installed: packaging/requirements.txt
+	@python3 -c 'import ensurepip' 2>/dev/null || { echo "installing python3-venv"; $(call install,python3-venv); }
+	python3 -m venv target/venv-package
+	target/venv-package/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+# Three minutes of processor time, once.
+$(CYCLONEDX):
+	cargo install --quiet --debug --locked --root target/tools cargo-cyclonedx@$(CYCLONEDX_VERSION)

@@ -7,7 +7,7 @@ source packaging/sdks/version.sh
 
 # Each depends on those before it only.
 CRATES=(
-  oasis-wire oasis-tls oasis-channel oasis-probe oasis-pdl oasis-pdl-gen
+  oasis-wire oasis-tls oasis-channel oasis-probe-derive oasis-probe oasis-pdl oasis-pdl-gen
   oasis-tem oasis-client oasis-instrument oasis-probes oasis-tracing
 )
 

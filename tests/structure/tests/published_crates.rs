@@ -5,10 +5,11 @@
 use oasis_structure::{Package, Workspace};
 
 /// In the order of publication: each depends on those before it only. `docs/sdk/packages.md` and `packaging/sdks/crates.sh` have the same order.
-const PUBLISHED: [&str; 11] = [
+const PUBLISHED: [&str; 12] = [
     "oasis-wire",
     "oasis-tls",
     "oasis-channel",
+    "oasis-probe-derive",
     "oasis-probe",
     "oasis-pdl",
     "oasis-pdl-gen",

@@ -5,7 +5,9 @@ cd "$(dirname "$0")/../.."
 source packaging/sdks/zig.sh
 mkdir -p dist
 rm -f dist/oasis_monitor-*
+# Maturin has a linker of its own: in one folder, each build would begin where the other one began.
+export CARGO_TARGET_DIR=$PWD/target/package-wheel
 cd sdk/python
 maturin build --quiet --release --locked --strip --zig --target "$TARGET" --compatibility "manylinux_${GLIBC/./_}" --out ../../dist
-maturin sdist --quiet --out ../../dist
+maturin sdist --out ../../dist
 ls ../../dist/oasis_monitor-* | sed 's|^../../||'

@@ -31,6 +31,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   visit = await rig.visit('#watch=plant-7/pump%20%223%22');
   await visit.page.getByTestId('sequence').first().waitFor();
+  // All samples, however long the tests before have taken.
+  await visit.page.getByTestId('span').selectOption('300000');
   await visit.page.keyboard.press('w');
   await part('sample-export').waitFor();
 });
@@ -84,9 +86,24 @@ it('saves the MCAP file that the DAC writes', async () => {
   const file = await readFile(await download.path());
   const magic = Buffer.from('\x89MCAP0\r\n', 'latin1');
   expect(file.subarray(0, 8).equals(magic) && file.subarray(-8).equals(magic)).toBe(true);
-  await expect.poll(() => part('export-said').textContent()).toMatch(/^Saved: [\d.]+ KiB$/);
+  await expect
+    .poll(() => part('export-said').textContent())
+    .toMatch(/^Saved: 1.000 samples, [\d.]+ KiB; missing: 7 \(\w+\)$/);
   expect(await part('export-command').textContent()).toMatch(/ --format mcap -o samples\.mcap$/);
 });
+
+it.each(['arrow', 'parquet'])(
+  'says how many samples a file of %s has, and how many are missing',
+  async (format) => {
+    await part('export-format').selectOption(format);
+    await part('export-start').click();
+    // A DAC without Arrow says so.
+    await expect
+      .poll(() => part('export-said').textContent())
+      .toMatch(/^Saved: 1.000 samples, [\d.]+ KiB; missing: 7 \(\w+\)$|Arrow/);
+    visit.complaints.length = 0;
+  },
+);
 
 it('saves nothing of a time without samples, and says what the DAC refuses', async () => {
   await part('dialog-close').click();

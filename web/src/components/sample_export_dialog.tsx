@@ -174,9 +174,9 @@ async function write(
   }
 }
 
-/** The samples of what the DAC writes are not counted here. */
+/** The samples of what the DAC writes are counted when the file is whole. */
 function amountsOf({ samples, bytes }: Progress, format: ExportFormat): [samples: string, bytes: string] {
-  return [isText(format) ? formatInteger(samples) : '', formatBytes(bytes)];
+  return [isText(format) || samples > 0 ? formatInteger(samples) : '', formatBytes(bytes)];
 }
 
 function problemOf(error: unknown, signal: AbortSignal): string {

@@ -289,9 +289,6 @@ export const dePanels = {
     missing: (count, isOne) => (isOne ? `${count} Messwert fehlt` : `${count} Messwerte fehlen`),
     numbers: (from, to) => (from === to ? `#${from}` : `#${from} bis #${to}`),
     describe: beschreibung,
-    describeHere: (cause, count) =>
-      beschreibung(cause, count) +
-      (cause === 'kept_back' ? '; ob der Knoten einige davon verworfen hat, zeigt das Ledger des DAC' : ''),
     note: (duration, missing, cause) => [duration, missing, cause].filter(Boolean).join(' \u00b7 '),
     duration: (duration) => `nach ${duration}`,
   },

@@ -5,6 +5,7 @@ import { ask, askStream } from '../state/api.ts';
 import type { SamplesMessage } from '../stream/doors/json_batch.ts';
 import { parseGaps } from '../stream/protocol.ts';
 import type { Target } from '../stream/view.ts';
+import { samplesIn } from './count.ts';
 import { type DacFormat, type LineWriter, lineWriter, type TextFormat } from './formats.ts';
 
 /** Reads every sample of a time from the DAC and makes a file of them. */
@@ -13,6 +14,8 @@ import { type DacFormat, type LineWriter, lineWriter, type TextFormat } from './
 export const MAX_BYTES = 512 * 1024 * 1024;
 /** Text that is put together before it becomes part of the file. */
 const PART = 1 << 20;
+/** Steps that are narrow enough to find the gaps of a time, and few enough for any type. */
+const GAP_POINTS = 200;
 /** Timeout of a part of the past, milliseconds. */
 const PATIENCE_MS = 120_000;
 
@@ -79,11 +82,27 @@ export class SampleFile {
   ): Promise<void> {
     const path = `history.${format}?${spanOf(targets, span)}`;
     const reader = (await askStream(path, {}, signal, PATIENCE_MS)).getReader();
+    const before = this.parts.length;
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       this.parts.push(new Blob([part.value as Uint8Array<ArrayBuffer>]));
       this.grow(part.value.length);
       this.report(this.progress);
     }
+    this.samples += (await samplesIn(format, new Blob(this.parts.slice(before)))) ?? 0;
+    for (const target of targets) await this.missAll(target, span, signal);
+  }
+
+  /** Counts what is missing in a time, from the points of the past: a file does not say it. */
+  private async missAll(target: Target, { from, to }: Span, signal: AbortSignal): Promise<void> {
+    const query = spanOf([target], { from, to });
+    query.set('points', String(GAP_POINTS));
+    const answer = await ask('GET', `samples?${query}`, { signal, patience: PATIENCE_MS });
+    const [start, end] = [from, to].map((time) => 1e6 * byNode(target.node, time));
+    for (const message of listOf(isFields(answer) ? answer.messages : undefined))
+      // The points begin earlier and end later, at whole steps.
+      for (const gap of listOf(message.gaps))
+        if (Number(gap.to) >= start && Number(gap.from) <= end)
+          this.miss(String(gap.cause), Number(gap.samples));
   }
 
   private take(message: Fields, writer: LineWriter): void {

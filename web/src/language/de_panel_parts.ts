@@ -127,7 +127,13 @@ export const dePanelParts = {
       at: (frequency, amplitude) => `${amplitude} bei ${frequency}`,
       made: (averaged, size, rate, step) =>
         `Mittel aus ${averaged} Mal ${size} Messwerten mit ${rate}, im Abstand von ${step}`,
-      leftOut: (count) => `${count} ${count === 1 ? 'Zeit' : 'Zeiten'} zwischen Lücken zu kurz`,
+      leftOut: (count) => `${count} ${count === 1 ? 'Zeit' : 'Zeiten'} ohne Lücke zu kurz`,
+      skipped: (count, why) =>
+        `${count} ${count === 1 ? 'ausgelassene Periode' : 'ausgelassene Perioden'}: ${why}`,
+      reference: (unit) => `0 dB sind ${unit}`,
+      constant: (name, value) =>
+        `${name}: Nichts zu untersuchen. Alle Messwerte sind ${value}, und eine Konstante hat keine Frequenz.`,
+      silent: (name, why) => `${name}: Nichts zu untersuchen; ${why}.`,
       tooFew: (name) =>
         `${name}: Ein Spektrum braucht 64 einzelne Messwerte ohne Lücke. Zeigen Sie weniger Zeit, falls dies zusammengefasste sind.`,
       columns: { line: 'Wert', frequency: 'Frequenz [Hz]', amplitude: 'Amplitude' },
@@ -273,8 +279,10 @@ export const dePanelParts = {
       live: 'Messwerte kommen',
     },
     missing: (explained, unexplained) =>
-      `${explained} fehlende Messwerte mit bekannter Ursache, ${unexplained} ohne`,
-    noneMissing: 'Kein Messwert fehlt',
+      `${explained} fehlende Messwerte mit bekannter Ursache, ${unexplained} ohne, seit der DAC gestartet ist`,
+    noneMissing: 'Kein Messwert fehlt, seit der DAC gestartet ist',
+    missingTip:
+      'Messwerte, die gemessen wurden und den DAC nicht erreichten, seit er gestartet ist, wie auf Karten und im Ledger',
     alarms: (counts) => (counts.length === 0 ? 'Kein anstehender Alarm' : counts.join(', ')),
     alarmCount: (count, severity) => `${count} ${severity}`,
     of: (matched, members, unit) => `${matched} von ${members} ${unit}`,

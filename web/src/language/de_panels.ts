@@ -168,6 +168,11 @@ export const dePanels = {
   legend: {
     tip: (doc) =>
       `${doc}\nKlick: zeigen oder verbergen. Alt-Klick: nur diese Linie zeigen. Rechtsklick: den Wert kopieren.`,
+    sample: (value, time) => `${value}, der Messwert von ${time}`,
+    last: (value, time) => `${value}, der letzte Messwert seiner Stelle im Diagramm, von ${time}`,
+    rate: (value, time) => `${value} um ${time}, aus den Schritten des Zählers davor`,
+    between: (low, high) => `Messwerte dort: ${low} bis ${high}`,
+    nothing: 'Zu dieser Zeit noch kein Messwert',
   },
 
   expressions: {
@@ -247,9 +252,13 @@ export const dePanels = {
     roundTrip: 'Umlaufzeit',
     columns: [
       ['Instanz', 'Die beobachteten Instanzen', 'is-text'],
-      ['Empfangen', 'Messwerte, die ankamen, seit diese Seite beobachtet'],
-      ['Fehlend', 'Messwerte, die gemessen wurden und nicht ankamen'],
+      ['Fehlend', 'Messwerte, die gemessen wurden und den DAC nicht erreichten, seit er gestartet ist'],
       ['Ursache', 'Ursachen der fehlenden Messwerte', 'is-text'],
+      ['Hier empfangen', 'Messwerte, die diese Seite empfing, seit sie geöffnet ist'],
+      [
+        'Hier nicht empfangen',
+        'Messwerte, die der DAC hat oder hatte und die diese Seite nicht empfing, seit sie geöffnet ist, mit ihren Ursachen',
+      ],
       ['Rate', 'Gemessen, über die letzte Sekunde oder acht Messwerte'],
       ['Alter', 'Zeit, seit der neueste Messwert entstand, Uhren korrigiert'],
       ['Im Knoten', 'Zeit des neuesten Messwerts in seinem Knoten, nach dessen Uhr'],
@@ -261,6 +270,9 @@ export const dePanels = {
       ],
       ['Uhr des Knotens', 'Uhr des DAC minus Uhr des Knotens, und ihre Unsicherheit'],
     ],
+    scopes: (dac, page) =>
+      `Fehlend: seit der DAC gestartet ist${dac === '' ? '' : `, um ${dac}`}. Karten, Flotte und API haben dieselbe Zahl. Hier empfangen und hier nicht empfangen: seit diese Seite geöffnet ist, um ${page}.`,
+    keptBack: (count) => `${count} absichtlich zurückgehalten`,
     within: (offset, half) => `${offset} \u00b1 ${half}`,
     expected: (age) => `erwartet ${age}`,
     filter: 'Nach Knoten oder Instanz filtern',
@@ -284,12 +296,17 @@ export const dePanels = {
 
   gaps: {
     title: 'Lücken und Unterbrechungen',
-    none: 'Keine Lücken oder Unterbrechungen, seit diese Seite beobachtet.',
+    none: 'Keine Lücken oder Unterbrechungen in den Messwerten, die diese Seite hat.',
     noneOffline: 'Der Knoten ist offline. Lücken in seiner Vergangenheit zeigen die Diagramme.',
     missing: (count, isOne) => (isOne ? `${count} Messwert fehlt` : `${count} Messwerte fehlen`),
+    amount: (cause, count, isOne) => {
+      const samples = isOne ? `${count} Messwert` : `${count} Messwerte`;
+      if (cause === 'kept_back') return `${samples} zurückgehalten`;
+      return isOne ? `${samples} fehlt` : `${samples} fehlen`;
+    },
     numbers: (from, to) => (from === to ? `#${from}` : `#${from} bis #${to}`),
     describe: beschreibung,
-    note: (duration, missing, cause) => [duration, missing, cause].filter(Boolean).join(' \u00b7 '),
+    note: (duration, ...causes) => [duration, ...causes].filter(Boolean).join(' \u00b7 '),
     duration: (duration) => `nach ${duration}`,
   },
 

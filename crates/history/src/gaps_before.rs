@@ -24,8 +24,8 @@ impl GapsBefore {
 
     /// Counts samples of a run up to this number as read.
     pub fn pass(&mut self, run: Uuid, last: u64) {
-        if let Some((known, next)) = self.runs.last_mut().filter(|(known, _)| *known == run) {
-            (*known, *next) = (run, last.saturating_add(1));
+        if let Some((_, next)) = self.runs.last_mut().filter(|(known, _)| *known == run) {
+            *next = last.saturating_add(1);
             return;
         }
         self.runs.retain(|(known, _)| *known != run);

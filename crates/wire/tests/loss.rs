@@ -52,8 +52,8 @@ fn the_reference_page_has_every_cause() {
              \u{20} `gaps` has both kinds, of all time that is stored.\n\
              - Charts, points, statistics of expressions and exports count in their time.\n\
              - When the DAC restarts, its count begins at 0. What happened before is in the archive.\n\n\
-             The doors [announce causes](websocket.md#loss) before the batch that follows a gap, live and from the archive. A gap with\n\
-             several causes has a count for each.\n\n\
+             The doors [announce causes](websocket.md#loss) before the batch that follows a gap, live and from the archive. A gap\n\
+             with several causes has a count for each.\n\n\
              ## Former words\n\n\
              Earlier releases used other words. Clients, recordings and archives may still use them; answers have the present\n\
              word.\n\n\

@@ -112,7 +112,7 @@ fn an_alarm_is_acknowledged_by_node_and_instance() {
         let url = dac.url();
         oasis().args(["alarms", "--url", &url, "ack", "Runs"]).args(arguments).output().unwrap()
     };
-    for wrong in [&[][..], &["--node", "rack 3"], &["--instance", "processor"]] {
+    for wrong in [&["--node", "rack 3"][..], &[], &["--instance", "processor"]] {
         assert!(!ack(wrong).status.success(), "{wrong:?}");
     }
     let done = ack(&["--node", "rack 3", "--instance", "processor"]);

@@ -15,6 +15,8 @@ mod json;
 mod metrics;
 mod names;
 mod numbers;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 use syn::{DeriveInput, parse_macro_input};

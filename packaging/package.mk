@@ -1,5 +1,5 @@
 # The packages of a release, in dist/. packaging/README.md says how a release is made.
-# No part of `make test`: a build takes 10 minutes, the tests 5, and both need root or a kernel that lends it.
+# No part of `make test`: a build takes 10 to 15 minutes, the tests 5, and both need root or a kernel that lends it.
 
 ##@ Packages (dist/)
 

@@ -16,7 +16,7 @@ TESTED := --locked --workspace --features oasis/arrow
 BUILD := cargo build $(TESTED) --bins --tests
 
 # Integration tests that take seconds: of the structure, the codec and the language.
-FAST_TESTS := $(addprefix --test ,published_crates crate_order default_members import_cycles commit_subjects codec corpus diagnostics limits)
+FAST_TESTS := $(addprefix --test ,published_crates crate_order default_members import_cycles one_version commit_subjects codec corpus diagnostics limits)
 
 # Programs in C and C++ that the tests build and run.
 NATIVE_TESTS = cargo test --locked --package oasis --test end_to_end -- sdk logging

@@ -45,6 +45,10 @@ fn all_parts_have_the_version_of_the_workspace() {
         ),
         ("sdk/java/pom.xml", between(&read(&root, "sdk/java/pom.xml"), "<version>", "<").to_owned()),
     ];
+    // As crates are published: a path here, a version there.
+    for line in cargo.lines().filter(|line| line.starts_with("oasis-") && line.contains("version = \"")) {
+        others.push(("Cargo.toml", between(line, "version = \"", "\"").to_owned()));
+    }
     for file in NPM {
         let package: Value = serde_json::from_str(&read(&root, file)).unwrap();
         others.push((file, package["version"].as_str().unwrap().to_owned()));

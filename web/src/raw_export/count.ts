@@ -91,11 +91,16 @@ class Thrift {
     if (type === 3) this.at++;
     else if (type >= 4 && type <= 6) this.varint();
     else if (type === 7) this.at += 8;
-    else if (type === 8) this.at += Number(this.varint());
+    else if (type === 8) this.skipText();
     else if (type === 9 || type === 10) this.skipList();
     else if (type === 12) this.skipStruct();
     // 1 and 2 are truth values in their type; the metadata has no maps.
     else if (type > 2) throw new RangeError('an unknown type');
+  }
+
+  private skipText(): void {
+    const length = Number(this.varint());
+    this.at += length;
   }
 
   private skipList(): void {

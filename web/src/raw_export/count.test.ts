@@ -23,7 +23,23 @@ it('reads the statistics of an MCAP file', async () => {
 
 it('reads the rows of a Parquet file', async () => {
   // Version 1; a list of a struct with a truth value, a text that looks like fields, and a number; 300 rows.
-  const metadata = [0x15, 2, 0x19, 0x1c, 0x11, 0x18, 4, '\x16\x02\x00\x00', 0x15, 4, 0, 0x16, 0xd8, 4, 0] as const;
+  const metadata = [
+    0x15,
+    2,
+    0x19,
+    0x1c,
+    0x11,
+    0x18,
+    4,
+    '\x16\x02\x00\x00',
+    0x15,
+    4,
+    0,
+    0x16,
+    0xd8,
+    4,
+    0,
+  ] as const;
   const end = bytes(...metadata, metadata.length + 3, 0, 0, 0, 'PAR1');
   expect(await samplesIn('parquet', new Blob([bytes('PAR1'), end]))).toBe(300);
   expect(await samplesIn('parquet', new Blob([bytes('PAR1', 0, 9, 0, 0, 0, 'PAR1')]))).toBeUndefined();

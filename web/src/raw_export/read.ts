@@ -98,8 +98,8 @@ export class SampleFile {
     query.set('points', String(GAP_POINTS));
     const answer = await ask('GET', `samples?${query}`, { signal, patience: PATIENCE_MS });
     const [start, end] = [from, to].map((time) => 1e6 * byNode(target.node, time));
+    // The points begin earlier and end later, at whole steps.
     for (const message of listOf(isFields(answer) ? answer.messages : undefined))
-      // The points begin earlier and end later, at whole steps.
       for (const gap of listOf(message.gaps))
         if (Number(gap.to) >= start && Number(gap.from) <= end)
           this.miss(String(gap.cause), Number(gap.samples));

@@ -136,11 +136,12 @@ export class TimeChart {
   }
 
   /** Returns what a line shows at a time, or at the end of the shown time; a later column only helps to draw the line. */
-  readingAt(index: number, time: number | undefined): Reading {
+  readingAt(index: number, time: number | undefined, isPointed: boolean): Reading {
     const line = this.lines[index];
     const at = time ?? this.to;
     const gap = line && gapAt(line.gaps, at);
-    if (gap) return { value: Number.NaN, gap };
+    // While a gap lasts, the end of the shown time keeps the last value, as the table of values does.
+    if (gap && !(gap.isLasting && !isPointed)) return { value: Number.NaN, gap };
     const column = line?.columns.at(at) ?? -1;
     if (!line || column < 0) return { value: Number.NaN };
     return {

@@ -104,8 +104,8 @@ function Rows(props: {
 }) {
   const { metrics, shown, extents, room } = props;
   const { sample, gap, at } = shown.value;
-  // Of the past there is no value in a gap. Of now there is the last one, until another one comes.
-  const isUnknown = gap !== undefined && at !== undefined;
+  // There is no value in a gap. While it lasts, there is the last one, until another one comes.
+  const isUnknown = gap !== undefined && at !== undefined && !gap.isLasting;
   return (
     <tbody
       class={gap ? 'is-old' : ''}

@@ -39,7 +39,7 @@ export function Legend(props: {
   return (
     <ul class="legend" data-testid="legend">
       {lines.map((line, index) => {
-        const reading = chart.current?.readingAt(index, time) ?? NOTHING;
+        const reading = chart.current?.readingAt(index, time, readTime.value !== undefined) ?? NOTHING;
         const { value, tip } = isStacked
           ? { value: reading.value, tip: reading.gap ? causeOf(reading.gap) : '' }
           : readingOf(line, reading, exact?.values[index], shown);

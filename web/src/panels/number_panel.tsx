@@ -124,7 +124,7 @@ function shownValue(value: number, { conversion }: DescribedLine): number {
 /** How old the value is, or that there is none. */
 function noteOf(found: Latest | undefined): string {
   if (!found) return words.none;
-  if (found.gap) return wordsOf(found.gap);
+  if (found.gap && !found.gap.isLasting) return wordsOf(found.gap);
   if (Number.isNaN(found.value)) return words.unknown;
   const end = range.value.live ? now.value : range.value.to;
   return words.taken(formatInstant(found.time), formatAge(Math.max(0, end - found.time)));

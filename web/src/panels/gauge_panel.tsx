@@ -31,7 +31,9 @@ export function GaugePanel({ spec }: { spec: Spec }) {
   const index = metrics.findIndex(({ name }) => name === spec.metric);
   const metric = metrics[index];
   const shown = useShown(spec.target, cells).value;
-  const raw = Number((shown.gap && !shown.gap.isLasting ? undefined : shown.sample?.values[index]) ?? Number.NaN);
+  const raw = Number(
+    (shown.gap && !shown.gap.isLasting ? undefined : shown.sample?.values[index]) ?? Number.NaN,
+  );
   if (!metric) return <Waiting target={spec.target} />;
   const look = lookOf(metric, spec.settings);
   const value = look.conversion ? convert(raw, look.conversion) : raw;

@@ -82,7 +82,11 @@ export function latestAnswer(scene: Scene, { expressions }: Query & { kind: 'lat
       const last = times.length - 1;
       if (last < 0) return undefined;
       const gap = gapAt(found.gaps, scene.to);
-      return { time: times[last], value: gap && !gap.isLasting ? Number.NaN : values[last], ...(gap && { gap }) };
+      return {
+        time: times[last],
+        value: gap && !gap.isLasting ? Number.NaN : values[last],
+        ...(gap && { gap }),
+      };
     }),
     ...worst(all),
   };

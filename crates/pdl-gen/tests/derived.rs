@@ -8,12 +8,12 @@ use oasis_probe::{Malformed, Probe, ProbeEnum, ProbeStruct, Reader, RowWriter, S
 use oasis_wire::{declared, schema::ProbeType};
 use std::{collections::HashMap, path::PathBuf};
 
-mod plant {
+mod code {
     // Not as a module: the formatter must not change generated code.
     include!("plant/plant.rs");
 }
 
-use plant::plant::{self as generated, line7::Line as GeneratedLine};
+use code::plant::{self as generated, line7::Line as GeneratedLine};
 
 /// How a line runs.
 #[derive(Debug, Clone, Copy, PartialEq, ProbeEnum)]

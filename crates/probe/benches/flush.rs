@@ -6,8 +6,7 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use oasis_channel::{Connector, Receiver, Sender};
 use oasis_probe::{
-    Deadbands, NodeBuilder, NodeConfig, Overflow, Probe, ProbeType, PushedKind, RingConfig, RowProbe,
-    Sample as _, now_ns,
+    Deadbands, NodeBuilder, NodeConfig, Overflow, Probe, ProbeType, PushedKind, RingConfig, RowProbe, now_ns,
 };
 use oasis_wire::schema::{Metric, MetricType};
 use std::{

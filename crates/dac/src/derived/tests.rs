@@ -99,7 +99,7 @@ fn derive(thinned: Thinning, batches: &[(u32, Vec<Plain>, bool)]) -> TopicLog {
             from_sequence: number,
             to_sequence: number,
             count: 1,
-            cause: if number % 2 == 0 { Cause::RingFull } else { Cause::KeptBack },
+            cause: if number.is_multiple_of(2) { Cause::RingFull } else { Cause::KeptBack },
             run: Uuid::nil(),
         };
         let gaps: Vec<Gap> = (header - u64::from(*dropped)..header).map(gap).collect();

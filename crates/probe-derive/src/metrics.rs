@@ -13,13 +13,11 @@ use syn::{Data, DeriveInput, Error, Field, Fields, Ident, Result, Type, spanned:
 const ALLOWED: [&str; 10] = ["unit", "min", "max", "warn", "alarm", "kind", "label", "name", "doc", "skip"];
 
 /// The metrics of a struct, in order.
-#[derive(Debug)]
 pub struct Metrics<'a> {
     metrics: Vec<Metric<'a>>,
     skipped: Vec<&'a Ident>,
 }
 
-#[derive(Debug)]
 struct Metric<'a> {
     field: &'a Ident,
     kind: &'a Type,

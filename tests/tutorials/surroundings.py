@@ -77,7 +77,7 @@ class Surroundings:
         release = view / "target" / "release"
         release.mkdir(parents=True)
         for entry in REPOSITORY.iterdir():
-            if entry.name not in ("target", ".git", "build"):
+            if entry.name not in ("target", ".git", "build", "dist"):
                 (view / entry.name).symlink_to(entry)
         for name in ("oasis", "liboasis.so", "liboasis.a"):
             (release / name).symlink_to(self.oasis.parent / name)
@@ -221,9 +221,12 @@ class Surroundings:
                         return
             except OSError as error:
                 answer = error
+            if any(process.poll() for process in self.running):
+                answer = "a program failed"
+                break
             time.sleep(0.05)
         logs = "".join(log.read_text(errors="replace") for log in sorted(self.state.glob("background-*.log")))
-        raise FollowError(f"no samples of {name} after {TIMEOUT:.0f} s: {answer}\n{logs}")
+        raise FollowError(f"no samples of {name} within {TIMEOUT:.0f} s: {answer}\n{logs}")
 
     def _get(self, path: str) -> Any:
         with urllib.request.urlopen(self.page + path, timeout=10) as response:

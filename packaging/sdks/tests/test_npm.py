@@ -22,7 +22,8 @@ def a_project(workplace: Workplace, dac: Dac) -> Workplace:
 
 def test_a_script_reads_live_samples_and_tools_know_the_types(project: Workplace) -> None:
     project.write("engine.pdl", block("sdk/typescript.md", "pdl"))
-    project.run("\n".join(commands("sdk/typescript.md", "npm install")))
+    for text in ("npm install", "--lang typescript"):
+        project.run("\n".join(commands("sdk/typescript.md", text)))
     project.run(f"npm install --silent {TOOLS}")
     check = "npx tsc --noEmit --strict --checkJs --target es2023 --types node"
     # The generated code imports types alone, and says so with the ending of its own file.

@@ -20,11 +20,11 @@ def test_a_program_of_the_page_runs_soon_and_needs_no_rust(
     workplace.hide("cargo")
     workplace.hide("rustc")
     workplace.write("engine.pdl", block("sdk/python.md", "pdl"))
-    sample = block("sdk/python.md", "python", "from engine import")
-    node = block("sdk/python.md", "python", "builder.pushed(")
-    workplace.write("machine.py", dac.at(f"{sample}\n{node}"))
+    workplace.write("machine.py", dac.at(block("sdk/python.md", "python", "builder.pushed(")))
     started = time.monotonic()
-    workplace.run("\n".join([*commands("sdk/python.md", "pip install oasis_monitor"), "python machine.py"]))
+    install = commands("sdk/python.md", "pip install oasis_monitor")
+    run = commands("sdk/python.md", "python machine.py")
+    workplace.run("\n".join([*install, *run]))
     dac.until_received("machine", "engine 1")
     elapsed = time.monotonic() - started
     with capsys.disabled():

@@ -35,7 +35,7 @@ def build(machine: Workplace, dependencies: str) -> None:
 def test_the_program_of_the_tutorial_runs_with_packaged_crates(machine: Workplace, dac: Dac) -> None:
     # Without the section that takes the crates from a checkout.
     dependencies, _ = block("tutorial.md", "toml", "oasis-probe").split("# From the checkout", 1)
-    machine.write("machine/loop.pdl", block("tutorial.md", "", "probe ControlLoop"))
+    machine.write("machine/loop.pdl", block("tutorial.md", "pdl", "probe ControlLoop"))
     machine.write("machine/build.rs", block("tutorial.md", "rust", "oasis_pdl_gen::build"))
     machine.write("machine/src/main.rs", dac.at(block("tutorial.md", "rust", "fn main() -> Result")))
     build(machine, dependencies)

@@ -37,7 +37,7 @@ mod target;
 mod time_flag;
 mod usual_archive;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use cli::{Cli, Verb};
 use std::{io::IsTerminal, process::ExitCode};
 use tracing_subscriber::EnvFilter;
@@ -83,8 +83,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Verb::Pdl(arguments) => pdl::run(arguments),
         Verb::Rules(arguments) => rules::run(arguments),
         Verb::Lab(arguments) => lab::run(&arguments).map(success),
-        Verb::Completions(arguments) => completions::run(&arguments).map(success),
-        Verb::ManPages(arguments) => man_pages::run(&arguments).map(success),
+        Verb::Completions(arguments) => completions::run(&arguments, Cli::command()).map(success),
+        Verb::ManPages(arguments) => man_pages::run(&arguments, Cli::command()).map(success),
         #[cfg(feature = "live")]
         live => live::run(live).map(success),
     }

@@ -1,8 +1,7 @@
 //! `oasis man-pages`: the help of each command as a manual page.
 
-use crate::cli::Cli;
 use anyhow::Context;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use std::{fs, path::PathBuf};
 
 #[derive(Debug, Args)]
@@ -12,9 +11,9 @@ pub struct Arguments {
 }
 
 /// Writes `oasis.1`, and a page such as `oasis-dac.1` for each command.
-pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub fn run(arguments: &Arguments, command: Command) -> anyhow::Result<()> {
     let folder = &arguments.folder;
-    let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+    let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
     written.with_context(|| format!("cannot write manual pages to {}", folder.display()))
 }
 
@@ -23,12 +22,14 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
     use super::*;
+    use crate::cli::Cli;
+    use clap::CommandFactory;
 
     #[test]
     fn each_command_has_a_page() {
         let folder = tempfile::tempdir().unwrap();
         let pages = folder.path().join("man1");
-        run(&Arguments { folder: pages.clone() }).unwrap();
+        run(&Arguments { folder: pages.clone() }, Cli::command()).unwrap();
         let page = |name: &str| fs::read_to_string(pages.join(name)).unwrap();
         assert!(page("oasis.1").contains("oasis\\-export(1)"));
         assert!(page("oasis-archive-check.1").contains(".SH SYNOPSIS"));
@@ -38,7 +39,7 @@ mod tests {
     #[test]
     fn a_folder_that_cannot_be_made_is_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let error = run(&Arguments { folder: file.path().join("man1") }).unwrap_err();
+        let error = run(&Arguments { folder: file.path().join("man1") }, Cli::command()).unwrap_err();
         assert!(error.to_string().contains(&*file.path().to_string_lossy()), "{error}");
     }
 }

@@ -59,12 +59,14 @@ export class StateChart {
     if (this.result) this.draw(this.result);
   }
 
-  /** Returns the state of a track at a time, or at the end of the shown time; undefined in a gap. */
+  /** Returns the state of a track at a time, or at the end of the shown time; undefined in a gap that is over. */
   stateAt(track: number, time: number | undefined): StateLook | undefined {
     if (this.result?.answer.kind !== 'states') return undefined;
     const { runs = [], gaps = [] } = this.result.answer.tracks[track] ?? {};
     const at = time ?? this.result.to;
-    if (gapAt(gaps, at)) return undefined;
+    const gap = gapAt(gaps, at);
+    // While a gap lasts, the end of the shown time keeps the last state, as charts of numbers do.
+    if (gap && !(gap.isLasting && time === undefined)) return undefined;
     const run = runs.findLast((candidate) => candidate.from <= at);
     return run && this.lookOf(track, run);
   }

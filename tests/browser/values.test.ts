@@ -115,5 +115,5 @@ it('has a dash in a silence and where samples are missing, and says why', async 
   await visit.page.keyboard.press('Space');
   await show(times[0], times[PARTS[0] + PARTS[1] - 1] + (MISSING * PERIOD_MS) / 2);
   for (const shown of [legend, card]) await expect.poll(shown).toBe('\u2013');
-  expect(await part('legend-line').first().getAttribute('title')).toContain('dropped');
+  expect(await part('legend-line').first().getAttribute('title')).toContain('ring was full');
 });

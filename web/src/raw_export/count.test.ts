@@ -14,7 +14,18 @@ function bytes(...parts: readonly (number | bigint | string)[]): Uint8Array<Arra
 
 it('reads the statistics of an MCAP file', async () => {
   const data = bytes('\x89MCAP0\r\n', 0x0f, 4n, 0, 0, 0, 0);
-  const summary = bytes(0x03, 2n, 0, 0, 0x0b, 16n, 70_000n, 1n);
+  // Channel 1 is about gaps, channel 2 about samples. The counts of the statistics come last.
+  const others = [...Array<number>(18).fill(0), 0n, 0n] as const;
+  const counts = [20, 0, 0, 0, 1, 0, 3n, 2, 0, 70_000n] as const;
+  const channel = (id: number, topic: string) =>
+    bytes(0x04, BigInt(8 + topic.length), id, 0, 0, 0, topic.length, 0, 0, 0, topic);
+  const statistics = bytes(0x0b, 66n, 70_003n, ...others, ...counts);
+  const summary = await new Blob([
+    bytes(0x03, 2n, 0, 0),
+    channel(1, '/oasis/missing'),
+    channel(2, '/pump'),
+    statistics,
+  ]).bytes();
   const footer = bytes(0x02, 20n, BigInt(data.length), 0n, 0, 0, 0, 0, '\x89MCAP0\r\n');
   expect(await samplesIn('mcap', new Blob([data, summary, footer]))).toBe(70_000);
   expect(await samplesIn('mcap', new Blob([data, footer]))).toBeUndefined();

@@ -132,14 +132,45 @@ class Thrift {
 const RECORD = 9;
 const FOOTER = RECORD + 20;
 const MAGIC = 8;
+const CHANNEL = 0x04;
 const STATISTICS = 0x0b;
+/** Where the statistics have the counts of channels: after totals, counts of other records and times. */
+const CHANNEL_COUNTS = 8 + 2 + 4 + 4 + 4 + 4 + 8 + 8;
+/** The topic of messages about gaps: docs/reference/mcap.md. */
+const GAPS = '/oasis/missing';
 
-/** The statistics in the summary of an MCAP file. */
+/** The statistics in the summary of an MCAP file, less the messages about gaps. */
 async function inMcap(file: Blob): Promise<number> {
   const end = file.size - MAGIC - FOOTER;
   const footer = await view(file, end, end + FOOTER);
   const summary = await view(file, Number(footer.getBigUint64(RECORD, true)), end);
-  let at = 0;
-  while (summary.getUint8(at) !== STATISTICS) at += RECORD + Number(summary.getBigUint64(at + 1, true));
-  return Number(summary.getBigUint64(at + RECORD, true));
+  let samples: number | undefined;
+  let counts = new Map<number, number>();
+  const ofGaps: number[] = [];
+  for (let at = 0; at < summary.byteLength; at += RECORD + Number(summary.getBigUint64(at + 1, true))) {
+    const opcode = summary.getUint8(at);
+    const body = at + RECORD;
+    if (opcode === CHANNEL && topicOf(summary, body) === GAPS) ofGaps.push(summary.getUint16(body, true));
+    if (opcode !== STATISTICS) continue;
+    samples = Number(summary.getBigUint64(body, true));
+    counts = countsOf(summary, body + CHANNEL_COUNTS);
+  }
+  if (samples === undefined) throw new RangeError('no statistics');
+  return ofGaps.reduce((left, channel) => left - (counts.get(channel) ?? 0), samples);
+}
+
+/** The topic of a channel, after its number and that of its schema. */
+function topicOf(summary: DataView, channel: number): string {
+  const length = summary.getUint32(channel + 4, true);
+  const from = summary.byteOffset + channel + 8;
+  return new TextDecoder().decode(summary.buffer.slice(from, from + length));
+}
+
+/** Messages by the number of their channel: a length in bytes, then pairs. */
+function countsOf(summary: DataView, at: number): Map<number, number> {
+  const counts = new Map<number, number>();
+  const end = at + 4 + summary.getUint32(at, true);
+  for (let pair = at + 4; pair < end; pair += 10)
+    counts.set(summary.getUint16(pair, true), Number(summary.getBigUint64(pair + 2, true)));
+  return counts;
 }

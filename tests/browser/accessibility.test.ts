@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
+import { DIALOGS_OF_BUTTONS, DIALOGS_OF_KEYS, lookAtDialog, showPanel } from './harness/walk.ts';
 
 /** Every dialog, panel and list by the rules of axe-core (WCAG 2.2 A and AA, and good practice), dark and light. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -22,6 +23,7 @@ function part(testId: string): Locator {
   return visit.page.getByTestId(testId);
 }
 
+const LOADING = 'Loading\u2026';
 const THEMES = ['dark', 'light'] as const;
 
 /** A page for all tests of a group: loading it takes longer than looking at it. */
@@ -92,17 +94,6 @@ const PANELS = [
 /** What panels show once they have data, where the page says no more that it loads. */
 const FILLED: Record<string, string> = { fleet: '[role=option]', heat: 'canvas', ledger: 'table' };
 
-async function open(panels: readonly object[]): Promise<void> {
-  await visit.page.keyboard.press('o');
-  const text = JSON.stringify({ oasis: 'layout', version: 1, panels, range: { live: true, span: 60_000 } });
-  await part('import-layout').setInputFiles({
-    name: 'layout.json',
-    mimeType: 'application/json',
-    buffer: Buffer.from(text),
-  });
-  await expect.poll(() => part('layout').count()).toBe(0);
-}
-
 describe.each(THEMES)('in %s colors', (theme) => {
   it('the page with its list, tree and hint has no violation', async () => {
     await shows(theme);
@@ -111,47 +102,22 @@ describe.each(THEMES)('in %s colors', (theme) => {
 
   it.each(PANELS)('the panel $kind has no violation', async (panel) => {
     await shows(theme);
-    await open([panel]);
-    await expect.poll(() => visit.page.locator('.panel-host').count()).toBe(1);
-    await expect.poll(() => visit.page.locator('.panel-host').textContent()).not.toContain('Loading\u2026');
+    await showPanel(visit.page, panel, LOADING);
     const filled = FILLED[panel.kind];
     if (filled) await visit.page.locator('.panel-host').locator(filled).first().waitFor();
     expect(await violations()).toEqual([]);
   });
 
-  it.each([
-    ['Control+k', 'palette'],
-    ['?', 'help'],
-    ['a', 'add'],
-    ['o', 'layout'],
-    ['j', 'moment'],
-    ['n', 'note'],
-    ['r', 'control'],
-    ['h', 'topic'],
-    [';', 'preferences'],
-    ['w', 'sample-export'],
-    ['d', 'dacs'],
-  ])('the dialog of the key %s has no violation', async (key, dialog) => {
+  it.each(DIALOGS_OF_KEYS)('the dialog of the key %s has no violation', async (key, dialog) => {
     await shows(theme);
     await visit.page.keyboard.press(key);
-    await expect.poll(() => part(dialog).count()).toBe(1);
-    await expect.poll(() => part(dialog).textContent()).not.toContain('Loading\u2026');
-    expect(await violations()).toEqual([]);
-    await visit.page.keyboard.press('Escape');
-    await expect.poll(() => part(dialog).count()).toBe(0);
+    await lookAtDialog(visit.page, dialog, LOADING, async () => expect(await violations()).toEqual([]));
   });
 
-  it.each([
-    ['open-accounts', 'accounts'],
-    ['open-audit-log', 'audit-log'],
-  ])('the dialog of the button %s has no violation', async (button, dialog) => {
+  it.each(DIALOGS_OF_BUTTONS)('the dialog of the button %s has no violation', async (button, dialog) => {
     await shows(theme);
     await part(button).click();
-    await expect.poll(() => part(dialog).count()).toBe(1);
-    await expect.poll(() => part(dialog).textContent()).not.toContain('Loading\u2026');
-    expect(await violations()).toEqual([]);
-    await visit.page.keyboard.press('Escape');
-    await expect.poll(() => part(dialog).count()).toBe(0);
+    await lookAtDialog(visit.page, dialog, LOADING, async () => expect(await violations()).toEqual([]));
   });
 });
 

@@ -6,6 +6,7 @@ import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 import { Rig } from './harness/rig.ts';
+import { DIALOGS_OF_BUTTONS, DIALOGS_OF_KEYS, lookAtDialog, showPanel } from './harness/walk.ts';
 
 /** Walks through the page in German, and lists English texts. Names of this node are German, so that all others are the page's. */
 const rig = new Rig(() => Oasis.dac({}, '--archive', mkdtempSync(join(tmpdir(), 'oasis-german-'))));
@@ -65,6 +66,7 @@ afterAll(async () => {
   await node.stop();
 });
 
+const LOADING = 'geladen\u2026';
 const part = (testId: string) => visit.page.getByTestId(testId);
 
 /** Texts, tips and labels that have English words. */
@@ -114,48 +116,21 @@ it('speaks German in the frame, the list and the panels of an instance', async (
 });
 
 it.each(PANELS)('speaks German in the panel $kind', async (panel) => {
-  await visit.page.keyboard.press('o');
-  await part('import-layout').setInputFiles({
-    name: 'layout.json',
-    mimeType: 'application/json',
-    buffer: Buffer.from(JSON.stringify({ oasis: 'layout', version: 1, panels: [panel] })),
-  });
-  await expect.poll(() => part('layout').count()).toBe(0);
-  await expect.poll(() => visit.page.locator('.panel-host').count()).toBe(1);
-  await expect.poll(() => visit.page.locator('.panel-host').textContent()).not.toContain('geladen\u2026');
+  await showPanel(visit.page, panel, LOADING);
   expect(await english()).toEqual([]);
 });
 
-it.each([
-  ['Control+k', 'palette'],
-  ['?', 'help'],
-  ['a', 'add'],
-  ['o', 'layout'],
-  ['j', 'moment'],
-  ['n', 'note'],
-  ['r', 'control'],
-  [';', 'preferences'],
-  ['w', 'sample-export'],
-  ['d', 'dacs'],
-])('speaks German in the dialog of the key %s', async (key, dialog) => {
+/** Help is in English. */
+const SPEAKING = DIALOGS_OF_KEYS.filter(([, dialog]) => dialog !== 'topic');
+
+it.each(SPEAKING)('speaks German in the dialog of the key %s', async (key, dialog) => {
   await visit.page.keyboard.press(key);
-  await expect.poll(() => part(dialog).count()).toBe(1);
-  await expect.poll(() => part(dialog).textContent()).not.toContain('geladen\u2026');
-  expect(await english()).toEqual([]);
-  await visit.page.keyboard.press('Escape');
-  await expect.poll(() => part(dialog).count()).toBe(0);
+  await lookAtDialog(visit.page, dialog, LOADING, async () => expect(await english()).toEqual([]));
 });
 
-it.each([
-  ['open-accounts', 'accounts'],
-  ['open-audit-log', 'audit-log'],
-])('speaks German in the dialog of the button %s', async (button, dialog) => {
+it.each(DIALOGS_OF_BUTTONS)('speaks German in the dialog of the button %s', async (button, dialog) => {
   await part(button).click();
-  await expect.poll(() => part(dialog).count()).toBe(1);
-  await expect.poll(() => part(dialog).textContent()).not.toContain('geladen\u2026');
-  expect(await english()).toEqual([]);
-  await visit.page.keyboard.press('Escape');
-  await expect.poll(() => part(dialog).count()).toBe(0);
+  await lookAtDialog(visit.page, dialog, LOADING, async () => expect(await english()).toEqual([]));
 });
 
 it('says in German that it does not know the node of a link', async () => {

@@ -28,7 +28,7 @@ test-package-sdks: target/venv-package/sdks cpp maven go ## Install each package
 	target/venv-package/bin/pytest packaging/sdks/tests
 
 # Zig links for old systems. Other packages install more into the same folder.
-target/venv-package/sdks: packaging/sdks/requirements.txt
+target/venv-package/sdks: packaging/sdks/requirements.txt packaging/requirements.txt
 	@python3 -c 'import ensurepip' 2>/dev/null || { echo "installing python3-venv"; $(call install,python3-venv); }
 	python3 -m venv target/venv-package
 	target/venv-package/bin/pip install --quiet --disable-pip-version-check --requirement $<

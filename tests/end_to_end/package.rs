@@ -38,7 +38,7 @@ fn consume(folder: &Path, prefix: &Path) -> PathBuf {
     build
 }
 
-/// The consumer, built without CMake. Only the one with the shared library is told where to find that.
+/// Builds the consumer without CMake. A program with the shared library gets an rpath to it; a static one needs none.
 fn consume_by_pkg_config(build: &Path, prefix: &Path) {
     let where_it_is = format!("-Wl,-rpath,{}", prefix.join("lib").display());
     for (program, linked, found) in

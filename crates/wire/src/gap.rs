@@ -56,6 +56,10 @@ impl Gap {
         if self.run == other.run {
             self.from_sequence = self.from_sequence.min(other.from_sequence);
             self.to_sequence = self.to_sequence.max(other.to_sequence);
+        } else {
+            // Numbers of another run say nothing here; a range that the count does not fit would be refused.
+            let last = self.from_sequence.saturating_add(self.count.saturating_sub(1));
+            self.to_sequence = self.to_sequence.max(last);
         }
     }
 }
@@ -90,6 +94,17 @@ mod tests {
         let count =
             |cause| -> u64 { gaps.iter().filter(|gap| gap.cause == cause).map(|gap| gap.count).sum() };
         assert_eq!([Cause::KeptBack, Cause::RingFull, Cause::Network].map(count), [334 * 5, 666 * 5, 1]);
+    }
+
+    #[test]
+    fn gaps_of_many_runs_stay_valid_when_they_are_counted_together() {
+        let mut gaps = Vec::new();
+        for run in 0..200 {
+            Gap { run: Uuid::from_u128(run), ..gap(1, 3, Cause::NodeRestart) }.add_to(&mut gaps);
+        }
+        assert_eq!(gaps.len(), MOST);
+        assert_eq!(gaps.iter().map(|gap| gap.count).sum::<u64>(), 600);
+        assert!(gaps.iter().all(Gap::is_valid), "{gaps:?}");
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Additions {
     /// Adds an instance that `make` makes of its index.
     ///
     /// # Errors
-    /// Those of `make`; if the node has an instance of this name, or another type with this UUID.
+    /// Those of `make`; if the node has an instance of this name, another type with this UUID, or 10,000 instances.
     pub fn add(
         &self,
         name: &str,
@@ -38,16 +38,9 @@ impl Additions {
         orders: &mpsc::Sender<Order>,
     ) -> Result<(), NodeError> {
         let mut current = self.announcement.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.index_of(name).is_some() {
-            let node = current.identity.name.clone();
-            return Err(NodeError::DuplicateInstance { node, instance: name.into() });
-        }
-        let known = current.types.iter().find(|known| known.uuid == probe_type.uuid);
-        if known.is_some_and(|known| *known != probe_type) {
-            let problem = format!("this node has another schema with the UUID {}", probe_type.uuid);
-            return Err(NodeError::Schema { name: probe_type.name, problem });
-        }
-        let is_new = known.is_none();
+        let Announcement { identity, instances, types, .. } = &**current;
+        NodeError::check_new(&identity.name, name, &probe_type, (instances, types))?;
+        let is_new = !types.contains(&probe_type);
         let (instance, mut registered) = make(current.instances.len(), &probe_type)?;
         registered.declared = Some(instance.declared());
         let mut next = Announcement::clone(&current);

@@ -343,9 +343,7 @@ impl NodeBuilder {
         limits: Option<Arc<Limits>>,
     ) -> Result<(), NodeError> {
         NodeError::check_name("instance", &name)?;
-        if self.announced.iter().any(|instance| instance.name == name) {
-            return Err(NodeError::DuplicateInstance { node: self.name.clone(), instance: name });
-        }
+        NodeError::check_new(&self.name, &name, &probe_type, (&self.announced, &self.types))?;
         let index = self.instances.len();
         let (instance, announced) =
             instance((index, name), &probe_type, (source, kind, limits), &self.config)?;

@@ -1,6 +1,8 @@
 //! Settings that last over runs of nodes and of the DAC, and labels.
 
-use crate::harness::{Guarded, Oasis, eventually, get, instance, ledger, oasis, post, request};
+use crate::harness::{
+    Guarded, Oasis, eventually, eventually_shown, get, instance, ledger, oasis, post, request,
+};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -24,6 +26,20 @@ fn node(dac: &Oasis, name: &str) -> Oasis {
     let node = Oasis::start_as_written(oasis(), &arguments);
     ledger(dac, name, "memory", "a sample", |ledger| ledger["received"] != 0);
     node
+}
+
+/// Kills a node and starts it again. Until the DAC knows of the new run, it shows the state of the old one.
+fn another_run(dac: &Oasis, name: &str, old: Oasis) -> Oasis {
+    let is = |state: &str| {
+        let nodes = get(dac, "/api/v1/nodes");
+        let found = nodes["nodes"].as_array().into_iter().flatten().find(|node| node["name"] == name);
+        if found.is_some_and(|node| node["state"] == state) { Ok(()) } else { Err(nodes) }
+    };
+    old.kill();
+    eventually_shown("the node is offline", || is("offline"));
+    let new = node(dac, name);
+    eventually_shown("the node is online", || is("online"));
+    new
 }
 
 fn give(dac: &Oasis, node: &str, command: Value) -> Value {
@@ -62,8 +78,7 @@ fn what_is_kept_outlives_runs_of_the_node_and_a_killed_dac_and_a_reset_returns_t
     assert_eq!(states(&first, "other"), [], "the same instance of another node");
 
     // Another run of the node.
-    plant.kill();
-    let plant = node(&first, "plant");
+    let plant = another_run(&first, "plant", plant);
     eventually("the kept rate", || (hertz(&first, "plant") == 5.0).then_some(()));
     assert_eq!(instance(&first, "plant", "processor").unwrap()["enabled"], true, "that was for one run");
     eventually("it is noted", || (states(&first, "plant") == [has("rate", "applied")]).then_some(()));
@@ -82,14 +97,12 @@ fn what_is_kept_outlives_runs_of_the_node_and_a_killed_dac_and_a_reset_returns_t
     assert_eq!(states(&second, "plant"), [has("rate", "replaced")], "the run goes on as it was");
 
     // The next run has it again, at this DAC too.
-    plant.kill();
-    let plant = node(&second, "plant");
+    let plant = another_run(&second, "plant", plant);
     eventually("the kept rate", || (hertz(&second, "plant") == 5.0).then_some(()));
     let answer = give(&second, "plant", json!({"command": "reset"}));
     assert_eq!(answer["hertz"], 1.0, "as the program has declared: {answer}");
     assert_eq!(states(&second, "plant"), []);
-    plant.kill();
-    let _plant = node(&second, "plant");
+    let _plant = another_run(&second, "plant", plant);
     assert_eq!(hertz(&second, "plant"), 1.0);
     assert_eq!(get(&second, "/api/v1/settings"), json!({"kept_in": "disk", "settings": []}));
     drop(other);

@@ -1,5 +1,5 @@
 import { type Fields, isFields, listOf } from '../fields.ts';
-import { ask } from '../state/api.ts';
+import { askWhenFree } from '../state/ask_when_free.ts';
 import type { Target } from '../stream/view.ts';
 
 /** Longest wait for a page: it may read a gibibyte. */
@@ -56,7 +56,7 @@ export async function searchRecords(
 ): Promise<LogPage> {
   const body = requestOf(filter, limit, after);
   return parseLogPage(
-    await ask('POST', 'search', { body, patience: PATIENCE_MS, ...(signal && { signal }) }),
+    await askWhenFree('search', { body, patience: PATIENCE_MS, ...(signal && { signal }) }),
   );
 }
 

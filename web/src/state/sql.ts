@@ -1,14 +1,11 @@
 import { nanos, withParameters } from '../sql/parameters.ts';
 import { parseResult, parseTables, type SqlResult, type SqlTable } from '../sql/result.ts';
-import { ask, Refusal } from './api.ts';
+import { ask } from './api.ts';
+import { askWhenFree } from './ask_when_free.ts';
 import { ends } from './time.ts';
 
 /** The DAC ends a query after 10 s. */
 const PATIENCE_MS = 15_000;
-/** Status of a query that is refused because others run, and how often it is tried. */
-const BUSY = 429;
-const ATTEMPTS = 6;
-const PAUSE_MS = 400;
 
 /** An answer, with the time that was shown when the query ran. */
 export interface SqlAnswer {
@@ -23,24 +20,14 @@ export interface SqlAnswer {
 export async function runQuery(query: string, signal: AbortSignal): Promise<SqlAnswer> {
   const [from, to] = ends();
   const text = withParameters(query, { from: nanos(from), to: nanos(to) });
-  const answer = await askWhenFree({ query: text, integers: 'string' }, signal);
+  const answer = await askWhenFree('sql', {
+    body: { query: text, integers: 'string' },
+    signal,
+    patience: PATIENCE_MS,
+  });
   const result = parseResult(answer);
   if (!result) throw new Error('the answer of the DAC is no table');
   return { result, at: Date.now(), from, to };
-}
-
-/** The DAC runs a few queries at once, and panels of a layout begin together: one that is refused for that waits. */
-async function askWhenFree(body: object, signal: AbortSignal): Promise<unknown> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await ask('POST', 'sql', { body, signal, patience: PATIENCE_MS });
-    } catch (error) {
-      const isBusy = error instanceof Refusal && error.status === BUSY;
-      if (!isBusy || attempt >= ATTEMPTS || signal.aborted) throw error;
-      await new Promise((resolve) => setTimeout(resolve, attempt * PAUSE_MS));
-      signal.throwIfAborted();
-    }
-  }
 }
 
 /** The tables that may be queried. */

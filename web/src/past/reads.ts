@@ -4,8 +4,10 @@ import { keyOf } from '../stream/view.ts';
 
 /** Minimum time before a request replaces one without an answer: a slow DAC gets few requests while somebody scrolls. */
 const PAUSE_MS = 150;
-/** Minimum time between two requests for one thing if the first is answered: a jump is drawn at once. */
-const ANSWERED_PAUSE_MS = 30;
+/** The same if the first is answered, for each thing that is shown: a jump is drawn at once, and many charts stay below the DAC's limit of requests. */
+const ANSWERED_PAUSE_MS = 15;
+/** Least time between two requests for one thing. */
+const LEAST_PAUSE_MS = 30;
 /** Pause after a failed request. */
 const RETRY_MS = 5000;
 /** How long an answer stays without a view, so that a panel that returns to the front starts with it. */
@@ -121,7 +123,7 @@ export class Reads<Q, T> {
     let due = Number.POSITIVE_INFINITY;
     for (const entry of this.entries.values()) {
       if (entry.views.size === 0) due = Math.min(due, (entry.idleSince ?? 0) + KEEP_MS);
-      else if (this.isNeeded(entry)) due = Math.min(due, earliest(entry));
+      else if (this.isNeeded(entry)) due = Math.min(due, this.earliest(entry));
     }
     return due;
   }
@@ -155,7 +157,7 @@ export class Reads<Q, T> {
   }
 
   private send(entry: Entry<Q, T>, now: number): void {
-    if (!this.isNeeded(entry) || now < earliest(entry)) return;
+    if (!this.isNeeded(entry) || now < this.earliest(entry)) return;
     this.requester.cancel(entry.pending?.id);
     const request = this.kind.widen(entry.request);
     const { target, halvings } = entry;
@@ -170,9 +172,10 @@ export class Reads<Q, T> {
     });
     entry.pending = { id, request };
   }
-}
 
-/** When the next request for this may be sent. */
-function earliest({ pending, sentAt, retryAt }: Entry<unknown, unknown>): number {
-  return Math.max(sentAt + (pending ? PAUSE_MS : ANSWERED_PAUSE_MS), retryAt);
+  /** When the next request for an entry may be sent. */
+  private earliest({ pending, sentAt, retryAt }: Entry<Q, T>): number {
+    const shared = Math.max(LEAST_PAUSE_MS, this.entries.size * ANSWERED_PAUSE_MS);
+    return Math.max(sentAt + (pending ? PAUSE_MS : Math.min(shared, PAUSE_MS)), retryAt);
+  }
 }

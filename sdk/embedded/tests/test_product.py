@@ -194,7 +194,11 @@ def main() -> None:
                 "--device",
                 f"tcp:127.0.0.1:{port}",
             ]
-            processes.append(subprocess.Popen([*command, "--state", f"{folder}/state"]))
+            gateway = subprocess.Popen(
+                [*command, "--state", f"{folder}/state", "--ready-json"], stdout=subprocess.PIPE, text=True
+            )
+            processes.append(gateway)
+            assert gateway.stdout.readline(), "the gateway has ended"
             api = Api(ready["http"].removeprefix("http://"))
             failures: list[BaseException] = []
 

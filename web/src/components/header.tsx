@@ -66,7 +66,7 @@ function Fact(props: { name: string; value: string; testId: string; tip?: string
 
 function Mark() {
   return (
-    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+    <svg class="brand-mark" viewBox="0 0 32 32" aria-hidden="true">
       <title>{strings.title}</title>
       <path d="M3 19h6l3-10 5 15 4-11 2 6h6" />
     </svg>

@@ -85,7 +85,7 @@ it('asks before it disables an instance, and says how the command ended', async 
   await keyboard().press('Enter');
   await expect.poll(chosen).toContain('Yes');
   await keyboard().press('Enter');
-  await expect.poll(() => part('notice').textContent()).toContain('Disable processor: done');
+  await expect.poll(() => part('notice').textContent()).toMatch(/^Disable processor on .+: done$/);
   await expect.poll(() => visit.card('processor').textContent()).toContain('Disabled');
   await find('enable processor', 'Enable processor');
   await keyboard().press('Enter');

@@ -1,24 +1,41 @@
-/** Letters at the end of a name that are shown in any case. */
-const END = 10;
+import { type NamePart, partsOf } from '../format/name_parts.ts';
+import { tellingNames } from '../state/names.ts';
+
+/** Beginnings and ends of letters. */
+export type Ranges = readonly (readonly [number, number])[];
 
 /**
- * A name that is cut in its middle where it has no room: names of one machine often differ at their end only. The element
- * around it has the whole name in its tip.
+ * A name that is cut in its middle where it has no room: what tells it from the names of others stays. The element around it
+ * has the whole name in its tip.
  */
-export function NameText({ name }: { name: string }) {
-  const [begin, end] = halves(name);
-  if (end === '') return <>{name}</>;
+export function NameText({ name, marked = [] }: { name: string; marked?: Ranges }) {
+  const parts = partsOf(name, tellingNames.value);
+  if (parts.length === 1) return <Letters name={name} part={parts[0]} marked={marked} />;
   return (
     <span class="name-cut" dir="auto">
-      <span class="name-begin">{begin}</span>
-      <span class="name-end">{end}</span>
+      {parts.map((part) => (
+        <span key={part.from} class={part.stays ? 'name-kept' : 'name-rest'}>
+          <Letters name={name} part={part} marked={marked} />
+        </span>
+      ))}
     </span>
   );
 }
 
-/** The part of a name that may be cut, and the part that stays; a short name is one part. */
-export function halves(name: string): readonly [string, string] {
-  const letters = Array.from(name);
-  if (letters.length < 2 * END) return [name, ''];
-  return [letters.slice(0, -END).join(''), letters.slice(-END).join('')];
+/** A part of a name, with the letters that are marked. */
+function Letters({ name, part, marked }: { name: string; part: NamePart; marked: Ranges }) {
+  const pieces = [];
+  let last = part.from;
+  for (const [from, to] of marked) {
+    const [begin, end] = [Math.max(from, last), Math.min(to, part.to)];
+    if (begin >= end) continue;
+    pieces.push(name.slice(last, begin), <mark key={begin}>{name.slice(begin, end)}</mark>);
+    last = end;
+  }
+  return (
+    <>
+      {pieces}
+      {name.slice(last, part.to)}
+    </>
+  );
 }

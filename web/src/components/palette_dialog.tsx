@@ -88,7 +88,7 @@ export function PaletteDialog() {
           autocomplete="off"
           spellcheck={false}
           maxLength={200}
-          placeholder={level ? (level.placeholder ?? level.title) : words.field}
+          placeholder={level ? level.placeholder : words.field}
           data-testid="palette-field"
           value={typed.value}
           onInput={(event) => type(event.currentTarget.value)}
@@ -103,6 +103,7 @@ export function PaletteDialog() {
           }}
         />
       </div>
+      {level && <p class="palette-level">{level.title}</p>}
       <div class="palette-list" id={`${id}-list`} role="listbox" aria-label={level?.title ?? words.list}>
         {entries.map((entry, index) => (
           <PaletteOption
@@ -136,7 +137,7 @@ function question(
   back: () => void,
 ): PaletteLevel {
   const entries: readonly PaletteEntry[] = [
-    { id: 'sure', kind: entry.kind, title: words.sure, detail: entry.title, run: () => act(entry) },
+    { id: 'sure', kind: entry.kind, title: words.sure, run: () => act(entry) },
     { id: BACK, kind: entry.kind, title: words.cancel, run: back },
   ];
   return { title: text, entries: () => entries };

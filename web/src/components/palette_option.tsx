@@ -3,6 +3,7 @@ import type { PaletteEntry } from '../palette/entry.ts';
 import { matchedIn } from '../palette/match.ts';
 import { wordsOf } from '../palette/search.ts';
 import { strings } from '../strings.ts';
+import { NameText } from './name_text.tsx';
 
 const words = strings.palette;
 
@@ -36,12 +37,12 @@ export function PaletteOption(props: {
       onMouseDown={(event) => event.preventDefault()}
       onClick={props.onChoose}
     >
-      <span class="palette-title">
-        <Marked title={entry.title} typed={props.typed} />
+      <span class="palette-title" title={entry.title}>
+        <NameText name={entry.title} marked={matchedIn(entry.title, wordsOf(props.typed))} />
       </span>
       {entry.detail && (
         <span class="palette-detail" title={entry.detail}>
-          {entry.detail}
+          <NameText name={entry.detail} />
         </span>
       )}
       <span class="palette-kind">{isRecent ? words.recent : words.kinds[entry.kind]}</span>
@@ -62,21 +63,5 @@ export function PaletteOption(props: {
         </span>
       )}
     </div>
-  );
-}
-
-/** A title with the letters that match. */
-function Marked({ title, typed }: { title: string; typed: string }) {
-  const parts = [];
-  let last = 0;
-  for (const [from, to] of matchedIn(title, wordsOf(typed))) {
-    parts.push(title.slice(last, from), <mark key={from}>{title.slice(from, to)}</mark>);
-    last = to;
-  }
-  return (
-    <>
-      {parts}
-      {title.slice(last)}
-    </>
   );
 }

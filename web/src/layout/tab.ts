@@ -1,6 +1,8 @@
+import { effect, signal } from '@preact/signals';
 import type { ITabRenderer } from 'dockview-core';
 
-import { halves } from '../components/name_text.tsx';
+import { partsOf } from '../format/name_parts.ts';
+import { tellingNames } from '../state/names.ts';
 
 type Init = Parameters<ITabRenderer['init']>[0];
 
@@ -28,21 +30,31 @@ export class Tab implements ITabRenderer {
       event.preventDefault();
       api.close();
     });
-    const name = (shown: string) => {
-      // Many titles begin alike: where one has no room, it is cut in its middle.
-      const parts = halves(shown).map((part) => {
-        const element = document.createElement('span');
-        element.textContent = part;
-        return element;
-      });
-      this.title.replaceChildren(...parts);
-      this.title.title = shown;
-      mark.title = this.tip(shown);
+    const shown = signal(api.title ?? title);
+    const stop = effect(() => {
+      this.show(shown.value);
+      mark.title = this.tip(shown.value);
+    });
+    const listener = api.onDidTitleChange((event) => {
+      shown.value = event.title;
+    });
+    this.end = () => {
+      stop();
+      listener.dispose();
     };
-    name(api.title ?? title);
-    const listener = api.onDidTitleChange((event) => name(event.title));
-    this.end = () => listener.dispose();
     this.element.replaceChildren(this.title, mark);
+  }
+
+  /** Many titles begin alike: where one has no room, it is cut in its middle, as components/name_text.tsx does it. */
+  private show(title: string): void {
+    const parts = partsOf(title, tellingNames.value).map(({ from, to, stays }) => {
+      const element = document.createElement('span');
+      element.className = stays ? 'name-kept' : 'name-rest';
+      element.textContent = title.slice(from, to);
+      return element;
+    });
+    this.title.replaceChildren(...parts);
+    this.title.title = title;
   }
 
   dispose(): void {

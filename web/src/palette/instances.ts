@@ -11,7 +11,7 @@ import { readSchemas } from '../state/schemas.ts';
 import { mayAdminister } from '../state/session.ts';
 import { chosenKeys, registry } from '../state/store.ts';
 import { schemaOfTarget } from '../state/target_schema.ts';
-import { type InstanceEntry, isRate } from '../stream/protocol.ts';
+import { type CommandRequest, type InstanceEntry, isRate } from '../stream/protocol.ts';
 import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { askDac, giveCommand } from './dac_requests.ts';
@@ -106,43 +106,28 @@ function actionsOf(entry: InstanceEntry): PaletteLevel {
     ...controlsOf(entry),
     ...(schemaOfTarget(entry)?.metrics ?? []).map((metric) => metricEntry(entry, metric)),
   ];
-  return { title: words.actions(instance), entries: () => entries };
+  return { title: words.actions(placeOf(entry)), entries: () => entries };
 }
 
 function* controlsOf(entry: InstanceEntry): Iterable<PaletteEntry> {
   const { node, instance } = entry;
-  const give = (title: string, request: Parameters<typeof giveCommand>[1]) => () =>
-    giveCommand(entry, request, title);
   yield control(entry, 'labels', words.labels(instance), { run: () => editLabels(entry) });
   if (entry.state === 'online' && !entry.replay) {
-    if (can(entry, 'sample-now')) {
-      const title = words.sampleNow(instance);
-      yield control(entry, 'sample-now', title, { run: give(title, { command: 'sample-now' }) });
-    }
+    if (can(entry, 'sample-now')) yield command(entry, words.sampleNow, { command: 'sample-now' });
     if (can(entry, 'hertz')) yield rateEntry(entry);
-    if (can(entry, 'trigger')) {
-      const title = words.trigger(instance);
-      yield control(entry, 'trigger', title, { run: give(title, { command: 'trigger' }) });
+    if (can(entry, 'trigger')) yield command(entry, words.trigger, { command: 'trigger' });
+    if (can(entry, 'demand-off')) yield command(entry, words.follow, { command: 'demand-off' });
+    if (can(entry, 'reset')) yield command(entry, words.reset, { command: 'reset' });
+    if (!entry.enabled) yield command(entry, words.enable, { command: 'enable' });
+    else {
+      const sure = words.sureToDisable(instance, node);
+      yield { ...command(entry, words.disable, { command: 'disable' }), sure };
     }
-    if (can(entry, 'demand-off')) {
-      const title = words.follow(instance);
-      yield control(entry, 'demand-off', title, { run: give(title, { command: 'demand-off' }) });
-    }
-    if (can(entry, 'reset')) {
-      const title = words.reset(instance);
-      yield control(entry, 'reset', title, { run: give(title, { command: 'reset' }) });
-    }
-    const title = entry.enabled ? words.disable(instance) : words.enable(instance);
-    yield control(entry, entry.enabled ? 'disable' : 'enable', title, {
-      ...(entry.enabled && { sure: words.sureToDisable(instance, node) }),
-      run: give(title, { command: entry.enabled ? 'disable' : 'enable' }),
-    });
   }
   if (entry.state !== 'online' && mayAdminister.peek()) {
-    const title = words.forget(instance);
-    yield control(entry, 'forget', title, {
+    yield control(entry, 'forget', words.forget(instance), {
       sure: words.sureToForget(instance, node),
-      run: () => askDac(title, 'DELETE', `instances/${entry.id}`),
+      run: () => askDac(words.forget(placeOf(entry)), 'DELETE', `instances/${entry.id}`),
     });
   }
 }
@@ -166,13 +151,14 @@ export function* nodeEntries(): Iterable<PaletteEntry> {
 function rateEntry(entry: InstanceEntry): PaletteEntry {
   const { instance } = entry;
   const set = (hertz: number): PaletteEntry => {
-    const title = words.rateOf(formatHertz(hertz), instance);
-    return control(entry, `hertz ${hertz}`, title, {
-      run: () => giveCommand(entry, { command: 'hertz', hertz }, title),
-    });
+    const titleFor = (name: string) => words.rateOf(formatHertz(hertz), name);
+    return {
+      ...command(entry, titleFor, { command: 'hertz', hertz }),
+      id: `hertz ${hertz} ${keyOf(entry)}`,
+    };
   };
   const level: PaletteLevel = {
-    title: words.rate(instance),
+    title: words.rate(placeOf(entry)),
     placeholder: words.rateField,
     isValue: true,
     entries: (typed) => {
@@ -182,6 +168,21 @@ function rateEntry(entry: InstanceEntry): PaletteEntry {
     },
   };
   return control(entry, 'hertz', words.rate(instance), { level: () => level });
+}
+
+/** A command for an instance. The result names the node, too: it stands alone. */
+function command(
+  entry: InstanceEntry,
+  titleFor: (name: string) => string,
+  request: CommandRequest,
+): PaletteEntry {
+  return control(entry, request.command, titleFor(entry.instance), {
+    run: () => giveCommand(entry, request, titleFor(placeOf(entry))),
+  });
+}
+
+function placeOf({ node, instance }: Target): string {
+  return `${instance} ${words.on(node)}`;
 }
 
 function control(

@@ -1,4 +1,5 @@
 import { computed } from '@preact/signals';
+import { tellingWords } from '../format/name_parts.ts';
 import type { Target } from '../stream/view.ts';
 import { registry } from './store.ts';
 
@@ -15,6 +16,16 @@ const shared = computed(() => {
 });
 
 export const sharedNames = computed(() => new Set(JSON.parse(shared.value) as string[]));
+
+const telling = computed(() => {
+  const { nodes = [], instances = [] } = registry.value ?? {};
+  return JSON.stringify([
+    ...tellingWords([...nodes.map(({ name }) => name), ...instances.map(({ instance }) => instance)]),
+  ]);
+});
+
+/** Words that tell the names of nodes and instances apart; they stay where a name is cut. */
+export const tellingNames = computed(() => new Set(JSON.parse(telling.value) as string[]));
 
 /** Returns an instance's name for places without its node. Adds the node if other nodes have an instance of that name. */
 export function nameOf({ node, instance }: Target): string {

@@ -1,0 +1,67 @@
+/** Letters at the end of a name that stay. */
+const END = 10;
+/** Names that begin alike for fewer letters differ where they are never cut. */
+const ALIKE = 4;
+/** Longer words, and more than so many of them, would leave no room for the rest. */
+const LONGEST = 14;
+
+/** A part of a name: one that stays, or one that may be cut. */
+export interface NamePart {
+  readonly from: number;
+  readonly to: number;
+  readonly stays: boolean;
+}
+
+/** Returns the words that tell long names apart: of `cell-0042-main` and `cell-0043-main` the two numbers. */
+export function tellingWords(names: Iterable<string>): Set<string> {
+  const sorted = [...new Set(names)].filter((name) => name.length >= 2 * END).sort();
+  const found = new Set<string>();
+  for (let index = 1; index < sorted.length; index++) {
+    const [one, other] = [sorted[index - 1], sorted[index]];
+    let alike = 0;
+    while (alike < one.length && one[alike] === other[alike]) alike++;
+    if (alike < ALIKE) continue;
+    for (const name of [one, other]) {
+      const word = wordsIn(name).find(({ end }) => end > alike)?.word;
+      if (word !== undefined && word.length <= LONGEST) found.add(word);
+    }
+  }
+  return found;
+}
+
+/**
+ * Divides a name into parts that may be cut and parts that stay: words that tell it from others, or else its end. A short
+ * name is one part that stays.
+ */
+export function partsOf(name: string, telling: ReadonlySet<string>): readonly NamePart[] {
+  if (name.length < 2 * END) return [{ from: 0, to: name.length, stays: true }];
+  const end = beginsLetter(name, name.length - END) ? name.length - END : name.length - END + 1;
+  const kept = wordsIn(name).filter(({ word, at }) => at > 0 && telling.has(word));
+  const ranges = kept.map(({ at, end: to }): [number, number] =>
+    to > end ? [Math.min(at, end), name.length] : [at, to],
+  );
+  if (ranges.length === 0) ranges.push([end, name.length]);
+  const parts: NamePart[] = [];
+  let last = 0;
+  for (const [from, to] of ranges) {
+    if (from > last) parts.push({ from: last, to: from, stays: from - last < ALIKE });
+    if (to > last) parts.push({ from: Math.max(from, last), to, stays: true });
+    last = Math.max(last, to);
+  }
+  if (last < name.length) parts.push({ from: last, to: name.length, stays: name.length - last < ALIKE });
+  return parts;
+}
+
+function wordsIn(name: string): { word: string; at: number; end: number }[] {
+  return [...name.matchAll(/[\p{L}\p{N}]+/gu)].map(({ 0: word, index }) => ({
+    word,
+    at: index,
+    end: index + word.length,
+  }));
+}
+
+/** Letters beyond the first 65,536 are two units, which stay together. */
+function beginsLetter(name: string, at: number): boolean {
+  const unit = name.charCodeAt(at);
+  return unit < 0xdc00 || unit > 0xdfff;
+}

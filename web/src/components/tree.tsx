@@ -57,7 +57,8 @@ function FilterBox() {
     <input
       class="input tree-filter"
       type="search"
-      placeholder={strings.tree.filter}
+      title={strings.tree.filter}
+      placeholder={strings.tree.filterShort}
       aria-label={strings.tree.filter}
       data-testid="filter"
       value={filter.value}

@@ -103,7 +103,7 @@ function Counts(props: {
   onSearch: (text: string) => void;
 }) {
   const { answer, spec } = props;
-  if (!answer) return null;
+  if (!answer) return <p class="fleet-counts" />;
   const all = spec.shape === 'nodes' ? answer.nodes : answer.members;
   return (
     <p class="fleet-counts" data-testid="fleet-counts">

@@ -160,7 +160,7 @@ it('sets parameters of many instances at once', async () => {
 it('names the targets of commands at any width, and asks before it disables several', async () => {
   const part = (testId: string) => visit.page.getByTestId(testId);
   await part('open-control').click();
-  const names = part('control-target').locator('.control-name');
+  const names = part('control-target').locator('.target-name');
   await expect.poll(() => names.count()).toBe(3);
   for (const width of [380, 1366, 3840]) {
     await visit.page.setViewportSize({ width, height: 900 });

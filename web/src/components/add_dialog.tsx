@@ -24,6 +24,7 @@ import { keyOf } from '../stream/view.ts';
 import { addStrings as words } from '../strings/add_panel.ts';
 import { Dialog } from './dialog.tsx';
 import { ExpressionField } from './expression_field.tsx';
+import { TargetText } from './name_text.tsx';
 
 /** Most instances that are listed; a filter finds the others. */
 const LISTED = 40;
@@ -219,7 +220,7 @@ function Choices(props: {
   return (
     <fieldset class="add-target" data-testid="add-target">
       <legend>
-        {target.instance} <span class="ledger-node">{target.node}</span>
+        <TargetText target={target} />
       </legend>
       {choices.map(({ metric, label }) => (
         <label key={metric ?? ''} class="add-metric">

@@ -9,6 +9,7 @@ import { keyOf, type Target } from '../stream/view.ts';
 import { strings } from '../strings.ts';
 import { ControlForms } from './control_forms.tsx';
 import { Dialog } from './dialog.tsx';
+import { TargetText } from './name_text.tsx';
 import { useFreshResult } from './use_fresh_result.ts';
 
 const words = strings.control;
@@ -72,9 +73,7 @@ function Line(props: { target: Target; isChosen: boolean; onToggle: () => void }
     <li class="control-target" data-testid="control-target">
       <label class="add-metric">
         <input type="checkbox" checked={isChosen} onChange={props.onToggle} />
-        <span class="control-name" title={`${target.instance} (${target.node})`}>
-          {target.instance} <span class="ledger-node">{target.node}</span>
-        </span>
+        <TargetText target={target} />
       </label>
       <span
         class={`command-status is-${view?.status ?? 'idle'}`}

@@ -1,5 +1,6 @@
 import { type NamePart, partsOf } from '../format/name_parts.ts';
 import { tellingNames } from '../state/names.ts';
+import type { Target } from '../stream/view.ts';
 
 /** Beginnings and ends of letters. */
 export type Ranges = readonly (readonly [number, number])[];
@@ -18,6 +19,18 @@ export function NameText({ name, marked = [] }: { name: string; marked?: Ranges 
           <Letters name={name} part={part} marked={marked} />
         </span>
       ))}
+    </span>
+  );
+}
+
+/** An instance and its node side by side. */
+export function TargetText({ target }: { target: Target }) {
+  return (
+    <span class="target-name" title={`${target.instance} (${target.node})`}>
+      <NameText name={target.instance} />
+      <span class="ledger-node">
+        <NameText name={target.node} />
+      </span>
     </span>
   );
 }

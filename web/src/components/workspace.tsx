@@ -15,6 +15,7 @@ import { strings } from '../strings.ts';
 import { DacTable } from './dac_table.tsx';
 import { IconButton } from './icon.tsx';
 import { lazy } from './lazy.tsx';
+import { NameText } from './name_text.tsx';
 import { PanelHelpButton } from './panel_help_button.tsx';
 
 const MissingDashboard = lazy(async () => (await import('./missing_dashboard.tsx')).MissingDashboard);
@@ -96,7 +97,9 @@ function Stack() {
         >
           {spec.kind !== 'instance' && (
             <header class="stack-head">
-              <h2>{titleOf(spec)}</h2>
+              <h2 title={titleOf(spec)}>
+                <NameText name={titleOf(spec)} />
+              </h2>
               <PanelHelpButton id={spec.id} />
               <IconButton
                 icon="close"

@@ -2,7 +2,7 @@ import type { Shape } from '../fleet/settings.ts';
 
 /** How the lines of a fleet are arranged, in CSS pixels. */
 export interface Grid {
-  /** `wide`: one line a row. `narrow`: metrics stand on a second line. */
+  /** `wide`: one line a row. `narrow`: names, figures and metrics have a line each. */
   readonly layout: 'wide' | 'narrow' | 'tiles';
   /** From one row to the next. */
   readonly height: number;
@@ -15,9 +15,9 @@ export interface Grid {
 
 /** In rem, as the style sheet has them. */
 const ROW = 2.1;
-const NARROW_ROW = 3.9;
+const NARROW_ROW = 5.4;
 const TILE = { width: 11.5, height: 4.7 };
-/** Narrower lists have two lines a row. */
+/** Narrower lists have three lines a row. */
 const WIDE = 52;
 /** Rows that are asked for beyond each edge. */
 const BEYOND = 12;

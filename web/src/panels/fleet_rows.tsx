@@ -62,7 +62,7 @@ export function Row({ row, metrics, id, top, index, isCurrent, isChosen }: RowPr
       <span class="fleet-name" title={nameOfRow(row)}>
         <NameText name={visible(row.instance ?? row.node)} />
         {row.instance === undefined && row.count > 1 && (
-          <small>{words.instancesOf(formatInteger(row.count))}</small>
+          <small class="fleet-row-count">{words.instancesOf(formatInteger(row.count))}</small>
         )}
         {row.instance !== undefined && (
           <small>

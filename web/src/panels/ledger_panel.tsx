@@ -1,5 +1,6 @@
 import { useComputed, useSignalEffect } from '@preact/signals';
 import { DoorSelect } from '../components/door_select.tsx';
+import { TargetText } from '../components/name_text.tsx';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge, formatInstant } from '../format/time.ts';
 import { formatBytes } from '../format/unit.ts';
@@ -162,9 +163,8 @@ function Row({ target }: { target: Target }) {
   if (counts && counts.keptBack > 0) causes.push(words.keptBack(formatInteger(counts.keptBack)));
   return (
     <tr data-testid="ledger-row" data-instance={target.instance}>
-      <th scope="row" title={target.node}>
-        {target.instance}
-        <span class="ledger-node">{target.node}</span>
+      <th scope="row">
+        <TargetText target={target} />
       </th>
       <td class={toneOfLoss(cells)} data-testid="ledger-missing">
         {counts ? formatInteger(counts.missing) : unknown}

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { IconButton } from '../components/icon.tsx';
+import { NameText } from '../components/name_text.tsx';
 import { formatInteger, formatRough } from '../format/number.ts';
 import { formatAge, formatInstant } from '../format/time.ts';
 import { countedSince, toneOfLoss } from '../state/counted.ts';
@@ -66,9 +67,9 @@ function Trust({ target, isNamed }: { target: Target; isNamed: boolean }) {
   const began = countedSince(cells);
   return (
     <span class="trust">
-      <span class="trust-name" title={target.node}>
-        {range.value.live ? '' : `${strings.past.nowShort} `}
-        {isNamed ? `${nameOf(target)}:` : target.node}
+      {!range.value.live && <span>{strings.past.nowShort}</span>}
+      <span class="trust-name" title={isNamed ? nameOf(target) : target.node}>
+        <NameText name={isNamed ? `${nameOf(target)}:` : target.node} />
       </span>
       <span title={hopsTip(cells.flow.value?.hops)} data-testid="footer-age">
         {words.age} {age === undefined ? unknown : formatAge(age)}

@@ -1,11 +1,19 @@
 import { isStruct, isVector, type Meaning, type Metric, type MetricType, type Value } from '@oasis/wire';
+import { useRef } from 'preact/hooks';
+import { formatScalar } from '../format/number.ts';
 import { formatUnit } from '../format/unit.ts';
+import { useRoom } from '../panels/use_room.ts';
 import type { PerSecond } from '../stream/counters.ts';
 import { strings } from '../strings.ts';
 import { RateNote, ScalarValue } from './scalar_value.tsx';
 
 /** Most elements shown; the count of the others follows. */
 const SHOWN = 64;
+/** Size of the letters of a table, in rem, and the distance of its columns in digits. Rates have smaller letters. */
+const SMALL = 0.8571;
+const GAP = 1.5;
+/** Digits of a column in any case: a table of many columns scrolls. */
+const FEWEST = 6;
 
 interface Props {
   readonly type: MetricType;
@@ -56,8 +64,10 @@ function StructTable(props: {
   rates: readonly PerSecond[];
 }) {
   const { members, values, rates } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const room = Math.max(FEWEST, useRoom(place, SMALL).value / members.length - GAP);
   return (
-    <>
+    <div ref={place}>
       <table class="nested">
         <thead>
           <tr>
@@ -73,7 +83,12 @@ function StructTable(props: {
             <tr key={row}>
               {members.map((member, column) => (
                 <td key={member.name} class={alignment(member)}>
-                  <MemberValue member={member} value={at(value, column)} rate={ratesOf(rates[row])[column]} />
+                  <MemberValue
+                    member={member}
+                    value={at(value, column)}
+                    rate={ratesOf(rates[row])[column]}
+                    room={room}
+                  />
                 </td>
               ))}
             </tr>
@@ -81,7 +96,7 @@ function StructTable(props: {
         </tbody>
       </table>
       <More count={values.length - SHOWN} />
-    </>
+    </div>
   );
 }
 
@@ -105,19 +120,26 @@ function StructValue(props: {
   );
 }
 
-function MemberValue({ member, value, rate }: { member: Metric; value: Value | undefined; rate: PerSecond }) {
+function MemberValue(props: {
+  member: Metric;
+  value: Value | undefined;
+  rate: PerSecond;
+  /** Most digits. */
+  room?: number;
+}) {
+  const { member, value, rate, room = Number.POSITIVE_INFINITY } = props;
   if (value === undefined) return null;
   if (typeof member.type === 'object')
     return <CompoundValue type={member.type} value={value} rate={rate} meaning={member} />;
   return (
-    <>
-      <ScalarValue type={member.type} value={value} meaning={member} />
+    <span title={formatScalar(value, member.type)}>
+      <ScalarValue type={member.type} value={value} meaning={member} room={room} />
       {typeof rate === 'number' && (
         <span class="nested-rate">
-          <RateNote metric={member} value={value} rate={rate} />
+          <RateNote metric={member} value={value} rate={rate} room={room + GAP} />
         </span>
       )}
-    </>
+    </span>
   );
 }
 

@@ -136,6 +136,7 @@ function Row(props: {
 }) {
   const { metric, value, rate, extent, room } = props;
   const isCompound = isVector(metric.type) || isStruct(metric.type);
+  if (isVector(metric.type) && isStruct(metric.type.vector)) return <TableRow {...props} />;
   return (
     <tr data-testid="metric" data-metric={metric.name}>
       <th scope="row" title={metric.doc ?? metric.name}>
@@ -170,6 +171,24 @@ function Row(props: {
           </td>
         </>
       )}
+    </tr>
+  );
+}
+
+/** A table within a row has the whole width, below its name. */
+function TableRow({ metric, value, rate }: { metric: Metric; value: Value | undefined; rate: PerSecond }) {
+  return (
+    <tr data-testid="metric" data-metric={metric.name}>
+      <td class="compound" colSpan={6}>
+        <span class="metric-name" title={metric.doc ?? metric.name}>
+          {metric.label ?? metric.name}
+        </span>
+        <div data-testid="value">
+          {value !== undefined && (
+            <CompoundValue type={metric.type} value={value} rate={rate} meaning={metric} />
+          )}
+        </div>
+      </td>
     </tr>
   );
 }

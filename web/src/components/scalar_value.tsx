@@ -17,8 +17,9 @@ interface Props {
 
 /** Width of the sign of a warning, in digits. */
 const SIGN = 2;
-/** Width of the sign before a rounded value, in letters. */
+/** Width of the sign before a rounded value, and of what is narrower in one than a digit, in letters. */
 const ABOUT = 2;
+const NARROW = 1.5;
 /** Width of ` /s`, in letters. */
 const PER_SECOND = 3;
 
@@ -78,7 +79,7 @@ export function RateNote({
   const scaled = isCounter
     ? undefined
     : (scaledBytes(value, metric.unit) ?? scaledDuration(value, metric.unit));
-  return scaled === undefined ? null : (
+  return scaled === undefined || scaled.length - NARROW > room ? null : (
     <span class="about" title={scaled}>
       {scaled.length + ABOUT <= room ? strings.card.about(scaled) : scaled}
     </span>

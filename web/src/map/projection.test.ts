@@ -110,6 +110,25 @@ it('zooms around the pointer, within bounds', () => {
   expect(zoomed(view, 1e-12).scale).toBe(40);
 });
 
+it('shows a small track as large as a large one, down to ten meters', () => {
+  const across = (meters: number) => {
+    const north = (meters / EARTH / Math.PI) * 180;
+    const view = fitted(
+      [
+        [
+          [11, 48],
+          [11, 48 + north],
+        ],
+      ],
+      800,
+      400,
+    );
+    return metersPerPixel(view) * 400;
+  };
+  expect(across(70)).toBeCloseTo(87.5, 0);
+  expect(across(2)).toBeCloseTo(10, 0);
+});
+
 it('shows a place alone with its surroundings, and the earth without places', () => {
   const view = fitted([[[11, 48]]], 400, 400);
   expect(metersPerPixel(view) * 400).toBeCloseTo(200, -1);

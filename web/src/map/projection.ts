@@ -89,8 +89,12 @@ export function fitted(lines: readonly (readonly Place[])[], width: number, heig
   const [left, right] = extent(points, 0);
   const [bottom, top] = extent(points, 1);
   const [x, y] = [(left + right) / 2, (bottom + top) / 2];
-  // A place alone gets its surroundings: 200 m.
-  const least = 200 / EARTH / Math.max(0.1, Math.cos(radians(kind === 'mercator' ? (north + south) / 2 : 0)));
+  // A place alone gets its surroundings; a track gets no closer than its receiver is exact.
+  const isAlone = left === right && bottom === top;
+  const least =
+    (isAlone ? 200 : 10) /
+    EARTH /
+    Math.max(0.1, Math.cos(radians(kind === 'mercator' ? (north + south) / 2 : 0)));
   const share = 1.25;
   const scale = Math.min(
     width / Math.max(least, (right - left) * share),

@@ -22,6 +22,18 @@ it('tells all names of a line apart, also those that differ in two places', () =
   expect(new Set(names.map((name) => shown(name, telling))).size).toBe(names.length);
 });
 
+it('keeps neighboring words as one part', () => {
+  const rules = ['Boiler', 'Pump'].flatMap((type) =>
+    ['above', 'below'].map((side) => `Demo::${type}.temperature ${side} range`),
+  );
+  const telling = tellingWords(rules);
+  expect(shown(rules[0], telling)).toBe('~Boiler~above range');
+  expect(partsOf('assembly-line-hall-17-42-left-robot', new Set(['17', '42', 'left']))).toEqual([
+    { from: 0, to: 19, stays: false },
+    { from: 19, to: 35, stays: true },
+  ]);
+});
+
 it('keeps the end of a name that has no such word', () => {
   expect(shown('spindle_motor_drive_monitor_A', new Set())).toBe('~_monitor_A');
   expect(shown('spindle_motor_drive_monitor_A', new Set(['A']))).toBe('~_monitor_A');

@@ -1,9 +1,11 @@
 /** Letters at the end of a name that stay. */
 const END = 10;
-/** Names that begin alike for fewer letters differ where they are never cut. */
+/** Names that begin alike for fewer letters differ where they are not cut. */
 const ALIKE = 4;
-/** Longer words, and more than so many of them, would leave no room for the rest. */
-const LONGEST = 14;
+/** Letters that words may have together: more would leave no room for the rest. */
+const MOST = 24;
+/** Fewer letters are not cut: an ellipsis has their room. */
+const FEWEST = 4;
 
 /** A part of a name: one that stays, or one that may be cut. */
 export interface NamePart {
@@ -23,7 +25,7 @@ export function tellingWords(names: Iterable<string>): Set<string> {
     if (alike < ALIKE) continue;
     for (const name of [one, other]) {
       const word = wordsIn(name).find(({ end }) => end > alike)?.word;
-      if (word !== undefined && word.length <= LONGEST) found.add(word);
+      if (word !== undefined && word.length <= MOST) found.add(word);
     }
   }
   return found;
@@ -36,20 +38,30 @@ export function tellingWords(names: Iterable<string>): Set<string> {
 export function partsOf(name: string, telling: ReadonlySet<string>): readonly NamePart[] {
   if (name.length < 2 * END) return [{ from: 0, to: name.length, stays: true }];
   const end = beginsLetter(name, name.length - END) ? name.length - END : name.length - END + 1;
+  // Of many words the last ones stay.
   const kept = wordsIn(name).filter(({ word, at }) => at > 0 && telling.has(word));
-  const ranges = kept.map(({ at, end: to }): [number, number] =>
+  const fitting = kept.filter((_, index) => lettersFrom(kept, index) <= MOST);
+  const ranges = fitting.map(({ at, end: to }): [number, number] =>
     to > end ? [Math.min(at, end), name.length] : [at, to],
   );
   if (ranges.length === 0) ranges.push([end, name.length]);
   const parts: NamePart[] = [];
-  let last = 0;
-  for (const [from, to] of ranges) {
-    if (from > last) parts.push({ from: last, to: from, stays: from - last < ALIKE });
-    if (to > last) parts.push({ from: Math.max(from, last), to, stays: true });
-    last = Math.max(last, to);
+  const add = (to: number, stays: boolean) => {
+    const last = parts.at(-1);
+    const from = last?.to ?? 0;
+    if (to <= from) return;
+    if (last?.stays && stays) parts[parts.length - 1] = { ...last, to };
+    else parts.push({ from, to, stays });
+  };
+  for (const [from, to] of [...ranges, [name.length, name.length]]) {
+    add(from, from - (parts.at(-1)?.to ?? 0) < FEWEST);
+    add(to, true);
   }
-  if (last < name.length) parts.push({ from: last, to: name.length, stays: name.length - last < ALIKE });
   return parts;
+}
+
+function lettersFrom(words: readonly { word: string }[], index: number): number {
+  return words.slice(index).reduce((sum, { word }) => sum + word.length, 0);
 }
 
 function wordsIn(name: string): { word: string; at: number; end: number }[] {

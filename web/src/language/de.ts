@@ -385,7 +385,8 @@ export const de: Translation = {
       armed: 'Der Flugschreiber wartet auf einen Auslöser. Was er zurückhält, gilt nicht als Verlust.',
       late: 'Der neueste Messwert ist älter, als die eingestellte Rate erlaubt.',
       replay: 'Eine Aufzeichnung wird wiedergegeben.',
-      lagging: 'Messwerte kommen lange nach der Messung an: ein Rückstand wird gesendet.',
+      lagging:
+        'Messwerte kommen lange nach der Messung an: die Seite empfängt noch Vergangenes vom DAC, oder der Knoten sendet einen Rückstand.',
       live: 'Messwerte kommen mit der eingestellten Rate an.',
     },
     probeState: (state) => `Zustand der Sonde ${state}`,

@@ -72,7 +72,9 @@ function Trust({ target, isNamed }: { target: Target; isNamed: boolean }) {
         <NameText name={isNamed ? `${nameOf(target)}:` : target.node} />
       </span>
       <span title={hopsTip(cells.flow.value?.hops)} data-testid="footer-age">
-        {words.age} {age === undefined ? unknown : formatAge(age)}
+        {cells.flow.value?.isCatchingUp
+          ? words.state.lagging
+          : `${words.age} ${age === undefined ? unknown : formatAge(age)}`}
       </span>
       <span title={words.rateTip}>
         {rate === undefined ? `${words.rate} ${unknown}` : `${formatRough(rate)}${words.rateUnit}`}

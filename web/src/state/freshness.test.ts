@@ -1,7 +1,7 @@
 import { batch } from '@preact/signals';
 import { beforeEach, expect, it } from 'vitest';
 import type { FlowView } from '../stream/view.ts';
-import { cardState } from './freshness.ts';
+import { ageOf, cardState } from './freshness.ts';
 import { now } from './now.ts';
 import { cellsOf, connection } from './store.ts';
 
@@ -36,4 +36,11 @@ it('calls a stream of old samples a backlog, and silence not', () => {
   // The newest sample of a page that was opened just now.
   sample(37_800, 5000);
   expect(cardState(cells)).toBe('live');
+});
+
+it('says that the page catches up, and knows no age then', () => {
+  sample(480_000, 20);
+  cells.flow.value = { ...cells.flow.value, isCatchingUp: true } as FlowView;
+  expect(cardState(cells)).toBe('lagging');
+  expect(ageOf(cells)).toBeUndefined();
 });

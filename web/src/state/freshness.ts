@@ -17,10 +17,13 @@ export type CardStateName =
   | 'lagging'
   | 'live';
 
-/** Milliseconds since the newest sample was taken, on a common clock (websocket.md, "Age"). Ticks with {@link now}. */
+/**
+ * Milliseconds since the newest sample was taken, on a common clock (websocket.md, "Age"). Unknown while newer samples
+ * than that are still to come. Ticks with {@link now}.
+ */
 export function ageOf(cells: InstanceCells): number | undefined {
   const sample = cells.sample.value;
-  if (!sample) return undefined;
+  if (!sample || cells.flow.value?.isCatchingUp) return undefined;
   return now.value - takenAt(cells, sample.time);
 }
 
@@ -40,6 +43,7 @@ export function cardState(cells: InstanceCells): CardStateName {
   if (entry && entry.state !== 'online') return 'offline';
   if (status === 'waiting') return 'waiting';
   if (entry && !entry.enabled) return 'disabled';
+  if (cells.flow.value?.isCatchingUp) return 'lagging';
   if (isArmed(cells)) return 'armed';
   if (!cells.sample.value) return 'empty';
   if (entry?.replay) return isLate(cells) ? 'late' : 'replay';

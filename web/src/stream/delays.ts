@@ -3,7 +3,7 @@ const KEPT = 8;
 /** Longer delays are those of a backlog, which ends, unless all batches have them. */
 const MAX_NODE_MS = 3000;
 /** What came later than this from the DAC was not sent as it was taken, but read from the log of the DAC. */
-const MAX_DOOR_MS = 2000;
+export const MAX_DOOR_MS = 2000;
 
 /**
  * How long samples have lately been on their way. A sample that was taken since may still be on it: of a time so close to

@@ -65,6 +65,8 @@ export interface FlowView {
   /** Time of the newest sample received or in the archive. */
   readonly newest: number | undefined;
   readonly hops: HopTimes | undefined;
+  /** Whether the page still receives what the DAC has kept: rate and age are not those of now. */
+  readonly isCatchingUp: boolean;
   /** The time since the newest sample, of a probe that is silent, stopped or gone; browser clock. */
   readonly lasting?: GapMark;
 }

@@ -11,6 +11,7 @@ const TARGET = { node: 'replay:plant', instance: 'beat' };
 class Replayed {
   readonly watch = new Watch(TARGET);
   private taken = 0;
+  private held = 0;
 
   constructor(
     kind: string,
@@ -50,6 +51,12 @@ class Replayed {
     return this.deliver(first, first, at);
   }
 
+  /** The DAC keeps what follows for so long before it sends it. */
+  heldFor(ms: number): this {
+    this.held = ms;
+    return this;
+  }
+
   /** Delivers samples ahead of their turn. */
   addAhead(first: number, ...at: number[]): this {
     return this.deliver(BigInt(first), 2n ** 64n - 1n, at);
@@ -67,7 +74,7 @@ class Replayed {
       directory: [1, 1],
       body: [...deltaColumn(times, times[0]), ...deltaColumn(times.map((_, index) => BigInt(index)))],
     });
-    this.watch.batch(bytes, START + at[0] + this.delay, 0, 0);
+    this.watch.batch(bytes, START + at[0] + this.delay + this.held, 0, 0);
     return this;
   }
 
@@ -180,6 +187,20 @@ it('does not call a probe silent whose samples may still be on their way, or tha
   const events = new Replayed('event', false).addEvery(100, 0, 20);
   expect(events.watch.lastingGap(START + 60_000, 0)).toBeUndefined();
   expect(new Replayed('periodic').addEvery(100, 0, 20).watch.lastingGap(START + 60_000, 0)).toBeUndefined();
+});
+
+it('does not call silent what it still receives from the log of the DAC', () => {
+  const replayed = new Replayed('periodic', false).addEvery(100, 0, 20);
+  const { watch } = replayed;
+  expect(watch.flow(START + 2_000, 0)).toMatchObject({ isCatchingUp: false });
+  // The DAC has this batch for eight minutes.
+  replayed.heldFor(480_000).add(2_000);
+  const now = START + 482_000;
+  expect(watch.flow(now, 0)).toMatchObject({ isCatchingUp: true, rate: undefined });
+  expect(watch.lastingGap(now, 0)).toBeUndefined();
+  // Nothing else came: that was all.
+  expect(watch.flow(now + 3_000, 0)).toMatchObject({ isCatchingUp: false, rate: 0 });
+  expect(watch.lastingGap(now + 3_000, 0)?.cause).toBe('silent');
 });
 
 it('says at once why a probe takes no samples: it is disabled, its node offline, or the page without a connection', () => {

@@ -12,7 +12,7 @@ import type { StoredTimes } from '../past/stored.ts';
 import { AlarmWatch } from './alarms.ts';
 import type { GapCause, Interruption } from './causes.ts';
 import { CounterRates } from './counters.ts';
-import { Delays } from './delays.ts';
+import { Delays, MAX_DOOR_MS } from './delays.ts';
 import { History } from './history.ts';
 import { type Gap, type LossView, logName, SequenceLedger } from './ledger.ts';
 import { type Interrupted, Memory } from './memory.ts';
@@ -33,6 +33,9 @@ import {
 const TWO_32 = 2 ** 32;
 /** The offset of a batch that a node with a backlog has sent ahead of its turn. */
 const NO_OFFSET = 2n ** 64n - 1n;
+
+/** How long after a batch from the DAC's log the next one may come: on a slow connection they come in pieces. */
+const PIECES_MS = 2000;
 
 /** What a chart shows of the past when a page continues what another one has watched, milliseconds. */
 const LOOK_BACK_MS = 60_000;
@@ -76,6 +79,8 @@ export class Watch {
   pace: Pace = null;
   private readonly intervals = new Intervals();
   private readonly delays = new Delays();
+  /** When the newest batch arrived, if the DAC had it for long: it came from the DAC's log. */
+  private pastAt: number | undefined;
   private isReplay = false;
   /** The run of the node's process in the newest registry. */
   private run: string | undefined;
@@ -299,6 +304,7 @@ export class Watch {
   ): void {
     const inDac = Number(batch.dacTime) / 1e6 + dacLag;
     this.delays.add(inDac - (first + lag), now - inDac);
+    this.pastAt = now - inDac > MAX_DOOR_MS ? now : undefined;
   }
 
   /** A sample of a backlog does not replace a newer one that was shown ahead of it. */
@@ -338,8 +344,15 @@ export class Watch {
     if (second !== this.shown.second || this.rateAt(now, lag) !== this.shown.rate) this.dirty.flow = true;
   }
 
-  /** Returns the samples a second: none while the probe is silent, stopped or gone, unknown without a connection. */
+  /** Whether the page receives what the DAC has kept. Of the time after that nothing is known here yet. */
+  private isCatchingUp(now: number): boolean {
+    const { pastAt, status } = this;
+    return status === 'live' && pastAt !== undefined && now - pastAt < PIECES_MS;
+  }
+
+  /** Returns the samples a second: none while the probe is silent, stopped or gone, else unknown without live samples. */
   private rateAt(now: number, lag: number): number | undefined {
+    if (this.isCatchingUp(now)) return undefined;
     const lasting = this.lastingGap(now, lag);
     if (!lasting) return this.rate.rate(now);
     return lasting.cause === 'reconnected' ? undefined : 0;
@@ -352,7 +365,7 @@ export class Watch {
   lastingGap(now: number, lag: number, stored?: number): GapMark | undefined {
     const newest = this.memory?.store.newest ?? stored;
     // The samples of a replay are not of now.
-    if (newest === undefined || this.isReplay) return undefined;
+    if (newest === undefined || this.isReplay || this.isCatchingUp(now)) return undefined;
     const to = now - lag;
     const age = to - newest;
     if (!(this.isTaking ? this.isSilent(newest, age) : age > this.leastStop())) return undefined;
@@ -396,6 +409,7 @@ export class Watch {
       oldest,
       newest,
       hops,
+      isCatchingUp: this.isCatchingUp(now),
       ...(lasting && { lasting: { ...lasting, from: lasting.from + lag, to: now } }),
     };
   }

@@ -30,7 +30,8 @@ export const cardStrings = {
       armed: 'The flight recorder waits for a trigger. Samples that it keeps back do not count as loss.',
       late: 'The newest sample is older than the configured rate allows.',
       replay: 'A recording is being played back.',
-      lagging: 'Samples arrive long after they were taken: a backlog is being sent.',
+      lagging:
+        'Samples arrive long after they were taken: the page still receives the past from the DAC, or the node sends a backlog.',
       live: 'Samples arrive at the configured rate.',
     },
     probeState: (state: number) => `Probe state ${state}`,

@@ -39,6 +39,7 @@ function scene(to = 10_000): Scene {
   return {
     watch: () => watch,
     lag: () => 0,
+    explain: (_, gaps) => gaps,
     fleets: new Fleets(() => 0),
     archive: {
       version: 0,

@@ -35,6 +35,7 @@ function scene(instances: Record<string, Faked>, from = 0, to = 10_000): Scene {
   return {
     watch: ({ instance }) => watches.get(instance),
     lag: () => LAG,
+    explain: (_, gaps) => gaps,
     fleets: new Fleets(() => 0),
     archive: {
       version: 0,

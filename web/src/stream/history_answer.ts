@@ -44,7 +44,7 @@ function tracksOf(
     : scene.archive.read(scene.view, target, 'states', request, scene.now);
   const isBoolean = (metric: string) =>
     watch?.schema?.metrics.find(({ name }) => name === metric)?.type === 'boolean';
-  const all = [...(points?.gaps ?? []), ...gapsIn(scene, target)];
+  const all = [...scene.explain(target, points?.gaps ?? []), ...gapsIn(scene, target)];
   const gaps = gapsOf(all, lag, scene.from, scene.to);
   const tracks = metrics.map((metric, index): StateTrack => {
     const remembered = watch?.memory?.states.get(metric)?.between(from, to) ?? [];

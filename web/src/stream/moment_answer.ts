@@ -51,9 +51,10 @@ export function momentAnswer(scene: Scene, { target, ahead }: Query & { kind: 'm
 function inGap(
   scene: Scene,
   target: Target,
-  { gap, ...found }: { sample: SampleView; state: PastState; gap: GapMark | undefined },
+  { gap: known, ...found }: { sample: SampleView; state: PastState; gap: GapMark | undefined },
 ): Answer {
   const lag = scene.lag(target.node);
+  const [gap] = known ? scene.explain(target, [known]) : [];
   return {
     kind: 'moment',
     ...found,

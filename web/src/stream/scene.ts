@@ -1,5 +1,6 @@
 import type { Fleets } from '../fleet/fleets.ts';
 import type { ArchiveReader } from '../past/archive_reader.ts';
+import type { GapMark } from './query.ts';
 import type { Target } from './view.ts';
 import type { Watch } from './watch.ts';
 
@@ -8,6 +9,8 @@ export interface DataSource {
   watch(target: Target): Watch | undefined;
   /** Browser clock minus node clock, milliseconds. */
   lag(node: string): number;
+  /** Tells the times in which a probe was disabled from those in which it was silent; by the node's clock. */
+  explain(target: Target, gaps: readonly GapMark[]): readonly GapMark[];
   /** Loaded when a panel shows one. */
   readonly fleets?: Pick<Fleets, 'answer' | 'versionOf'>;
   readonly archive: Pick<ArchiveReader, 'read' | 'readNewest' | 'timesOf' | 'closeView' | 'version'>;

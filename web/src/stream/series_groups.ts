@@ -53,7 +53,10 @@ export function pastOf(scene: Scene, group: SeriesGroup, variant: string, span: 
   return {
     part,
     rows: joined(points, names, store && { store, picked, oldest }),
-    gaps: points.gaps.filter((gap) => gap.from < oldest),
+    gaps: scene.explain(
+      target,
+      points.gaps.filter((gap) => gap.from < oldest),
+    ),
     points,
   };
 }
@@ -92,7 +95,7 @@ export function groupsOf(scene: Scene, { target, metrics }: Source): DrawnGroup[
 /** Returns the gaps in memory of an instance, and the time since its newest sample if it is silent; by the node's clock. */
 export function gapsIn(scene: Scene, target: Target): readonly GapMark[] {
   const watch = scene.watch(target);
-  const known = watch?.memory?.gaps ?? [];
+  const known = scene.explain(target, watch?.memory?.gaps ?? []);
   const lasting = watch?.lastingGap(scene.now, scene.lag(target.node), scene.archive.timesOf(target)?.newest);
   return lasting ? [...known, lasting] : known;
 }

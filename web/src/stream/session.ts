@@ -5,7 +5,9 @@ import { ArchiveReader } from '../past/archive_reader.ts';
 import type { StoredTimes } from '../past/stored.ts';
 import { Commands } from './commands.ts';
 import { CountBook } from './dac_counts.ts';
+import { Disables } from './disables.ts';
 import type { DoorName } from './doors/door.ts';
+import type { GapEvent } from './ledger.ts';
 import { Link } from './link.ts';
 import type { Position } from './position.ts';
 import { type CommandRequest, parseServerMessage, type ServerMessage } from './protocol.ts';
@@ -38,11 +40,7 @@ export type Action =
 export class Session {
   private readonly archive = new ArchiveReader(
     {
-      request: (path) => {
-        const id = this.nextId++;
-        this.actions.push({ do: 'request', id, path });
-        return id;
-      },
+      request: (path) => this.request(path),
       cancel: (id) => this.actions.push({ do: 'cancel', id }),
     },
     (target) => this.subscriptions.of(target)?.pace ?? null,
@@ -56,8 +54,14 @@ export class Session {
   private readonly subscriptions = new Subscriptions({
     registry: () => (this.link.phase === 'connected' && this.isRegistryKnown ? this.registry : undefined),
     send: (message) => this.send(message),
-    onSubscribed: (target, now) => this.archive.lookUp(target, now),
+    onSubscribed: (target, now) => {
+      this.archive.lookUp(target, now);
+      this.commandsRequest ??= this.request('api/v1/commands');
+    },
   });
+  private readonly disables = new Disables();
+  /** The request for the commands that the DAC remembers, while it is pending. */
+  private commandsRequest: number | undefined;
   private actions: Action[] = [];
   private readonly registry = new RegistryBook();
   /** What the DAC counts of each instance. */
@@ -81,6 +85,10 @@ export class Session {
     this.views = new Views({
       watch: (target) => this.subscriptions.of(target),
       lag: (node) => this.lagOf(node),
+      explain: (target, gaps) => {
+        const lag = this.lagOf(target.node) - this.dacLag;
+        return this.disables.explain(target, gaps, ({ from, to }) => [from + lag, to + lag]);
+      },
       archive: this.archive,
       get fleets() {
         return fleets();
@@ -151,7 +159,12 @@ export class Session {
 
   /** Handles the answer to an HTTP request; the status is 0 if there was none. */
   answered(id: number, answer: unknown, status: number, now: number): void {
-    this.archive.answered(id, answer, status, now);
+    if (id !== this.commandsRequest) this.archive.answered(id, answer, status, now);
+    else {
+      this.commandsRequest = undefined;
+      this.disables.read(answer);
+      for (const { dirty } of this.subscriptions.watches()) dirty.loss = true;
+    }
   }
 
   /** Sets the door that leads to the DAC. */
@@ -226,7 +239,12 @@ export class Session {
     for (const watch of this.subscriptions.watches()) {
       const { target } = watch;
       const [lag, stored] = [this.lagOf(target.node), this.archive.timesOf(target)];
-      addParts(snapshot, watch, { now, lag, stored });
+      const explain = (events: readonly GapEvent[]) =>
+        this.disables.explain(target, events, ({ at, duration = 0 }) => {
+          const to = at - this.dacLag;
+          return [to - duration, to];
+        });
+      addParts(snapshot, watch, { now, lag, stored, explain });
     }
     const counts = this.drainCounts();
     if (counts.length > 0) snapshot.counts = counts;
@@ -366,6 +384,12 @@ export class Session {
     return -(this.link.clock.best?.offset ?? 0);
   }
 
+  private request(path: string): number {
+    const id = this.nextId++;
+    this.actions.push({ do: 'request', id, path });
+    return id;
+  }
+
   private send(message: OutgoingMessage): number {
     const id = this.nextId++;
     const { op, ...fields } = message;
@@ -377,7 +401,17 @@ export class Session {
 function addParts(
   snapshot: Snapshot,
   watch: Watch,
-  { now, lag, stored }: { now: number; lag: number; stored: StoredTimes | undefined },
+  {
+    now,
+    lag,
+    stored,
+    explain,
+  }: {
+    now: number;
+    lag: number;
+    stored: StoredTimes | undefined;
+    explain: (events: readonly GapEvent[]) => readonly GapEvent[];
+  },
 ): void {
   const { dirty, key } = watch;
   if (dirty.status) {
@@ -394,7 +428,8 @@ function addParts(
   }
   if (dirty.loss) {
     snapshot.losses ??= [];
-    snapshot.losses.push({ key, ...watch.ledger.view() });
+    const view = watch.ledger.view();
+    snapshot.losses.push({ key, ...view, events: explain(view.events) });
   }
   dirty.status = dirty.sample = dirty.flow = dirty.loss = false;
 }

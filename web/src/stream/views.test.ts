@@ -51,6 +51,7 @@ beforeEach(() => {
   views = new Views({
     watch: () => watch as Watch,
     lag: () => LAG,
+    explain: (_, gaps) => gaps,
     fleets: new Fleets(() => 0),
     archive: {
       version: 0,

@@ -9,7 +9,8 @@ const words = strings.gaps;
 
 /** Gaps and interruptions, newest first. */
 export function Gaps({ cells }: { cells: InstanceCells }) {
-  const events = cells.loss.value?.events ?? [];
+  // An interruption of the page comes before the gaps of earlier samples that it receives then.
+  const events = (cells.loss.value?.events ?? []).toSorted((one, other) => other.at - one.at);
   return (
     <div class="gaps">
       {events.length === 0 ? (
@@ -37,13 +38,13 @@ function Gap({ event }: { event: GapEvent }) {
         {formatClock(event.at)}
       </time>
       <span class="gap-text">
+        {duration !== undefined && `${formatAge(duration)} \u00b7 `}
         {count > 0 && (
           <>
             <strong>{words.amount(cause, formatInteger(count), count === 1)}</strong> ({numbers}):{' '}
           </>
         )}
         {words.describe(cause, count)}
-        {duration !== undefined && ` ${words.duration(formatAge(duration))}`}
       </span>
     </li>
   );

@@ -307,7 +307,6 @@ export const dePanels = {
     numbers: (from, to) => (from === to ? `#${from}` : `#${from} bis #${to}`),
     describe: beschreibung,
     note: (duration, ...causes) => [duration, ...causes].filter(Boolean).join(' \u00b7 '),
-    duration: (duration) => `nach ${duration}`,
   },
 
   markers: {

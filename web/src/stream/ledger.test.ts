@@ -28,6 +28,17 @@ describe('the ledger of the page', () => {
     ]);
   });
 
+  it('says how long a gap and the time before a new run were', () => {
+    ledger.add(12, 1, 1, 900, 400);
+    ledger.setRun('run-1');
+    ledger.setRun('run-2');
+    ledger.add(1, 1, 0, 2_400, 1_500);
+    expect(ledger.view().events).toMatchObject([
+      { cause: 'node_restart', duration: 1_500 },
+      { cause: 'node_dropped', duration: 400 },
+    ]);
+  });
+
   it('tells what a flight recorder kept back from what its node dropped', () => {
     ledger.setRecorder(true);
     ledger.reportGaps([gap('kept_back', 11, 90), gap('ring_full', 91, 99)]);

@@ -9,7 +9,7 @@ export interface GapEvent {
   /** First and last missing sequence number, if known. */
   readonly from?: number;
   readonly to?: number;
-  /** Duration of an interruption in milliseconds. */
+  /** How long no samples were taken or received, in milliseconds, if known. */
   readonly duration?: number;
 }
 
@@ -61,6 +61,8 @@ export class SequenceLedger {
   private run: string | undefined;
   private isRunNew = false;
   private isEpochNew = false;
+  /** Milliseconds from the sample before a batch to the batch, if known. */
+  private apart: number | undefined;
   /** The cause that the DAC gave for the gap before the next batch. */
   private announced: GapCause | undefined;
   /** The gaps before the next batch that its ledger has. */
@@ -128,8 +130,9 @@ export class SequenceLedger {
     this.addEvent({ at, cause, count: 0, duration });
   }
 
-  /** Adds a batch. Returns whether it continues the previous one. */
-  add(first: number, count: number, dropped: number, at: number): boolean {
+  /** Adds a batch, which was taken `apart` milliseconds after the one before. Returns whether it continues that. */
+  add(first: number, count: number, dropped: number, at: number, apart?: number): boolean {
+    this.apart = apart;
     this.since ??= at;
     if (this.log) this.log = { ...this.log, received: this.log.received + count };
     const expected = this.expected;
@@ -178,7 +181,7 @@ export class SequenceLedger {
   private endRun(expected: number, at: number): void {
     const lost = this.reported.filter(({ cause, from }) => cause === 'node_restart' && from >= expected);
     for (const { cause, from, to, count } of lost) this.miss({ at, cause, count, from, to });
-    if (lost.length === 0) this.addEvent({ at, cause: 'node_restart', count: 0 });
+    if (lost.length === 0) this.addEvent({ at, cause: 'node_restart', count: 0, duration: this.apart });
   }
 
   /**
@@ -207,7 +210,7 @@ export class SequenceLedger {
     if (event.cause === 'kept_back') this.keptBack += event.count;
     else this.missing += event.count;
     if (event.cause === 'unexplained') this.unexplained += event.count;
-    this.addEvent(event);
+    this.addEvent({ ...event, duration: this.apart });
   }
 
   /** Counts samples that the DAC does not report as missing; `from` is the first one, if all of them follow it. */

@@ -247,7 +247,9 @@ export class Watch {
     const last = batch.count - 1;
     this.takeOver(first);
     const before = this.ledger.view();
-    const isContinued = this.ledger.add(first, batch.count, batch.droppedBefore, times[0] + lag);
+    const newest = this.memory?.store.newest;
+    const apart = newest !== undefined && times[0] > newest ? times[0] - newest : undefined;
+    const isContinued = this.ledger.add(first, batch.count, batch.droppedBefore, times[0] + lag, apart);
     if (!isContinued) {
       this.rate.reset();
       this.markGaps(before.events[0], times[0] + lag);

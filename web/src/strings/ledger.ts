@@ -73,7 +73,6 @@ export const ledgerStrings = {
       (count === 0 ? interruptions.get(cause) : undefined) ?? lossCause(cause)?.meaning ?? cause,
     note: (duration: string, ...causes: readonly string[]) =>
       [duration, ...causes].filter(Boolean).join(' \u00b7 '),
-    duration: (duration: string) => `after ${duration}`,
   },
 };
 

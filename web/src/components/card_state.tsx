@@ -14,7 +14,7 @@ const TONES: Record<CardStateName, Tone> = {
   disabled: 'idle',
   armed: 'idle',
   empty: 'idle',
-  late: 'warn',
+  stopped: 'warn',
   replay: 'idle',
   lagging: 'warn',
   live: 'good',

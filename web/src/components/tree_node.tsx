@@ -1,9 +1,11 @@
+import { useComputed } from '@preact/signals';
 import { formatHertz, shortType } from '../format/name.ts';
 import { formatShare } from '../format/number.ts';
 import { formatRoughAge } from '../format/time.ts';
 import { unwatch, watch } from '../state/actions.ts';
 import { awayFor, isGoneListOpen } from '../state/away.ts';
-import { chosenKeys, nodeOf } from '../state/store.ts';
+import { cardState } from '../state/freshness.ts';
+import { cellsOf, chosenKeys, isConnected, nodeOf } from '../state/store.ts';
 import {
   type Hop,
   type InstanceEntry,
@@ -13,34 +15,43 @@ import {
 } from '../stream/protocol.ts';
 import { keyOf } from '../stream/view.ts';
 import { strings } from '../strings.ts';
-import { Dot } from './dot.tsx';
+import { Dot, type Tone } from './dot.tsx';
 import { NameText } from './name_text.tsx';
 
 const words = strings.tree;
+const states = strings.card.state;
 
 export function TreeNodeHead({ node, count }: { node: NodeEntry; count: number }) {
   const isOnline = node.state === 'online';
+  const { tone, word } = nodeState(node);
   // Unknown for an imported node.
   const about = [node.host, node.software].filter(Boolean).join(' · ') || words.unknown;
   return (
     <div class="tree-node" data-testid="node" data-node={node.name}>
       <div class="tree-node-head">
-        <Dot tone={!isOnline ? 'bad' : node.replay ? 'idle' : 'good'} />
+        <Dot tone={tone} />
         <span class="tree-node-name" title={node.name} data-testid="node-name">
           <NameText name={node.name} />
         </span>
         <span class="tree-node-state" data-testid="node-state">
-          {isOnline && node.replay ? words.replay : strings.nodeState(node.state)}
+          {word}
         </span>
       </div>
       <p class="tree-node-facts" title={about}>
-        {isOnline ? '' : `${words.heard(formatRoughAge(awayFor(node)))} · `}
+        {isOnline || !isConnected.value ? '' : `${words.heard(formatRoughAge(awayFor(node)))} · `}
         {count === 0 ? words.noInstances : about}
         {node.path.length > 0 && <Path path={node.path} />}
         {node.overhead && isOnline && <Overhead overhead={node.overhead} />}
       </p>
     </div>
   );
+}
+
+/** Without a connection nobody knows whether the nodes are still there. */
+function nodeState({ state, replay }: NodeEntry): { readonly tone: Tone; readonly word: string } {
+  if (!isConnected.value) return { tone: 'idle', word: states.lost };
+  if (state !== 'online') return { tone: 'bad', word: strings.nodeState(state) };
+  return replay ? { tone: 'idle', word: words.replay } : { tone: 'good', word: strings.nodeState(state) };
 }
 
 /** The DACs between the node and this one. */
@@ -90,11 +101,14 @@ export function TreeGone({ nodes, isOpen }: { nodes: number; isOpen: boolean }) 
   );
 }
 
-/** The rate of an instance, and the requested rate if its node has lowered it. */
-function Rate({ entry }: { entry: InstanceEntry }) {
+/** The state of an instance that takes no samples; else its rate, and the requested rate if its node has lowered it. */
+function Rate({ entry, isWatched }: { entry: InstanceEntry; isWatched: boolean }) {
   const lowered = nodeOf(entry.node)?.overhead?.lowered[entry.instance];
-  if (entry.state !== 'online') return <span class="tree-instance-rate">{words.offline}</span>;
-  if (!entry.enabled) return <span class="tree-instance-rate">{words.disabled}</span>;
+  // Of the others the list does not know when they took their samples.
+  const isStopped = useComputed(() => isWatched && cardState(cellsOf(entry)) === 'stopped').value;
+  const state = entry.state !== 'online' ? 'offline' : !entry.enabled ? 'disabled' : isStopped && 'stopped';
+  if (!isConnected.value) return null;
+  if (state) return <span class="tree-instance-rate">{states[state]}</span>;
   if (entry.hertz === null) {
     const how = isRateUnknown(entry) ? words.unknownRate : words.event;
     return <span class="tree-instance-rate">{how}</span>;
@@ -126,7 +140,7 @@ export function TreeInstance({ entry, metric }: { entry: InstanceEntry; metric: 
       <span class="tree-instance-name">
         <NameText name={entry.instance} />
       </span>
-      <Rate entry={entry} />
+      <Rate key={String(isWatched)} entry={entry} isWatched={isWatched} />
       <span class="tree-instance-type">
         {[metric, shortType(entry.type)].filter(Boolean).join(' \u00b7 ')}
       </span>

@@ -92,6 +92,16 @@ it('lets the age grow while nothing arrives, and says when an instance has stopp
   expect(book.version).toBe(before + 1);
 });
 
+it('knows no state without a connection, until the DAC sends rows again', () => {
+  const book = pump();
+  const member = book.members.get(1);
+  if (!member) throw new Error('no member');
+  book.disconnected();
+  expect(book.healthOf(member, 5000)).toBe('lost');
+  book.apply(change(1, 2, []), 6000);
+  expect(book.healthOf(member, 6000)).not.toBe('lost');
+});
+
 it('has words for each state', () => {
   const book = new FleetBook(0);
   const rows = [

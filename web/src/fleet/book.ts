@@ -43,6 +43,8 @@ export class FleetBook {
   combined = 0;
   /** Whether the first picture is complete. */
   isComplete = false;
+  /** Whether the picture is that of a former connection. */
+  private isLost = false;
   /** The DAC's clock at the last message, and the page's, milliseconds. */
   private dacTime = 0;
   private receivedAt = 0;
@@ -54,6 +56,7 @@ export class FleetBook {
   apply(message: Fields, now: number): void {
     const [from, round] = [number(message.from), number(message.round)];
     if (message.reset === true) this.members.clear();
+    this.isLost = false;
     if (from > 0 && round > this.round) this.combined += round - from - 1;
     this.round = round;
     this.dacTime = number(message.dac_time) / 1e6;
@@ -72,9 +75,9 @@ export class FleetBook {
     if (this.isComplete && now - this.touchedAt > STALE_MS) this.touch(now);
   }
 
-  /** The picture is that of a former connection. */
   disconnected(): void {
     this.isComplete = false;
+    this.isLost = true;
     this.version++;
   }
 
@@ -85,6 +88,7 @@ export class FleetBook {
   }
 
   healthOf(member: Member, now: number): Health {
+    if (this.isLost) return 'lost';
     if (member.state === 'offline') return 'offline';
     if (member.state === 'disabled') return 'disabled';
     const age = this.ageOf(member, now);

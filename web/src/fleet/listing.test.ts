@@ -70,15 +70,15 @@ it('finds by names and states, and counts states', () => {
   expect(names({ words: ['line-2', 'motor'] })).toEqual(['line-2-2 motor', 'line-2-10 motor']);
   expect(names({ words: ['offline'] })).toEqual(['line-1-1 pump']);
   const { matched, healths, nodes } = listingOf(fleet(), LOOK, 0);
-  expect({ matched, healths, nodes }).toEqual({ matched: 8, healths: [1, 0, 0, 0, 7], nodes: 4 });
+  expect({ matched, healths, nodes }).toEqual({ matched: 8, healths: [0, 1, 0, 0, 0, 7], nodes: 4 });
 });
 
 it('groups rows, and folds groups', () => {
   const look: FleetLook = { ...LOOK, group: { by: 'pattern', text: 'line-*-*' }, folded: ['1'] };
   const { lines } = listingOf(fleet(), look, 0);
   expect(lines.map((line) => ('row' in line ? line.row.node : line.group))).toEqual([
-    { kind: 'group', name: '1', count: 4, isOpen: false, healths: [1, 0, 0, 0, 3] },
-    { kind: 'group', name: '2', count: 4, isOpen: true, healths: [0, 0, 0, 0, 4] },
+    { kind: 'group', name: '1', count: 4, isOpen: false, healths: [0, 1, 0, 0, 0, 3] },
+    { kind: 'group', name: '2', count: 4, isOpen: true, healths: [0, 0, 0, 0, 0, 4] },
     'line-2-2',
     'line-2-2',
     'line-2-10',

@@ -80,8 +80,8 @@ export interface FleetLook {
   readonly count: number;
 }
 
-/** States of an instance or a node, worst first. */
-export const healths = ['offline', 'stopped', 'empty', 'disabled', 'live'] as const;
+/** States of an instance or a node, worst first; named as those of cards. */
+export const healths = ['lost', 'offline', 'stopped', 'empty', 'disabled', 'live'] as const;
 export type Health = (typeof healths)[number];
 
 export type FleetValue = number | string | boolean | null;

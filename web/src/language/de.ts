@@ -315,7 +315,6 @@ export const de: Translation = {
     hertz: (hertz) => `${hertz} Hz`,
     event: 'Gemeldet',
     unknownRate: 'Rate unbekannt',
-    disabled: 'Ausgeschaltet',
     watch: (instance) => `${instance} beobachten`,
     unwatch: (instance) => `${instance} nicht mehr beobachten`,
     noInstances: 'Keine Instanzen',
@@ -327,7 +326,6 @@ export const de: Translation = {
       measured === undefined
         ? `${dac}: Uhr noch nicht gemessen`
         : `${dac}: Uhr ${measured[0] < 0 ? '\u2212' : '+'}${Math.abs(measured[0]).toFixed(2)} ms, Laufzeit ${measured[1].toFixed(2)} ms`,
-    offline: 'Offline',
     replay: 'Wiedergabe',
     gone: (nodes) =>
       nodes === 1
@@ -363,11 +361,11 @@ export const de: Translation = {
       waiting: 'Abonniert',
       absent: 'Nicht angemeldet',
       failed: 'Fehler',
-      offline: 'Knoten offline',
+      offline: 'Offline',
       disabled: 'Ausgeschaltet',
-      empty: 'Noch kein Messwert',
+      empty: 'Ohne Werte',
       armed: 'Bereit',
-      late: 'Verspätet',
+      stopped: 'Gestoppt',
       replay: 'Wiedergabe',
       lagging: 'Holt auf',
       live: 'Live',
@@ -379,15 +377,15 @@ export const de: Translation = {
       absent:
         'Kein verbundener Knoten hat diese Instanz angemeldet. Ihre Werte kommen wieder, sobald ein Knoten sie anmeldet.',
       failed: 'Der DAC hat das Abonnement abgelehnt, oder er sendet Daten, die diese Seite nicht lesen kann.',
-      offline: 'Der Knoten dieser Instanz ist nicht mit dem DAC verbunden.',
-      disabled: 'Die Instanz ist ausgeschaltet und misst nicht.',
-      empty: 'Die Seite hat abonniert und noch keinen Messwert empfangen.',
+      offline: 'Der Knoten ist nicht mit dem DAC verbunden.',
+      disabled: 'Jemand hat sie ausgeschaltet: sie misst nicht.',
+      empty: 'Noch kam kein Messwert.',
       armed: 'Der Flugschreiber wartet auf einen Auslöser. Was er zurückhält, gilt nicht als Verlust.',
-      late: 'Der neueste Messwert ist älter, als die eingestellte Rate erlaubt.',
+      stopped: 'Der Knoten ist verbunden, aber seit 2,5 Abständen und einer Sekunde kam kein Messwert.',
       replay: 'Eine Aufzeichnung wird wiedergegeben.',
       lagging:
         'Messwerte kommen lange nach der Messung an: die Seite empfängt noch Vergangenes vom DAC, oder der Knoten sendet einen Rückstand.',
-      live: 'Messwerte kommen mit der eingestellten Rate an.',
+      live: 'Messwerte kommen, oder es ist keiner fällig.',
     },
     probeState: (state) => `Zustand der Sonde ${state}`,
     worth: {

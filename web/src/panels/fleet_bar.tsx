@@ -3,6 +3,7 @@ import { columns, type FleetAnswer, type FleetColumn, healths } from '../fleet/q
 import { type FleetSettings, shapes } from '../fleet/settings.ts';
 import { formatInteger } from '../format/number.ts';
 import { fleetStrings as words } from '../strings/fleet.ts';
+import { strings } from '../strings.ts';
 import type { ShownMetric } from './fleet_metrics.ts';
 
 /** Shape, search, order, and how many rows are in which state. */
@@ -116,7 +117,7 @@ function Counts(props: {
             key={health}
             type="button"
             class={`fleet-count is-${health}`}
-            title={words.healthTips[health]}
+            title={strings.card.stateTip[health]}
             data-testid={`fleet-count-${health}`}
             onClick={() => props.onSearch(health)}
           >

@@ -8,6 +8,7 @@ import { formatHertz } from '../format/name.ts';
 import { formatInteger } from '../format/number.ts';
 import { formatAge } from '../format/time.ts';
 import { fleetStrings as words } from '../strings/fleet.ts';
+import { strings } from '../strings.ts';
 import { visible } from '../text/visible.ts';
 import type { ShownMetric } from './fleet_metrics.ts';
 
@@ -25,6 +26,7 @@ export interface RowProps {
 }
 
 const TONES: Record<Health, Tone> = {
+  lost: 'idle',
   offline: 'bad',
   stopped: 'warn',
   empty: 'idle',
@@ -111,7 +113,7 @@ function valueText(row: FleetRow, shown: ShownMetric, place: number): string {
 function labelOf(row: FleetRow, metrics: readonly ShownMetric[]): string {
   return [
     nameOfRow(row),
-    words.health[row.health],
+    strings.card.state[row.health],
     ...metrics.map((shown, place) => `${shown.label} ${valueText(row, shown, place)}`),
     words.missing(formatInteger(row.explained), formatInteger(row.unexplained)),
     words.alarms(alarmWords(row.alarms)),
@@ -153,7 +155,7 @@ export function Tile({ row, metrics, id, top, left, width, index, isCurrent, isC
         <span
           class={`fleet-value is-${(shown && severityOf(row.values[0] ?? null, metricIn(row, shown, 0))) ?? 'plain'}`}
         >
-          {row.health === 'live' && shown ? valueText(row, shown, 0) : words.health[row.health]}
+          {row.health === 'live' && shown ? valueText(row, shown, 0) : strings.card.state[row.health]}
         </span>
         <span class="fleet-spark" data-place={0} />
       </span>
@@ -205,9 +207,9 @@ export function Group(props: {
 function HealthCell({ health }: { health: Health }) {
   const tone = TONES[health];
   return (
-    <span class={`fleet-health is-${tone}`} title={words.healthTips[health]}>
+    <span class={`fleet-health is-${tone}`} title={strings.card.stateTip[health]}>
       <Dot tone={tone} />
-      {words.health[health]}
+      {strings.card.state[health]}
     </span>
   );
 }

@@ -12,7 +12,7 @@ export type CardStateName =
   | 'disabled'
   | 'armed'
   | 'empty'
-  | 'late'
+  | 'stopped'
   | 'replay'
   | 'lagging'
   | 'live';
@@ -46,9 +46,9 @@ export function cardState(cells: InstanceCells): CardStateName {
   if (cells.flow.value?.isCatchingUp) return 'lagging';
   if (isArmed(cells)) return 'armed';
   if (!cells.sample.value) return 'empty';
-  if (entry?.replay) return isLate(cells) ? 'late' : 'replay';
+  if (entry?.replay) return isLate(cells) ? 'stopped' : 'replay';
   if (isLagging(cells)) return 'lagging';
-  return isLate(cells) ? 'late' : 'live';
+  return isLate(cells) ? 'stopped' : 'live';
 }
 
 /** Whether a flight recorder waits for a trigger: it sends nothing until then. */

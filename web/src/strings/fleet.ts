@@ -59,27 +59,14 @@ export const fleetStrings = spoken('fleet', {
   } satisfies Record<FleetColumn, string>,
   sortBy: (column: string) => `Sort by ${column}`,
   order: 'Sort',
-  health: {
-    offline: 'Offline',
-    stopped: 'Stopped',
-    empty: 'No samples',
-    disabled: 'Disabled',
-    live: 'Live',
-  } satisfies Record<Health, string>,
   /** After a number. */
   counted: {
+    lost: 'without connection',
     offline: 'offline',
     stopped: 'stopped',
     empty: 'no samples',
     disabled: 'disabled',
     live: 'live',
-  } satisfies Record<Health, string>,
-  healthTips: {
-    offline: 'The node is not connected',
-    stopped: 'No sample has come for longer than the rate explains',
-    empty: 'Nothing has come yet',
-    disabled: 'Somebody has disabled it',
-    live: 'Samples come',
   } satisfies Record<Health, string>,
   missing: (explained: string, unexplained: string) =>
     `${explained} missing samples with a known cause, ${unexplained} without one, since the DAC started`,

@@ -18,7 +18,6 @@ export const treeStrings = {
     hertz: (hertz: string) => `${hertz} Hz`,
     event: 'Pushed',
     unknownRate: 'Rate unknown',
-    disabled: 'Disabled',
     watch: (instance: string) => `Watch ${instance}`,
     unwatch: (instance: string) => `Stop watching ${instance}`,
     noInstances: 'No instances',
@@ -31,7 +30,6 @@ export const treeStrings = {
       measured === undefined
         ? `${dac}: clock not measured yet`
         : `${dac}: clock ${measured[0] < 0 ? '\u2212' : '+'}${Math.abs(measured[0]).toFixed(2)} ms, round trip ${measured[1].toFixed(2)} ms`,
-    offline: 'Offline',
     replay: 'Replay',
     gone: (nodes: number) =>
       nodes === 1 ? '1 node offline for over an hour' : `${nodes} nodes offline for over an hour`,

@@ -40,7 +40,10 @@ const ursachen = new Map<string, string>([
     'kept_back',
     'der Flugschreiber der Sonde hat sie zurückgehalten, weil in ihrer Nähe nichts ausgelöst hat',
   ],
-  ['node_dropped', 'der Knoten hat sie nicht gemessen oder verworfen; die Ursache steht im Ledger des DAC'],
+  [
+    'node_dropped',
+    'der Knoten hat sie nicht gemessen oder verworfen; die Ursache steht in der Bilanz des DAC',
+  ],
   ['node_restart', 'der Prozess des Knotens endete, bevor er sie senden konnte'],
   ['network', 'sie wurden als Datagramme oder von einem Gerät an sein Gateway gesendet und kamen nicht an'],
   [
@@ -101,7 +104,7 @@ export const dePanels = {
       sql: 'SQL',
       traces: 'Traces',
       heat: 'Heatmap',
-      ledger: 'Ledger',
+      ledger: 'Bilanz',
       alarms: 'Alarme',
       'alarm-history': 'Alarmverlauf',
       rules: 'Regeln',
@@ -118,6 +121,12 @@ export const dePanels = {
     settings: 'Einstellungen des Panels (i)',
     noSettings: 'Das aktive Panel hat keine Einstellungen: Diagramme, Anzeigen und Zahlen haben welche.',
     close: (title) => `${title} schließen`,
+    said: {
+      panelOpened: (title) => `${title} geöffnet`,
+      panelClosed: (title) => `${title} geschlossen`,
+      groupMaximized: (title) => `${title} maximiert`,
+      groupRestored: (title) => `${title} wiederhergestellt`,
+    },
     chart: (lines) => `Diagramm über der Zeit von ${lines}; die Werte stehen darunter`,
     waiting: (instance) => `Warten auf ${instance}\u2026`,
   },

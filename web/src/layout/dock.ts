@@ -42,6 +42,7 @@ export class Dock implements ActiveDock {
       createTabComponent: () => new Tab(strings.panels.close),
       defaultTabComponent: 'tab',
       createRightHeaderActionComponent: () => new HeadActions(),
+      messages: strings.panels.said,
       theme: { name: 'oasis', className: 'dockview-theme-oasis', gap: 0 },
       disableFloatingGroups: true,
       disableDnd: isViewOnly,

@@ -41,6 +41,13 @@ export const panelsStrings = {
     settings: 'Panel settings (i)',
     noSettings: 'The active panel has no settings: charts, gauges and numbers do.',
     close: (title: string) => `Close ${title}`,
+    /** What a screen reader says; names of the docking library. */
+    said: {
+      panelOpened: (title: string) => `${title} opened`,
+      panelClosed: (title: string) => `${title} closed`,
+      groupMaximized: (title: string) => `${title} maximized`,
+      groupRestored: (title: string) => `${title} restored`,
+    },
     chart: (lines: string) => `Chart over time of ${lines}; the values are listed below it`,
     waiting: (instance: string) => `Waiting for ${instance}\u2026`,
   },

@@ -25,11 +25,12 @@ export const deParts: PartTranslation = {
       stale: (problem) => `Diese Alarme sind vielleicht veraltet: ${problem}`,
       leftOut: (count) => `${count} weitere Alarme werden nicht gezeigt.`,
       more: (count) => `${count} weitere zeigen`,
-      states: { active: 'Aktiv', latched: 'Gehalten', normal: 'Vorüber' },
+      states: { active: 'Aktiv', latched: 'Gehalten', normal: 'Vorüber', never: 'Nicht ausgelöst' },
       stateTips: {
         active: 'Die Bedingung ist wahr',
         latched: 'Die Bedingung ist vorüber; der Alarm bleibt, bis er quittiert wird',
         normal: 'Die Bedingung ist vorüber',
+        never: 'Die Bedingung war nicht wahr, soweit der DAC weiß',
       },
       acknowledged: 'Quittiert',
       acknowledgedBy: (principal) => `Quittiert von ${principal}`,

@@ -3,7 +3,7 @@ import { effect, useComputed, useSignal, useSignalEffect } from '@preact/signals
 import { useRef } from 'preact/hooks';
 import { type Alarm, SEVERITIES } from '../alarms/alarm.ts';
 import { alarmBook, alarmSource } from '../alarms/book.ts';
-import { byNode } from '../alarms/clock.ts';
+import { byBrowser, byNode } from '../alarms/clock.ts';
 import { ENTRY_KINDS, type Entry, type JournalFilter, readJournal } from '../alarms/journal.ts';
 import { useAttempt } from '../components/use_attempt.ts';
 import { useUniqueId } from '../components/use_unique_id.ts';
@@ -93,7 +93,10 @@ export function AlarmHistoryPanel() {
     });
   // The DAC has no such filter.
   const { severity } = choice.value;
-  const shown = entries.value.filter((entry) => severity === '' || entry.severity === severity);
+  const found = entries.value.filter((entry) => severity === '' || entry.severity === severity);
+  // The DAC has them in the order in which it noted them: of some nodes it learns later.
+  const timeOf = ({ node, time }: Entry) => byBrowser(node, time);
+  const shown = found.toSorted((one, other) => timeOf(other) - timeOf(one));
   if (alarmSource.value.kind === 'tab')
     return (
       <section class="panel" data-testid="alarm-history">

@@ -57,7 +57,6 @@ export function AlarmRow(props: { alarm: Alarm; onAct: (action: AlarmAction, com
         )}
         <p class="alarm-where">
           <bdi>{`${instance} ${strings.card.on(node)}`}</bdi>
-          {' \u00b7 '}
           <Since alarm={alarm} />
         </p>
         <Chips alarm={alarm} />
@@ -127,21 +126,25 @@ function Since({ alarm }: { alarm: Alarm }) {
   const time = byBrowser(node, at);
   const age = formatAge(Math.max(0, now.value - time));
   return (
-    <time title={formatInstant(time)}>
-      {formatInstant(byBrowser(node, raised ?? at))},{' '}
-      {state === 'active' ? words.since(age) : words.ended(age)}
-    </time>
+    <>
+      {' \u00b7 '}
+      <time title={formatInstant(time)}>
+        {formatInstant(byBrowser(node, raised ?? at))},{' '}
+        {state === 'active' ? words.since(age) : words.ended(age)}
+      </time>
+    </>
   );
 }
 
 function Chips({ alarm }: { alarm: Alarm }) {
-  const { state, isKnown, isAcknowledged, principal, comment, raisedLastHour } = alarm;
+  const { state, raised, cleared, isKnown, isAcknowledged, principal, comment, raisedLastHour } = alarm;
   const { shelvedUntil, isShelvedOnce, isSuppressed, isOutOfService } = alarm;
+  const shown = state === 'normal' && (raised ?? cleared) === undefined ? 'never' : state;
   const by = principal && !isInhibited(alarm) ? words.acknowledgedBy(principal) : words.acknowledged;
   return (
     <p class="alarm-chips">
-      <span class={`chip chip-${state}`} title={words.stateTips[state]}>
-        {words.states[state]}
+      <span class={`chip chip-${state}`} title={words.stateTips[shown]}>
+        {words.states[shown]}
       </span>
       {!isKnown && (
         <span class="chip chip-unknown" title={words.unknownTip} data-testid="alarm-unknown">

@@ -27,11 +27,13 @@ export const alarmListStrings = spoken('alarmList', {
       active: 'Active',
       latched: 'Latched',
       normal: 'Over',
+      never: 'Not raised',
     },
     stateTips: {
       active: 'The condition is true',
       latched: 'The condition is over; the alarm stays until it is acknowledged',
       normal: 'The condition is over',
+      never: 'The condition was not true, as far as the DAC knows',
     },
     acknowledged: 'Acknowledged',
     acknowledgedBy: (principal: string) => `Acknowledged by ${principal}`,

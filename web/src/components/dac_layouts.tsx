@@ -28,6 +28,7 @@ export function DacLayouts() {
       <Conflict attempt={attempt} />
       <section class="dac-layouts" aria-label={words.inDac}>
         <h3>{words.inDac}</h3>
+        <p class="hint">{words.kept}</p>
         <SaveForm attempt={attempt} />
         <p class="form-problem" role="status" data-testid="layout-problem">
           {problem.value || '\u00a0'}
@@ -43,10 +44,11 @@ export function DacLayouts() {
 function Conflict({ attempt }: { attempt: Attempt }) {
   if (!conflict.value) return null;
   const { name, problem } = conflict.value;
+  const saved = dacLayouts.value.find((layout) => layout.name === name);
   return (
     <section class="dashboard-conflict" role="alert" data-testid="dashboard-conflict">
       <h3>{words.conflict(name)}</h3>
-      <p>{problem}</p>
+      <p>{saved ? words.savedBy(saved.revision, authorOf(saved.by), formatDay(saved.changed)) : problem}</p>
       <div class="layout-actions">
         <button
           type="button"

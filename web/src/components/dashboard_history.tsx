@@ -4,7 +4,7 @@ import { authorOf } from '../dashboards/author.ts';
 import { lookAt, saveOpen } from '../dashboards/open.ts';
 import { formatDay } from '../format/time.ts';
 import { type DacVersion, fetchVersions } from '../state/dac_layouts.ts';
-import type { Dashboard } from '../state/dashboard.ts';
+import { conflict, type Dashboard } from '../state/dashboard.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { strings } from '../strings.ts';
 import { useAttempt } from './use_attempt.ts';
@@ -15,16 +15,18 @@ const words = strings.layouts;
 export function DashboardHistory({ shown }: { shown: Dashboard }) {
   const versions = useSignal<readonly DacVersion[]>([]);
   const { problem, attempt } = useAttempt();
+  // Somebody else may have saved: the newest version is not always the one that the page shows.
+  const newest = versions.value[0]?.revision;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each revision
   useEffect(() => {
     if (shown.revision === 0) return;
     attempt(async () => {
       versions.value = await fetchVersions(shown.name);
     });
-  }, [shown.name, shown.revision]);
+  }, [shown.name, shown.revision, conflict.value]);
   const look = async (revision: number, isSaved: boolean) => {
     await lookAt(revision);
-    if (isSaved) await saveOpen();
+    if (isSaved) await saveOpen(shown.revision && newest);
     openDialog.value = undefined;
   };
   return (
@@ -56,7 +58,7 @@ export function DashboardHistory({ shown }: { shown: Dashboard }) {
             <button
               type="button"
               class="button button-quiet"
-              disabled={revision === shown.revision}
+              disabled={revision === newest}
               title={words.restoreTip(revision)}
               aria-label={words.restoreTip(revision)}
               data-testid="restore-version"

@@ -120,15 +120,16 @@ export async function saveDashboard(
     rememberNode();
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'layout_changed') throw error;
+    await listLayouts();
     conflict.value = { name, problem: error.message };
     openDialog.value = 'layout';
   }
 }
 
-/** Saves over the revision that the page shows. */
-export async function saveOpen(): Promise<void> {
+/** Saves over the revision that the page shows, or over another one. */
+export async function saveOpen(replaced = dashboard.peek()?.revision): Promise<void> {
   const shown = dashboard.peek();
-  if (shown) await saveDashboard(shown.name, shown.revision === 0 ? 'nothing' : shown.revision);
+  if (shown) await saveDashboard(shown.name, replaced || 'nothing');
 }
 
 /** Shows an earlier version, which is not saved. */

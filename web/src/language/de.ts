@@ -203,6 +203,7 @@ export const de: Translation = {
     importFile: 'Datei öffnen',
     reset: 'Layout zurücksetzen',
     inDac: 'Für alle Benutzer im DAC gespeichert',
+    kept: 'Der DAC behält sie über einen Neustart nur mit einem Ordner dafür: doors.layouts_dir in oasis.toml.',
     name: 'Name des Dashboards',
     save: 'Speichern',
     saveTip: 'Dieses Dashboard für alle Benutzer speichern',
@@ -226,7 +227,9 @@ export const de: Translation = {
     someone: 'nicht angemeldet',
     file: 'als Datei geändert',
     conflict: (name) => `${name} wurde nicht gespeichert`,
-    replace: 'Mit meinem ersetzen',
+    savedBy: (revision, by, time) =>
+      `Der DAC hat inzwischen Version ${revision} (${by}, ${time}). Wenn Sie Ihres darüber speichern, bleibt sie im Verlauf; wenn Sie sie öffnen, gehen Ihre Änderungen verloren.`,
+    replace: 'Meines darüber speichern',
     openTheirs: 'Das andere öffnen',
     missing: (name) => `Es gibt kein Dashboard ${name}, das gezeigt werden kann`,
     meant: 'Meinten Sie',

@@ -70,6 +70,7 @@ export const pageStrings = {
     importFile: 'Open a file',
     reset: 'Reset layout',
     inDac: 'Saved in the DAC for all users',
+    kept: 'The DAC keeps them over a restart only with a folder for them: doors.layouts_dir in oasis.toml.',
     name: 'Name of the dashboard',
     save: 'Save',
     saveTip: 'Save this dashboard for all users',
@@ -93,6 +94,8 @@ export const pageStrings = {
     someone: 'not signed in',
     file: 'changed as a file',
     conflict: (name: string) => `${name} was not saved`,
+    savedBy: (revision: number, by: string, time: string) =>
+      `The DAC has revision ${revision} meanwhile (${by}, ${time}). If you save yours over it, that stays in the history; if you open it, your changes are gone.`,
     replace: 'Save mine over it',
     openTheirs: 'Open theirs',
     missing: (name: string) => `There is no dashboard ${name} to show`,

@@ -14,8 +14,6 @@ import { type InstanceEntry, isRateUnknown } from '../stream/protocol.ts';
 import { strings } from '../strings.ts';
 
 const words = strings.card;
-/** Width of the unit, in letters. */
-const PER_SECOND = 2;
 /** Size of the letters of notes (--tiny), in rem. */
 const NOTE_REM = 0.7857;
 /** Width of a count in a note, in letters. */
@@ -66,7 +64,7 @@ function PastGauges(props: {
   return (
     <dl class="gauges is-past">
       <div class="gauge" title={words.notOfThePast}>
-        <dt>{words.rate}</dt>
+        <dt>{`${words.rate} ${words.rateUnit}`}</dt>
         <dd class="gauge-figure" ref={figure}>
           <span class="gauge-value" data-testid="rate">
             {unknown}
@@ -110,12 +108,11 @@ function RateGauge(props: { cells: InstanceCells; figure: RefObject<HTMLElement>
   const rate = cells.flow.value?.rate;
   return (
     <div class="gauge" title={words.rateTip}>
-      <dt>{words.rate}</dt>
+      <dt>{`${words.rate} ${words.rateUnit}`}</dt>
       <dd class="gauge-figure" ref={figure} title={rate === undefined ? undefined : formatRough(rate)}>
         <span class="gauge-value" data-testid="rate">
-          {rate === undefined ? unknown : fitNumber(rate, formatRough(rate), room.figure - PER_SECOND)}
+          {rate === undefined ? unknown : fitNumber(rate, formatRough(rate), room.figure)}
         </span>
-        {rate !== undefined && <span class="gauge-unit">{words.rateUnit}</span>}
       </dd>
       <dd class="gauge-note" data-testid="hertz">
         {configuredRate(cells.entry.value, room)}

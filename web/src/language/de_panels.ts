@@ -280,7 +280,7 @@ export const dePanels = {
       ['Uhr des Knotens', 'Uhr des DAC minus Uhr des Knotens, und ihre Unsicherheit'],
     ],
     scopes: (dac, page) =>
-      `Fehlend: seit der DAC gestartet ist${dac === '' ? '' : `, um ${dac}`}. Karten, Flotte und API haben dieselbe Zahl. Hier empfangen und hier nicht empfangen: seit diese Seite geöffnet ist, um ${page}.`,
+      `Gezeigt werden die beobachteten Instanzen; die Flotte hat alle. Fehlend: seit der DAC gestartet ist${dac === '' ? '' : `, um ${dac}`}. Karten, Flotte und API haben dieselbe Zahl. Hier empfangen und hier nicht empfangen: seit diese Seite geöffnet ist, um ${page}.`,
     keptBack: (count) => `${count} absichtlich zurückgehalten`,
     within: (offset, half) => `${offset} \u00b1 ${half}`,
     expected: (age) => `erwartet ${age}`,
@@ -288,7 +288,7 @@ export const dePanels = {
     causeFilter: 'Nach Ursache filtern',
     anyCause: 'Alle Ursachen',
     causeChoice: (cause) => [cause, ursachen.get(fruehere.get(cause) ?? cause)].filter(Boolean).join(': '),
-    nothing: 'Keine beobachtete Instanz passt zum Filter.',
+    nothing: 'Keine beobachtete Instanz passt zum Filter. Die Flotte hat die übrigen.',
     gap: (time, numbers, count) => `${time}: ${numbers} (${count})`,
     path: {
       taken: 'von der Sonde gemessen',

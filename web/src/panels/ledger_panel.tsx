@@ -8,10 +8,11 @@ import { archiveTrouble, archiveWarnings } from '../state/archive_condition.ts';
 import { toneOfLoss } from '../state/counted.ts';
 import { healthProblems, problemsBesides } from '../state/dac_health.ts';
 import { followDacLedger, ledgerCauses, ledgerFilter, ledgerTargets } from '../state/dac_ledger.ts';
+import { openFleet } from '../state/fleet.ts';
 import { ageOf } from '../state/freshness.ts';
 import { followHandlers } from '../state/handlers.ts';
 import { shownTargets } from '../state/panels.ts';
-import { cellsOf, connection, traffic } from '../state/store.ts';
+import { cellsOf, connection, registry, traffic } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import { expectedAge } from '../stream/age_model.ts';
 import { beganAt } from '../stream/dac_counts.ts';
@@ -128,6 +129,15 @@ function Filter() {
           ledgerFilter.value = { ...ledgerFilter.peek(), name: event.currentTarget.value };
         }}
       />
+      <button
+        type="button"
+        class="button"
+        title={strings.tree.fleetTip(registry.value?.nodes.length ?? 0)}
+        data-testid="ledger-fleet"
+        onClick={openFleet}
+      >
+        {strings.tree.fleet}
+      </button>
       <select
         class="input"
         aria-label={words.causeFilter}

@@ -35,7 +35,7 @@ export const ledgerStrings = {
     ] as readonly (readonly [name: string, tip: string, kind?: string])[],
     /** Says what the numbers count; `dac` is empty if it is not known when the DAC started. */
     scopes: (dac: string, page: string) =>
-      `Missing: since the DAC started${dac === '' ? '' : ` at ${dac}`}. Cards, the fleet and the API have the same number. Received here and not received here: since this page was opened at ${page}.`,
+      `Listed are the watched instances; the fleet has all of them. Missing: since the DAC started${dac === '' ? '' : ` at ${dac}`}. Cards, the fleet and the API have the same number. Received here and not received here: since this page was opened at ${page}.`,
     keptBack: (count: string) => `${count} kept back on purpose`,
     within: (offset: string, half: string) => `${offset} \u00b1 ${half}`,
     expected: (age: string) => `expected ${age}`,
@@ -44,7 +44,7 @@ export const ledgerStrings = {
     anyCause: 'All causes',
     /** The word, as documents and scripts have it, and its meaning. */
     causeChoice: (cause: string): string => [cause, lossCause(cause)?.meaning].filter(Boolean).join(': '),
-    nothing: 'No watched instance matches the filter.',
+    nothing: 'No watched instance matches the filter. The fleet has the others.',
     gap: (time: string, numbers: string, count: string) => `${time}: ${numbers} (${count})`,
     path: {
       taken: 'taken by the probe',

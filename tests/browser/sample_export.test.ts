@@ -75,7 +75,7 @@ it('saves JSON lines with exact integers, and names the command for other format
     state: 0,
   });
   expect(await part('export-command').textContent()).toMatch(
-    /^oasis export 'plant-7\/pump "3"' --from .* --format jsonl/,
+    /^oasis export (--archive \S+ )?'plant-7\/pump "3"' --from .* --format jsonl/,
   );
 });
 

@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { shownDate, zone, zoneName } from '../format/zone.ts';
 import { openDialog } from '../state/dialogs.ts';
+import { notify } from '../state/notice.ts';
+import { clock } from '../state/now.ts';
 import { ends, goTo } from '../state/time.ts';
 import { strings } from '../strings.ts';
 import { Dialog } from './dialog.tsx';
@@ -18,7 +20,8 @@ export function MomentDialog() {
           event.preventDefault();
           const time = timeOf(moment.value);
           if (!Number.isFinite(time)) return;
-          goTo(time);
+          if (time > clock()) notify(words.future);
+          else goTo(time);
           openDialog.value = undefined;
         }}
       >

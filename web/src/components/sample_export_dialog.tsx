@@ -10,6 +10,7 @@ import { fileName, saveFile } from '../panels/save_file.ts';
 import { targetsOf } from '../panels/spec.ts';
 import { type ExportFormat, exportFormats, isShared, isText } from '../raw_export/formats.ts';
 import { MAX_BYTES, type Progress, SampleFile, TooLarge } from '../raw_export/read.ts';
+import { archiveFolder } from '../state/archive_condition.ts';
 import { copyText } from '../state/copy.ts';
 import { panels, shownTargets } from '../state/panels.ts';
 import { schemaOfTarget } from '../state/target_schema.ts';
@@ -191,7 +192,8 @@ function Command({ targets, format, from, to }: Wanted) {
   const [first] = targets;
   const [start, end] = [from, to].map((time) => new Date(byNode(first.node, time)).toISOString());
   const names = targets.map(({ node, instance }) => quoted(`${node}/${instance}`)).join(' ');
-  const text = `oasis export ${names} --from ${start} --to ${end} --format ${format} -o ${isShared(format) ? `samples.${format}` : 'samples/'}`;
+  const archive = archiveFolder.value === '' ? '' : ` --archive ${quoted(archiveFolder.value)}`;
+  const text = `oasis export${archive} ${names} --from ${start} --to ${end} --format ${format} -o ${isShared(format) ? `samples.${format}` : 'samples/'}`;
   return (
     <div class="export-command">
       <p class="hint">{words.command}</p>

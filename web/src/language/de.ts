@@ -488,6 +488,7 @@ export const de: Translation = {
     title: 'Zu einem Zeitpunkt gehen',
     field: (zone) => `Datum und Uhrzeit (${zone})`,
     go: 'Los',
+    future: 'Dieser Zeitpunkt liegt in der Zukunft: Es gibt noch keine Messwerte.',
   },
 
   time: {

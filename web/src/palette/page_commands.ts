@@ -10,12 +10,22 @@ import { strings } from '../strings.ts';
 import type { PaletteEntry } from './entry.ts';
 
 const words = strings.palette;
+/** Keys that save a file, and another word for that. */
+const EXPORTS: ReadonlySet<string> = new Set('wpc');
+const EXPORT = 'export';
 
 /** What the page can do: everything that has a key, and what has none. */
 export function* pageCommands(): Iterable<PaletteEntry> {
   for (const { keys, what, act } of bindings) {
     if (keys.includes('k')) continue;
-    yield { id: `key ${keys[0]}`, kind: 'command', title: what(), keys: keys.slice(0, 1), run: act };
+    yield {
+      id: `key ${keys[0]}`,
+      kind: 'command',
+      title: what(),
+      keys: keys.slice(0, 1),
+      ...(EXPORTS.has(keys[0]) && { words: EXPORT }),
+      run: act,
+    };
   }
   yield* layoutCommands();
   for (const span of SPANS) {
@@ -50,7 +60,13 @@ function* layoutCommands(): Iterable<PaletteEntry> {
     sure: words.sureToReset,
     run: resetLayout,
   };
-  yield { id: 'export-layout', kind: 'command', title: words.exportLayout, run: exportDashboard };
+  yield {
+    id: 'export-layout',
+    kind: 'command',
+    title: words.exportLayout,
+    words: EXPORT,
+    run: exportDashboard,
+  };
 }
 
 function dialogEntry(name: NonNullable<typeof openDialog.value>, title: string): PaletteEntry {

@@ -22,6 +22,8 @@ export interface ArchiveWarning {
 
 /** Undefined while the archive stores samples, or without an archive. */
 export const archiveTrouble = signal<ArchiveTrouble | undefined>(undefined);
+/** The folder of the archive on the host of the DAC; empty if it is not known. */
+export const archiveFolder = signal('');
 /** Empty without an archive. */
 export const archiveWarnings = signal<readonly ArchiveWarning[]>([]);
 
@@ -42,6 +44,7 @@ export function followArchiveCondition(): void {
       const answer = await ask('GET', 'archive', { signal }).catch(() => undefined);
       // Without a response the state stays as it was.
       if (answer === undefined) return;
+      archiveFolder.value = isFields(answer) && typeof answer.directory === 'string' ? answer.directory : '';
       archiveTrouble.value = troubleIn(answer);
       archiveWarnings.value = warningsIn(answer);
     }, REREAD_MS);

@@ -97,7 +97,9 @@ export function startKeys(): void {
       else if (openDialog.peek() === 'palette' && !event.repeat) openDialog.value = undefined;
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || openDialog.peek() || event.defaultPrevented) return;
+    // A tab takes the space bar itself, also after a click.
+    const isTaken = event.defaultPrevented && !(isByPointer && event.key === ' ' && isTab(event.target));
+    if (event.ctrlKey || event.metaKey || event.altKey || openDialog.peek() || isTaken) return;
     if (event.key === 'Tab' || event.key.startsWith('Arrow')) isByPointer = false;
     if (wantsKey(event.target, event.key)) return;
     // An element focused by a click must not handle the key as a second click.
@@ -115,13 +117,17 @@ function isPaletteKey(event: KeyboardEvent): boolean {
   return isModified && event.key.toLowerCase() === 'k';
 }
 
+function isTab(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.getAttribute('role') === 'tab';
+}
+
 /** Whether the focused element handles the key itself. */
 function wantsKey(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLSelectElement) return choosesBy(target, key);
   if (target instanceof HTMLInputElement && target.type === 'range') return MOVES.has(key);
   if (target.matches('input, textarea') || target.isContentEditable) return true;
-  const isPressed = target instanceof HTMLButtonElement || target.getAttribute('role') === 'tab';
+  const isPressed = target instanceof HTMLButtonElement || isTab(target);
   // A clicked button keeps the focus, but the space bar is not meant for it.
   if (isPressed && (key === ' ' || key === 'Enter')) return key === 'Enter' || !isByPointer;
   return key.startsWith('Arrow') && target.closest('[role=tablist], [role=toolbar], .tree-list') !== null;

@@ -46,6 +46,7 @@ export const timeStrings = {
     title: 'Go to a moment',
     field: (zone: string) => `Date and time (${zone})`,
     go: 'Go',
+    future: 'This time is in the future: there are no samples yet.',
   },
 
   time: {

@@ -50,8 +50,8 @@ export function TreeNodeHead({ node, count }: { node: NodeEntry; count: number }
 /** Without a connection nobody knows whether the nodes are still there. */
 function nodeState({ state, replay }: NodeEntry): { readonly tone: Tone; readonly word: string } {
   if (!isConnected.value) return { tone: 'idle', word: states.lost };
-  if (state !== 'online') return { tone: 'bad', word: strings.nodeState(state) };
-  return replay ? { tone: 'idle', word: words.replay } : { tone: 'good', word: strings.nodeState(state) };
+  if (state !== 'online') return { tone: 'bad', word: states.offline };
+  return replay ? { tone: 'idle', word: states.replay } : { tone: 'good', word: words.online };
 }
 
 /** The DACs between the node and this one. */

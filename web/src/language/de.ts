@@ -203,7 +203,7 @@ export const de: Translation = {
     importFile: 'Datei öffnen',
     reset: 'Layout zurücksetzen',
     inDac: 'Für alle Benutzer im DAC gespeichert',
-    kept: 'Der DAC behält sie über einen Neustart nur mit einem Ordner dafür: doors.layouts_dir in oasis.toml.',
+    kept: 'Ohne doors.layouts_dir in oasis.toml löscht ein Neustart des DAC sie.',
     name: 'Name des Dashboards',
     save: 'Speichern',
     saveTip: 'Dieses Dashboard für alle Benutzer speichern',
@@ -219,7 +219,6 @@ export const de: Translation = {
     forAnyLike: (node) => `Für jeden Knoten wie ${node}`,
     history: 'Verlauf',
     revision: (revision) => `Version ${revision}`,
-    shown: 'gezeigt',
     look: 'Ansehen',
     lookTip: (revision) => `Version ${revision} zeigen, ohne sie zu speichern`,
     restore: 'Wiederherstellen',
@@ -228,7 +227,7 @@ export const de: Translation = {
     file: 'als Datei geändert',
     conflict: (name) => `${name} wurde nicht gespeichert`,
     savedBy: (revision, by, time) =>
-      `Der DAC hat inzwischen Version ${revision} (${by}, ${time}). Wenn Sie Ihres darüber speichern, bleibt sie im Verlauf; wenn Sie sie öffnen, gehen Ihre Änderungen verloren.`,
+      `Der DAC hat inzwischen Version ${revision} (${by}, ${time}). Speichern Sie Ihres darüber, bleibt sie im Verlauf; öffnen Sie sie, sind Ihre Änderungen verloren.`,
     replace: 'Meines darüber speichern',
     openTheirs: 'Das andere öffnen',
     missing: (name) => `Es gibt kein Dashboard ${name}, das gezeigt werden kann`,
@@ -252,7 +251,6 @@ export const de: Translation = {
     connecting: 'Verbindet',
     connected: 'Verbunden',
     reconnecting: 'Verbindet neu',
-    label: 'Verbindung',
     door: 'Tür',
     doors: {
       websocket: 'WebSocket oasis.v1',
@@ -302,11 +300,9 @@ export const de: Translation = {
   tree: {
     title: 'Instanzen',
     filter: 'Name, Typ, Metrik oder Etikett',
-    filterShort: 'Filtern',
     fleet: 'Flotte',
     fleetTip: (nodes: number) =>
       `Alle ${nodes} Knoten auf einen Blick: Zustand, Alter, Verlust, Alarme, Messwerte`,
-    clear: 'Filter leeren',
     watched: (watched, all) => `${watched} von ${all} beobachtet`,
     nothing: 'Noch hat sich kein Knoten angemeldet.',
     nothingHint: 'Starten Sie einen Knoten auf einem Rechner, der diesen DAC erreicht:',
@@ -329,7 +325,7 @@ export const de: Translation = {
       measured === undefined
         ? `${dac}: Uhr noch nicht gemessen`
         : `${dac}: Uhr ${measured[0] < 0 ? '\u2212' : '+'}${Math.abs(measured[0]).toFixed(2)} ms, Laufzeit ${measured[1].toFixed(2)} ms`,
-    replay: 'Wiedergabe',
+    online: 'Online',
     gone: (nodes) =>
       nodes === 1
         ? '1 Knoten seit über einer Stunde offline'
@@ -343,14 +339,11 @@ export const de: Translation = {
       (budget === undefined ? '' : ` Erlaubt sind ${budget}.`),
   },
 
-  nodeState: (state) => (state === 'online' ? 'Online' : state === 'offline' ? 'Offline' : state),
-
   main: {
     label: 'Beobachtete Instanzen',
     emptyTitle: 'Keine Instanz wird beobachtet',
     emptyText: 'Wählen Sie eine Instanz in der Liste, um ihre Werte hier zu sehen.',
     loadingTitle: 'Verbindung zum DAC',
-    loadingText: 'Instanzen erscheinen hier, sobald er antwortet.',
     noNodesTitle: 'Warten auf einen Knoten',
     noNodesText: 'Der DAC läuft, aber noch hat sich kein Knoten angemeldet.',
   },
@@ -387,7 +380,7 @@ export const de: Translation = {
       stopped: 'Der Knoten ist verbunden, aber seit 2,5 Abständen und einer Sekunde kam kein Messwert.',
       replay: 'Eine Aufzeichnung wird wiedergegeben.',
       lagging:
-        'Messwerte kommen lange nach der Messung an: die Seite empfängt noch Vergangenes vom DAC, oder der Knoten sendet einen Rückstand.',
+        'Messwerte kommen lange nach der Messung an: Vergangenes vom DAC, oder ein Rückstand des Knotens.',
       live: 'Messwerte kommen, oder es ist keiner fällig.',
     },
     probeState: (state) => `Zustand der Sonde ${state}`,
@@ -444,7 +437,6 @@ export const de: Translation = {
     aboutColumn: 'Skaliert',
     rateCell: (rate) => `${rate} /s`,
     about: (scaled) => `\u2248 ${scaled}`,
-    entries: (count) => (count === 1 ? '1 Eintrag' : `${count} Einträge`),
     more: (count) => `und ${count} weitere`,
     none: 'keine',
   },

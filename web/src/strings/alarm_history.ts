@@ -69,7 +69,6 @@ export const historyStrings = spoken('alarmHistory', {
     anySeverity: 'Any severity',
     time: 'Time',
     times: { all: 'All times', shown: 'The time of the charts' },
-    show: 'Show',
     exact: 'The whole name',
     none: 'No entry matches.',
     older: 'Show older entries',

@@ -78,7 +78,6 @@ export const alarmListStrings = spoken('alarmList', {
     destinations: 'Notifications',
     destinationsTip: 'Who is notified of alarms, whether that works, and a test',
 
-    limit: (value: string, limit: string) => `${value} \u2192 limit ${limit}`,
     since: (age: string) => `for ${age}`,
     ended: (age: string) => `cleared ${age} ago`,
     why: 'Why?',

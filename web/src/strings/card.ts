@@ -30,8 +30,7 @@ export const cardStrings = {
       armed: 'The flight recorder waits for a trigger. Samples that it keeps back do not count as loss.',
       stopped: 'The node is connected, but no sample has come for 2.5 intervals and a second.',
       replay: 'A recording is being played back.',
-      lagging:
-        'Samples arrive long after they were taken: the page still receives the past from the DAC, or the node sends a backlog.',
+      lagging: 'Samples arrive long after they were taken: the past from the DAC, or a backlog of the node.',
       live: 'Samples come, or none is due.',
     },
     probeState: (state: number) => `Probe state ${state}`,
@@ -88,7 +87,6 @@ export const cardStrings = {
     aboutColumn: 'Scaled',
     rateCell: (rate: string) => `${rate} /s`,
     about: (scaled: string) => `\u2248 ${scaled}`,
-    entries: (count: number) => (count === 1 ? '1 entry' : `${count} entries`),
     more: (count: number) => `and ${count} more`,
     none: 'none',
   },

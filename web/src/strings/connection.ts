@@ -20,7 +20,6 @@ export const connectionStrings = {
     connecting: 'Connecting',
     connected: 'Connected',
     reconnecting: 'Reconnecting',
-    label: 'Connection',
     door: 'Door',
     doors: {
       websocket: 'WebSocket oasis.v1',

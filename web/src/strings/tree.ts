@@ -3,8 +3,6 @@ export const treeStrings = {
   tree: {
     title: 'Instances',
     filter: 'Name, type, metric or label',
-    filterShort: 'Filter',
-    clear: 'Clear the filter',
     fleet: 'Fleet',
     fleetTip: (nodes: number) => `Show all ${nodes} nodes at a glance: state, age, loss, alarms, metrics`,
     watched: (watched: number, all: number) => `${watched} of ${all} watched`,
@@ -30,7 +28,7 @@ export const treeStrings = {
       measured === undefined
         ? `${dac}: clock not measured yet`
         : `${dac}: clock ${measured[0] < 0 ? '\u2212' : '+'}${Math.abs(measured[0]).toFixed(2)} ms, round trip ${measured[1].toFixed(2)} ms`,
-    replay: 'Replay',
+    online: 'Online',
     gone: (nodes: number) =>
       nodes === 1 ? '1 node offline for over an hour' : `${nodes} nodes offline for over an hour`,
     goneTip: 'Nodes that have been offline for more than an hour; the archive keeps their history',
@@ -42,14 +40,11 @@ export const treeStrings = {
       (budget === undefined ? '' : ` The budget is ${budget}.`),
   },
 
-  nodeState: (state: string) => (state === 'online' ? 'Online' : state === 'offline' ? 'Offline' : state),
-
   main: {
     label: 'Watched instances',
     emptyTitle: 'No instance is watched',
     emptyText: 'Select an instance in the list to see its live values here.',
     loadingTitle: 'Connecting to the DAC',
-    loadingText: 'Instances appear here when it answers.',
     noNodesTitle: 'Waiting for a node',
     noNodesText: 'The DAC is running, but no node has registered yet.',
   },

@@ -300,6 +300,7 @@ export const de: Translation = {
   tree: {
     title: 'Instanzen',
     filter: 'Name, Typ, Metrik oder Etikett',
+    filterShort: 'Filtern',
     fleet: 'Flotte',
     fleetTip: (nodes: number) =>
       `Alle ${nodes} Knoten auf einen Blick: Zustand, Alter, Verlust, Alarme, Messwerte`,

@@ -3,6 +3,7 @@ export const treeStrings = {
   tree: {
     title: 'Instances',
     filter: 'Name, type, metric or label',
+    filterShort: 'Filter',
     fleet: 'Fleet',
     fleetTip: (nodes: number) => `Show all ${nodes} nodes at a glance: state, age, loss, alarms, metrics`,
     watched: (watched: number, all: number) => `${watched} of ${all} watched`,

@@ -212,13 +212,29 @@ fn layouts_outlive_the_dac_in_their_directory_and_other_sites_cannot_change_them
         assert!(head.starts_with("http/1.1 403"), "{head}");
     }
     let dac = Oasis::dac(&flags);
-    let listed = get(&dac, "/api/v1/layouts")["layouts"][0].clone();
+    let all = get(&dac, "/api/v1/layouts");
+    assert_eq!(all["kept_in"], "disk");
+    let listed = &all["layouts"][0];
     assert_eq!((&listed["name"], &listed["revision"]), (&json!("night"), &json!(1)));
     assert!(listed["by"].as_str().unwrap().starts_with("http 127.0.0.1:"), "{listed}");
     assert_eq!(get(&dac, "/api/v1/layouts/night")["oasis"], "layout");
     assert_eq!(raw_with(&dac, "DELETE /api/v1/layouts/night", "").0, 204);
     assert_eq!(raw_with(&dac, "DELETE /api/v1/layouts/night", "").0, 404);
     assert_eq!(fs::read_dir(&kept).unwrap().count(), 0);
+}
+
+#[test]
+fn layouts_outlive_a_dac_that_has_an_archive() {
+    let directory = tempfile::tempdir().unwrap();
+    let archive = directory.path().join("archive");
+    let flags = ["--archive", archive.to_str().unwrap()];
+    let dac = Oasis::dac(&flags);
+    assert_eq!(raw_with(&dac, "PUT /api/v1/layouts/night", r#"{"panels":[]}"#).0, 204);
+    dac.kill();
+    let dac = Oasis::dac(&flags);
+    assert_eq!(get(&dac, "/api/v1/layouts")["layouts"][0]["name"], "night");
+    let without = Oasis::dac(&[]);
+    assert_eq!(get(&without, "/api/v1/layouts"), json!({"kept_in": "memory", "layouts": []}));
 }
 
 #[test]

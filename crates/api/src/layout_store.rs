@@ -93,6 +93,11 @@ impl LayoutStore {
         Ok(Self { directory, most, most_bytes, known: Mutex::new(known) })
     }
 
+    /// Whether layouts outlive the process.
+    pub fn is_on_disk(&self) -> bool {
+        self.directory.is_some()
+    }
+
     /// The newest version of each, by name.
     pub fn list(&self) -> Vec<(String, Version)> {
         self.lock().iter().map(|(name, versions)| (name.clone(), versions.newest().clone())).collect()

@@ -20,6 +20,8 @@ use utoipa::{IntoParams, ToSchema};
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Layouts {
+    /// Whether they outlive the process: "disk" or "memory".
+    kept_in: &'static str,
     layouts: Vec<LayoutView>,
 }
 
@@ -69,7 +71,8 @@ pub struct VersionQuery {
 #[utoipa::path(get, path = "/api/v1/layouts", responses((status = 200, body = Layouts)))]
 pub async fn list(State(api): State<Api>, Extension(caller): Extension<Caller>) -> Json<Layouts> {
     let view = |(name, version)| LayoutView { name, version: VersionView::new(&version, &caller) };
-    Json(Layouts { layouts: api.layouts.list().into_iter().map(view).collect() })
+    let kept_in = if api.layouts.is_on_disk() { "disk" } else { "memory" };
+    Json(Layouts { kept_in, layouts: api.layouts.list().into_iter().map(view).collect() })
 }
 
 /// A saved layout. `ETag` is its revision.

@@ -74,7 +74,7 @@ pub struct DoorsConfig {
     pub flush_ms: u64,
     /// Limit for unsent bytes of one WebSocket in the system's send buffer; more stays in the topic log.
     pub send_buffer_bytes: usize,
-    /// Directory where layouts of the page are kept, made if it is not there; empty: in memory, until the process ends.
+    /// Directory where layouts of the page are kept, made if it is not there; empty: beside the archive, and without one in memory until the process ends.
     pub layouts_dir: String,
     /// Layouts that can be saved.
     pub max_layouts: usize,

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { authorOf } from '../dashboards/author.ts';
 import { deleteDashboard, openDashboard, saveDashboard } from '../dashboards/open.ts';
 import { formatDay } from '../format/time.ts';
-import { dacLayouts, listLayouts } from '../state/dac_layouts.ts';
+import { dacLayouts, endWithDac, listLayouts } from '../state/dac_layouts.ts';
 import { conflict, dashboard } from '../state/dashboard.ts';
 import { openDialog } from '../state/dialogs.ts';
 import { shownTargets } from '../state/panels.ts';
@@ -28,7 +28,7 @@ export function DacLayouts() {
       <Conflict attempt={attempt} />
       <section class="dac-layouts" aria-label={words.inDac}>
         <h3>{words.inDac}</h3>
-        <p class="hint">{words.kept}</p>
+        {endWithDac.value && <p class="hint">{words.kept}</p>}
         <SaveForm attempt={attempt} />
         <p class="form-problem" role="status" data-testid="layout-problem">
           {problem.value || '\u00a0'}

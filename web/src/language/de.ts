@@ -203,7 +203,7 @@ export const de: Translation = {
     importFile: 'Datei öffnen',
     reset: 'Layout zurücksetzen',
     inDac: 'Für alle Benutzer im DAC gespeichert',
-    kept: 'Ohne doors.layouts_dir in oasis.toml löscht ein Neustart des DAC sie.',
+    kept: 'Ein Neustart des DAC löscht sie: er hat kein Archiv und kein doors.layouts_dir in oasis.toml.',
     name: 'Name des Dashboards',
     save: 'Speichern',
     saveTip: 'Dieses Dashboard für alle Benutzer speichern',

@@ -16,10 +16,14 @@ export interface DacVersion {
 export type DacLayout = DacVersion & { readonly name: string };
 
 export const dacLayouts = signal<readonly DacLayout[]>([]);
+/** Whether dashboards end with the DAC. */
+export const endWithDac = signal(false);
 
 export async function listLayouts(): Promise<void> {
   const answer = await ask('GET', 'layouts');
-  dacLayouts.value = listOf(isFields(answer) ? answer.layouts : undefined).flatMap((entry) =>
+  const { kept_in, layouts } = isFields(answer) ? answer : {};
+  endWithDac.value = kept_in === 'memory';
+  dacLayouts.value = listOf(layouts).flatMap((entry) =>
     typeof entry.name === 'string' ? { ...versionIn(entry), name: entry.name } : [],
   );
 }

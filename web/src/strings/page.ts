@@ -70,7 +70,7 @@ export const pageStrings = {
     importFile: 'Open a file',
     reset: 'Reset layout',
     inDac: 'Saved in the DAC for all users',
-    kept: 'Without doors.layouts_dir in oasis.toml, a restart of the DAC deletes them.',
+    kept: 'A restart of the DAC deletes them: it has no archive, and no doors.layouts_dir in oasis.toml.',
     name: 'Name of the dashboard',
     save: 'Save',
     saveTip: 'Save this dashboard for all users',

@@ -60,7 +60,6 @@ impl Parts {
     /// If the file cannot be read.
     pub fn of(config: &Config, file: Option<&Path>) -> anyhow::Result<Self> {
         let mut parts = Self::default();
-        let folder = |path: &str| Source::Folder(path.into());
         if let Some(access) = config.access.folder() {
             parts.add("access/directory", "access", Source::Folder(access));
         }
@@ -70,7 +69,9 @@ impl Parts {
         if let Some(settings) = config.settings_directory() {
             parts.add("channel/settings_dir", "settings", Source::Folder(settings));
         }
-        parts.add("doors/layouts_dir", "layouts", folder(&config.doors.layouts_dir));
+        if let Some(layouts) = config.layouts_directory() {
+            parts.add("doors/layouts_dir", "layouts", Source::Folder(layouts.into()));
+        }
         let ca = PathBuf::from(&config.tls.ca_directory);
         parts.add("tls/ca_directory", "ca", Source::Folder(ca));
         parts.add_rules(config);

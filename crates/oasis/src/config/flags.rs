@@ -110,20 +110,24 @@ impl Config {
 
     /// Where a DAC keeps labels and settings of nodes: beside the archive, unless the configuration says where; none if neither says so.
     pub fn settings_directory(&self) -> Option<PathBuf> {
-        let archive = self.archive.directory.trim_end_matches('/');
-        match (&*self.channel.settings_dir, archive) {
-            ("", "") => None,
-            ("", archive) => Some(format!("{archive}-settings").into()),
-            (directory, _) => Some(directory.into()),
-        }
+        self.beside_the_archive(&self.channel.settings_dir, "settings").map(PathBuf::from)
+    }
+
+    /// Where a DAC keeps the dashboards of its page; as [`Self::settings_directory`].
+    pub fn layouts_directory(&self) -> Option<String> {
+        self.beside_the_archive(&self.doors.layouts_dir, "layouts")
     }
 
     /// Where a DAC with rules keeps their state; none if neither the configuration nor an archive says so.
     pub fn rules_directory(&self) -> Option<String> {
+        self.beside_the_archive(&self.rules.directory, "rules")
+    }
+
+    fn beside_the_archive(&self, configured: &str, what: &str) -> Option<String> {
         let archive = self.archive.directory.trim_end_matches('/');
-        match (&*self.rules.directory, archive) {
+        match (configured, archive) {
             ("", "") => None,
-            ("", archive) => Some(format!("{archive}-rules")),
+            ("", archive) => Some(format!("{archive}-{what}")),
             (directory, _) => Some(directory.to_owned()),
         }
     }
@@ -200,6 +204,16 @@ mod tests {
         let mut without = Config::default();
         without.place_rules().unwrap();
         assert_eq!(without.rules.directory, "", "no rules, no state");
+    }
+
+    #[test]
+    fn dashboards_lie_beside_the_archive() {
+        let mut config = Config::default();
+        assert_eq!(config.layouts_directory(), None);
+        config.archive.directory = "/data/samples".into();
+        assert_eq!(config.layouts_directory().as_deref(), Some("/data/samples-layouts"));
+        config.doors.layouts_dir = "/layouts".into();
+        assert_eq!(config.layouts_directory().as_deref(), Some("/layouts"));
     }
 
     #[test]

@@ -131,6 +131,7 @@ impl RunningDac {
         }
         let mut handlers = config.handlers()?;
         config.place_rules()?;
+        config.doors.layouts_dir = config.layouts_directory().unwrap_or_default();
         config.rules.name_node(&config.tem.name);
         let destinations = config.notify.destinations().context("in the section [notify]")?;
         let rules = rules::open(&config.rules)?;

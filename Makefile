@@ -57,10 +57,11 @@ help: ## Show this list
 
 ##@ Build and run
 
-run: build ## Build everything and start OASIS: http://127.0.0.1:7070
-	./target/release/oasis up
+run: page ## Build everything quickly and start OASIS: http://127.0.0.1:7070
+	cargo build --profile quick --locked -p oasis --features arrow
+	./target/quick/oasis up
 
-build: page ## Build the release binary with its page: target/release/oasis
+build: page ## Build the fully optimized binary with its page: target/release/oasis
 	cargo build --release --locked -p oasis --features arrow
 
 page: web/dist/index.html ## Build the page that goes into the binary
@@ -151,11 +152,11 @@ test-windows: windows-tools ## C99 node: memory and processors of a Windows host
 test-oracles: target/venv-oracles/installed promtool ## Rules beside RTAMT, RTLola and promtool: 300 random cases of each
 	cargo test $(ORACLES)
 
-# Not yet part of `make test`.
+# No part of `make test`: a build with other features.
 test-nats: page nats-server ## Rust: NATS, with a real nats-server
 	cargo test --locked --workspace --features oasis/nats --test end_to_end -- nats::
 
-# Not yet part of `make test`.
+# No part of `make test`: a build with other features.
 test-dds: page cyclonedds ## Rust: DDS, with programs of a real CycloneDDS
 	cargo test --locked --package oasis-channel --package oasis-dds --features oasis-channel/carried,oasis-dds/participant
 	cargo test --locked --workspace --features oasis/dds --test end_to_end -- dds::

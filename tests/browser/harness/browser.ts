@@ -79,7 +79,7 @@ export class Visit {
   }
 
   card(instance: string): Locator {
-    return this.page.locator(`[data-testid=card][data-instance=${JSON.stringify(instance)}]`);
+    return this.page.locator(cardOf(instance));
   }
 
   /** A part of a card by its `data-testid`. */
@@ -89,17 +89,19 @@ export class Visit {
 
   /** Waits until the sequence number of an instance has changed `times` times. */
   async seesSamples(instance: string, times: number, timeout = LOADED_MS): Promise<void> {
-    const cell = await this.part(instance, 'sequence').elementHandle({ timeout });
+    await this.part(instance, 'sequence').first().waitFor({ timeout });
     await this.page.waitForFunction(
-      ([element, wanted]) => {
-        const watched = element as HTMLElement & { seen?: Set<string> };
+      ([selector, wanted]) => {
+        // Looked for each time: a card may be replaced meanwhile.
+        const watched = document.querySelector(selector) as (HTMLElement & { seen?: Set<string> }) | null;
+        if (!watched) return false;
         watched.seen ??= new Set();
         if (/\d/.test(watched.textContent ?? '')) watched.seen.add(watched.textContent ?? '');
         if (watched.seen.size <= wanted) return false;
         delete watched.seen;
         return true;
       },
-      [cell, times] as const,
+      [`${cardOf(instance)} [data-testid=sequence]`, times] as const,
       { timeout, polling: 'raf' },
     );
   }
@@ -116,4 +118,9 @@ export class Visit {
   async close(): Promise<void> {
     await this.page.context().close();
   }
+}
+
+/** Finds the card of an instance. */
+function cardOf(instance: string): string {
+  return `[data-testid=card][data-instance=${JSON.stringify(instance)}]`;
 }

@@ -27,7 +27,7 @@ export function NameText({ name, marked = [] }: { name: string; marked?: Ranges 
 export function TargetText({ target }: { target: Target }) {
   return (
     <span class="target-name" title={`${target.instance} (${target.node})`}>
-      <NameText name={target.instance} />
+      <NameText name={target.instance} />{' '}
       <span class="ledger-node">
         <NameText name={target.node} />
       </span>

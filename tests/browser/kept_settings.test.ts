@@ -66,9 +66,11 @@ it('keeps a rate over a reload, a new run of the node and a killed DAC, and rese
 
   const at = { listen: dac.listen, channel: dac.channel };
   await dac.kill();
-  dac = await startDac(at);
   await plant.kill();
+  dac = await startDac(at);
   plant = await startNode('plant');
+  // Until then the page shows what it knew before.
+  await card().getByText('the DAC restarted').waitFor();
   await expect.poll(() => line('rate').getAttribute('data-state'), { timeout: 20_000 }).toBe('applied');
   await expect.poll(() => card().getByTestId('hertz').textContent()).toBe('of 10 Hz set');
 

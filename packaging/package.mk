@@ -12,9 +12,11 @@ PACKAGE_GLIBC := 2.28
 PACKAGE_FEATURES ?= arrow
 PACKAGE_TARGET := $(PACKAGE_ARCH)-unknown-linux-gnu
 PACKAGE_TREE := target/package/$(PACKAGE_ARCH)/tree
-PACKAGE_PROGRAM := target/$(PACKAGE_TARGET)/release/oasis
+PACKAGE_PROGRAM := target/$(PACKAGE_TARGET)/packaged/oasis
 CYCLONEDX_VERSION := 0.5.9
 CYCLONEDX := target/tools/bin/cargo-cyclonedx
+ABOUT_VERSION := 0.9.3
+ABOUT := target/tools/bin/cargo-about
 
 # Files get the time of the commit, so that the same commit makes the same packages. A tarball of sources has neither.
 export SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),$(shell stat -c %Y Cargo.toml))
@@ -31,11 +33,12 @@ package: ## Make everything that a release has, with checksums, bill of material
 	$(MAKE) package-sums
 
 # What is installed, as a tree that all packages are made of.
-package-files: page target/venv-package/installed
+package-files: page target/venv-package/installed $(ABOUT)
 	@rustup target list --installed 2>/dev/null | grep -qx $(PACKAGE_TARGET) || rustup target add $(PACKAGE_TARGET)
 	PATH="$(CURDIR)/target/venv-package/bin:$$PATH" RUSTFLAGS="$(PACKAGE_PATHS)" $(if $(PACKAGE_COMMIT),OASIS_COMMIT=$(PACKAGE_COMMIT)) \
-	  cargo zigbuild --release --locked -p oasis --features $(PACKAGE_FEATURES) --target $(PACKAGE_TARGET).$(PACKAGE_GLIBC)
+	  cargo zigbuild --profile packaged --locked -p oasis --features $(PACKAGE_FEATURES) --target $(PACKAGE_TARGET).$(PACKAGE_GLIBC)
 	packaging/tree $(PACKAGE_PROGRAM) $(PACKAGE_ARCH) $(PACKAGE_TREE)
+	packaging/licenses $(ABOUT) oasis $(PACKAGE_FEATURES) $(PACKAGE_TREE)/usr/share/oasis/licenses.txt
 	packaging/tests/program $(PACKAGE_TREE)/usr/bin/oasis $(PACKAGE_GLIBC)
 
 package-binary: package-files ## The program as a tarball, for any Linux with glibc 2.28
@@ -70,6 +73,9 @@ target/venv-package/installed: packaging/requirements.txt
 	target/venv-package/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
-# Three minutes of processor time, once.
+# A few minutes of processor time each, once. Without optimizations, cargo-about needs a quarter of an hour to read all licenses.
+$(ABOUT):
+	cargo install --quiet --locked --root target/tools --features cli cargo-about@$(ABOUT_VERSION)
+
 $(CYCLONEDX):
 	cargo install --quiet --debug --locked --root target/tools cargo-cyclonedx@$(CYCLONEDX_VERSION)

@@ -4,7 +4,7 @@
 
 package-sdks: package-c package-wheel package-npm package-crates package-java package-go ## Build every package for programmers
 
-package-c: target/venv-package/sdks ## C and C++: libraries, headers, CMake and pkg-config
+package-c: target/venv-package/sdks $(ABOUT) ## C and C++: libraries, headers, CMake and pkg-config
 	packaging/sdks/c.sh
 
 package-wheel: target/venv-package/sdks ## Python: the wheel and the source distribution

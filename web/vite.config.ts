@@ -8,6 +8,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: true,
+    // The licenses of what is bundled ask that their texts come with it.
+    license: { fileName: 'licenses.md' },
     rolldownOptions: {
       input: { index: 'index.html', scout: 'src/scout/scout.ts' },
       output: {

@@ -22,5 +22,6 @@ cmake -S sdk/cpp -B "$work/build" "-DOASIS_LIBRARY_DIR=$PWD/$libraries" >/dev/nu
 # Without the program oasis, which has packages of its own.
 cmake --install "$work/build" --prefix "$work/$name" --component Unspecified >/dev/null
 install -D -m 644 -t "$work/$name/share/doc/oasis" LICENSE docs/sdk/c.md docs/sdk/cpp.md
+packaging/licenses target/tools/bin/cargo-about c-abi "" "$work/$name/share/doc/oasis/licenses.txt"
 tar --create --gzip --file "dist/$name.tar.gz" --owner=0 --group=0 --sort=name --directory "$work" "$name"
 echo "dist/$name.tar.gz"

@@ -1,6 +1,6 @@
 //! The OpenAPI document, and the headers of every response.
 
-use crate::harness::{Oasis, PATIENCE, eventually, get, ledger, post};
+use crate::harness::{Oasis, PATIENCE, eventually, get, ledger, oasis, post};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -235,6 +235,18 @@ fn layouts_outlive_a_dac_that_has_an_archive() {
     assert_eq!(get(&dac, "/api/v1/layouts")["layouts"][0]["name"], "night");
     let without = Oasis::dac(&[]);
     assert_eq!(get(&without, "/api/v1/layouts"), json!({"kept_in": "memory", "layouts": []}));
+}
+
+#[test]
+fn a_place_that_can_have_no_layouts_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let archive = directory.path().join("archive");
+    fs::write(directory.path().join("archive-layouts"), "a file").unwrap();
+    let ports = ["--listen", "127.0.0.1:0", "--channel-listen", "127.0.0.1:0"];
+    let output = oasis().arg("dac").args(ports).arg("--archive").arg(&archive).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    assert!(said.contains("archive-layouts") && said.contains("doors.layouts_dir"), "{said}");
 }
 
 #[test]

@@ -180,12 +180,18 @@ impl RunningDac {
         let handlers = recorder.into_iter().chain(handlers).collect();
         let handlers = Arc::new(Supervisor::new(dac.clone(), stored, handlers));
         let names = config.doors.allowed_hosts.clone();
+        let layouts = config.doors.layouts_dir.clone();
         let doors = Doors::with_permissions(dac.clone(), config.doors, archived, permissions)?;
         restore_commands(&doors.permissions, &dac);
         let doors = doors.with_tls(tls.clone());
         let security = Security { tls: tls.clone(), guard: Some(doors.permissions.clone()) };
         let own_tem = Arc::new(Tem::default());
-        let api = Api::new(doors, handlers.clone())?.enrolling(enrollment).with_openid(openid);
+        let api = Api::new(doors, handlers.clone()).with_context(|| {
+            format!(
+                "cannot use {layouts} for dashboards (doors.layouts_dir; otherwise beside the archive, --archive DIR)"
+            )
+        })?;
+        let api = api.enrolling(enrollment).with_openid(openid);
         let rules_state = rules.as_ref().map(|rules| rules.handler.rules_state());
         let alarms = rules.as_ref().map(|rules| rules.alarms.clone());
         let api = api.with_tem(own_tem.clone()).with_rules(rules_state).with_alarms(alarms.clone());

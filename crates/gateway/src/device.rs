@@ -74,7 +74,7 @@ struct Accepted {
     kinds: Vec<AnnouncedInstance>,
 }
 
-/// A session that begins with its first frame.
+/// A session that begins with the first frame of it that comes.
 struct Offered {
     session: u32,
     /// The last announcement that it answers.
@@ -141,7 +141,9 @@ impl Device {
     }
 
     /// Handles an announcement. Appends frames for the device to `out`.
-    pub fn announce(&mut self, announce: Announce, now: Moment, out: &mut Vec<u8>) {
+    pub fn announce(&mut self, announce: Announce, now: Moment, stats: &LineStats, out: &mut Vec<u8>) {
+        // The device has taken the session that was offered: only what it sent in it was lost.
+        self.begin_if_offered(announce.session, now, stats);
         self.hear(now);
         let is_same = self.asking.as_ref().is_some_and(|asking| asking.announce == announce);
         if !is_same {
@@ -166,11 +168,7 @@ impl Device {
             self.hear(now);
             return self.schema(piece, now, out);
         }
-        if let Some(offered) = self.offered.take_if(|offered| offered.session == frame.session)
-            && let Err(error) = self.begin_offered(offered, now, stats)
-        {
-            self.log_failure(&error);
-        }
+        self.begin_if_offered(frame.session, now, stats);
         if self.accepted.as_ref().is_none_or(|accepted| accepted.session != frame.session) {
             return Err(Refused::OtherSession);
         }
@@ -360,7 +358,16 @@ impl Device {
         session
     }
 
-    /// Begins the session that was offered, because its first frame has come. The present one ends.
+    /// Begins this session if it was offered.
+    fn begin_if_offered(&mut self, session: u32, now: Moment, stats: &LineStats) {
+        if let Some(offered) = self.offered.take_if(|offered| offered.session == session)
+            && let Err(error) = self.begin_offered(offered, now, stats)
+        {
+            self.log_failure(&error);
+        }
+    }
+
+    /// Begins the session that was offered, because a frame of it has come. The present one ends.
     fn begin_offered(&mut self, offered: Offered, now: Moment, stats: &LineStats) -> Result<(), NodeError> {
         let Offered { session, announce, types } = offered;
         let current = self.current();

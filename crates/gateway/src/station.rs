@@ -144,7 +144,7 @@ impl Station {
                 match self.registry.claim(&announce.name, caller, now.steady) {
                     Ok(device) => {
                         self.hear(&announce.name, &device, peer, frame.number);
-                        lock(&device).announce(announce, now, &mut bytes);
+                        lock(&device).announce(announce, now, &self.stats, &mut bytes);
                     }
                     Err(error) => self.refuse(&format!("device {:?}: {error}", announce.name), now.steady),
                 }

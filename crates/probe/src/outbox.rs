@@ -63,7 +63,7 @@ pub struct OutboxState {
     pub has_waited: bool,
     /// Why the DAC that answered last, or what answered in its place, has refused the node. None once a DAC has taken it.
     pub refused: Option<Failure>,
-    /// The node has said goodbye over the last connection: everything is sent, its counters too.
+    /// The node says goodbye over the last connection, or has said it: everything is sent, its counters too.
     pub has_left: bool,
     /// Whether a DAC has taken the node.
     pub was_taken: bool,

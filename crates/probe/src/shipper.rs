@@ -377,14 +377,18 @@ fn ship(
         if shipment.tells_of_drops || ping_due || done || begins_to_close {
             control.push(NodeMessage::Counters { instances: held.counters() });
         }
+        // Under the lock under which the counters were read: what is noted from here on needs another connection.
+        held.has_left = done;
         drop(held);
 
         if done {
             let reason = if has_drained { "drain" } else { "shutdown" };
             control.push(NodeMessage::Goodbye { reason: reason.into() });
-            sender.send(&control, &[])?;
-            outbox.with(|held| held.has_left = true);
-            return Ok(());
+            let said = sender.send(&control, &[]);
+            if said.is_err() {
+                outbox.with(|held| held.has_left = false);
+            }
+            return said;
         }
         if ping_due {
             time.settle();

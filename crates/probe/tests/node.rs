@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
+#[path = "node/forwarded.rs"]
+mod forwarded;
 #[path = "node/recorder.rs"]
 mod recorder;
 

@@ -58,7 +58,7 @@ pub fn batches(input: &[u8]) -> usize {
         let session = [0, device.session(), 7][usize::from(session % 3)];
         let frame = Frame { kind, number: 0, session, body };
         match parse(&frame) {
-            Ok(FromDevice::Announce(announce)) => device.announce(announce, now, &mut out),
+            Ok(FromDevice::Announce(announce)) => device.announce(announce, now, &stats, &mut out),
             Ok(message) => drop(device.receive(&frame, message, now, &stats, &mut out)),
             Err(_) => {}
         }

@@ -120,7 +120,7 @@ impl Bench {
 
     fn announce(&mut self, announce: Announce) -> Said {
         let mut out = Vec::new();
-        self.device.announce(announce, self.now, &mut out);
+        self.device.announce(announce, self.now, &self.stats, &mut out);
         said(&out)
     }
 
@@ -277,6 +277,28 @@ fn a_restart_with_its_memory_ends_the_session_with_its_counts() {
     let secrets: Vec<_> = bench.node.seen().sessions.iter().map(|session| session.secret.run()).collect();
     assert_ne!(secrets[0], secrets[1]);
     assert_eq!((bench.stats.restarts.into_inner(), bench.stats.unknown_restarts.into_inner()), (1, 0));
+}
+
+#[test]
+fn a_session_of_which_no_frame_came_ends_with_its_counts_too() {
+    let mut bench = Bench::new();
+    let first = bench.accept(announcement(0, true, 1, 0));
+    let second = bench.offer(announcement(first, true, 2, 41));
+    // The device has accepted it. What it sent was lost, and it starts again.
+    let third = bench.offer(announcement(second, true, 3, 50));
+    assert_eq!(bench.node.ended(), (41, 2));
+    bench.counters(third, 0, 0).unwrap();
+    assert_eq!(bench.node.ended(), (50, 3));
+    assert_eq!((bench.stats.restarts.into_inner(), bench.stats.unknown_restarts.into_inner()), (2, 0));
+}
+
+#[test]
+fn a_device_goes_on_with_an_offered_session_of_which_no_frame_came() {
+    let mut bench = Bench::new();
+    let offered = bench.offer(announcement(0, true, 1, 0));
+    assert_eq!(bench.offer(announcement(offered, false, 1, 0)), offered);
+    assert_eq!(bench.node.ended(), (0, 1));
+    assert_eq!(bench.stats.unknown_restarts.into_inner(), 0);
 }
 
 #[test]

@@ -324,7 +324,7 @@ async fn websocket_or_page(doors: State<Doors>, peer: ConnectInfo<SocketAddr>, r
     if request.headers().contains_key(header::UPGRADE) {
         return oasis_doors::upgrade(doors, peer, request).await;
     }
-    page::index()
+    page::index(request.headers())
 }
 
 /// All paths below `/api/v1`, and those that tools expect at the root, each with what its caller needs.

@@ -7,7 +7,7 @@ use crate::{Api, page};
 use axum::{
     Json,
     extract::State,
-    http::{HeaderValue, header},
+    http::{HeaderMap, HeaderValue, header},
     response::{IntoResponse, Response},
 };
 use oasis_doors::{MAX_ORIGINS, PageOrigin, connecting_policy};
@@ -44,7 +44,7 @@ pub async fn list(State(api): State<Api>) -> Json<OtherPages> {
 /// The script that asks them whether they work; its `Content-Security-Policy` lets it connect to them alone.
 #[utoipa::path(get, path = "/api/v1/other-pages/scout.js",
     responses((status = 200, body = String, content_type = "text/javascript")))]
-pub async fn scout(State(api): State<Api>) -> Response {
+pub async fn scout(State(api): State<Api>, asked: HeaderMap) -> Response {
     let places = places(&api);
     let policy = connecting_policy(places.iter().map(|place| &place.address));
     // A script that is kept would have an old policy.
@@ -52,7 +52,7 @@ pub async fn scout(State(api): State<Api>) -> Response {
         (header::CONTENT_SECURITY_POLICY, policy),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    (headers, page::file(SCOUT)).into_response()
+    (headers, page::file(SCOUT, &asked)).into_response()
 }
 
 fn places(api: &Api) -> Vec<Place> {

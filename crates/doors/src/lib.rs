@@ -81,6 +81,7 @@
 //! ```
 
 mod body;
+mod coding;
 mod config;
 pub mod delta;
 mod doors;
@@ -106,6 +107,7 @@ pub(crate) mod text;
 pub mod view;
 mod websocket;
 
+pub use coding::Coding;
 pub use config::DoorsConfig;
 pub use doors::Doors;
 pub use fleet::{AlarmsByInstance, StandingAlarms};

@@ -3,10 +3,10 @@
 use super::{
     STALL, Visit, json,
     output::Output,
-    query::{Coding, Positions},
+    query::Positions,
     reader::{Message, Reader},
 };
-use crate::{Doors, permissions::Caller};
+use crate::{Doors, coding::Coding, permissions::Caller};
 use axum::{
     body::Body,
     http::{HeaderMap, HeaderName, HeaderValue, header},

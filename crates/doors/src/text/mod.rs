@@ -23,6 +23,7 @@ mod zstd;
 
 use crate::{
     Doors,
+    coding::Coding,
     permissions::{Caller, READ, Requirement, Routes},
     places::{Door, Place},
     problem::Problem,
@@ -35,7 +36,7 @@ use axum::{
 };
 use oasis_access::{Ended, Verb};
 use output::Output;
-use query::{Coding, Request};
+use query::Request;
 use reader::Reader;
 use std::{net::SocketAddr, time::Duration};
 use utoipa::OpenApi;

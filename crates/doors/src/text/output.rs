@@ -1,7 +1,8 @@
 //! The bytes of one answer, compressed where the client wants that.
 
 use super::source::Source;
-use super::{gzip, json, query::Coding, zstd};
+use super::{gzip, json, zstd};
+use crate::coding::Coding;
 use crate::view::Integers;
 use bytes::{BufMut, Bytes, BytesMut};
 use oasis_dac::{EncodingId, Segment};

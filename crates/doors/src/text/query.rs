@@ -6,7 +6,7 @@ use crate::{
     problem::Problem,
     view::Integers,
 };
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use oasis_access::Verb;
 use oasis_dac::{Delivery, Options, Overflow};
 use oasis_wire::quantity::{Epoch, Position};
@@ -200,48 +200,6 @@ impl From<NotAllowed> for Problem {
     }
 }
 
-/// How an answer is compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Coding {
-    /// No compression.
-    Identity,
-    /// RFC 1952.
-    Gzip,
-    /// RFC 8878.
-    Zstd,
-}
-
-impl Coding {
-    /// The one that the client likes better (RFC 9110 12.5.3); zstd if it likes both alike.
-    pub fn accepted(headers: &HeaderMap) -> Self {
-        let all = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-        let mut best = (Self::Identity, 0.0);
-        for item in all.flat_map(|value| value.split(',')) {
-            let (name, weight) = item.split_once(';').unwrap_or((item, "q=1"));
-            let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.parse::<f32>().ok());
-            let weight = weight.unwrap_or(0.0);
-            let coding = match name.trim().to_ascii_lowercase().as_str() {
-                "gzip" => Self::Gzip,
-                "zstd" => Self::Zstd,
-                _ => continue,
-            };
-            if weight > best.1 || (weight == best.1 && weight > 0.0 && coding == Self::Zstd) {
-                best = (coding, weight);
-            }
-        }
-        best.0
-    }
-
-    /// Its name in `Content-Encoding`.
-    pub fn name(self) -> Option<&'static str> {
-        match self {
-            Self::Identity => None,
-            Self::Gzip => Some("gzip"),
-            Self::Zstd => Some("zstd"),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -338,24 +296,5 @@ mod tests {
         assert_eq!(day, times("from=2026-05-04T02:00:00%2B02:00&to=2026-05-05T00:00:00Z"));
         // A reader that resumes at a position does not begin at `from`.
         times(&format!("from=2026-05-05&to=2026-05-04&resume={EPOCH}:5"));
-    }
-
-    #[test]
-    fn compressed_as_the_client_likes_best() {
-        let coding = |value: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::ACCEPT_ENCODING, value.parse().unwrap());
-            Coding::accepted(&headers)
-        };
-        for gzip in ["gzip", "deflate, GZIP;q=0.5", "br, gzip", "zstd;q=0.5, gzip", "zstd;q=0, gzip"] {
-            assert_eq!(coding(gzip), Coding::Gzip, "{gzip}");
-        }
-        for zstd in ["zstd", "gzip, deflate, br, zstd", "gzip;q=0.5, zstd;q=0.6", "zstd;q=0.5, gzip;q=0.5"] {
-            assert_eq!(coding(zstd), Coding::Zstd, "{zstd}");
-        }
-        for no in ["identity", "gzip;q=0", "zstd;q=0", "zstd;q=x", "", "br"] {
-            assert_eq!(coding(no), Coding::Identity, "{no}");
-        }
-        assert_eq!(Coding::accepted(&HeaderMap::new()), Coding::Identity);
     }
 }

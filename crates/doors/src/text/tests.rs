@@ -1,12 +1,9 @@
 //! Readers that start and stop anywhere, on a DAC with a real session.
 
-use super::{
-    output::Output,
-    query::{Coding, Request},
-    reader::Reader,
-};
+use super::{output::Output, query::Request, reader::Reader};
 use crate::{
     Doors, DoorsConfig, ShardChoice,
+    coding::Coding,
     permissions::Caller,
     test_plant::{Plant, STEP},
 };

@@ -1,4 +1,4 @@
-//! The page is part of the binary, compressed: most browsers take it so. It has to be built first.
+//! The page and the OpenAPI document are part of the binary, compressed: most clients take them so. The page has to be built first.
 
 use flate2::{Compression, write::GzEncoder};
 use std::{
@@ -10,40 +10,50 @@ use std::{
 };
 
 const BUILT: &str = "../../web/dist";
+const DOCUMENT: &str = "../../docs/reference/openapi.json";
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed={BUILT}");
+    println!("cargo:rerun-if-changed={DOCUMENT}");
     if !Path::new(BUILT).join("index.html").exists() {
         println!("cargo:error=the page is not built: run `make page` first (it fills web/dist)");
         return Ok(());
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
+    let files = out.join("static");
     // Files of an earlier build have other names.
-    if out.join("page").exists() {
-        fs::remove_dir_all(out.join("page"))?;
+    if files.exists() {
+        fs::remove_dir_all(&files)?;
     }
     let mut paths = Vec::new();
-    compress(Path::new(BUILT), &out.join("page"), "", &mut paths)?;
+    compress_folder(Path::new(BUILT), &files, "", &mut paths)?;
+    compress(Path::new(DOCUMENT), &files.join("openapi.json"))?;
+    paths.push("openapi.json".into());
     paths.sort();
-    fs::write(out.join("page_files.rs"), table(&paths))
+    fs::write(out.join("static_files.rs"), table(&paths))
 }
 
 /// Writes the files of a folder, compressed, under their own names. Adds their paths.
-fn compress(from: &Path, to: &Path, below: &str, paths: &mut Vec<String>) -> io::Result<()> {
+fn compress_folder(from: &Path, to: &Path, below: &str, paths: &mut Vec<String>) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let name = entry.file_name().into_string().map_err(|_| io::ErrorKind::InvalidFilename)?;
         let (to, path) = (to.join(&name), format!("{below}{name}"));
         if entry.file_type()?.is_dir() {
-            compress(&entry.path(), &to, &format!("{path}/"), paths)?;
+            compress_folder(&entry.path(), &to, &format!("{path}/"), paths)?;
         } else {
-            let mut encoder = GzEncoder::new(File::create(to)?, Compression::best());
-            io::copy(&mut File::open(entry.path())?, &mut encoder)?;
-            encoder.finish()?;
+            compress(&entry.path(), &to)?;
             paths.push(path);
         }
     }
+    Ok(())
+}
+
+fn compress(from: &Path, to: &Path) -> io::Result<()> {
+    let mut encoder = GzEncoder::new(File::create(to)?, Compression::best());
+    io::copy(&mut File::open(from)?, &mut encoder)?;
+    encoder.finish()?;
     Ok(())
 }
 
@@ -52,11 +62,11 @@ fn table(paths: &[String]) -> String {
     let mut table = String::from("&[\n");
     for path in paths {
         let media = mime_guess::from_path(path).first_or_octet_stream();
-        let file = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/page/\", {path:?}))");
+        let file = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/static/\", {path:?}))");
         // Writing to a string cannot fail.
         let _ = writeln!(
             table,
-            "PageFile {{ path: {path:?}, media: {:?}, compressed: {file} }},",
+            "StaticFile {{ path: {path:?}, media: {:?}, compressed: {file} }},",
             media.as_ref()
         );
     }

@@ -3,7 +3,7 @@
 //! The policy of the page lets it ask this server alone. So the places are asked by a worker of its own, the *scout*: its script is
 //! sent with a policy that names them, and nothing else.
 
-use crate::{Api, page};
+use crate::{Api, static_files};
 use axum::{
     Json,
     extract::State,
@@ -52,7 +52,7 @@ pub async fn scout(State(api): State<Api>, asked: HeaderMap) -> Response {
         (header::CONTENT_SECURITY_POLICY, policy),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    (headers, page::file(SCOUT, &asked)).into_response()
+    (headers, static_files::answer(SCOUT, &asked)).into_response()
 }
 
 fn places(api: &Api) -> Vec<Place> {

@@ -12,6 +12,7 @@
 
 mod accounts;
 mod alarms;
+mod document;
 mod eisa;
 mod expected;
 mod headers;

@@ -140,13 +140,9 @@ test-arrow: page table-readers ## Rust: Arrow and Parquet alone, read back with 
 	cargo test $(TESTED) --test reference
 	cargo test $(TESTED) --test end_to_end -- recordings
 
-test-embedded: embedded-tools ## C99 node: under sanitizers, on a noisy line, and on bare metal under QEMU
-	$(MAKE) -C sdk/embedded test
-
-# No part of `make test`: a pump's count has differed from the DAC's once in ten runs on a busy machine.
-test-embedded-dac: page embedded-tools ## C99 node: from bare metal and noisy lines through `oasis node` to a DAC
+test-embedded: page embedded-tools ## C99 node: under sanitizers, on noisy lines, and from bare metal under QEMU to a DAC
 	$(BUILD)
-	$(MAKE) -C sdk/embedded test-dac
+	$(MAKE) -C sdk/embedded test test-dac
 
 # No part of `make test`: Wine makes its folder for a minute.
 test-windows: windows-tools ## C99 node: memory and processors of a Windows host, under Wine

@@ -345,8 +345,11 @@ pub struct Counters {
     /// Last sequence number sent: all samples up to it were received by a DAC, are in transit, or lost.
     #[serde(default)]
     pub sent: u64,
-    /// Samples dropped, by cause.
+    /// Samples dropped before the last batch that was sent, by cause.
     pub dropped: Drops,
+    /// Samples after `sent` that no batch will contain, by cause: all up to `taken`, or none. The next batch reports them again.
+    #[serde(default, skip_serializing_if = "Drops::is_empty")]
+    pub after_sent: Drops,
 }
 
 /// Samples dropped in the node, by [cause](oasis_wire::loss::Cause). On the wire the fields keep their first names.
@@ -373,27 +376,47 @@ pub struct Drops {
 }
 
 impl Drops {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns how many there are.
+    pub fn total(&self) -> u64 {
+        let Self { ring_full, spool_full, kept_back, invalid_row, not_taken, network } = *self;
+        [ring_full, spool_full, kept_back, invalid_row, not_taken, network]
+            .into_iter()
+            .fold(0, u64::saturating_add)
+    }
+
     /// Returns the smaller count of each cause.
     pub fn min(self, other: Self) -> Self {
-        Self {
-            ring_full: self.ring_full.min(other.ring_full),
-            spool_full: self.spool_full.min(other.spool_full),
-            kept_back: self.kept_back.min(other.kept_back),
-            invalid_row: self.invalid_row.min(other.invalid_row),
-            not_taken: self.not_taken.min(other.not_taken),
-            network: self.network.min(other.network),
-        }
+        self.each(other, u64::min)
     }
 
     /// Returns the larger count of each cause.
     pub fn max(self, other: Self) -> Self {
+        self.each(other, u64::max)
+    }
+
+    /// Returns the sum of each cause.
+    pub fn with(self, other: Self) -> Self {
+        self.each(other, u64::saturating_add)
+    }
+
+    /// Returns the difference of each cause, at least 0.
+    pub fn without(self, other: Self) -> Self {
+        self.each(other, u64::saturating_sub)
+    }
+
+    fn each(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
         Self {
-            ring_full: self.ring_full.max(other.ring_full),
-            spool_full: self.spool_full.max(other.spool_full),
-            kept_back: self.kept_back.max(other.kept_back),
-            invalid_row: self.invalid_row.max(other.invalid_row),
-            not_taken: self.not_taken.max(other.not_taken),
-            network: self.network.max(other.network),
+            ring_full: of(self.ring_full, other.ring_full),
+            spool_full: of(self.spool_full, other.spool_full),
+            kept_back: of(self.kept_back, other.kept_back),
+            invalid_row: of(self.invalid_row, other.invalid_row),
+            not_taken: of(self.not_taken, other.not_taken),
+            network: of(self.network, other.network),
         }
     }
 }

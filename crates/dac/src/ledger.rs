@@ -146,6 +146,9 @@ pub struct Ledger {
     /// Drops of the present run that gaps have been explained with.
     #[serde(skip)]
     attributed: Drops,
+    /// Drops after the last batch, which the next one will report.
+    #[serde(skip)]
+    dropped_last: Drops,
     /// What the archive has.
     #[serde(skip)]
     stored: Kept,
@@ -360,7 +363,8 @@ impl Ledger {
             return Verdict::Jump;
         }
         self.last_settled = Some(now);
-        self.account_for(first, dropped_before, run, now);
+        let known = mem::take(&mut self.dropped_last).total();
+        self.account_for(first, dropped_before.saturating_sub(known), run, now);
         if self.first_sequence == 0 {
             self.first_sequence = first;
         }
@@ -421,6 +425,35 @@ impl Ledger {
             self.attributed = self.attributed.max(dropped);
             self.has_baseline = true;
         }
+    }
+
+    /// Records that the node has dropped all samples after the last batch, up to this number: it has found out before there is another batch. The next batch
+    /// reports them again. Records nothing if batches are missing, or the numbers do not fit.
+    pub fn dropped_after(&mut self, sent: u64, taken: u64, dropped: Drops, now: Nanos) {
+        let (known, all) = (self.dropped_last.total(), dropped.total());
+        let is_next = all > known && sent.checked_add(known) == Some(self.last_sequence);
+        let is_all =
+            sent.checked_add(all) == Some(taken) && self.dropped_last.min(dropped) == self.dropped_last;
+        let Some(run) = self.run.filter(|_| is_next && is_all && taken <= self.highest_plausible(now)) else {
+            return;
+        };
+        let new = dropped.without(self.dropped_last);
+        let causes = [
+            (new.spool_full, Cause::SpoolFull),
+            (new.kept_back, Cause::KeptBack),
+            (new.invalid_row, Cause::InvalidRow),
+            (new.not_taken, Cause::NotTaken),
+            (new.network, Cause::Network),
+            (new.ring_full, Cause::RingFull),
+        ];
+        for (count, cause) in causes.into_iter().filter(|(count, _)| *count > 0) {
+            self.miss(self.last_sequence + 1, count, cause, run, now);
+            self.last_sequence += count;
+        }
+        self.joined_late = false;
+        self.last_settled = Some(now);
+        self.attributed = self.attributed.with(new);
+        self.dropped_last = dropped;
     }
 
     /// Samples up to this number were sent as datagrams and are lost. Returns false, and records nothing, if the number

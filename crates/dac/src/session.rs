@@ -398,6 +398,7 @@ impl NodeSession {
                 ledger.connected(counters.sent, counters.dropped, now.wall);
             }
             ledger.counters(counters.taken, counters.sent, counters.dropped);
+            ledger.dropped_after(counters.sent, counters.taken, counters.after_sent, now.wall);
             if let Some(reorders) = &mut self.reorders {
                 ledger.joined_at(counters.sent, now.wall);
                 reorders.entry(counters.topic).or_default().note_sent(counters.sent, now.steady);

@@ -300,8 +300,8 @@ fn a_spool_drop_is_reported_before_its_gap_appears() {
     let dac = dac();
     let (mut peer, topic) = Peer::connected(&dac, "a", 1);
     peer.send(&batch(topic, 1, 1, 0)).unwrap();
-    let counters =
-        Counters { topic, taken: 10, sent: 5, dropped: Drops { spool_full: 4, ..Drops::default() } };
+    let dropped = Drops { spool_full: 4, ..Drops::default() };
+    let counters = Counters { topic, taken: 10, sent: 5, dropped, after_sent: Drops::default() };
     peer.say(&NodeMessage::Counters { instances: vec![counters] }, 0).unwrap();
     peer.send(&batch(topic, 6, 1, 4)).unwrap();
     let ledger = dac.registry.instance(topic).unwrap().ledger().clone();

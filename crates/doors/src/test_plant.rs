@@ -92,7 +92,13 @@ impl Plant {
         self.dropped = ring_full + spool_full + kept_back + invalid_row + not_taken + network;
         let sent = self.taken;
         self.taken += self.dropped;
-        let counters = Counters { topic: TopicId(topic), taken: self.taken, sent, dropped };
+        let counters = Counters {
+            topic: TopicId(topic),
+            taken: self.taken,
+            sent,
+            dropped,
+            after_sent: Drops::default(),
+        };
         self.say(&NodeMessage::Counters { instances: vec![counters] });
     }
 

@@ -485,7 +485,8 @@ mod tests {
         let dac = Dac::new(Config::default());
         let mut plant = Plant::connect(&dac);
         let topic = dac.registry.instances()[0].topic;
-        let counters = Counters { topic, taken: 10, sent: 3, dropped: Drops::default() };
+        let counters =
+            Counters { topic, taken: 10, sent: 3, dropped: Drops::default(), after_sent: Drops::default() };
         plant.say(&NodeMessage::Counters { instances: vec![counters] });
         assert_eq!(backlog(&dac), Some(json!({"samples": 10, "within_s": null})), "none has come");
         plant.send(topic.0, 3);

@@ -18,7 +18,10 @@ use crate::{
 use commands::Commands;
 use instance::DeviceInstance;
 use oasis_channel::{InstanceState, ProbeKind, RegisteredInstance};
-use oasis_probe::{NodeError, forward::Session};
+use oasis_probe::{
+    NodeError,
+    forward::{Missing, Session},
+};
 use oasis_wire::{quantity::Hertz, schema::ProbeType};
 use schema_request::SchemaRequest;
 use std::{
@@ -420,7 +423,7 @@ impl Device {
                 }
                 None => (index, instance::MOST_EVER),
             };
-            self.uplink.taken(index, known.ended.min(most));
+            self.uplink.taken(index, known.ended.min(most), Missing::default());
         }
     }
 
@@ -495,7 +498,7 @@ impl Device {
         for (index, (instance, counters)) in accepted.instances.iter_mut().zip(counters).enumerate() {
             let lost = instance.counters(counters, self.is_datagrams, now).ok_or(Refused::Contents)?;
             LineStats::add(&stats.lost_samples, lost);
-            self.uplink.taken(index, instance.taken());
+            self.uplink.taken(index, instance.taken(), instance.missing());
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use oasis_channel::{Connector, InstanceState, Outcome, ResumeSecret};
 use oasis_probe::{
     NodeConfig, NodeError,
-    forward::{ForwardedCommand, ForwardedNode, NewBatch, Session},
+    forward::{ForwardedCommand, ForwardedNode, Missing, NewBatch, Session},
 };
 use std::{
     fmt,
@@ -24,7 +24,7 @@ pub trait Uplink: Send {
     /// As [`ForwardedNode::push`].
     fn push(&mut self, batch: NewBatch);
     /// As [`ForwardedNode::taken`].
-    fn taken(&mut self, instance: usize, taken: u64);
+    fn taken(&mut self, instance: usize, taken: u64, missing: Missing);
     /// As [`ForwardedNode::set_present`].
     fn set_present(&mut self, is_present: bool);
     /// As [`ForwardedNode::clock_offset`].
@@ -110,9 +110,9 @@ impl Uplink for DacUplink {
         }
     }
 
-    fn taken(&mut self, instance: usize, taken: u64) {
+    fn taken(&mut self, instance: usize, taken: u64, missing: Missing) {
         if let Some(node) = &self.node {
-            node.taken(instance, taken);
+            node.taken(instance, taken, missing);
         }
     }
 

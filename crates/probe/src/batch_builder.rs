@@ -88,6 +88,15 @@ impl BatchBuilder {
         self.next_sequence - 1
     }
 
+    /// Returns what is missing after the last batch, up to a number that no sample on its way here has; nothing if samples wait for the next batch.
+    pub fn missing_to(&self, taken: u64) -> Missing {
+        if !self.encoder.is_empty() {
+            return Missing::default();
+        }
+        let ring_full = self.before.ring_full.saturating_add(taken.saturating_sub(self.last_sequence()));
+        Missing { ring_full, ..self.before }
+    }
+
     /// Returns when the samples must be sent, if there are any.
     pub fn due(&self) -> Option<Instant> {
         (!self.encoder.is_empty()).then(|| self.last_flush + self.batching.linger)

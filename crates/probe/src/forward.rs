@@ -202,17 +202,21 @@ impl ForwardedNode {
         self.live.outbox.with(|held| {
             if let Some(progress) = held.progress.get_mut(batch.instance) {
                 progress.taken = progress.taken.max(last);
+                progress.missing = Missing::default();
                 held.spool.push(batch);
             }
         });
     }
 
-    /// Notes that an instance has taken samples up to this number.
-    pub fn taken(&self, instance: usize, taken: u64) {
+    /// Notes that an instance has taken samples up to this number. `missing` are those after its last batch, if it is known that no batch will
+    /// contain any of them; otherwise none.
+    pub fn taken(&self, instance: usize, taken: u64, missing: Missing) {
         self.live.outbox.with(|held| {
-            if let Some(progress) = held.progress.get_mut(instance)
-                && taken > progress.taken
-            {
+            let Some(progress) = held.progress.get_mut(instance) else { return };
+            if taken >= progress.taken {
+                progress.missing = missing;
+            }
+            if taken > progress.taken {
                 progress.taken = taken;
                 // A node that has left connects once more: the DAC must learn of these samples.
                 held.has_left = false;
@@ -347,8 +351,10 @@ impl Run {
             // A device has no processes.
             pid: 0,
         };
-        let progress: Vec<_> =
-            instances.iter().map(|known| Progress { taken: 0, state: known.state }).collect();
+        let progress: Vec<_> = instances
+            .iter()
+            .map(|known| Progress { taken: 0, missing: Missing::default(), state: known.state })
+            .collect();
         let announcement = Arc::new(Announcement { identity, secret: Some(secret), types, instances });
         let spool = match directory {
             Some(_) => Spool::before_a_file(spool_bytes, progress.len()),

@@ -9,7 +9,7 @@ use crate::{
     recorder::Recorder,
     ring::Drain,
     schedule::Schedule,
-    spool::NewBatch,
+    spool::{Missing, NewBatch},
     state::ProbeState,
     survive,
 };
@@ -109,7 +109,18 @@ impl Instance {
             Source::Periodic { .. } => seen,
             Source::Pushed(drain) => drain.taken().max(seen),
         };
-        Progress { taken, state: self.state() }
+        Progress { taken, missing: self.missing(taken), state: self.state() }
+    }
+
+    /// Returns what is missing after the last batch, if no sample waits anywhere.
+    fn missing(&self, taken: u64) -> Missing {
+        let is_waiting = match &self.source {
+            Source::Periodic { .. } => false,
+            Source::Pushed(drain) => !drain.is_empty(),
+        };
+        // A flight recorder may still send what it has.
+        let is_recorded = self.recorder.is_some();
+        if is_waiting || is_recorded { Missing::default() } else { self.filling.missing_to(taken) }
     }
 
     fn state(&self) -> InstanceState {
@@ -382,7 +393,7 @@ enum Keep {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{batch_builder::Batching, flight_recorder::FlightRecorder, spool::Missing};
+    use crate::{batch_builder::Batching, flight_recorder::FlightRecorder};
     use oasis_wire::{batch::Encoder, schema::ProbeType};
 
     fn beat() -> ProbeType {

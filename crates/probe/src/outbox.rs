@@ -1,7 +1,11 @@
 //! The state shared by the node's threads: batches and messages to send, and the state of the connection.
 
-use crate::{announcement::Announcement, cpu_time::CpuTime, spool::Spool};
-use oasis_channel::{Counters, Failure, InstanceState, NodeMessage, Overhead};
+use crate::{
+    announcement::Announcement,
+    cpu_time::CpuTime,
+    spool::{Missing, Spool},
+};
+use oasis_channel::{Counters, Drops, Failure, InstanceState, NodeMessage, Overhead};
 use std::{
     collections::VecDeque,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -26,6 +30,8 @@ pub struct Outbox {
 pub struct Progress {
     /// Samples taken.
     pub taken: u64,
+    /// Samples after the last batch that no batch will contain, as far as that is known of all of them.
+    pub missing: Missing,
     /// Rate, and whether it is enabled.
     pub state: InstanceState,
 }
@@ -138,13 +144,16 @@ impl OutboxState {
             && (self.spool.has_unsent() || self.spool.has_ahead())
     }
 
-    /// Returns the counters of this node for the ledger: samples taken, and samples dropped before the last sent
-    /// batch.
+    /// Returns the counters of this node for the ledger: samples taken, and samples dropped before and after the last sent batch.
     pub fn counters(&self) -> Vec<Counters> {
         let entry = |(instance, progress): (usize, &Progress)| {
             let topic = self.spool.topic(instance)?;
             let sent = self.spool.sent(instance);
-            Some(Counters { topic, taken: progress.taken, sent: sent.sequence, dropped: sent.dropped })
+            let (taken, missing) = (progress.taken, Drops::from(progress.missing));
+            // Batches may wait in the spool, or be lost there: nobody knows yet what follows the last one sent.
+            let is_all = sent.sequence.checked_add(missing.total()) == Some(taken);
+            let after_sent = if is_all { missing } else { Drops::default() };
+            Some(Counters { topic, taken, sent: sent.sequence, dropped: sent.dropped, after_sent })
         };
         self.progress.iter().enumerate().filter_map(entry).collect()
     }

@@ -9,7 +9,7 @@ use crate::{
     node_config::NodeConfig,
     outbox::{Outbox, Progress},
     shipper::{Attempts, CommandHandling},
-    spool::Spool,
+    spool::{Missing, Spool},
 };
 use oasis_channel::Connector;
 use std::{fs, io, path::Path, sync::Arc};
@@ -48,7 +48,12 @@ fn one(
     let head = journal.head();
     let announcement = head.announcement.clone();
     let states = announcement.instances.iter().map(|instance| instance.state);
-    let progress = head.taken.iter().zip(states).map(|(&taken, state)| Progress { taken, state }).collect();
+    let progress = head
+        .taken
+        .iter()
+        .zip(states)
+        .map(|(&taken, state)| Progress { taken, missing: Missing::default(), state })
+        .collect();
     let outbox = Outbox::finite(Spool::for_earlier_run(config.spool_bytes, &head.released), progress);
     tracing::info!(node = %announcement.identity.name, run = %announcement.identity.run, "sending batches of an earlier run");
     live.with(|held| held.replayed = Some(outbox.clone()));

@@ -199,7 +199,7 @@ impl RowProbe {
         self.finish_record(time);
         let pushed = self.ring.push(&mut self.record) || self.wait();
         if !pushed {
-            self.shared.dropped_to.store(self.sequence, Ordering::Relaxed);
+            self.shared.dropped_to.store(self.sequence, Ordering::Release);
         } else if let Some(changes) = &mut self.changes {
             // The reader has not seen a dropped sample, so the next one must count as a change again.
             changes.keep(&self.record[HEAD..end]);
@@ -211,7 +211,7 @@ impl RowProbe {
     pub fn skip(&mut self, samples: u64) {
         if samples > 0 {
             self.sequence += samples;
-            self.shared.dropped_to.store(self.sequence, Ordering::Relaxed);
+            self.shared.dropped_to.store(self.sequence, Ordering::Release);
         }
     }
 
@@ -297,9 +297,15 @@ pub struct Record<'a> {
 }
 
 impl Drain {
-    /// Returns the last sequence number assigned, as far as this side knows: all up to it were read or dropped.
+    /// Returns the last sequence number assigned, as far as this side knows: those up to it were read, were dropped or are in the ring.
     pub fn taken(&self) -> u64 {
-        self.last_sequence.max(self.shared.dropped_to.load(Ordering::Relaxed))
+        // Records that were written before a drop are seen by who sees the drop.
+        self.last_sequence.max(self.shared.dropped_to.load(Ordering::Acquire))
+    }
+
+    /// Whether no record is in the ring. Samples up to a [`Drain::taken`] from before were read or dropped then.
+    pub fn is_empty(&self) -> bool {
+        self.ring.is_empty()
     }
 
     /// Returns the oldest sample in the ring.

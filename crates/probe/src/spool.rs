@@ -50,6 +50,13 @@ pub struct Missing {
     pub network: u64,
 }
 
+impl From<Missing> for Drops {
+    fn from(missing: Missing) -> Self {
+        let Missing { ring_full, kept_back, invalid_row, not_taken, network } = missing;
+        Self { ring_full, spool_full: 0, kept_back, invalid_row, not_taken, network }
+    }
+}
+
 /// A batch from the collector.
 #[derive(Debug, Clone)]
 pub struct NewBatch {

@@ -68,6 +68,18 @@ fn a_node_that_is_shut_down_sends_everything_first() {
 }
 
 #[test]
+fn what_a_full_ring_dropped_last_is_told_before_there_is_another_batch() {
+    let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 4_096);
+    recorder.wait_for_connections(1);
+    while flush(&mut probe, 1.0) {}
+    let told = recorder.counters_with("reading", |counters| !counters.after_sent.is_empty());
+    let seen = recorder.samples("reading");
+    assert_eq!((told.sent, told.after_sent.total()), (seen.len() as u64, told.taken - told.sent));
+    assert_eq!(told.after_sent, Drops { ring_full: 1, ..Drops::default() });
+    node.shutdown();
+}
+
+#[test]
 fn a_probe_on_change_sends_changes_above_its_deadband_and_accepts_a_new_one() {
     let deadbands = Deadbands::any_change().with("value", 1.0);
     let (mut probe, node, recorder) = pushing(PushedKind::OnChange(deadbands), 4_096);

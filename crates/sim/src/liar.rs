@@ -112,7 +112,13 @@ impl Liar {
     fn lie(&self, topic: TopicId, shared: &mut Shared) {
         let first = [1, 50, 1_000, 1 << 40, 1 << 62][shared.random.usize(0..5)];
         let dropped = Drops { spool_full: shared.random.u64(0..100), ..Drops::default() };
-        let counters = Counters { topic, taken: first * 2, sent: first, dropped };
+        let counters = Counters {
+            topic,
+            taken: first * 2,
+            sent: first,
+            dropped,
+            after_sent: Drops { ring_full: first, ..dropped },
+        };
         self.say(&[NodeMessage::Counters { instances: vec![counters] }], shared);
         let Ok(mut encoder) = Encoder::new(&sample::probe_type()) else { return };
         let _ = encoder.push(1, &sample::row(Uuid::nil(), 0, first));

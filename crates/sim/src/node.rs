@@ -16,7 +16,8 @@ use oasis_channel::{Backoff, InstanceState, NodeIdentity, ProbeKind, RegisteredI
 use oasis_probe::{
     ProbeState,
     simulation::{
-        Announcement, BatchBuilder, Batching, Directory, Journal, NewSample, Outbox, Progress, Spool, Spooler,
+        Announcement, BatchBuilder, Batching, Directory, Journal, Missing, NewSample, Outbox, Progress,
+        Spool, Spooler,
     },
 };
 use oasis_wire::{batch::Encoder, schema::ProbeType};
@@ -166,7 +167,7 @@ impl NodeHost {
         shared.oracle.begin(self.index, run, count);
         shared.note(format!("{} starts", self.name()));
         let state = InstanceState { hertz: None, enabled: true, recorder: None };
-        let progress = vec![Progress { taken: 0, state }; count];
+        let progress = vec![Progress { taken: 0, missing: Missing::default(), state }; count];
         let spool = match &directory {
             Some(_) => Spool::before_a_file(self.plan.spool_bytes, count),
             None => Spool::new(self.plan.spool_bytes, count),
@@ -270,9 +271,7 @@ impl NodeHost {
             }
         }
         let mut batches = Vec::new();
-        if is_dropped {
-            process.live.outbox.with(|held| held.progress[instance].taken = sequence);
-        } else {
+        if !is_dropped {
             let row = sample::row(run, instance, sequence);
             let sample = NewSample {
                 sequence: Some(sequence),

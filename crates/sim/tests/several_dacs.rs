@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 use fastrand::Rng;
-use oasis_channel::{Counters, SafeWhen};
+use oasis_channel::{Counters, Drops, SafeWhen};
 use oasis_dac::{Ledger, StoredRun, Verdict};
 use oasis_probe::simulation::{MetDac, Missing, NewBatch, Spool};
 use oasis_wire::{
@@ -66,7 +66,7 @@ impl Dac {
         match message {
             ToDac::Counters(counters) => {
                 let is_first = !std::mem::replace(&mut self.has_counters, true);
-                for Counters { topic, taken, sent, dropped } in counters {
+                for Counters { topic, taken, sent, dropped, after_sent: _ } in counters {
                     let ledger = &mut self.ledgers[instance(topic)];
                     if is_first {
                         ledger.connected(sent, dropped, NOW);
@@ -215,7 +215,13 @@ impl World {
     fn counters(&self) -> ToDac {
         let of = |at: usize| {
             let sent = self.spool.sent(at);
-            Counters { topic: topic(at), taken: self.taken[at], sent: sent.sequence, dropped: sent.dropped }
+            Counters {
+                topic: topic(at),
+                taken: self.taken[at],
+                sent: sent.sequence,
+                dropped: sent.dropped,
+                after_sent: Drops::default(),
+            }
         };
         ToDac::Counters((0..INSTANCES).map(of).collect())
     }

@@ -95,7 +95,8 @@ impl Uplink for Node {
         account.batches += 1;
     }
 
-    fn taken(&mut self, _: usize, taken: u64) {
+    fn taken(&mut self, _: usize, taken: u64, missing: Missing) {
+        assert!(missing.ring_full.saturating_add(missing.network) <= taken, "more is missing than was taken");
         assert!(taken < u64::MAX / 2, "a number that no device reaches");
     }
 

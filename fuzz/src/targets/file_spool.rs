@@ -5,7 +5,7 @@
 
 use oasis_probe::{
     NodeConfig,
-    simulation::{Announcement, Directory, Journal, MetDac, Outbox, Progress, Spool, Spooler},
+    simulation::{Announcement, Directory, Journal, MetDac, Missing, Outbox, Progress, Spool, Spooler},
 };
 use oasis_wire::quantity::TopicId;
 use std::{
@@ -51,7 +51,12 @@ fn send(journal: Journal) -> usize {
     let head = journal.head();
     let instances = head.announcement.instances.len();
     let states = head.announcement.instances.iter().map(|instance| instance.state);
-    let progress = head.taken.iter().zip(states).map(|(&taken, state)| Progress { taken, state }).collect();
+    let progress = head
+        .taken
+        .iter()
+        .zip(states)
+        .map(|(&taken, state)| Progress { taken, missing: Missing::default(), state })
+        .collect();
     let outbox = Outbox::finite(Spool::for_earlier_run(QUEUE, &head.released), progress);
     let topics = (0..instances).map(|instance| (instance, TopicId(instance as u32 + 1)));
     outbox.with(|held| {

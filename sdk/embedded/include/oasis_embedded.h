@@ -112,9 +112,11 @@ typedef struct oasis_probe {
   volatile uint16_t tail;
   volatile uint32_t taken_low;
   volatile uint32_t taken_high;
-  uint64_t sent;
+  volatile uint32_t dropped; /* since the start */
+  uint32_t told;             /* of them, up to `sent` */
+  uint64_t sent;             /* or dropped */
   uint64_t base;
-  uint32_t ring_full;
+  uint32_t ring_full; /* `told` of the session */
   uint32_t period_of; /* `period_ns` is of this rate */
   uint64_t period_ns;
   uint64_t due_ns;

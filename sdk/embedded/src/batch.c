@@ -409,8 +409,8 @@ size_t oasis_take_batch(oasis_probe *probe, uint32_t topic, uint64_t offset_ns, 
   oasis_put_uint32(out + 40, dropped);
   oasis_put_uint16(out + 44, count);
   oasis_put_uint16(out + 46, (uint16_t)(probe->type->column_count + 1u));
-  probe->ring_full += dropped;
-  probe->sent = first + count - 1u;
+  oasis_tell_drops(probe, dropped);
+  probe->sent += count;
   OASIS_BARRIER();
   const uint32_t tail = (uint32_t)probe->tail + count;
   probe->tail = (uint16_t)(tail >= probe->slots ? tail - probe->slots : tail);

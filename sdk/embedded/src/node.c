@@ -352,9 +352,10 @@ static size_t put_result(oasis_node *node, uint8_t *body) {
   return 10;
 }
 
-static size_t put_counters(const oasis_node *node, uint8_t *body) {
+static size_t put_counters(oasis_node *node, uint8_t *body) {
   for (uint8_t at = 0; at < node->probe_count; ++at) {
-    const oasis_probe *probe = &node->probes[at];
+    oasis_probe *probe = &node->probes[at];
+    oasis_settle(probe);
     oasis_put_uint64(body, oasis_taken(probe) - probe->base);
     oasis_put_uint64(body + 8, probe->sent - probe->base);
     oasis_put_uint32(body + 16, probe->ring_full);

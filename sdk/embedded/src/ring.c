@@ -35,6 +35,7 @@ uint8_t *oasis_begin(oasis_probe *probe) {
   count_taken(probe);
   const uint16_t head = probe->head;
   if (slot_after(probe, head) == probe->tail) {
+    probe->dropped += 1u;
     return NULL;
   }
   uint8_t *slot = oasis_slot(probe, head);
@@ -53,6 +54,21 @@ uint16_t oasis_waiting(const oasis_probe *probe) {
   OASIS_BARRIER();
   const uint16_t tail = probe->tail;
   return (uint16_t)(head >= tail ? head - tail : head + probe->slots - tail);
+}
+
+void oasis_tell_drops(oasis_probe *probe, uint32_t dropped) {
+  probe->told += dropped;
+  probe->ring_full += dropped;
+  probe->sent += dropped;
+}
+
+void oasis_settle(oasis_probe *probe) {
+  const uint32_t dropped = probe->dropped;
+  OASIS_BARRIER();
+  /* All that was committed before these drops is sent: their numbers follow the last one. */
+  if (oasis_waiting(probe) == 0) {
+    oasis_tell_drops(probe, dropped - probe->told);
+  }
 }
 
 uint64_t oasis_taken(const oasis_probe *probe) {

@@ -11,6 +11,12 @@ uint8_t *oasis_slot(const oasis_probe *probe, uint16_t index);
 /* Samples in the ring. */
 uint16_t oasis_waiting(const oasis_probe *probe);
 
+/* Counts samples after the last one sent as dropped. */
+void oasis_tell_drops(oasis_probe *probe, uint32_t dropped);
+
+/* Does that with drops that no batch will follow soon, because the ring is empty. */
+void oasis_settle(oasis_probe *probe);
+
 /* Last sequence number given, counted over starts. */
 uint64_t oasis_taken(const oasis_probe *probe);
 

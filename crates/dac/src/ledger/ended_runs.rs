@@ -227,6 +227,7 @@ impl Ledger {
         self.last_settled = begun.last_settled;
         self.joined_late = begun.joined_late;
         self.delivered = 0;
+        self.dropped_last = Drops::default();
         self.has_baseline = begun.has_baseline;
         self.node = begun.node;
         self.attributed = begun.attributed;

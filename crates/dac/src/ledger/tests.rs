@@ -41,6 +41,35 @@ fn samples_missing_in_a_recording_have_the_recorded_cause() {
 }
 
 #[test]
+fn what_the_node_dropped_last_is_missing_before_there_is_another_batch() {
+    let mut ledger = ledger_that_met_the_node_from_its_start();
+    let ring = |ring_full| Drops { ring_full, ..Drops::default() };
+    // A batch is on its way, or not all that was taken is dropped.
+    ledger.dropped_after(2, 5, ring(3), NOW);
+    ledger.dropped_after(1, 5, ring(3), NOW);
+    assert_eq!(ledger.last_sequence, 1);
+    for dropped in [ring(3), ring(3), Drops { invalid_row: 2, ..ring(3) }, ring(1)] {
+        ledger.dropped_after(1, 1 + dropped.total(), dropped, NOW);
+    }
+    assert_eq!(causes(&ledger), [(2, 4, Cause::RingFull), (5, 6, Cause::InvalidRow)]);
+    // The next batch reports them with those that came after them, and without those nobody knows of.
+    ledger.counters(12, 1, Drops::default());
+    ledger.counters(12, 12, Drops { invalid_row: 2, ..ring(6) });
+    assert_eq!(ledger.batch(12, 1, 8, NOW), Verdict::New);
+    assert_eq!(causes(&ledger)[2..], [(7, 8, Cause::Unexplained), (9, 11, Cause::RingFull)]);
+    assert_eq!((ledger.received, ledger.missing, ledger.unexplained), (2, 10, 2));
+    // The run ends: nothing is lost with it.
+    ledger.dropped_after(12, 14, ring(2), NOW);
+    ledger.counters(14, 12, Drops { invalid_row: 2, ..ring(6) });
+    ledger.registered(NEXT_RUN, NOW);
+    ledger.dropped_after(0, 2, ring(2), NOW);
+    assert_eq!(
+        ledger.causes,
+        BTreeMap::from([(Cause::RingFull, 10), (Cause::InvalidRow, 2), (Cause::Unexplained, 2)])
+    );
+}
+
+#[test]
 fn losses_of_a_recording_that_are_repeated_after_a_reconnect_count_once() {
     let mut ledger = ledger_that_met_the_node_from_its_start();
     for _ in 0..2 {

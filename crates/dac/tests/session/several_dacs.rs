@@ -23,7 +23,7 @@ fn joined(dac: &Arc<Dac>, attach: u64) -> Result<(Peer, TopicId), Failure> {
 }
 
 fn counters(peer: &mut Peer, topic: TopicId, sent: u64, dropped: Drops) {
-    let instances = vec![Counters { topic, taken: sent, sent, dropped }];
+    let instances = vec![Counters { topic, taken: sent, sent, dropped, after_sent: Drops::default() }];
     peer.say(&NodeMessage::Counters { instances }, 0).unwrap();
 }
 

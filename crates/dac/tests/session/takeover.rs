@@ -129,7 +129,13 @@ fn no_report_moves_the_account_far_ahead() {
     assert_eq!(code(peer.say(&missing(topic, 4, 1 << 62, "network"), 0)), "sequence_jump");
     // Samples that were sent as datagrams, as the node says, and did not arrive.
     peer.say(&NodeMessage::Datagrams, 0).unwrap();
-    let counters = Counters { topic, taken: u64::MAX, sent: u64::MAX, dropped: Drops::default() };
+    let counters = Counters {
+        topic,
+        taken: u64::MAX,
+        sent: u64::MAX,
+        dropped: Drops::default(),
+        after_sent: Drops::default(),
+    };
     peer.say(&NodeMessage::Counters { instances: vec![counters] }, 0).unwrap();
     peer.session.overdue(Nanos(10 * SECOND));
     assert_eq!(code(peer.session.datagram(&batch(topic, 1 << 62, 1, 0), Nanos(SECOND))), "sequence_jump");

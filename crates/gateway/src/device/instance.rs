@@ -32,8 +32,10 @@ pub struct DeviceInstance {
     taken: u64,
     /// Missing samples that no batch has reported yet.
     missing: Missing,
-    /// As the counters before said, over a line on which frames overtake each other.
-    sent_before: u64,
+    /// Samples that the device has dropped, of those up to `last`; unknown of a session that an earlier process of the gateway has met.
+    ring_full: Option<u64>,
+    /// The counters before, over a line on which frames overtake each other.
+    before: InstanceCounters,
     /// When `last` was set, and how long the device may have counted before that.
     since: (Instant, Duration),
     /// An earlier process of the gateway has received samples of the session, and nobody knows how many.
@@ -61,7 +63,9 @@ impl DeviceInstance {
         let grace = if is_continued { LONGEST } else { GRACE };
         let missing = Missing::default();
         let is_unsure = is_continued && last == 0;
-        Self { index, probe_type, last, taken: last, missing, sent_before: 0, since: (now, grace), is_unsure }
+        let ring_full = (!is_continued).then_some(0);
+        let (before, since) = (InstanceCounters::default(), (now, grace));
+        Self { index, probe_type, last, taken: last, missing, ring_full, before, since, is_unsure }
     }
 
     /// Last sequence number that was received or declared.
@@ -99,6 +103,7 @@ impl DeviceInstance {
         }
         let lost = first_sequence - 1 - self.last;
         let ring_full = lost.min(dropped_before.into());
+        self.ring_full = self.ring_full.map(|known| known.saturating_add(ring_full));
         self.miss(ring_full, lost - ring_full);
         let lost = if self.is_unsure { 0 } else { lost };
         self.reach(last, now);
@@ -115,13 +120,24 @@ impl DeviceInstance {
         }
         self.taken = self.taken.max(taken);
         // A batch may still overtake the counters that come after it.
-        let certain =
-            if is_datagrams { sent.min(std::mem::replace(&mut self.sent_before, sent)) } else { sent };
-        let Some(lost @ 1..) = certain.checked_sub(self.last) else { return Some(0) };
-        self.miss(0, lost);
+        let before = std::mem::replace(&mut self.before, *counters);
+        let certain = if is_datagrams && before.sent < sent { before } else { *counters };
+        let ring_full = u64::from(certain.ring_full);
+        let dropped = ring_full.saturating_sub(self.ring_full.unwrap_or(ring_full));
+        let Some(lost) = certain.sent.checked_sub(self.last) else { return Some(0) };
+        self.ring_full = Some(ring_full);
+        if lost == 0 {
+            return Some(0);
+        }
+        self.miss(lost.min(dropped), lost.saturating_sub(dropped));
         let lost = if self.is_unsure { 0 } else { lost };
-        self.reach(certain, now);
+        self.reach(certain.sent, now);
         Some(lost)
+    }
+
+    /// Returns what is missing after the last batch, if that is all that the device has taken since.
+    pub fn missing(&self) -> Missing {
+        if self.last == self.taken { self.missing } else { Missing::default() }
     }
 
     fn miss(&mut self, ring_full: u64, network: u64) {

@@ -4,7 +4,7 @@ use crate::{
     message::{AnnouncedInstance, CommandResult, parse},
 };
 use oasis_channel::{Command, Outcome};
-use oasis_probe::forward::{ForwardedCommand, NewBatch};
+use oasis_probe::forward::{ForwardedCommand, Missing, NewBatch};
 use oasis_wire::batch::{Encoder, Fields};
 use std::{collections::VecDeque, sync::Mutex};
 
@@ -16,6 +16,7 @@ struct Seen {
     sessions: Vec<Session>,
     batches: Vec<NewBatch>,
     taken: u64,
+    missing: Missing,
     is_present: bool,
     offset: Option<i64>,
     commands: VecDeque<Command>,
@@ -49,8 +50,9 @@ impl Uplink for Fake {
         self.seen().batches.push(batch);
     }
 
-    fn taken(&mut self, _: usize, taken: u64) {
+    fn taken(&mut self, _: usize, taken: u64, missing: Missing) {
         let mut seen = self.seen();
+        seen.missing = missing;
         seen.taken = seen.taken.max(taken);
     }
 
@@ -238,6 +240,25 @@ fn every_number_arrives_or_is_declared_with_its_cause() {
     assert_eq!(bench.missing(), [(2, 0), (1, 4), (0, 7)]);
     let taken = bench.node.seen().taken;
     assert_eq!((taken, bench.stats.lost_samples.into_inner()), (30, 14));
+}
+
+#[test]
+fn what_is_dropped_last_is_declared_before_there_is_another_batch() {
+    let mut bench = Bench::new();
+    let session = bench.accept(announcement(0, true, 1, 0));
+    bench.batch(session, 3, 2, 2).unwrap();
+    let counters = |taken: u64, sent: u64, ring_full: u32| {
+        [&taken.to_le_bytes()[..], &sent.to_le_bytes(), &ring_full.to_le_bytes()].concat()
+    };
+    // One sample waits in the ring: nobody knows yet what comes with it.
+    bench.receive(0x12, session, &counters(9, 4, 2)).unwrap();
+    assert_eq!(bench.node.seen().missing, Missing::default());
+    // It was sent and lost; the five after it had no room.
+    bench.receive(0x12, session, &counters(10, 10, 7)).unwrap();
+    assert_eq!(bench.node.seen().missing, Missing { ring_full: 5, network: 1, ..Missing::default() });
+    bench.batch(session, 11, 1, 0).unwrap();
+    assert_eq!(bench.missing(), [(2, 0), (5, 1)]);
+    assert_eq!(bench.node.seen().taken, 10);
 }
 
 #[test]

@@ -188,6 +188,11 @@ impl Reader {
         false
     }
 
+    /// Whether all records were read, or overwritten.
+    pub fn is_empty(&self) -> bool {
+        self.ring.head.0.load(Ordering::Acquire) <= self.at.count
+    }
+
     /// Copies the record at this place, which may be overwritten meanwhile. Returns the place after it.
     fn copy(&self, record: &mut Vec<u8>) -> Option<Place> {
         let head = self.ring.head.0.load(Ordering::Acquire);

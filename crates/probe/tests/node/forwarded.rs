@@ -9,7 +9,7 @@ use oasis_channel::{
 };
 use oasis_probe::{
     NodeConfig,
-    forward::{ForwardedNode, Session},
+    forward::{ForwardedNode, Missing, Session},
 };
 use oasis_wire::quantity::Epoch;
 use std::{
@@ -43,7 +43,7 @@ impl Sender for LateSender {
     fn send(&mut self, control: &[NodeMessage], batches: &[&[u8]]) -> io::Result<()> {
         let says_goodbye = control.iter().any(|message| matches!(message, NodeMessage::Goodbye { .. }));
         if says_goodbye && let Some(node) = &*self.node.lock().unwrap() {
-            node.taken(0, 9);
+            node.taken(0, 9, Missing::default());
         }
         self.inner.send(control, batches)
     }

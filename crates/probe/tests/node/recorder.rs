@@ -288,6 +288,15 @@ impl Recorder {
         })
     }
 
+    /// Waits for counters of an instance that are as wanted.
+    pub fn counters_with(&self, instance: &str, is_wanted: impl Fn(&Counters) -> bool) -> Counters {
+        self.wait("such counters", |memory| {
+            let topic = memory.topic(instance)?;
+            let mut all = memory.counters.iter().filter(|counters| counters.topic == topic);
+            all.find(|counters| is_wanted(counters)).copied()
+        })
+    }
+
     pub fn goodbyes(&self) -> usize {
         self.memory.0.lock().unwrap().goodbyes
     }

@@ -10,7 +10,8 @@ use oasis_channel::{
     frame::{Reader, ahead_header, batch_header, write_control},
 };
 use oasis_probe::simulation::{
-    Announcement, BatchBuilder, Directory, Journal, MetDac, NewBatch, Outbox, Progress, Spool, Spooler,
+    Announcement, BatchBuilder, Directory, Journal, MetDac, Missing, NewBatch, Outbox, Progress, Spool,
+    Spooler,
 };
 use oasis_wire::{
     batch::Header,
@@ -83,17 +84,19 @@ impl Process {
     }
 
     pub(super) fn deliver(&mut self, batches: Vec<NewBatch>, shared: &mut Shared) {
-        for batch in batches {
+        for batch in &batches {
             let (instance, last) = (batch.instance, batch.first_sequence + u64::from(batch.count) - 1);
             if let Some(run) = shared.oracle.run(self.run) {
                 run.instances[instance].spooled = last;
             }
-            let taken = self.taken[instance];
-            self.live.outbox.with(|held| {
-                held.progress[instance].taken = taken;
-                held.spool.push(batch);
-            });
         }
+        self.live.outbox.with(|held| {
+            for ((progress, builder), &taken) in held.progress.iter_mut().zip(&self.builders).zip(&self.taken)
+            {
+                (progress.taken, progress.missing) = (taken, builder.missing_to(taken));
+            }
+            batches.into_iter().for_each(|batch| held.spool.push(batch));
+        });
     }
 
     /// Everything that the spool has is in the file too.
@@ -119,8 +122,12 @@ impl Process {
             let head = journal.head();
             let announcement = head.announcement.clone();
             let states = announcement.instances.iter().map(|instance| instance.state);
-            let progress =
-                head.taken.iter().zip(states).map(|(&taken, state)| Progress { taken, state }).collect();
+            let progress = head
+                .taken
+                .iter()
+                .zip(states)
+                .map(|(&taken, state)| Progress { taken, missing: Missing::default(), state })
+                .collect();
             let outbox = Outbox::finite(Spool::for_earlier_run(spool_bytes, &head.released), progress);
             let mut spooler = Spooler::new(outbox.clone(), journal);
             spooler.turn(Instant::now());

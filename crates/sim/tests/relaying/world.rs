@@ -7,7 +7,7 @@ use crate::{
 };
 use fastrand::Rng;
 use oasis_channel::{
-    Counters, DacMessage, NodeIdentity, NodeMessage, PROTOCOL, SafeReason, SafeWhen, frame::Frame,
+    Counters, DacMessage, Drops, NodeIdentity, NodeMessage, PROTOCOL, SafeReason, SafeWhen, frame::Frame,
 };
 use oasis_dac::{Moment, session::NodeSession};
 use oasis_probe::simulation::{MetDac, Missing, NewBatch, Spool};
@@ -332,7 +332,13 @@ impl World {
         let of = |at: usize| {
             let sent = self.spool.sent(at);
             let topic = self.topics[at].unwrap();
-            Counters { topic, taken: self.taken[at], sent: sent.sequence, dropped: sent.dropped }
+            Counters {
+                topic,
+                taken: self.taken[at],
+                sent: sent.sequence,
+                dropped: sent.dropped,
+                after_sent: Drops::default(),
+            }
         };
         ToDac::Message(NodeMessage::Counters { instances: (0..INSTANCES).map(of).collect() })
     }

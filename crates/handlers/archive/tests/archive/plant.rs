@@ -152,7 +152,13 @@ impl Plant {
 
     /// The node's process ends, having taken so many samples, and another one begins.
     pub fn restart_node(&mut self, taken: u64, again: &Node) {
-        let counters = Counters { topic: TopicId(self.topic), taken, sent: 0, dropped: Drops::default() };
+        let counters = Counters {
+            topic: TopicId(self.topic),
+            taken,
+            sent: 0,
+            dropped: Drops::default(),
+            after_sent: Drops::default(),
+        };
         self.say(&NodeMessage::Counters { instances: vec![counters] });
         self.session.close(now());
         self.session = NodeSession::new(self.dac.clone(), tokio::sync::mpsc::channel(1).0);

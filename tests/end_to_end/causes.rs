@@ -63,7 +63,13 @@ impl Dropping {
             Fields { topic: self.topic.0, first_sequence, dropped_before, ..Fields::default() },
             &mut batch,
         );
-        let counters = Counters { topic: self.topic, taken: self.taken, sent, dropped: self.told };
+        let counters = Counters {
+            topic: self.topic,
+            taken: self.taken,
+            sent,
+            dropped: self.told,
+            after_sent: Drops::default(),
+        };
         let counters = NodeMessage::Counters { instances: vec![counters] };
         self.node.sender.send(&[counters], &[&batch]).unwrap();
     }

@@ -160,7 +160,13 @@ fn each_gap_has_the_cause_of_its_home_behind_two_relays() {
             Fields { topic: topic.0, first_sequence: first, dropped_before: dropped, ..Fields::default() };
         encoder.finish(fields, &mut batch);
         let drops = Drops { ring_full: dropped.into(), ..Drops::default() };
-        let counters = Counters { topic, taken: first + count - 1, sent: first - 1, dropped: drops };
+        let counters = Counters {
+            topic,
+            taken: first + count - 1,
+            sent: first - 1,
+            dropped: drops,
+            after_sent: Drops::default(),
+        };
         node.sender.send(&[NodeMessage::Counters { instances: vec![counters] }], &[&batch]).unwrap();
     };
     send(1, 3, 0);

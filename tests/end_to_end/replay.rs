@@ -133,7 +133,8 @@ fn node_that_drops(channel: &str) {
         let fields = Fields { topic: topic.0, first_sequence, dropped_before, ..Fields::default() };
         encoder.finish(fields, &mut batch);
         let dropped = Drops { ring_full: ring.into(), ..Drops::default() };
-        let counters = Counters { topic, taken: *numbers.end(), sent: 0, dropped };
+        let counters =
+            Counters { topic, taken: *numbers.end(), sent: 0, dropped, after_sent: Drops::default() };
         sender.send(&[NodeMessage::Counters { instances: vec![counters] }], &[&batch]).unwrap();
     };
     send(1..=10, 0);

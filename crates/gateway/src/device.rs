@@ -390,6 +390,13 @@ impl Device {
                 tracing::warn!(node = %self.name, instance = %known.name, since, "device restarted, samples since N are unknown");
             }
         }
+        if announce.session == 0 && announce.instances.iter().any(|known| known.ended > 0) {
+            // It has started before, and no session came of that: what it took then gets a run of its own.
+            self.begin(new_session(current, session), &announce, &types)?;
+            for (index, known) in announce.instances.iter().enumerate() {
+                self.uplink.taken(index, known.ended.min(instance::MOST_EVER), Missing::default());
+            }
+        }
         self.begin(session, &announce, &types)?;
         self.commands.begin_again(&mut *self.uplink);
         tracing::info!(node = %self.name, software = %announce.software, session, instances = types.len(), "device accepted");

@@ -314,6 +314,18 @@ fn a_session_of_which_no_frame_came_ends_with_its_counts_too() {
 }
 
 #[test]
+fn samples_of_a_start_that_had_no_session_are_lost_with_it() {
+    let mut bench = Bench::new();
+    bench.offer(announcement(0, true, 1, 0));
+    // The answer did not come, and the device has started again.
+    let session = bench.offer(announcement(0, true, 2, 252));
+    bench.counters(session, 0, 0).unwrap();
+    assert_eq!(bench.node.ended(), (252, 2));
+    let runs: Vec<_> = bench.node.seen().sessions.iter().map(|session| session.secret.run()).collect();
+    assert_ne!(runs[0], runs[1]);
+}
+
+#[test]
 fn a_device_goes_on_with_an_offered_session_of_which_no_frame_came() {
     let mut bench = Bench::new();
     let offered = bench.offer(announcement(0, true, 1, 0));

@@ -209,7 +209,7 @@ fn the_handler_recipe_adds_the_crate_to_the_table_of_the_architecture() {
 }
 
 #[test]
-fn the_door_recipe_adds_a_door_that_is_documented_and_read_over_http() {
+fn the_door_recipe_adds_a_door_that_is_read_over_http() {
     assert_eq!(
         files_of("Add a text door"),
         [
@@ -220,8 +220,6 @@ fn the_door_recipe_adds_a_door_that_is_documented_and_read_over_http() {
     );
     let up = up(&[]);
     let path = "/api/v1/samples/sequence";
-    assert!(get(&up, "/openapi.json")["paths"][path]["get"].is_object());
-
     let mut stream = TcpStream::connect(up.listen()).unwrap();
     let request = format!("GET {path}?node=plant&instance=uptime HTTP/1.0\r\nHost: {}\r\n\r\n", up.listen());
     stream.write_all(request.as_bytes()).unwrap();

@@ -15,3 +15,4 @@ pub mod tests;
 
 pub use directory::{Directory, DirectoryError};
 pub use journal::Journal;
+pub use segment::Head;

@@ -3,6 +3,7 @@
 use crate::{
     announcement::Announcement,
     cpu_time::CpuTime,
+    file_spool::{Head, Journal},
     spool::{Missing, Spool},
 };
 use oasis_channel::{Counters, Drops, Failure, InstanceState, NodeMessage, Overhead};
@@ -165,9 +166,13 @@ impl Outbox {
         Self::holding(spool, progress, false)
     }
 
-    /// Creates an outbox to which no batch will be added.
-    pub fn finite(spool: Spool, progress: Vec<Progress>) -> Arc<Self> {
-        Self::holding(spool, progress, true)
+    /// Creates the outbox of a run that an earlier process has left in files. No batch will be added to it.
+    pub fn for_earlier_run(journal: &Journal, spool_bytes: usize) -> Arc<Self> {
+        let Head { announcement, taken, released } = journal.head();
+        let states = announcement.instances.iter().map(|instance| instance.state);
+        let of = |(&taken, state)| Progress { taken, missing: Missing::default(), state };
+        let progress = taken.iter().zip(states).map(of).collect();
+        Self::holding(Spool::for_earlier_run(spool_bytes, released), progress, true)
     }
 
     fn holding(spool: Spool, progress: Vec<Progress>, is_finite: bool) -> Arc<Self> {

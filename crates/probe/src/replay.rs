@@ -7,9 +7,8 @@ use crate::{
     file_spool::{Directory, Journal},
     node::spawn,
     node_config::NodeConfig,
-    outbox::{Outbox, Progress},
+    outbox::Outbox,
     shipper::{Attempts, CommandHandling},
-    spool::{Missing, Spool},
 };
 use oasis_channel::Connector;
 use std::{fs, io, path::Path, sync::Arc};
@@ -45,16 +44,8 @@ fn one(
         tracing::error!(run = %run.display(), "no segment of an earlier run has a readable head: its samples are lost");
         return fs::remove_dir_all(run);
     };
-    let head = journal.head();
-    let announcement = head.announcement.clone();
-    let states = announcement.instances.iter().map(|instance| instance.state);
-    let progress = head
-        .taken
-        .iter()
-        .zip(states)
-        .map(|(&taken, state)| Progress { taken, missing: Missing::default(), state })
-        .collect();
-    let outbox = Outbox::finite(Spool::for_earlier_run(config.spool_bytes, &head.released), progress);
+    let announcement = journal.head().announcement.clone();
+    let outbox = Outbox::for_earlier_run(&journal, config.spool_bytes);
     tracing::info!(node = %announcement.identity.name, run = %announcement.identity.run, "sending batches of an earlier run");
     live.with(|held| held.replayed = Some(outbox.clone()));
     let spooler = {

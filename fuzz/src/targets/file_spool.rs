@@ -5,7 +5,7 @@
 
 use oasis_probe::{
     NodeConfig,
-    simulation::{Announcement, Directory, Journal, MetDac, Missing, Outbox, Progress, Spool, Spooler},
+    simulation::{Announcement, Directory, Journal, MetDac, Outbox, Spool, Spooler},
 };
 use oasis_wire::quantity::TopicId;
 use std::{
@@ -48,16 +48,8 @@ pub fn batches(input: &[u8]) -> usize {
 
 /// Sends a run to a DAC that stores all of it.
 fn send(journal: Journal) -> usize {
-    let head = journal.head();
-    let instances = head.announcement.instances.len();
-    let states = head.announcement.instances.iter().map(|instance| instance.state);
-    let progress = head
-        .taken
-        .iter()
-        .zip(states)
-        .map(|(&taken, state)| Progress { taken, missing: Missing::default(), state })
-        .collect();
-    let outbox = Outbox::finite(Spool::for_earlier_run(QUEUE, &head.released), progress);
+    let instances = journal.head().announcement.instances.len();
+    let outbox = Outbox::for_earlier_run(&journal, QUEUE);
     let topics = (0..instances).map(|instance| (instance, TopicId(instance as u32 + 1)));
     outbox.with(|held| {
         held.spool.connected(topics, MetDac { is_new: true, safe_when: None, takes_ahead: false })

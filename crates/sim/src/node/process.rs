@@ -10,8 +10,7 @@ use oasis_channel::{
     frame::{Reader, ahead_header, batch_header, write_control},
 };
 use oasis_probe::simulation::{
-    Announcement, BatchBuilder, Directory, Journal, MetDac, Missing, NewBatch, Outbox, Progress, Spool,
-    Spooler,
+    Announcement, BatchBuilder, Directory, Journal, MetDac, NewBatch, Outbox, Spooler,
 };
 use oasis_wire::{
     batch::Header,
@@ -119,16 +118,8 @@ impl Process {
                 let _ = std::fs::remove_dir_all(path);
                 continue;
             };
-            let head = journal.head();
-            let announcement = head.announcement.clone();
-            let states = announcement.instances.iter().map(|instance| instance.state);
-            let progress = head
-                .taken
-                .iter()
-                .zip(states)
-                .map(|(&taken, state)| Progress { taken, missing: Missing::default(), state })
-                .collect();
-            let outbox = Outbox::finite(Spool::for_earlier_run(spool_bytes, &head.released), progress);
+            let announcement = journal.head().announcement.clone();
+            let outbox = Outbox::for_earlier_run(&journal, spool_bytes);
             let mut spooler = Spooler::new(outbox.clone(), journal);
             spooler.turn(Instant::now());
             self.backoff = Backoff::default();

@@ -90,12 +90,19 @@ check-commits: ## Check the subjects of the commits after BASE (origin/main)
 
 ##@ Before each merge: complete, as continuous integration runs it
 
-lint: page lint-python lint-go lint-java rustdoc ## Check formatting, lints and types of everything
+# One line each in the table of times.
+LINTS := format-check lint-rust rustdoc lint-web lint-python lint-go lint-java
+lint: ## Check formatting, lints and types of everything
+	python3 .ci/gate.py $(LINTS)
+
+format-check: ## Check the formatting of Rust
 	cargo fmt --all --check
-	cargo clippy $(TESTED) --all-targets -- -D warnings
-	cargo clippy --locked --workspace -- -D warnings
 	cargo fmt --manifest-path tests/oracles/Cargo.toml --check
-	cargo clippy $(ORACLES) --all-targets -- -D warnings
+
+lint-rust: page ## Check lints of Rust
+	cargo clippy $(TESTED) --all-targets -- -D warnings
+
+lint-web: node_modules/.package-lock.json ## Check formatting, lints and types of TypeScript
 	npm run lint
 
 lint-python: target/venv/installed ## Check formatting, lints and types of Python alone
@@ -130,7 +137,22 @@ deny: $(CARGO_DENY) ## Check licenses, duplicates and sources of dependencies
 advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
-test: check-docs test-rust test-oracles test-faults test-web test-python test-java test-go test-tutorials test-embedded notebook test-browser ## Run every test of every language
+# Everything whose failure would reach a user. Checks of a few folders run if these changed: .ci/partial_checks.py says which, and why.
+GATE := check-docs test-gate build-tests test-rust test-oracles test-faults test-web test-python test-java test-go test-nats test-dds \
+  test-tutorials test-embedded notebook test-browser
+test: ## Run every test whose failure would reach a user, in every language
+	python3 .ci/gate.py --partial $(GATE)
+
+# What is long by nature.
+LONG := deny oracles faults check-native check-memory mutants test-windows test-packages test-package-sdks
+test-full: ## Run `make test`, and what is long by nature: two hours
+	python3 .ci/gate.py $(GATE) $(LONG)
+
+test-gate: ## The scripts that choose and time checks
+	python3 -m unittest discover --quiet --start-directory .ci/tests
+
+build-tests: page ## Build all programs and tests of the workspace
+	$(BUILD)
 
 # Most tests wait for processes most of the time: more of them run at once than there are processors.
 test-rust: page postgresql promtool nginx alertmanager mail-server table-readers ## Rust: unit, property and end-to-end tests with real processes

@@ -1,0 +1,77 @@
+"""Chooses the checks that depend on a few folders only: `python3 .ci/partial_checks.py` prints the choice.
+
+A partial check runs if a file in one of its folders differs from the last commit that is known to be green, and always
+if that commit is not known. `LAST_GREEN` names it, else the file `.ci/last-green`.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LAST_GREEN_FILE = ".ci/last-green"
+
+# A change here can change the result of every check.
+COMMON = (".cargo/", ".ci/gate.py", ".ci/partial_checks.py", "Cargo.lock", "Cargo.toml", "Makefile")
+
+# What each check depends on: folders end with a slash. `make NAME` runs the check.
+PARTIAL_CHECKS = {
+    "test-oracles": ("crates/rules/", "crates/wire/src/unit", "tests/oracles/"),
+    "test-embedded": ("sdk/embedded/", "crates/gateway/", "crates/pdl-gen/", "crates/wire/", "vectors/"),
+    "test-java": ("sdk/java/", "crates/pdl-gen/", "crates/channel/", "crates/dac/", "crates/wire/", "vectors/"),
+    "test-go": ("sdk/go/", "crates/pdl-gen/", "crates/channel/", "crates/dac/", "crates/wire/", "vectors/"),
+    "test-nats": ("crates/nats/", "crates/handlers/nats/", "crates/channel/", "tests/end_to_end/nats"),
+    "test-dds": ("crates/dds/", "crates/handlers/dds/", "crates/channel/", "tests/end_to_end/dds"),
+    "test-faults": ("lab/", "crates/channel/", "crates/dac/", "crates/instrument/", "crates/probe/", "crates/store/"),
+}
+
+
+def changed_files(last_green: str | None) -> list[str] | None:
+    """The files that differ from the last green commit, those not committed included; None if that is not known."""
+    if not last_green:
+        return None
+    known = subprocess.run(
+        ["git", "merge-base", "--is-ancestor", last_green, "HEAD"], cwd=ROOT, capture_output=True, check=False
+    )
+    if known.returncode != 0:
+        return None
+    listed = [
+        ["git", "diff", "--name-only", "--no-renames", last_green],
+        ["git", "ls-files", "--others", "--exclude-standard"],
+    ]
+    return [
+        name
+        for command in listed
+        for name in subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
+    ]
+
+
+def choose(changed: list[str] | None) -> dict[str, str | None]:
+    """For each partial check why it runs; None if it does not."""
+    if changed is None:
+        return dict.fromkeys(PARTIAL_CHECKS, "the last green commit is not known")
+    return {
+        check: next((f"{name} changed" for name in changed if name.startswith(COMMON + folders)), None)
+        for check, folders in PARTIAL_CHECKS.items()
+    }
+
+
+def last_green() -> str | None:
+    """The last commit that is known to be green."""
+    file = ROOT / LAST_GREEN_FILE
+    return os.environ.get("LAST_GREEN") or (file.read_text().strip() if file.exists() else None)
+
+
+def report(choice: dict[str, str | None], since: str | None) -> list[str]:
+    """The choice as lines for people."""
+    return [
+        f"{check}: runs, {reason}" if reason else f"{check}: left out, its folders are as in {str(since)[:12]}"
+        for check, reason in choice.items()
+    ]
+
+
+if __name__ == "__main__":
+    commit = last_green()
+    print("\n".join(report(choose(changed_files(commit)), commit)))
+    sys.exit(0)

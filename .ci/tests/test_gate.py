@@ -1,0 +1,65 @@
+"""Tests of the gate: `python3 -m unittest discover -s .ci/tests`."""
+
+import re
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import gate
+import partial_checks
+
+
+class PartialChecks(unittest.TestCase):
+    def running(self, changed: list[str] | None) -> set[str]:
+        return {check for check, reason in partial_checks.choose(changed).items() if reason}
+
+    def test_every_check_runs_if_the_last_green_commit_is_not_known(self) -> None:
+        self.assertEqual(self.running(None), set(partial_checks.PARTIAL_CHECKS))
+        self.assertIsNone(partial_checks.changed_files(None))
+        self.assertIsNone(partial_checks.changed_files("0" * 40))
+
+    def test_no_check_runs_if_nothing_changed(self) -> None:
+        self.assertEqual(self.running([]), set())
+
+    def test_a_change_runs_the_checks_of_its_folder(self) -> None:
+        self.assertEqual(self.running(["web/src/page.tsx"]), set())
+        self.assertEqual(self.running(["crates/rules/src/lib.rs"]), {"test-oracles"})
+        self.assertEqual(self.running(["crates/wire/src/unit/names.rs"]) & {"test-oracles"}, {"test-oracles"})
+        self.assertEqual(self.running(["tests/end_to_end/nats/failover.rs"]), {"test-nats"})
+
+    def test_a_folder_with_a_longer_name_is_another_folder(self) -> None:
+        self.assertEqual(self.running(["crates/rules-lsp/src/lib.rs"]), set())
+
+    def test_a_change_of_the_lock_file_runs_every_check(self) -> None:
+        self.assertEqual(self.running(["Cargo.lock"]), set(partial_checks.PARTIAL_CHECKS))
+
+    def test_each_folder_exists(self) -> None:
+        for check, folders in partial_checks.PARTIAL_CHECKS.items():
+            for folder in folders:
+                found = list(partial_checks.ROOT.glob(folder.rstrip("/") + "*"))
+                self.assertTrue(found, f"{check}: {folder} does not exist")
+
+    def test_each_check_is_a_target_of_make(self) -> None:
+        makefile = (partial_checks.ROOT / "Makefile").read_text()
+        for check in partial_checks.PARTIAL_CHECKS:
+            self.assertTrue(re.search(rf"(?m)^{check}:", makefile), f"make {check} does not exist")
+
+    def test_the_report_names_what_is_left_out(self) -> None:
+        lines = partial_checks.report({"test-go": None, "test-java": "sdk/java/pom.xml changed"}, "0123456789abcdef")
+        self.assertEqual(lines[0], "test-go: left out, its folders are as in 0123456789ab")
+        self.assertEqual(lines[1], "test-java: runs, sdk/java/pom.xml changed")
+
+
+class Table(unittest.TestCase):
+    def test_the_table_has_a_line_for_each_phase_and_their_sum(self) -> None:
+        phases = [gate.Phase("test-web", 12.4, 20.1, True), gate.Phase("test-go", 3.2, 1.0, False)]
+        lines = gate.table(phases).splitlines()
+        self.assertEqual(lines[1].split(), ["test-web", "12", "s", "20", "s"])
+        self.assertEqual(lines[2].split(), ["test-go", "3", "s", "1", "s", "FAILED"])
+        self.assertEqual(lines[3].split(), ["all", "16", "s", "21", "s", "FAILED"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,7 +1,7 @@
 //! The one vocabulary of loss: one word for each reason why samples are missing.
 //!
 //! Ledgers, archives, doors, the HTTP API, SQL, exports and the page all use [`Cause`]. `docs/reference/loss.md`, the TypeScript and the Python
-//! package are generated from [`TABLE`] (`OASIS_UPDATE_LOSS=1 cargo test -p oasis-wire --test loss`).
+//! package are generated from [`TABLE`] (`OASIS_UPDATE_LOSS=1 cargo test -p oasis-wire --test integration loss::`).
 //!
 //! ```
 //! use oasis_wire::loss::Cause;

@@ -1,4 +1,4 @@
-// Generated from crates/wire/src/loss.rs: OASIS_UPDATE_LOSS=1 cargo test -p oasis-wire --test loss
+// Generated from crates/wire/src/loss.rs: OASIS_UPDATE_LOSS=1 cargo test -p oasis-wire --test integration loss::
 
 /** Why samples are missing: docs/reference/loss.md. */
 export type Cause =

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 mod cases;
-#[path = "../../../wire/tests/codec/exact.rs"]
+#[path = "../../../wire/tests/integration/codec/exact.rs"]
 mod exact;
 #[rustfmt::skip]
 #[path = "shapes.rs"]

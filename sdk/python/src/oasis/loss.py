@@ -1,6 +1,6 @@
 """Why samples are missing.
 
-Generated from crates/wire/src/loss.rs: OASIS_UPDATE_LOSS=1 cargo test -p oasis-wire --test loss
+Generated from crates/wire/src/loss.rs: OASIS_UPDATE_LOSS=1 cargo test -p oasis-wire --test integration loss::
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 //! The vectors are made by our encoders, reviewed, read by every language's tests. These tests fail when the encoders no
 //! longer make the same bytes; `OASIS_UPDATE_VECTORS=1` writes the files anew.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 mod cases;
 mod eisa;
 mod exact;

@@ -1,6 +1,6 @@
 //! `vectors/native-batch.json`.
 
-use crate::{
+use super::{
     cases::{Case, NODE_TIME, cases, metric, probe_type},
     check_file,
     exact::{exact, hex},

@@ -1,6 +1,6 @@
 //! `vectors/eisa.json`, and the one packet that is known from 2012.
 
-use crate::{
+use super::{
     cases::{Case, cases, probe_type},
     check_file,
     exact::{exact, hex},

@@ -1,6 +1,6 @@
 //! Properties of any schema, any values, any bytes.
 
-use crate::{
+use super::{
     cases::{NODE_TIME, metric},
     exact::exact,
     row::row,

@@ -1,8 +1,6 @@
 //! The size targets, on a recording of `/proc/stat` at 1 kHz.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
-
-#[path = "../benches/data/recording.rs"]
+#[path = "../../benches/data/recording.rs"]
 mod recording;
 
 use oasis_wire::batch::{Batch, Encoder};

@@ -1,7 +1,7 @@
 //! A flag between writers of a topic and a sleeping reader: the reader is woken once, and not again before it has
 //! looked.
 //!
-//! `tests/model.rs` tries every order of their steps.
+//! `tests/integration/model.rs` tries every order of their steps.
 
 use super::atomic::{AtomicBool, Ordering};
 

@@ -1,6 +1,12 @@
 //! A node's session without a socket: its answers and its errors.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+mod ahead;
+mod eviction;
+mod identity;
+mod remembered;
+mod safe;
+mod several_dacs;
+mod takeover;
 
 use oasis_channel::{
     Counters, DacMessage, Drops, Failure, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
@@ -14,21 +20,6 @@ use oasis_wire::{
     schema::{Metric, MetricType, ProbeType, StructType},
     value::RowWriter,
 };
-#[path = "session/ahead.rs"]
-mod ahead;
-#[path = "session/eviction.rs"]
-mod eviction;
-#[path = "session/identity.rs"]
-mod identity;
-#[path = "session/remembered.rs"]
-mod remembered;
-#[path = "session/safe.rs"]
-mod safe;
-#[path = "session/several_dacs.rs"]
-mod several_dacs;
-#[path = "session/takeover.rs"]
-mod takeover;
-
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use uuid::Uuid;

@@ -1,7 +1,5 @@
 //! Settings that are kept: sent to each new run of a node, shown with their sources, and taken back.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
-
 use oasis_channel::{
     Command, DacMessage, Declared, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL,
     ProbeKind, RegisteredInstance, frame::Frame,

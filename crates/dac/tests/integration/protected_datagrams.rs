@@ -1,7 +1,5 @@
 //! Datagrams of an encrypted connection over real sockets: forged, replayed, changed, cut and unprotected ones are refused and counted, and every true one arrives.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
-
 use oasis_channel::{
     DacMessage, DatagramOffer, InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind,
     RegisteredInstance, ResumeSecret,

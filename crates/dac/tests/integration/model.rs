@@ -1,11 +1,9 @@
 //! Every order of steps between writers of a topic and a reader on a shard, explored by loom.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 mod atomic {
     pub use loom::sync::atomic::{AtomicBool, Ordering};
 }
-#[path = "../src/wake_flag.rs"]
+#[path = "../../src/wake_flag.rs"]
 #[allow(dead_code, reason = "the default is for others")]
 mod wake_flag;
 

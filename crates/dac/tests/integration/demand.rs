@@ -1,8 +1,6 @@
 //! Rates that follow demand, without sockets and without waiting: tokio's clock is paused and advances only when all
 //! tasks are idle.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
-
 use oasis_channel::{
     Command, DacMessage, Failure, InstanceState, NodeIdentity, NodeMessage, Outcome, PROTOCOL, ProbeKind,
     RegisteredInstance, frame::Frame,

@@ -5,6 +5,7 @@
 mod actions;
 mod bounds;
 mod crashes;
+mod kill;
 mod messages;
 mod moves;
 mod opening;

@@ -1,7 +1,5 @@
 //! A process that is killed while it writes: what it reported as committed is there, and beginning again repeats nothing.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_alarms::{
     Alarms, At, Checkpoint, CheckpointKey, EventIdentity, EventKey, Limits, Position, Round, RuleEvent,
     RuleFacts,
@@ -76,7 +74,7 @@ fn nothing_is_lost_or_repeated_in_many_kills() {
     let mut reported = 0;
     for kill in 0..KILLS {
         let mut child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "writes_until_it_is_killed", "--ignored", "--nocapture"])
+            .args(["--exact", "kill::writes_until_it_is_killed", "--ignored", "--nocapture"])
             .env(FOLDER, folder.path())
             .stdout(Stdio::piped())
             .spawn()

@@ -213,7 +213,7 @@ fn the_door_recipe_adds_a_door_that_is_read_over_http() {
     assert_eq!(
         files_of("Add a text door"),
         [
-            "crates/api/tests/matrix/expected.rs",
+            "crates/api/tests/integration/matrix/expected.rs",
             "crates/doors/src/text/json_seq.rs",
             "crates/doors/src/text/mod.rs"
         ]

@@ -1,5 +1,5 @@
 //! The OpenAPI document that a DAC serves, and the reference has, is what the sources say.
-//! `OASIS_UPDATE_DOCS=1 cargo test -p oasis-api --test matrix` updates it.
+//! `OASIS_UPDATE_DOCS=1 cargo test -p oasis-api --test integration document::` updates it.
 
 use std::{env, fs, path::Path};
 
@@ -13,6 +13,6 @@ fn the_openapi_document_is_what_the_sources_say() {
     let reference = fs::read_to_string(&path).unwrap();
     assert!(
         reference == document,
-        "docs/reference/openapi.json is old: OASIS_UPDATE_DOCS=1 cargo test -p oasis-api --test matrix"
+        "docs/reference/openapi.json is old: OASIS_UPDATE_DOCS=1 cargo test -p oasis-api --test integration document::"
     );
 }

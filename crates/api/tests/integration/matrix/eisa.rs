@@ -1,6 +1,6 @@
 //! The commands of the protocol of 2012. It has no answers, so what was refused is seen at its counter.
 
-use crate::{
+use super::{
     people::{Answer, On, PEOPLE},
     websocket::{PATIENCE, Socket, connect, served},
     world::{INSTANCES, NAMES, World},
@@ -58,7 +58,7 @@ fn grown(before: &BTreeMap<String, u64>, now: &BTreeMap<String, u64>) -> Option<
 async fn each_command_of_2012_asks_for_its_verb_on_its_instance() {
     let (world, address) = served().await;
     let mut combinations = 0;
-    let may_speak = |name: &&crate::people::Person| {
+    let may_speak = |name: &&super::people::Person| {
         name.answers(&[(&["eisa"], On::Something), (&["read-live"], On::Something)]) == Answer::Allowed
     };
     for person in PEOPLE.iter().filter(may_speak) {

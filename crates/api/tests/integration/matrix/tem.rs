@@ -1,6 +1,6 @@
 //! The list of the TEM: what each principal sees of it, and who may change it.
 
-use crate::{
+use super::{
     people::{On, PEOPLE, Person, person_called},
     world::{World, json},
 };

@@ -2,7 +2,7 @@
 //!
 //! A new route gets a line here, one in `docs/reference/permissions.md`, and nothing else.
 
-use crate::people::On;
+use super::people::On;
 
 /// A route: its method and path, the verbs of which one is needed, and on what.
 pub struct Expected {

@@ -1,6 +1,6 @@
 //! Sign-in, the session's cookie and its CSRF token, and what the audit log keeps.
 
-use crate::world::{World, json};
+use super::world::{World, json};
 use axum::{
     body::Body,
     extract::ConnectInfo,

@@ -1,6 +1,6 @@
 //! The headers of the answers of every route, over real sockets.
 
-use crate::{
+use super::{
     routes::uri,
     websocket::{PATIENCE, served},
 };

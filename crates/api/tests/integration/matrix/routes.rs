@@ -1,6 +1,6 @@
 //! The routes.
 
-use crate::{
+use super::{
     expected::{Expected, ROUTES},
     people::{Answer, On, PEOPLE, person_called},
     world::{INSTANCES, NAMES, World, verdict},
@@ -35,9 +35,15 @@ async fn each_route_has_a_line_of_what_it_needs() {
     let routes: BTreeSet<String> = world.api.routes().table().iter().map(name).collect();
     let expected: BTreeSet<String> = ROUTES.iter().map(|expected| expected.route.to_owned()).collect();
     let new: Vec<_> = routes.difference(&expected).collect();
-    assert!(new.is_empty(), "say in crates/api/tests/matrix/expected.rs what these routes need: {new:?}");
+    assert!(
+        new.is_empty(),
+        "say in crates/api/tests/integration/matrix/expected.rs what these routes need: {new:?}"
+    );
     let old: Vec<_> = expected.difference(&routes).collect();
-    assert!(old.is_empty(), "crates/api/tests/matrix/expected.rs has routes that are gone: {old:?}");
+    assert!(
+        old.is_empty(),
+        "crates/api/tests/integration/matrix/expected.rs has routes that are gone: {old:?}"
+    );
     assert_eq!(expected.len(), ROUTES.len(), "a route is there twice");
 }
 
@@ -47,7 +53,7 @@ async fn each_route_gives_each_principal_the_verdict_that_is_written_down() {
     let mut combinations = 0;
     for route in world.api.routes().table() {
         let Some(Expected { verbs, on, .. }) = ROUTES.iter().find(|known| known.route == name(route)) else {
-            panic!("say in crates/api/tests/matrix/expected.rs what {} needs", name(route));
+            panic!("say in crates/api/tests/integration/matrix/expected.rs what {} needs", name(route));
         };
         let is_change = !matches!(route.method, Method::GET | Method::HEAD);
         for person in PEOPLE {
@@ -116,7 +122,7 @@ async fn the_openapi_document_says_which_routes_need_a_permission() {
 #[tokio::test]
 async fn the_reference_says_what_each_route_requires() {
     let world = World::new();
-    let reference = include_str!("../../../../docs/reference/permissions.md");
+    let reference = include_str!("../../../../../docs/reference/permissions.md");
     let mut missing = Vec::new();
     for Route { method, path, requires } in world.api.routes().table() {
         let verbs = requires.verbs().iter().map(|verb| format!("`{}`", verb.word())).collect::<Vec<_>>();

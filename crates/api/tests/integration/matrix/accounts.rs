@@ -1,6 +1,6 @@
 //! Users, tokens and roles over HTTP, and what of it the audit log keeps.
 
-use crate::{
+use super::{
     people::{PEOPLE, Person},
     session::{Signed, code},
     world::json,

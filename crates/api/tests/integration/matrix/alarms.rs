@@ -1,6 +1,6 @@
 //! Alarms over HTTP: who sees which, who may act, and how changes arrive.
 
-use crate::{
+use super::{
     people::{Answer, On, PEOPLE, person_called},
     session::Signed,
     world::{INSTANCES, NAMES, World, json, verdict},

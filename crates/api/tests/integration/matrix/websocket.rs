@@ -1,6 +1,6 @@
 //! The messages of both protocols of the WebSocket, over real sockets.
 
-use crate::{
+use super::{
     people::{Answer, On, PEOPLE, Person, person_called},
     routes::COMMANDS,
     world::{INSTANCES, NAMES, World},

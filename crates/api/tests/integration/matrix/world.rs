@@ -1,6 +1,6 @@
 //! A DAC with instances of two nodes, and a token for each principal.
 
-use crate::people::{Answer, Credentials, PEOPLE, Person};
+use super::people::{Answer, Credentials, PEOPLE, Person};
 use axum::{
     Router,
     body::{Body, to_bytes},
@@ -31,7 +31,7 @@ pub const NAMES: [(&str, &str); 5] =
 pub struct World {
     pub doors: Doors,
     pub api: Api,
-    /// An alarm for each instance: see [`crate::alarms`].
+    /// An alarm for each instance: see [`super::alarms`].
     pub alarms: Arc<Alarms>,
     _directory: TempDir,
     router: Router,

@@ -1,6 +1,6 @@
 //! Layouts of the page: conditions of saving, versions, and the address of a dashboard.
 
-use crate::{
+use super::{
     people::person_called,
     world::{World, json},
 };

@@ -1,7 +1,5 @@
 //! Rules over HTTP: checking, previews over archive and topic logs, and files.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 mod plant;
 
 use oasis_rules::{FileState, Loaded, LoadedFile, LoadedRule};

@@ -3,13 +3,6 @@
 //! The routes come from the route table, so a new one is asked for by itself, and fails until [`expected`] has it. What each needs is written there a second
 //! time; who has it comes from a model that reads the rules as texts.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test says what it expects by unwrapping"
-)]
-
 mod accounts;
 mod alarms;
 mod document;

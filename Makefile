@@ -244,7 +244,7 @@ measure-timing: ## Whether the time of a wrong password or token tells something
 check-native: page ## Run the tests of C and C++ under sanitizers
 	OASIS_SANITIZE=address,undefined $(NATIVE_TESTS)
 	OASIS_SANITIZE=thread TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" $(NATIVE_TESTS)
-	cargo test --locked --package oasis-pdl-gen --test cpp --test c
+	cargo test --locked --package oasis-pdl-gen --test integration -- cpp:: c::
 
 # Models the rings and what shares one; needs a nightly Rust with miri and rust-src.
 check-memory: ## Run the rings' models under loom, Miri and sanitizers (nightly)

@@ -1,7 +1,7 @@
 //! The one table of primitive types, shared by PDL, the schema, the codecs and every generator.
 //!
 //! A new type is one row here and one variant of [`MetricType`]. The compiler then names every match that must handle it, because no match on
-//! [`Primitive`] or [`MetricType`] has a wildcard. `crates/pdl-gen/tests/primitive_types.rs` lists the places that the compiler cannot see.
+//! [`Primitive`] or [`MetricType`] has a wildcard. `crates/pdl-gen/tests/integration/primitive_types.rs` lists the places that the compiler cannot see.
 
 use crate::schema::MetricType;
 

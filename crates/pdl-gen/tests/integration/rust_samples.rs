@@ -1,7 +1,7 @@
 //! Samples of generated Rust types carry what they should.
 
 #[rustfmt::skip]
-#[path = "plant/plant.rs"]
+#[path = "../plant/plant.rs"]
 mod generated;
 
 use generated::plant::{Drive, Mode, Switch, Trend, line7::Line};

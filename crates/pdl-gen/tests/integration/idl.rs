@@ -1,11 +1,6 @@
 //! The IDL for PDL files ([`golden`]). Debian's `idlc` (package cyclonedds-tools), if it is installed, compiles every file, and C compiles what it makes.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-#[path = "../golden/mod.rs"]
-mod golden;
-
-use golden::{check, in_tests};
+use crate::golden::{check, in_tests};
 use oasis_pdl::{Disk, Report, compile};
 use oasis_pdl_gen::idl;
 use std::{

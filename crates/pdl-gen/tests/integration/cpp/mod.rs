@@ -1,14 +1,11 @@
 //! The C++ code for PDL files ([`golden`]) compiles without a warning and does what it should. The compiler is `$CXX`, or else `c++`.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 mod cases;
-mod compiler;
-#[path = "../golden/mod.rs"]
-mod golden;
 
-use compiler::{Compiler, Language, in_sdk};
-use golden::{check, generated, in_tests};
+use crate::{
+    compiler::{Compiler, Language, in_sdk},
+    golden::{check, generated, in_tests},
+};
 use oasis_pdl::{Disk, Model, compile};
 use std::{fs, path::PathBuf};
 

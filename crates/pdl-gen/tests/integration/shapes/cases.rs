@@ -1,6 +1,6 @@
 //! Samples of the types in `vectors/shapes.pdl`, with the values that a language could get wrong.
 
-use crate::generated::shapes::{
+use super::generated::shapes::{
     Enums, Mode, Nothing, Numbers, Port, Rack, Structs, Texts, Trend, Vectors, inner,
 };
 use oasis_probe::{RowWriter, Sample};

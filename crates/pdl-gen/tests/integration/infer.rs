@@ -1,7 +1,5 @@
 //! `oasis pdl infer`: the schema of each file of the corpus becomes PDL that compiles to the same schema.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_pdl::{Disk, compile};
 use oasis_pdl_gen::{infer::infer, json_schema};
 use oasis_wire::schema::ProbeType;

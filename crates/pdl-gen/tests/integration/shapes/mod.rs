@@ -1,12 +1,10 @@
 //! `vectors/shapes.json` is made of samples of generated types; what they write, they read.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 mod cases;
-#[path = "../../../wire/tests/integration/codec/exact.rs"]
+#[path = "../../../../wire/tests/integration/codec/exact.rs"]
 mod exact;
 #[rustfmt::skip]
-#[path = "shapes.rs"]
+#[path = "../../shapes/shapes.rs"]
 mod generated;
 
 use cases::{Case, cases};

@@ -1,15 +1,10 @@
 //! The C99 code for devices ([`golden`]) compiles without a warning, as C99 and as C++11, and writes the rows that it should. What it cannot
 //! express is refused. The compilers are `$CC` and `$CXX`, or else `cc` and `c++`.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-#[path = "../cpp/compiler.rs"]
-mod compiler;
-#[path = "../golden/mod.rs"]
-mod golden;
-
-use compiler::{Compiler, Language};
-use golden::{check, generated, in_tests};
+use crate::{
+    compiler::{Compiler, Language},
+    golden::{check, generated, in_tests},
+};
 use oasis_pdl::compile;
 use oasis_pdl_gen::{
     Language::C99,

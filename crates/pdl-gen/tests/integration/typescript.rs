@@ -1,11 +1,6 @@
 //! The TypeScript code for PDL files ([`golden`]). What it does is tested in `sdk/typescript/src`.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-#[allow(dead_code, reason = "other tests use more of it")]
-mod golden;
-
-use golden::check;
+use crate::golden::check;
 use oasis_pdl_gen::typescript::generate;
 
 #[test]

@@ -3,8 +3,6 @@
 //! Rust: the compiler names every match, because none has a wildcard; the first test proves that. Elsewhere: the second test fails for every file of
 //! [`PLACES`] that does not name the type.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_wire::primitive::Primitive;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::{

@@ -1,6 +1,6 @@
 //! What a large PDL file costs: to compile, with every name looked up, and to lay out.
 //!
-//! The throughput that criterion prints is in bytes of PDL. `tests/growth.rs` holds memory and hard shapes to their bounds.
+//! The throughput that criterion prints is in bytes of PDL. `tests/integration/growth.rs` holds memory and hard shapes to their bounds.
 
 #![allow(clippy::expect_used, reason = "a bench may end when its own data is wrong")]
 

@@ -1,10 +1,6 @@
 //! Any text is compiled or refused, and nothing panics.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod common;
-
-use common::{INPUTS, compiled, rendered};
+use crate::common::{INPUTS, compiled, rendered};
 use oasis_rules::{Report, format};
 use proptest::prelude::*;
 

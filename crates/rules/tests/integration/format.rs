@@ -1,7 +1,5 @@
 //! The one layout of files.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_rules::format;
 use proptest::prelude::*;
 

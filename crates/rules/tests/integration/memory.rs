@@ -1,12 +1,8 @@
 //! The state of a rule never takes more memory than its bound, which `oasis rules explain` prints, whatever samples come.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod random;
-
+use crate::random::{Row, program, rows, rule, steps};
 use oasis_rules::{Engine, Group, Instance, Program, RESTART, Rows};
 use proptest::prelude::*;
-use random::{Row, program, rows, rule, steps};
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
@@ -16,7 +12,7 @@ thread_local! {
     static LIVE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts the bytes of the thread that asks for them.
+/// Counts the bytes of the thread that asks for them, so that the tests beside may run at the same time.
 struct Counting;
 
 // SAFETY: all is passed on to the system's allocator; the counter is a plain cell that allocates nothing.

@@ -1,7 +1,5 @@
 //! Rules that read several inputs: what their values are, and that neither batches nor interruptions change them.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_rules::{Evaluated, EventKind, Group, Program, RESTART, Rows, Standing, WAIT, compile};
 use oasis_wire::schema::{Metric, MetricType, ProbeType};
 use proptest::prelude::*;

@@ -1,7 +1,5 @@
 //! Random rules over random samples with gaps.
 
-#![allow(dead_code, reason = "each test needs some of it")]
-
 use oasis_rules::{Engine, Event, Program, RESTART, Rows, compile};
 use oasis_wire::schema::{Metric, MetricType, ProbeType};
 use proptest::prelude::*;

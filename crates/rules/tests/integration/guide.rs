@@ -1,12 +1,10 @@
 //! The rules of the guide compile, and stand as `oasis rules fmt` writes them.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_rules::{compile, format};
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
 
-const GUIDE: &str = include_str!("../../../docs/guides/write-rules.md");
-const PROCESSOR: &str = include_str!("../../../pdl/processor.pdl");
+const GUIDE: &str = include_str!("../../../../docs/guides/write-rules.md");
+const PROCESSOR: &str = include_str!("../../../../pdl/processor.pdl");
 
 #[test]
 fn the_example_of_the_guide_compiles() {

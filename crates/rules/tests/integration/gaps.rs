@@ -3,13 +3,9 @@
 //! `docs/reference/rules.md` ("Unknown") promises for each kind of rule what a test here shows. The clock of the node does not step back here, and conditions that
 //! raise and clear an alarm exclude each other; `on_unknown` is `keep`, because the others let unknown count.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod random;
-
+use crate::random::{MS, Row, Step, formulas, program, rows, steps};
 use oasis_rules::{Engine, Event, EventKind, RESTART, Rows, Standing};
 use proptest::prelude::*;
-use random::{MS, Row, Step, formulas, program, rows, steps};
 
 /// Time does not step back.
 fn forward() -> impl Strategy<Value = Vec<Step>> {

@@ -1,7 +1,5 @@
 //! Limits of PDL as rules: the same verdicts as the page had.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_rules::{
     Engine, EventKind, RESTART, Rows, limits,
     program::{Body, Severity},

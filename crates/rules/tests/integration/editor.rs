@@ -1,10 +1,6 @@
 //! What an editor proposes and describes.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod common;
-
-use common::{INPUTS, compiled, rendered, types};
+use crate::common::{INPUTS, compiled, rendered, types};
 use oasis_rules::{CompletionKind, KnownInstance, Surroundings, complete, hover};
 use proptest::prelude::*;
 use std::sync::LazyLock;

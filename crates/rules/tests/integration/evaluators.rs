@@ -1,13 +1,11 @@
 //! The evaluator over columns equals the naive one, on random formulas and random traces with gaps, however the samples are cut into batches.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod naive;
-mod random;
-
+use crate::{
+    naive,
+    random::{MS, Row, evaluated, program, rows, rule, steps},
+};
 use oasis_rules::{Engine, Event, EventKind, Instance, Program, Rows};
 use proptest::prelude::*;
-use random::{MS, Row, evaluated, program, rows, rule, steps};
 
 /// The events of an instance on its own, whose state is saved and restored before some of its batches.
 fn restored(program: &Program, rows: &[Row], size: usize, restores: &[bool]) -> Vec<Event> {

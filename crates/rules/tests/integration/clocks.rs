@@ -1,7 +1,5 @@
 //! Joins of instances whose nodes have clocks of their own.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_rules::{ClockOffset, Evaluated, EventKind, Group, Program, Rows, VALID, compile};
 use oasis_wire::schema::{Metric, MetricType, ProbeType};
 use proptest::prelude::*;

@@ -1,10 +1,6 @@
 //! What rules mean: a test for each promise of docs/reference/rules.md.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod common;
-
-use common::{compiled, rendered};
+use crate::common::{self, compiled, rendered};
 use oasis_rules::{Binding, Engine, Event, EventKind, RESTART, Rows};
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},

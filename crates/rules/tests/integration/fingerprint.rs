@@ -1,7 +1,5 @@
 //! A state survives only changes that it does not depend on.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_rules::{Program, compile};
 use oasis_wire::schema::{Metric, MetricType, ProbeType};
 

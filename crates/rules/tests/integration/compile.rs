@@ -1,10 +1,6 @@
 //! What compiles, and what an error says.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod common;
-
-use common::{compiled, rendered};
+use crate::common::{self, compiled, rendered};
 use oasis_rules::{
     EventKind, Placeholder,
     program::{ActionSpec, Alignment, Body, Command, Target},
@@ -12,7 +8,7 @@ use oasis_rules::{
 use oasis_wire::{quantity::Hertz, schema::ProbeType};
 use std::sync::Arc;
 
-const DOCS: &str = include_str!("../../../docs/reference/rules.md");
+const DOCS: &str = include_str!("../../../../docs/reference/rules.md");
 
 #[test]
 fn every_construct_compiles() {

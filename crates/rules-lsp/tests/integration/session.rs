@@ -1,7 +1,5 @@
 //! What an editor sees of rules.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use lsp_server::{Message, Notification, Request};
 use oasis_pdl_lsp::{Server, Step};
 use oasis_rules::{KnownInstance, Surroundings};

@@ -1,10 +1,6 @@
 //! What an editor sees.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
-
-mod common;
-
-use common::Editor;
+use crate::common::Editor;
 use serde_json::{Value, json};
 
 const BASE: &str = "file:///plant/base.pdl";

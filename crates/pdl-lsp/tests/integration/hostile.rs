@@ -1,10 +1,6 @@
 //! Every document and every cursor position has an answer.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod common;
-
-use common::Editor;
+use crate::common::Editor;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

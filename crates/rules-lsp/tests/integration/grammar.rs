@@ -1,7 +1,5 @@
 //! The editors' grammar (`editors/vscode`) can be read, and knows every word that the compiler proposes.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_rules::{Surroundings, complete};
 use regex::Regex;
 use serde_json::Value;

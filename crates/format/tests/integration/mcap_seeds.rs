@@ -1,7 +1,5 @@
 //! Reads the seeds and the findings of the fuzzer, also with a few changed bytes.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_format::mcap::ReadError;
 use oasis_wire::batch::Batch;
 use proptest::prelude::*;

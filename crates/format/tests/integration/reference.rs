@@ -1,7 +1,5 @@
 //! The list in the reference matches the program. `OASIS_UPDATE_DOCS=1 cargo test -p oasis-format` updates it.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_format::{FORMATS, find, reader_of};
 use std::{collections::HashSet, env, fmt::Write, fs};
 

@@ -1,7 +1,5 @@
 //! Messages of ROS 2: a recording that one library wrote and another one read (`vectors/make_ros2.py`), and what is left out.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
-
 use mcap::{Writer, records::MessageHeader};
 use oasis_format::mcap::{ReadError, RecordedSeries, Rest, read};
 use oasis_wire::{batch::Batch, value};

@@ -1,7 +1,5 @@
 //! Descriptions of channels count once towards the bounds.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use mcap::{Writer, records::MessageHeader};
 use serde_json::json;
 use std::{collections::BTreeMap, convert::Infallible, io::Cursor};

@@ -1,7 +1,5 @@
 //! Ready-made probes in configuration files.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_instrument::{NodeSettings, SettingsError};
 use oasis_probes::PROBES;
 use std::fs;

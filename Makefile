@@ -16,7 +16,7 @@ TESTED := --locked --workspace --features oasis/arrow
 BUILD := cargo build $(TESTED) --bins --tests
 
 # Integration tests that take seconds: of the structure, the codec and the language.
-FAST_TESTS := $(addprefix --test ,published_crates crate_order default_members import_cycles one_version commit_subjects codec corpus diagnostics limits)
+FAST_TESTS := $(addprefix --test ,published_crates crate_order import_cycles one_version commit_subjects codec corpus diagnostics limits)
 
 # Programs in C and C++ that the tests build and run.
 NATIVE_TESTS = cargo test --locked --package oasis --test end_to_end -- sdk logging
@@ -26,6 +26,10 @@ GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests test
 
 # Rules as other evaluators see them: a workspace of its own, because one of them needs old versions of many crates.
 ORACLES := --locked --manifest-path tests/oracles/Cargo.toml --target-dir target/oracles
+
+# The lab, a workspace of its own. It shares the target directory: dependencies with the same features are compiled once for both workspaces, Cargo
+# keeps the rest apart by their hashes, and `oasis-lab` lies beside `oasis`, where each looks for the other.
+LAB := --locked --manifest-path lab/Cargo.toml --target-dir target
 
 # Commits after this one are new.
 BASE ?= origin/main
@@ -64,6 +68,9 @@ run: page ## Build everything quickly and start OASIS: http://127.0.0.1:7070
 build: page ## Build the fully optimized binary with its page: target/release/oasis
 	cargo build --release --locked -p oasis --features arrow
 
+lab: build ## Build the lab beside the binary that it measures: target/release/oasis-lab
+	cargo build --release $(LAB)
+
 page: web/dist/index.html ## Build the page that goes into the binary
 
 clean: ## Remove everything that was built
@@ -82,6 +89,7 @@ check: page ## Check formatting, lints and unit tests, in under two minutes when
 
 format: node_modules/.package-lock.json target/venv/installed ## Format everything
 	cargo fmt --all
+	cargo fmt --manifest-path lab/Cargo.toml
 	npm run format
 	target/venv/bin/ruff format --quiet sdk/python
 
@@ -185,7 +193,15 @@ test-dds: page cyclonedds ## Rust: DDS, with programs of a real CycloneDDS
 
 test-faults: page fault-tools ## The fault lab: its fast scenarios, three minutes
 	$(BUILD)
+	cargo build $(LAB)
 	./target/debug/oasis-lab faults --quick --scale 0.02 --budget 180
+
+# Its experiments start servers of Node.js and Java if these are installed.
+test-lab: page ## The lab: formatting, lints, and small cells of its experiments
+	$(BUILD)
+	cargo fmt --manifest-path lab/Cargo.toml --check
+	cargo clippy $(LAB) --all-targets -- -D warnings
+	cargo test $(LAB)
 
 test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 	npm test
@@ -271,7 +287,8 @@ oracles: target/venv-oracles/installed promtool ## Compare rules with RTAMT, RTL
 
 # FAULTS="--only kill-dac --seed 7" chooses; a full disk and two hosts need root.
 faults: page postgresql fault-tools ## Run the fault lab, 15 minutes, long faults at a tenth: docs/evidence/faults.md
-	cargo build --release --locked -p oasis -p oasis-lab
+	cargo build --release --locked -p oasis
+	cargo build --release $(LAB)
 	./target/release/oasis-lab faults --scale 0.1 $(FAULTS)
 
 failover: page ## Kill DACs of a node with two, 1,000 times, 10 minutes: docs/evidence/failover.md
@@ -285,7 +302,8 @@ failover-nats: page nats-server ## Kill DACs without archives, 1,000 times; NATS
 	OASIS_FAILOVER_KILLS=1000 cargo test --locked -p oasis --features nats --test end_to_end -- nats::failover --nocapture
 
 faults-full: page postgresql fault-tools ## Run the fault lab unscaled: hours, 1,000 kills
-	cargo build --release --locked -p oasis -p oasis-lab
+	cargo build --release --locked -p oasis
+	cargo build --release $(LAB)
 	./target/release/oasis-lab faults --scale 1 $(FAULTS)
 
 # SIM="--seed 4711 --trace" repeats a seed; SIM="--planted missing-sync" shows that a planted bug is found.
@@ -317,20 +335,21 @@ bench-spool: page ## Measure the file spool while the DAC is down for half a min
 	cargo bench --locked -p oasis-probe --bench spool
 
 bench-fanout: page ## Measure the doors beside other servers, 7 minutes: docs/evidence/fanout.md
-	cargo build --release --locked -p oasis -p oasis-lab
+	cargo build --release --locked -p oasis
+	cargo build --release $(LAB)
 	./target/release/oasis-lab --write docs/evidence/fanout.md all
 
 bench-tls: page ## Measure TLS at the doors beside other servers, 4 minutes: docs/evidence/tls-measured.md
-	cargo build --release --locked -p oasis-lab
+	cargo build --release $(LAB)
 	./target/release/oasis-lab --write docs/evidence/tls-measured.md tls
 
-# LAB="--set SERVER=oasis,node --repeat 3" chooses. Tomcat is built by Maven, once.
+# CELLS="--set SERVER=oasis,node --repeat 3" chooses. Tomcat is built by Maven, once.
 lab-quick: ## Measure server push beside Node.js and Tomcat, 5 minutes: docs/evidence/lab.md
-	cargo build --release --locked -p oasis-lab
-	./target/release/oasis-lab run frizelle --quick $(LAB)
+	cargo build --release $(LAB)
+	./target/release/oasis-lab run frizelle --quick $(CELLS)
 
 overhead: page ## Count the bytes that a message costs on each layer, seconds: docs/evidence/overhead.md
-	cargo build --locked -p oasis-lab
+	cargo build $(LAB)
 	./target/debug/oasis-lab --write docs/evidence/overhead.md overhead
 
 bench-tem: page ## Measure a TEM with 1,000 DACs and 10,000 nodes, 3 minutes: docs/guides/name-dacs.md
@@ -338,21 +357,23 @@ bench-tem: page ## Measure a TEM with 1,000 DACs and 10,000 nodes, 3 minutes: do
 
 # Thousands of partitions, kills and restarts: SEEDS=0..5000.
 check-tems: ## Let several TEMs exchange their lists under a simulated network, half a minute
-	OASIS_SEEDS=$(or $(SEEDS),0..2000) cargo test --release --locked -p oasis-tem --test several -- --nocapture
+	OASIS_SEEDS=$(or $(SEEDS),0..2000) cargo test --release --locked -p oasis-tem --test integration -- several:: --nocapture
 
 bench-attacks: page ## Measure readers beside a client that attacks, 5 minutes: docs/evidence/faults.md
-	cargo build --release --locked -p oasis -p oasis-lab
+	cargo build --release --locked -p oasis
+	cargo build --release $(LAB)
 	./target/release/oasis-lab attacks
 
 # MUELLER=--quick takes five minutes; MUELLER='--paper --only RATE=56' opens 25,000 connections.
 bench-mueller: page ## Measure workers beside engine.io and SocketCluster, two hours: docs/evidence/lab.md
 	npm ci --no-audit --no-fund
-	cargo build --release --locked -p oasis-lab
+	cargo build --release $(LAB)
 	./target/release/oasis-lab run mueller $(or $(MUELLER),--paper)
 
 # Under load, beside SQLite, its past, start, queries and replays, and a PostgreSQL of its own; needs 10 GB of disk.
 bench-archive: page postgresql ## Measure the archive, 12 minutes: docs/evidence/archive-measured.md
-	cargo build --release --locked -p oasis-lab -p oasis
+	cargo build --release --locked -p oasis
+	cargo build --release $(LAB)
 	pg_virtualenv -o fsync=on sh -c 'OASIS_POSTGRESQL_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER password=$$PGPASSWORD dbname=$$PGDATABASE sslmode=disable" \
 	  ./target/release/oasis-lab --write docs/evidence/archive-measured.md archive'
 
@@ -361,20 +382,23 @@ bench-java: lint-java ## Measure a flush in Java, half a minute: sdk/java/README
 
 bench-probes: page valgrind ## Measure probes in a process, 2 minutes: docs/evidence/probes-measured.md
 	cargo bench --locked -p oasis-probe --bench flush
-	cargo build --release --locked -p oasis-lab
+	cargo build --release $(LAB)
 	./target/release/oasis-lab --write docs/evidence/probes-measured.md probes
 
 # Ten of the minutes watch its heap: BENCH_MINUTES.
 bench-relay: page ## Measure a relay beside its DAC, 3 minutes: docs/evidence/fanout.md
-	cargo build --release --locked -p oasis -p oasis-lab
+	cargo build --release --locked -p oasis
+	cargo build --release $(LAB)
 	./target/release/oasis-lab relay
 
 lab-million: page ## Hold 1,000,000 WebSockets at relays, 20 minutes: docs/evidence/lab.md
-	cargo build --release --locked -p oasis -p oasis-lab
-	./target/release/oasis-lab run million --plan million $(LAB)
+	cargo build --release --locked -p oasis
+	cargo build --release $(LAB)
+	./target/release/oasis-lab run million --plan million $(CELLS)
 
 bench-page: page browser ## Measure the page in a real browser, 15 minutes: docs/evidence/performance.md
-	cargo build --release --locked -p oasis -p oasis-lab
+	cargo build --release --locked -p oasis
+	cargo build --release $(LAB)
 	OASIS_BIN=$(CURDIR)/target/release/oasis OASIS_LAB_BIN=$(CURDIR)/target/release/oasis-lab npm run bench --workspace tests/browser
 
 pictures: page browser postgresql terminal webp ## Take the pictures of docs/images

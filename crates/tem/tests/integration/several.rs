@@ -4,8 +4,6 @@
 //! 30 ms each way. For 60 s, links are cut (a request over a cut link fails after 300 ms), DACs are killed, end in order, restart, TEMs are killed and restart
 //! without memory, processes stop and go on, and clocks run up to 5 % too fast or too slow. One peer lies. Then all links heal, and nothing else happens.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_tem::{
     Content, DacName, Directory, HEARTBEAT, Health, Heartbeat, Identity, Kind, LATE_AFTER, Limits, Liveness,
     Load, NodeNames, Peer, Place, Pulse, Record, Report, SealKey, Sealed, peer,

@@ -1,7 +1,5 @@
 //! Who is taken for dead, under lost heartbeats, deaths, an observer that stops, and clocks of hosts that jump.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
-
 use oasis_tem::{
     DacName, Directory, HEARTBEAT, Health, Heartbeat, Kind, LATE_AFTER, Limits, Liveness, Load, NodeNames,
 };

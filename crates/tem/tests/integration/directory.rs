@@ -1,7 +1,5 @@
 //! The directory under heartbeats that are lost, repeated, reordered and forged, and under clocks that jump.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_tem::{
     Accepted, Attachment, Beaten, DOUBLE_AFTER, DacName, Directory, FORGET_AFTER, HEARTBEAT, Health,
     Heartbeat, Kind, LATE_AFTER, Limits, Liveness, Load, NodeNames, Refusal,

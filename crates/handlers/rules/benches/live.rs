@@ -6,7 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
 #![allow(clippy::print_stdout, reason = "figures are printed")]
 
-#[path = "../tests/common/mod.rs"]
+#[allow(dead_code, reason = "tests use more of it")]
+#[path = "../tests/integration/common.rs"]
 mod common;
 
 use common::{MS, Plant, Pumps, wait};

@@ -1,8 +1,5 @@
 //! A DAC in memory with its rules, and a plant whose pumps send temperatures.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
-
 use oasis_alarms::{AlarmView, Alarms, Filter, JournalEntry, JournalFilter, Limits};
 use oasis_channel::{
     InstanceState, NodeIdentity, NodeMessage, PROTOCOL, ProbeKind, RegisteredInstance, frame::Frame,

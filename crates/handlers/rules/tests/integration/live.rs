@@ -1,10 +1,6 @@
 //! Rules over samples that come to a DAC.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod common;
-
-use common::{MS, Plant, Pumps, pump, wait};
+use crate::common::{MS, Plant, Pumps, pump, wait};
 use oasis_alarms::{Checkpoint, CheckpointKey, Limits, Position as AlarmPosition, Round};
 use oasis_dac::{Delivery, Instance, now};
 use oasis_handler::{Handler, InstanceLog};

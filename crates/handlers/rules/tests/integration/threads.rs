@@ -1,10 +1,6 @@
 //! Rules give the same on any number of threads, and a thread that fails is noticed.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by unwrapping")]
-
-mod common;
-
-use common::{MS, Plant, Pumps, Random, wait};
+use crate::common::{MS, Plant, Pumps, Random, wait};
 use oasis_alarms::{Alarms, Checkpoint, CheckpointKey, JournalEntry, JournalFilter, Limits};
 use oasis_dac::{Config, Dac, now};
 use oasis_handler::{Condition, Handler, StoredSamples, Supervisor};

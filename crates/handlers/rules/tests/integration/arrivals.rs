@@ -1,10 +1,6 @@
 //! Rules of nodes that come from another DAC.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod common;
-
-use common::{Plant, Pumps, wait};
+use crate::common::{Plant, Pumps, wait};
 use oasis_alarms::HandoverPage;
 use oasis_handler::Handler;
 use oasis_rules::Standing;

@@ -2,11 +2,7 @@
 //!
 //! Each of 1, 2 and 4 threads evaluates a third of them. `OASIS_RULES_SEEDS=2000` takes some minutes; `OASIS_RULES_SEED=7` runs one.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod common;
-
-use common::{MS, Plant, Pumps, Random, wait};
+use crate::common::{MS, Plant, Pumps, Random, wait};
 use oasis_dac::{Instance, now};
 use oasis_handler::InstanceLog;
 use oasis_rules::{Standing, compile};

@@ -1,10 +1,6 @@
 //! Rules of nodes that other DACs have.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod common;
-
-use common::{MS, Plant, Pumps, pump, wait};
+use crate::common::{MS, Plant, Pumps, pump, wait};
 use oasis_alarms::{AlarmHop, Filter, RelayedAlarms};
 use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
 use oasis_dac::{Dac, Hop, RelayedNode, Upstream, UpstreamEvents, now};

@@ -22,11 +22,11 @@ MEASURED = ["fanout", "tls-measured", "archive-measured", "probes-measured", "ov
 UNWRAPPED = {f"docs/evidence/{report}.md" for report in MEASURED}
 # Owned by others: only links are checked.
 LINKS_ONLY = re.compile(r"^(ARCHITECTURE|CONTRIBUTING)\.md$|^(?!docs/|[A-Z]+\.md$)")
-# Product code: no tests, no benches, no lab.
+# Product code: no tests, no benches.
 SOURCES = [
     path
     for path in sorted((ROOT / "crates").rglob("*.rs"))
-    if not {"tests", "benches", "examples", "lab"} & set(path.relative_to(ROOT).parts)
+    if not {"tests", "benches", "examples"} & set(path.relative_to(ROOT).parts)
     and not re.search(r"(^|_)(tests|models)\.rs$", path.name)
 ]
 

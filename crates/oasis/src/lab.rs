@@ -21,7 +21,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let program = oasis.with_file_name(PROGRAM);
     ensure!(
         program.exists(),
-        "no {} beside oasis: build it (cargo build --release -p oasis-lab)",
+        "no {} beside oasis: build it in a checkout of OASIS (make lab)",
         program.display()
     );
     let error = Command::new(&program).args(&arguments.rest).exec();

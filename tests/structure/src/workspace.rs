@@ -17,8 +17,6 @@ pub struct Workspace {
     /// The repository's top folder.
     #[serde(rename = "workspace_root")]
     pub root: PathBuf,
-    #[serde(rename = "workspace_default_members")]
-    default_members: Vec<String>,
 }
 
 /// One member of the workspace.
@@ -26,7 +24,6 @@ pub struct Workspace {
 pub struct Package {
     /// The name in `Cargo.toml`.
     pub name: String,
-    id: String,
     /// The path of `Cargo.toml`.
     manifest_path: PathBuf,
     /// The registries that it may be published to: `None` for any, an empty list for `publish = false`.
@@ -78,7 +75,20 @@ impl Workspace {
     /// # Errors
     /// If Cargo fails or prints what this module cannot read.
     pub fn load() -> Result<Self> {
-        let text = cargo(&["metadata", "--format-version", "1", "--no-deps", "--locked"])?;
+        Self::load_from("Cargo.toml")
+    }
+
+    /// Asks Cargo for the lab, a workspace of its own.
+    ///
+    /// # Errors
+    /// If Cargo fails or prints what this module cannot read.
+    pub fn load_lab() -> Result<Self> {
+        Self::load_from("lab/Cargo.toml")
+    }
+
+    fn load_from(manifest: &str) -> Result<Self> {
+        let text =
+            cargo(&["metadata", "--format-version=1", "--no-deps", "--locked", "--manifest-path", manifest])?;
         serde_json::from_str(&text).context("output of cargo metadata")
     }
 
@@ -86,11 +96,6 @@ impl Workspace {
     pub fn folder<'a>(&self, package: &'a Package) -> &'a Path {
         let folder = package.manifest_path.parent().unwrap_or(&package.manifest_path);
         folder.strip_prefix(&self.root).unwrap_or(folder)
-    }
-
-    /// Whether `cargo build` without a selection builds `package`.
-    pub fn is_default(&self, package: &Package) -> bool {
-        self.default_members.contains(&package.id)
     }
 
     /// Returns the names of all crates that `package` links with these feature flags, without those of tests and build scripts, as

@@ -12,9 +12,9 @@ const MAX_CYCLE: usize = 3;
 
 #[test]
 fn no_import_cycle_has_more_than_three_files() {
-    let workspace = Workspace::load().unwrap();
+    let (workspace, lab) = (Workspace::load().unwrap(), Workspace::load_lab().unwrap());
     let mut report = String::new();
-    for target in workspace.packages.iter().flat_map(|package| &package.targets) {
+    for target in workspace.packages.iter().chain(&lab.packages).flat_map(|package| &package.targets) {
         let root = &target.src_path;
         let imports = Imports::load(root).unwrap();
         let name = |path: &Path| path.strip_prefix(&workspace.root).unwrap_or(path).display().to_string();

@@ -1,16 +1,16 @@
-//! All parts of a release have the version of the top `Cargo.toml`.
+//! All parts of a release have the version of the top `Cargo.toml`, and the lab locks the dependencies that the program has.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 use oasis_structure::Workspace;
 use serde_json::Value;
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 /// Packages of npm.
 const NPM: [&str; 7] = [
     "package.json",
-    "crates/lab/node/package.json",
     "editors/vscode/package.json",
+    "lab/node/package.json",
     "sdk/typescript/package.json",
     "tests/browser/package.json",
     "tests/openid/package.json",
@@ -44,6 +44,7 @@ fn all_parts_have_the_version_of_the_workspace() {
             between(&read(&root, "sdk/cpp/CMakeLists.txt"), "project(oasis VERSION ", " ").to_owned(),
         ),
         ("sdk/java/pom.xml", between(&read(&root, "sdk/java/pom.xml"), "<version>", "<").to_owned()),
+        ("lab/Cargo.toml", between(&read(&root, "lab/Cargo.toml"), "\nversion = \"", "\"").to_owned()),
     ];
     // As crates are published: a path here, a version there.
     for line in cargo.lines().filter(|line| line.starts_with("oasis-") && line.contains("version = \"")) {
@@ -73,4 +74,24 @@ fn each_crate_takes_the_version_of_the_workspace() {
             package.name
         );
     }
+}
+
+/// Name and version of each package that `Cargo.lock` lists.
+fn locked(lock: &str) -> BTreeSet<(&str, &str)> {
+    let packages = lock.split("[[package]]\n").skip(1);
+    packages
+        .map(|package| (between(package, "name = \"", "\""), between(package, "version = \"", "\"")))
+        .collect()
+}
+
+/// Then it measures what users run, and Cargo compiles a dependency once for both workspaces.
+#[test]
+fn the_lab_locks_the_versions_of_the_workspace() {
+    let root = Workspace::load().unwrap().root;
+    let (ours, lab) = (read(&root, "Cargo.lock"), read(&root, "lab/Cargo.lock"));
+    let ours = locked(&ours);
+    let is_shared = |name: &str| ours.iter().any(|(ours, _)| *ours == name);
+    let other: Vec<_> =
+        locked(&lab).into_iter().filter(|package| is_shared(package.0) && !ours.contains(package)).collect();
+    assert!(other.is_empty(), "lab/Cargo.lock has other versions than Cargo.lock: {other:?}");
 }

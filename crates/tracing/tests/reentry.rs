@@ -1,7 +1,8 @@
-//! Values that log.
+//! Values that log. A program of its own: its subscriber is that of the whole process.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
+#[path = "integration/dac.rs"]
 mod dac;
 
 use dac::WatchedNode;

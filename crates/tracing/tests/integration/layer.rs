@@ -1,10 +1,6 @@
 //! Programs that use OASIS only through its layer.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-mod dac;
-
-use dac::{Kept, WatchedNode};
+use crate::dac::{Kept, WatchedNode};
 use oasis_probe::{NodeBuilder, NodeConfig};
 use oasis_tracing::{Config, OasisLayer};
 use serde_json::{Map, Value, json};

@@ -1,0 +1,6 @@
+//! Programs under the layer.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+mod dac;
+mod layer;

@@ -268,7 +268,7 @@ check-memory: ## Run the rings' models under loom, Miri and sanitizers (nightly)
 	cargo test --release --locked -p oasis-probe --test watched_thread
 	MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test --locked --target-dir target/miri -p oasis-probe --lib ring::
 	for sanitizer in thread address; do \
-	  TSAN_OPTIONS=allocator_may_return_null=1 ASAN_OPTIONS=allocator_may_return_null=1 RUSTFLAGS="-Zsanitizer=$$sanitizer" cargo +nightly test --locked -Zbuild-std --target $(HOST) --target-dir target/$$sanitizer -p oasis-probe --lib --test node; done
+	  TSAN_OPTIONS=allocator_may_return_null=1 ASAN_OPTIONS=allocator_may_return_null=1 RUSTFLAGS="-Zsanitizer=$$sanitizer" cargo +nightly test --locked -Zbuild-std --target $(HOST) --target-dir target/$$sanitizer -p oasis-probe --lib --test integration; done
 
 fuzz: ## Fuzz each parser for FUZZ_SECONDS (600) (nightly)
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz

@@ -1,4 +1,6 @@
 //! The cost of a flush for the calling thread: no allocation and no system call.
+//!
+//! A program of its own: its signal handler is that of the whole process, and the other tests run under sanitizers (`make check-memory`).
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 

@@ -1,10 +1,6 @@
 //! Nodes and a DAC that records, in one process: the outcome of samples by kind, policy and command.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
-
-#[path = "node/forwarded.rs"]
 mod forwarded;
-#[path = "node/recorder.rs"]
 mod recorder;
 
 use oasis_channel::{Command, Drops, Failure, InstanceState, Outcome, ProbeKind};

@@ -1,6 +1,6 @@
 //! A node whose samples come from a device, and a DAC that records.
 
-use crate::{
+use super::{
     reading,
     recorder::{ToRecorder, recorder},
 };

@@ -1,0 +1,5 @@
+//! Nodes from outside.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
+
+mod node;

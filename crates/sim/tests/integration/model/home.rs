@@ -1,6 +1,6 @@
 //! A DAC with its archive. Its ledger and its rule about connections are the real ones; log, archive and sessions are restated.
 
-use crate::{hashed::Hashed, planted::Planted};
+use super::{hashed::Hashed, planted::Planted};
 use oasis_channel::Drops;
 use oasis_dac::{Ledger, Standing, StoredRun, Verdict};
 use oasis_wire::{

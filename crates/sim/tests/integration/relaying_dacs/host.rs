@@ -1,6 +1,6 @@
 //! A DAC with its archive, and what it relays of the other one.
 
-use crate::{
+use super::{
     line::Line,
     watcher::{Watched, Watcher},
 };

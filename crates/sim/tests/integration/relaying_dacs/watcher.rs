@@ -1,6 +1,6 @@
 //! Readers of topics, which check what they receive.
 
-use crate::{
+use super::{
     host::{INSTANCES, NODE, RUN, name},
     line::start,
 };

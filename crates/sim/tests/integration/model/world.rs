@@ -1,6 +1,6 @@
 //! Two DACs, a node, a relay and the connections between them: what can happen, and what must be true.
 
-use crate::{
+use super::{
     checker::Model,
     hashed::Mixer,
     home::{Home, Told, replaced},

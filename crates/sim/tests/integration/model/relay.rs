@@ -1,7 +1,7 @@
 //! A relay of both DACs, with a reader. What it knows of the node and where it continues are decided by the real rules; its log is restated:
 //! the reader reads each sample, and each gap, as soon as it is there.
 
-use crate::{
+use super::{
     hashed::Hashed,
     home::{Home, Numbers, RUN, lose, replaced},
     planted::Planted,

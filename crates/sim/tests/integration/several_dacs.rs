@@ -1,8 +1,6 @@
 //! A node that goes from one DAC to another while both are killed: the spool of the node and the ledgers of the DACs, step by
 //! step, from a seed. The archives together have each sample that was not dropped, and the ledgers explain everything else.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use fastrand::Rng;
 use oasis_channel::{Counters, Drops, SafeWhen};
 use oasis_dac::{Ledger, StoredRun, Verdict};

@@ -21,21 +21,12 @@
 //!
 //! `OASIS_MODEL_SAMPLES` and `OASIS_MODEL_FAULTS` ask for more.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-#[path = "model/checker.rs"]
 mod checker;
-#[path = "model/hashed.rs"]
 mod hashed;
-#[path = "model/home.rs"]
 mod home;
-#[path = "model/node.rs"]
 mod node;
-#[path = "model/planted.rs"]
 mod planted;
-#[path = "model/relay.rs"]
 mod relay;
-#[path = "model/world.rs"]
 mod world;
 
 use checker::{Explored, Wrong, explore};

@@ -1,17 +1,10 @@
 //! DACs that relay each other and take over each other's nodes, step by step, from a seed: the sessions, registries and ledgers of two real
 //! DACs, and the spool of a node. Connections that the node has given up still deliver what is on them.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
-#[path = "relaying/host.rs"]
 mod host;
-#[path = "relaying/line.rs"]
 mod line;
-#[path = "relaying/relay.rs"]
 mod relay;
-#[path = "relaying/watcher.rs"]
 mod watcher;
-#[path = "relaying/world.rs"]
 mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

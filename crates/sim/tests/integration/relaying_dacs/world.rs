@@ -1,6 +1,6 @@
 //! The node, two DACs that relay each other, and the connections between them.
 
-use crate::{
+use super::{
     host::{Host, INSTANCES, NODE, RUN, announced, moment, name},
     relay::Relay,
     watcher::Watched,
@@ -419,7 +419,7 @@ impl World {
                 self.counts.safe_messages += 1;
                 for (topic, sequence) in topics {
                     let Some(instance) = host.dac.registry.instance(*topic) else { continue };
-                    let at = crate::host::number(&instance);
+                    let at = super::host::number(&instance);
                     for number in 1..=*sequence {
                         let is_stored = self.hosts.iter().any(|host| host.stored[at].contains(&number));
                         let was_dropped = self.dropped[at].contains(&number);

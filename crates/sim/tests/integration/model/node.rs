@@ -1,6 +1,6 @@
 //! The node: its spool is the real one.
 
-use crate::{
+use super::{
     hashed::Hashed,
     home::{Home, Numbers, Told},
     planted::Planted,

@@ -1,6 +1,6 @@
 //! A relay of both DACs, and the readers of its topics.
 
-use crate::{
+use super::{
     host::INSTANCES,
     line::Line,
     watcher::{Watched, Watcher},

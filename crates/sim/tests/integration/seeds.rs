@@ -1,7 +1,5 @@
 //! The simulation finds the bugs that it plants, and nothing in the same seeds without them.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_sim::{
     planted::Planted,
     run::{Options, run},

@@ -28,6 +28,7 @@ mod followed_accounts;
 mod forget;
 mod gateway;
 mod harness;
+mod hostile_input;
 mod invisible;
 mod kept_settings;
 mod lab;

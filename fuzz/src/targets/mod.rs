@@ -1,6 +1,6 @@
 //! Parsers of outside input that have state, or need a whole DAC or archive around them. Each function takes any bytes.
 //!
-//! `tests/hostile_input` includes this file: the seeds, and variants of them, run in the normal suite too.
+//! `tests/end_to_end/hostile_input` includes this file: the seeds, and variants of them, run in the normal suite too.
 
 pub mod configuration;
 pub mod data_channel;

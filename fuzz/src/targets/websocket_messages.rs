@@ -7,8 +7,10 @@ use std::{
     future::pending,
     io::{ErrorKind, Read, Write},
     net::{SocketAddr, TcpStream},
-    process,
-    sync::LazyLock,
+    sync::{
+        LazyLock,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::Duration,
 };
@@ -19,9 +21,15 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const HANDSHAKE: &str = "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: oasis.v1\r\n\r\n";
 
+/// Name of the DAC's threads that are not named `oasis-...`.
+const THREAD_NAME: &str = "fuzzed-dac";
+
+/// Whether a thread of the DAC has panicked.
+static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
+
 static DAC: LazyLock<(Runtime, SocketAddr)> = LazyLock::new(|| {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let runtime = runtime.expect("a runtime");
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(1).thread_name(THREAD_NAME).enable_all().build().expect("a runtime");
     let address = runtime.block_on(async {
         let dac = Dac::new(Config::default());
         data_channel::plant(&dac);
@@ -37,9 +45,10 @@ static DAC: LazyLock<(Runtime, SocketAddr)> = LazyLock::new(|| {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         before(panic);
-        let name = thread::current().name().unwrap_or_default().to_owned();
-        if name.starts_with("oasis-") || name.starts_with("tokio") {
-            process::abort();
+        let thread = thread::current();
+        let name = thread.name().unwrap_or_default();
+        if name.starts_with("oasis-") || name == THREAD_NAME {
+            HAS_PANICKED.store(true, Ordering::SeqCst);
         }
     }));
     (runtime, address)
@@ -47,6 +56,12 @@ static DAC: LazyLock<(Runtime, SocketAddr)> = LazyLock::new(|| {
 
 pub fn run(input: &[u8]) {
     let Ok(text) = str::from_utf8(input) else { return };
+    converse(text);
+    assert!(!HAS_PANICKED.load(Ordering::SeqCst), "a thread of the DAC has panicked");
+}
+
+/// Sends a text and reads until the DAC closes the connection.
+fn converse(text: &str) {
     let mut stream = TcpStream::connect(DAC.1).expect("the DAC listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     let mut bytes = HANDSHAKE.as_bytes().to_vec();

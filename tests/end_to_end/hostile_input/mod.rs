@@ -1,15 +1,8 @@
 //! Seeds of the fuzz targets, and variants of them, in the normal suite. `OASIS_FUZZ_SECONDS=600` runs each target that long.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a test says what it expects"
-)]
-
-#[path = "../../fuzz/src/targets/mod.rs"]
+#[path = "../../../fuzz/src/targets/mod.rs"]
 mod targets;
-#[path = "../../fuzz/src/variants.rs"]
+#[path = "../../../fuzz/src/variants.rs"]
 mod variants;
 
 use std::path::Path;
@@ -31,7 +24,7 @@ fn any_file_spool_is_sent_or_reported() {
 
 #[test]
 fn the_batches_of_a_seed_are_sent() {
-    let seed = include_bytes!("../../fuzz/seeds/file_spool/two-runs");
+    let seed = include_bytes!("../../../fuzz/seeds/file_spool/two-runs");
     assert_eq!(targets::file_spool::batches(seed), 5);
 }
 
@@ -47,7 +40,7 @@ fn any_line_of_a_device_is_read_and_its_account_adds_up() {
 
 #[test]
 fn the_batches_of_a_device_are_taken() {
-    let seed = include_bytes!("../../fuzz/seeds/device_link/session");
+    let seed = include_bytes!("../../../fuzz/seeds/device_link/session");
     assert_eq!(targets::device_link::batches(seed), 2);
 }
 
@@ -63,7 +56,7 @@ fn any_segment_file_is_read_or_reported() {
 
 #[test]
 fn the_records_of_a_seed_are_read_as_samples() {
-    let seed = include_bytes!("../../fuzz/seeds/segment_file/batches");
+    let seed = include_bytes!("../../../fuzz/seeds/segment_file/batches");
     assert_eq!(targets::segment_file::samples(seed), 10);
 }
 

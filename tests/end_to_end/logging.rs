@@ -1,7 +1,7 @@
 //! Programs that log with their usual libraries, and the output of `oasis tail`.
 
 use crate::harness::{
-    Oasis, Program, assert_explained, cargo_build, compile_with, installed, instance, ledger, oasis, post,
+    Oasis, Program, assert_explained, built, compile_with, installed, instance, ledger, oasis, post,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -25,7 +25,7 @@ fn wait_for(dac: &Oasis, node: &str, instance: &str, samples: u64) -> Value {
 
 #[test]
 fn a_program_in_rust_shows_what_it_logs_and_how_long_its_spans_take() {
-    let program = cargo_build("logging").join("logging");
+    let program = built("logging");
     let dac = Oasis::dac(&[]);
     let _program = Program::start(&program, &[dac.channel()]);
     assert_explained(&wait_for(&dac, "logger", "log", 4));
@@ -50,7 +50,7 @@ fn a_program_in_rust_shows_what_it_logs_and_how_long_its_spans_take() {
 
 #[test]
 fn records_are_found_by_level_text_and_field() {
-    let program = cargo_build("logging").join("logging");
+    let program = built("logging");
     let folder = TempDir::new().unwrap();
     let dac = Oasis::dac(&["--archive", folder.path().to_str().unwrap()]);
     let program = Program::start(&program, &[dac.channel()]);

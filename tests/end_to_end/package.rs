@@ -1,6 +1,6 @@
 //! The CMake package and the pkg-config file of an installation.
 
-use crate::harness::{Oasis, cargo_build, finish, has_program, instance, ledger, repository};
+use crate::harness::{Oasis, built, finish, has_program, instance, ledger, repository};
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -17,11 +17,11 @@ fn define(name: &str, value: &Path) -> String {
     format!("-D{name}={}", value.display())
 }
 
-/// Installs the libraries of this test build. Returns the prefix.
+/// Installs the libraries of the workspace's build. Returns the prefix.
 fn install(folder: &Path) -> PathBuf {
-    let libraries = cargo_build("oasis-c-abi");
+    let library = built("liboasis.so");
     let (build, prefix) = (folder.join("build"), folder.join("prefix"));
-    let library_dir = define("OASIS_LIBRARY_DIR", &libraries);
+    let library_dir = define("OASIS_LIBRARY_DIR", library.parent().unwrap());
     let program = define("OASIS_PROGRAM", Path::new(env!("CARGO_BIN_EXE_oasis")));
     cmake(&["-S", "sdk/cpp", "-B", build.to_str().unwrap(), &library_dir, &program]);
     cmake(&["--install", build.to_str().unwrap(), "--prefix", prefix.to_str().unwrap()]);

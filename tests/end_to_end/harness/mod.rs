@@ -19,7 +19,7 @@ pub use native::{Incoming, Native, open, read};
 pub use plain_node::PlainNode;
 pub use process::{Oasis, oasis, program};
 pub use programs::{
-    Program, cargo_build, compile, compile_with, finish, generate, has_program, installed, repository,
+    Program, built, compile, compile_with, finish, generate, has_program, installed, repository,
 };
 
 pub use relaying_dacs::RelayingDacs;

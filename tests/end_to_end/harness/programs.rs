@@ -1,4 +1,4 @@
-//! Programs that the tests build: with cargo, or with the compilers of this machine.
+//! Programs that the workspace's build makes, or that the tests build with the compilers of this machine.
 
 use super::oasis;
 use std::{
@@ -6,7 +6,6 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::LazyLock,
 };
 
 /// Where all paths begin.
@@ -14,17 +13,11 @@ pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The folder of the static library.
-static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| cargo_build("oasis-c-abi"));
-
-/// Builds a package that a test run does not build by itself, and answers with the folder where it is.
-pub fn cargo_build(package: &str) -> PathBuf {
-    let profile = Path::new(env!("CARGO_BIN_EXE_oasis")).parent().unwrap();
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut build = Command::new(cargo);
-    build.args(["build", "--quiet", "--locked", "--package", package, "--target-dir"]);
-    finish(build.arg(profile.parent().unwrap()).current_dir(repository()));
-    profile.to_owned()
+/// Returns a program or library that the build of the whole workspace makes, beside `oasis`.
+pub fn built(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_BIN_EXE_oasis")).with_file_name(name);
+    assert!(path.exists(), "no {}: make build-tests", path.display());
+    path
 }
 
 /// Runs to its end, which must be a good one.
@@ -57,14 +50,15 @@ fn sanitizers() -> Vec<String> {
     vec!["-g1".into(), format!("-fsanitize={wanted}"), "-fno-sanitize-recover=all".into()]
 }
 
-/// Where the library is. The thread sanitizer does not see what orders the threads of the node, which are not C++, and
-/// passes over what it is told is another module (`ignore_noninstrumented_modules`).
+/// Returns what links the library. The thread sanitizer does not see what orders the threads of the node, which are not
+/// C++, and passes over another module if it is told to (`ignore_noninstrumented_modules`).
 fn library() -> Vec<String> {
-    let folder = LIBRARY.display();
     if env::var("OASIS_SANITIZE").is_ok_and(|wanted| wanted == "thread") {
+        let shared = built("liboasis.so");
+        let folder = shared.parent().unwrap().display();
         vec![format!("-L{folder}"), "-loasis".into(), format!("-Wl,-rpath,{folder}")]
     } else {
-        vec![format!("{folder}/liboasis.a")]
+        vec![built("liboasis.a").display().to_string()]
     }
 }
 

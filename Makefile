@@ -13,13 +13,14 @@ install = $(ROOT) apt-get update -qq; $(ROOT) env DEBIAN_FRONTEND=noninteractive
 
 # Everything as the tests build it, with Arrow and Parquet: another choice of packages or features builds what depends on it once more.
 TESTED := --locked --workspace --features oasis/arrow
-BUILD := cargo build $(TESTED) --bins --tests
+# The libraries for C and Python belong to it, which no program of ours links.
+BUILD := cargo build $(TESTED) --lib --bins --tests
 
 # Integration tests that take seconds: of the structure, the codec and the language.
 FAST_TESTS := $(addprefix --test ,published_crates crate_order import_cycles one_version commit_subjects codec corpus diagnostics limits)
 
 # Programs in C and C++ that the tests build and run.
-NATIVE_TESTS = cargo test --locked --package oasis --test end_to_end -- sdk logging
+NATIVE_TESTS = cargo test $(TESTED) --test end_to_end -- sdk logging
 
 # The settings of sdk/python hold for what is generated for it, and for the runner of the tutorials too.
 GENERATED_PYTHON := --config sdk/python/pyproject.toml crates/pdl-gen/tests tests/tutorials
@@ -163,7 +164,7 @@ build-tests: page ## Build all programs and tests of the workspace
 	$(BUILD)
 
 # Most tests wait for processes most of the time: more of them run at once than there are processors.
-test-rust: page postgresql promtool nginx alertmanager mail-server table-readers ## Rust: unit, property and end-to-end tests with real processes
+test-rust: build-tests postgresql promtool nginx alertmanager mail-server table-readers ## Rust: unit, property and end-to-end tests with real processes
 	RUST_TEST_THREADS=$(or $(RUST_TEST_THREADS),4) cargo test $(TESTED)
 
 test-arrow: page table-readers ## Rust: Arrow and Parquet alone, read back with pyarrow, polars and DuckDB
@@ -207,7 +208,6 @@ test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 	npm test
 
 test-python: python table-readers ## Python: the package and what is generated for it
-	$(BUILD)
 	cd sdk/python && ../../target/venv/bin/pytest --quiet
 
 test-java: maven ## Java: unit tests, and a node with a real DAC
@@ -220,16 +220,12 @@ test-go: go ## Go: the module by itself, and with a real DAC
 
 # TUTORIALS="docs/tutorial.md 'init rust'" follows some of them.
 test-tutorials: python table-readers maven go embedded-tools cpp ## The pages for newcomers and the programs of `oasis init`: as written, outside of the tree
-	$(BUILD)
-	cargo build --locked --package oasis-c-abi
-	rm -rf target/tutorials/wheels
-	cd sdk/python && ../../target/venv/bin/maturin build --quiet --locked --interpreter ../../target/venv/bin/python --out ../../target/tutorials/wheels
+	target/venv/bin/python sdk/python/make_wheel.py target/debug/lib_native.so target/tutorials/wheels
 	target/venv/bin/python tests/tutorials/run.py --wheel target/tutorials/wheels/*.whl target/debug/oasis $(TUTORIALS)
 
 # NOTEBOOK=--write keeps what it shows.
 notebook: python ## Python: record a test run and execute docs/notebooks on it
 	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement docs/notebooks/requirements.txt
-	$(BUILD)
 	target/venv/bin/python docs/notebooks/run.py target/debug/oasis $(NOTEBOOK)
 
 test-browser: page browser ## The page in real browsers against the real binary
@@ -257,7 +253,7 @@ target/venv-oracles/installed: tests/oracles/requirements.txt
 measure-timing: ## Whether the time of a wrong password or token tells something (docs/evidence/asvs.md)
 	cargo run --release --locked -p oasis-access --example timing
 
-check-native: page ## Run the tests of C and C++ under sanitizers
+check-native: build-tests ## Run the tests of C and C++ under sanitizers
 	OASIS_SANITIZE=address,undefined $(NATIVE_TESTS)
 	OASIS_SANITIZE=thread TSAN_OPTIONS="halt_on_error=1 ignore_noninstrumented_modules=1" $(NATIVE_TESTS)
 	cargo test --locked --package oasis-pdl-gen --test integration -- cpp:: c::
@@ -409,8 +405,9 @@ include packaging/sdks.mk
 
 ##@ Install what a machine lacks (asks for root)
 
-python: target/venv/installed ## Build sdk/python and install it into target/venv (no root)
-	cd sdk/python && VIRTUAL_ENV=../../target/venv ../../target/venv/bin/maturin develop --quiet --locked
+python: target/venv/installed build-tests ## Install sdk/python with its built library into target/venv (no root)
+	target/venv/bin/python sdk/python/make_wheel.py --editable target/debug/lib_native.so target/python
+	target/venv/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall target/python/*.whl
 
 table-readers: target/venv/installed ## Install pyarrow, polars and DuckDB into target/venv, which read tables back
 	target/venv/bin/pip install --quiet --disable-pip-version-check --requirement tests/end_to_end/recordings/requirements.txt

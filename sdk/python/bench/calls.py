@@ -2,7 +2,7 @@
 
     python bench/calls.py
 
-Figures are processor time of the calling thread: the median of seven runs, with the least and the greatest. The package must be built with `maturin develop --release`.
+Figures are processor time of the calling thread: the median of seven runs, with the least and the greatest. The package must be built with optimization: `pip install ./sdk/python`.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ TESTED := --locked --workspace --features oasis/arrow
 # The libraries for C and Python belong to it, which no program of ours links.
 BUILD := cargo build $(TESTED) --lib --bins --tests
 
-# Integration tests that take seconds: of the structure, the codec and the language.
-FAST_TESTS := $(addprefix --test ,published_crates crate_order import_cycles one_version commit_subjects codec corpus diagnostics limits)
+# Packages whose integration tests take seconds: the structure, the codec and the language.
+FAST_TESTS := $(addprefix --package ,oasis-structure oasis-wire oasis-pdl)
 
 # Programs in C and C++ that the tests build and run.
 NATIVE_TESTS = cargo test $(TESTED) --test end_to_end -- sdk logging
@@ -83,7 +83,8 @@ clean: ## Remove everything that was built
 check: page ## Check formatting, lints and unit tests, in under two minutes when warm
 	cargo fmt --all --check
 	cargo clippy --all-targets --locked -- -D warnings
-	cargo test --quiet --locked --lib --bins $(FAST_TESTS)
+	cargo test --quiet --locked --lib --bins
+	cargo test --quiet --locked $(FAST_TESTS) --test integration
 	npm run lint
 	npm test
 	@if [ -e target/venv/installed ]; then $(MAKE) --no-print-directory lint-python; else echo "Python not checked: make python"; fi
@@ -168,7 +169,7 @@ test-rust: build-tests postgresql promtool nginx alertmanager mail-server table-
 	RUST_TEST_THREADS=$(or $(RUST_TEST_THREADS),4) cargo test $(TESTED)
 
 test-arrow: page table-readers ## Rust: Arrow and Parquet alone, read back with pyarrow, polars and DuckDB
-	cargo test $(TESTED) --test reference
+	cargo test $(TESTED) --test integration -- reference::
 	cargo test $(TESTED) --test end_to_end -- recordings
 
 test-embedded: page embedded-tools ## C99 node: under sanitizers, on noisy lines, and from bare metal under QEMU to a DAC

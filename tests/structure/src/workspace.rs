@@ -65,8 +65,16 @@ impl Package {
 pub struct Target {
     /// The name that Cargo gives it.
     pub name: String,
+    kind: Vec<String>,
     /// The file that the compiler starts from.
     pub src_path: PathBuf,
+}
+
+impl Target {
+    /// Whether it is a binary of integration tests.
+    pub fn is_test(&self) -> bool {
+        self.kind.iter().any(|kind| kind == "test")
+    }
 }
 
 impl Workspace {

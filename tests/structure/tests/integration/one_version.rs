@@ -1,7 +1,5 @@
 //! All parts of a release have the version of the top `Cargo.toml`, and the lab locks the dependencies that the program has.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_structure::Workspace;
 use serde_json::Value;
 use std::{collections::BTreeSet, fs, path::Path};

@@ -1,7 +1,5 @@
 //! What reads archives without a DAC links neither the DAC nor its async runtime.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_structure::Workspace;
 
 /// Crates that other programs link to read and write recordings.

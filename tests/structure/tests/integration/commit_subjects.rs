@@ -1,7 +1,5 @@
 //! Subjects of commits: at most 72 characters, imperative, no full stop.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 

@@ -1,7 +1,5 @@
 //! No files of a crate import each other in a large cycle: then none could be read, tested or moved without the others.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -1,7 +1,5 @@
 //! Which crates are published for programs, and that a registry accepts them: `make package-crates`.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use oasis_structure::{Dependency, Package, Workspace};
 
 /// In the order of publication: each depends on those before it only. `docs/sdk/packages.md` and `packaging/sdks/crates.sh` have the same order.

@@ -1,7 +1,5 @@
 //! The crates depend on each other only in the order of the table in `ARCHITECTURE.md`.
 
-#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
-
 use std::collections::BTreeSet;
 
 use oasis_structure::{Workspace, crate_order};

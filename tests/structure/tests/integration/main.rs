@@ -1,0 +1,11 @@
+//! How the parts of this repository depend on each other.
+
+#![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
+
+mod commit_subjects;
+mod crate_order;
+mod import_cycles;
+mod offline_crates;
+mod one_version;
+mod published_crates;
+mod test_binaries;

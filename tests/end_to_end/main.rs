@@ -55,7 +55,6 @@ mod postgresql_shared;
 mod postgresql_tls;
 mod previous_release;
 mod ready_made;
-mod recipes;
 mod recorder;
 mod recordings;
 mod registry_deltas;

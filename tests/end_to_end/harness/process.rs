@@ -15,7 +15,7 @@ pub fn oasis() -> Command {
     program(Path::new(env!("CARGO_BIN_EXE_oasis")))
 }
 
-/// A binary that was built from other sources, not yet started.
+/// A binary at another path, not yet started.
 pub fn program(path: &Path) -> Command {
     let mut command = Command::new(path);
     // Whatever the developer's shell says must not change a test.
@@ -61,12 +61,6 @@ impl Oasis {
     /// DAC, page and node in one.
     pub fn up(arguments: &[&str]) -> Self {
         Self::start(&up(arguments))
-    }
-
-    /// DAC, page and node in one, of a binary that was built from other sources.
-    pub fn up_of(path: &Path, arguments: &[&str]) -> Self {
-        let up = ["up", "--listen", ANY_PORT, "--channel-listen", ANY_PORT];
-        Self::start_command(program(path), Stdio::inherit(), &[&up, arguments].concat())
     }
 
     /// A DAC with the plant of the demo.

@@ -1,4 +1,4 @@
-//! How the parts of this repository depend on each other.
+//! How the parts of this repository depend on each other, and how new ones become a part of it.
 
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
@@ -8,4 +8,5 @@ mod import_cycles;
 mod offline_crates;
 mod one_version;
 mod published_crates;
+mod recipes;
 mod test_binaries;

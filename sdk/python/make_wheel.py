@@ -14,10 +14,11 @@ import hashlib
 import os
 import shutil
 import sysconfig
-import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
+
+import tomllib
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "src"
@@ -40,7 +41,7 @@ def metadata(project: dict[str, Any]) -> str:
 
 def sources() -> dict[str, bytes]:
     """Returns the files of the package by their names in the wheel, without native libraries."""
-    files = [path for path in sorted((SOURCES / "oasis").rglob("*")) if path.suffix in (".py", ".pyi", ".typed")]
+    files = [path for path in sorted(SOURCES.rglob("*")) if path.suffix in (".py", ".pyi", ".typed")]
     return {str(path.relative_to(SOURCES)): path.read_bytes() for path in files}
 
 

@@ -80,6 +80,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![cfg_attr(
+    not(feature = "openapi"),
+    allow(unused_imports, dead_code, reason = "what only the OpenAPI document names; checked with the feature on")
+)]
+
+// Routes and schemas describe themselves only for the test of the OpenAPI document.
+#[cfg(not(feature = "openapi"))]
+extern crate oasis_no_openapi as utoipa;
+
 mod body;
 mod coding;
 mod config;
@@ -120,6 +129,7 @@ pub use proxies::{ForwardedHeader, Network, NetworkError, Proxied};
 pub use shard_choice::{BadShardChoice, MAX_SHARDS, ShardChoice};
 pub use shards_view::{ShardView, ShardsView};
 pub use streamed_list::streamed_list;
+#[cfg(feature = "openapi")]
 pub use text::openapi;
 pub use websocket::upgrade;
 

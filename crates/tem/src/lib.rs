@@ -29,6 +29,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// Routes and schemas describe themselves only for the test of the OpenAPI document.
+#[cfg(not(feature = "openapi"))]
+extern crate oasis_no_openapi as utoipa;
+
 mod attachment;
 mod directory;
 mod double;

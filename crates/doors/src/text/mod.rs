@@ -39,6 +39,7 @@ use output::Output;
 use query::Request;
 use reader::Reader;
 use std::{net::SocketAddr, time::Duration};
+#[cfg(feature = "openapi")]
 use utoipa::OpenApi;
 
 /// Timeout of a client that does not read, as at the WebSocket door. Its next samples stay in the log.
@@ -47,6 +48,7 @@ pub const STALL: Duration = Duration::from_secs(30);
 /// Declares the text doors: where each is, and its function.
 macro_rules! doors {
     ($($path:literal $verbs:expr => $($function:ident)::+,)*) => {
+        #[cfg(feature = "openapi")]
         #[derive(OpenApi)]
         #[openapi(paths($($($function)::+),*))]
         struct Description;
@@ -72,6 +74,7 @@ doors! {
 }
 
 /// The OpenAPI document of the text doors.
+#[cfg(feature = "openapi")]
 pub fn openapi() -> utoipa::openapi::OpenApi {
     Description::openapi()
 }

@@ -3,7 +3,7 @@
 use oasis_structure::{Dependency, Package, Workspace};
 
 /// In the order of publication: each depends on those before it only. `docs/sdk/packages.md` and `packaging/sdks/crates.sh` have the same order.
-const PUBLISHED: [&str; 12] = [
+const PUBLISHED: [&str; 13] = [
     "oasis-wire",
     "oasis-tls",
     "oasis-channel",
@@ -11,6 +11,7 @@ const PUBLISHED: [&str; 12] = [
     "oasis-probe",
     "oasis-pdl",
     "oasis-pdl-gen",
+    "oasis-no-openapi",
     "oasis-tem",
     "oasis-client",
     "oasis-instrument",

@@ -61,14 +61,32 @@ fn compress(from: &Path, to: &Path) -> io::Result<()> {
 fn table(paths: &[String]) -> String {
     let mut table = String::from("&[\n");
     for path in paths {
-        let media = mime_guess::from_path(path).first_or_octet_stream();
+        let Some(media) = media_type(path) else {
+            println!("cargo:error=no media type is known of {path}: name that of its extension in crates/api/build.rs");
+            continue;
+        };
         let file = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/static/\", {path:?}))");
         // Writing to a string cannot fail.
         let _ = writeln!(
             table,
-            "StaticFile {{ path: {path:?}, media: {:?}, compressed: {file} }},",
-            media.as_ref()
+            "StaticFile {{ path: {path:?}, media: {media:?}, compressed: {file} }},"
         );
     }
     table + "]\n"
+}
+
+/// The media type of a file of the page, by its extension. Text is UTF-8.
+fn media_type(path: &str) -> Option<&'static str> {
+    Some(match Path::new(path).extension()?.to_str()? {
+        "css" => "text/css",
+        "html" => "text/html",
+        "js" => "text/javascript",
+        "json" => "application/json",
+        "md" => "text/markdown",
+        "png" => "image/png",
+        "svg" => "image/svg+xml",
+        "webmanifest" => "application/manifest+json",
+        "woff2" => "font/woff2",
+        _ => return None,
+    })
 }

@@ -1,7 +1,7 @@
 //! The opening handshake (RFC 6455 4.2): checked over headers from any HTTP server, or over bytes where there is none.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use sha1::{Digest, Sha1};
+use sha1_smol::Sha1;
 
 /// Appended to a client's key (RFC 6455 1.3).
 const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -67,9 +67,10 @@ pub fn check<'a>(
     if !BASE64_STANDARD.decode(key).is_ok_and(|nonce| nonce.len() == 16) {
         return Err(HandshakeError::Key);
     }
-    let digest = Sha1::new().chain_update(key).chain_update(GUID).finalize();
+    let mut digest = Sha1::from(key);
+    digest.update(GUID);
     let protocols = tokens(headers, "sec-websocket-protocol").map(str::to_owned).collect();
-    Ok(Opening { accept: BASE64_STANDARD.encode(digest), protocols })
+    Ok(Opening { accept: BASE64_STANDARD.encode(digest.digest().bytes()), protocols })
 }
 
 fn values<'a>(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -41,7 +41,7 @@ async function ledger(): Promise<{ received?: number; archive?: object }> {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
-  browser = await launch();
+  browser = await sharedBrowser();
   then = Math.floor((Date.now() - AGO) / HOUR) * HOUR;
   // An earlier epoch of the DAC, whose samples are not in the logs of the next one.
   dac = await Oasis.dac({}, '--archive', folder);
@@ -64,7 +64,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser.close();
+  await closeVisits();
   await node.stop();
   await dac.stop();
   await rm(folder, { recursive: true });

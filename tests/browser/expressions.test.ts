@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -50,7 +50,7 @@ function engine(start: number, count: number): void {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
-  browser = await launch();
+  browser = await sharedBrowser();
   dac = await Oasis.dac({}, '--archive', folder);
   node = await PlainNode.start(dac.channel, 'drone-7', INSTANCES);
   old = Math.floor((Date.now() - 3 * 24 * 60 * MINUTE) / MINUTE) * MINUTE;
@@ -82,7 +82,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await browser.close();
+  await closeVisits();
   await node.stop();
   await dac.stop();
   await rm(folder, { recursive: true });

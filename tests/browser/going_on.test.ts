@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, devices, type Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { BINARY, Oasis } from './harness/oasis.ts';
 import { Site, untilItCanGoOn } from './harness/site.ts';
 
@@ -19,13 +19,13 @@ let browser: Browser;
 let site: Site;
 
 beforeEach(async () => {
-  [site, browser] = await Promise.all([Site.start(), launch()]);
+  [site, browser] = await Promise.all([Site.start(), sharedBrowser()]);
   await site.node(...NODE);
   await site.untilBothHave('plant-7');
 });
 
 afterEach(async () => {
-  await browser.close();
+  await closeVisits();
   await site.stop();
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 
 const PROBES = ['--probe', 'processor', '--probe', 'memory'];
@@ -25,12 +25,12 @@ beforeAll(async () => {
     join(folder, 'oasis.toml'),
     `[channel]\nsettings_dir = ${JSON.stringify(join(folder, 'kept'))}\n`,
   );
-  [browser, dac] = await Promise.all([launch(), startDac()]);
+  [browser, dac] = await Promise.all([sharedBrowser(), startDac()]);
   [plant, other] = await Promise.all([startNode('plant'), startNode('other')]);
 }, 60_000);
 
 afterAll(async () => {
-  await browser.close();
+  await closeVisits();
   await Promise.all([dac, plant, other].map((process) => process.stop()));
   rmSync(folder, { recursive: true });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -26,7 +26,7 @@ let visits: Visit[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-missing-'));
-  [dac, browser] = await Promise.all([Oasis.dac({}, '--archive', folder), launch()]);
+  [dac, browser] = await Promise.all([Oasis.dac({}, '--archive', folder), sharedBrowser()]);
   node = await PlainNode.start(dac.channel, 'plant-7', [{ name: 'pump', schema: PUMP }]);
   send();
 });
@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await browser.close();
+  await closeVisits();
   await node.stop();
   await dac.stop();
   await rm(folder, { recursive: true });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { BINARY, Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -32,7 +32,7 @@ let visit: Visit;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
-  browser = await launch();
+  browser = await sharedBrowser();
   const [recorded, archive] = [join(folder, 'recorded'), join(folder, 'archive')];
   dac = await Oasis.dac({}, '--archive', recorded);
   const then = Date.now() - AGO;
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser.close();
+  await closeVisits();
   await here.stop();
   await dac.stop();
   await rm(folder, { recursive: true });

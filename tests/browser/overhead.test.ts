@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 
 // A budget that no node can meet, and a recorder that only a command triggers.
@@ -25,13 +25,13 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
   const file = join(folder, 'oasis.toml');
   await writeFile(file, CONFIGURATION);
-  [oasis, browser] = await Promise.all([Oasis.up('--config', file), launch()]);
+  [oasis, browser] = await Promise.all([Oasis.up('--config', file), sharedBrowser()]);
   visit = await Visit.to(browser, oasis.url);
 });
 
 afterAll(async () => {
   await visit.close();
-  await browser.close();
+  await closeVisits();
   await oasis.stop();
   await rm(folder, { recursive: true });
 });

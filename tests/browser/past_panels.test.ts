@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -75,7 +75,7 @@ const start = async () => {
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
-  browser = await launch();
+  browser = await sharedBrowser();
   then = Math.floor((Date.now() - AGO) / MINUTE) * MINUTE;
   await start();
   // Ten minutes, a sample each second: pressure rises from 0 to 6, the mode changes once, the valve each time.
@@ -109,7 +109,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser.close();
+  await closeVisits();
   await node.stop();
   await dac.stop();
   await rm(folder, { recursive: true });

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { untilItCanGoOn } from './harness/site.ts';
 
@@ -16,11 +16,11 @@ async function run(process: Promise<Oasis>): Promise<Oasis> {
 
 beforeEach(async () => {
   started = [];
-  browser = await launch();
+  browser = await sharedBrowser();
 });
 
 afterEach(async () => {
-  await browser.close();
+  await closeVisits();
   for (const oasis of started.reverse()) await oasis.stop();
 });
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { BINARY, Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -29,7 +29,7 @@ let visit: Visit;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
-  browser = await launch();
+  browser = await sharedBrowser();
   dac = await Oasis.dac({}, '--archive', folder);
   const node = await PlainNode.start(dac.channel, 'harbour', [{ name: 'tide', schema: TIDE, hertz: 10 }]);
   // A second at 10 Hz, two seconds without a sample, and another second at 10 Hz: no sample is missing.
@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await browser.close();
+  await closeVisits();
   if (replay.exitCode === null && replay.kill()) await once(replay, 'exit');
   await dac.stop();
   await rm(folder, { recursive: true });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -25,7 +25,7 @@ let visit: Visit;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
-  browser = await launch();
+  browser = await sharedBrowser();
   dac = await Oasis.dac({}, '--archive', folder);
   node = await PlainNode.start(dac.channel, 'harbour', [{ name: 'tide', schema: TIDE }]);
   const times = Array.from({ length: 50 }, (_, index) => Date.now() - 30_000 + index * 500);
@@ -58,7 +58,7 @@ afterEach(async () => {
 
 afterAll(async () => {
   await node.stop();
-  await browser.close();
+  await closeVisits();
   await dac.stop();
   await rm(folder, { recursive: true });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { shown } from './harness/shown.ts';
 
@@ -17,7 +17,7 @@ let visit: Visit;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'oasis-'));
-  [dac, browser] = await Promise.all([Oasis.dac({}, '--archive', folder), launch()]);
+  [dac, browser] = await Promise.all([Oasis.dac({}, '--archive', folder), sharedBrowser()]);
   node = await Oasis.node(dac.channel, '--name', 'plant-7', '--probe', 'memory@20');
   visit = await Visit.to(browser, `${dac.url}#watch=plant-7/memory`);
   await visit.seesSamples('memory', 5);
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await visit.close();
-  await browser.close();
+  await closeVisits();
   await node.stop();
   await dac.stop();
   await rm(folder, { recursive: true });

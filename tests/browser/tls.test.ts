@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { launch, sharedBrowser, Visit } from './harness/browser.ts';
 import { BINARY, Oasis } from './harness/oasis.ts';
 
 /** The page over TLS, with a certificate of `oasis ca` and with accounts. */
@@ -80,8 +80,8 @@ it('shows live samples over https and wss after signing in, and keeps the sessio
 });
 
 it('is not opened by a browser that does not trust the certificate', async () => {
-  const stranger = await launch();
+  const stranger = await sharedBrowser();
   const page = await stranger.newPage();
   await expect(page.goto(oasis.url)).rejects.toThrow('ERR_CERT_AUTHORITY_INVALID');
-  await stranger.close();
+  await page.close();
 });

@@ -45,6 +45,23 @@ export function launch({ browser, scrollbars = false, trustedKey }: LaunchOption
   });
 }
 
+let shared: Browser | undefined;
+
+/** Returns the browser of this worker, in which each visit is a context of its own; it ends with the worker. */
+export async function sharedBrowser(): Promise<Browser> {
+  if (!shared?.isConnected()) {
+    const browser = await launch();
+    atWorkerEnd(() => browser.close());
+    shared = browser;
+  }
+  return shared;
+}
+
+/** Closes all contexts of the shared browser, so that no page of a test or a file outlives it. */
+export async function closeVisits(): Promise<void> {
+  await Promise.all((shared?.contexts() ?? []).map((context) => context.close()));
+}
+
 /** A visit of the page in a browser context of its own, with its complaints. */
 export class Visit {
   /** Errors on the console, uncaught exceptions, and breaches of the content security policy. */

@@ -134,9 +134,11 @@ export class Oasis {
   }
 
   private static async start(args: readonly string[]): Promise<Oasis> {
+    // Tests give each file a folder of its own.
+    const state = process.env.OASIS_TEST_STATE ?? STATE;
     const child = spawn(BINARY, [...args, '--ready-json'], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, XDG_STATE_HOME: STATE, XDG_DATA_HOME: STATE },
+      env: { ...process.env, XDG_STATE_HOME: state, XDG_DATA_HOME: state },
     });
     const errors: string[] = [];
     child.stderr.on('data', (chunk) => errors.push(String(chunk)));

@@ -1,18 +1,22 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import { type LaunchOptions, launch, Visit } from './browser.ts';
+import { closeVisits, type LaunchOptions, launch, sharedBrowser, Visit } from './browser.ts';
 import type { Oasis } from './oasis.ts';
 
-/** An OASIS process and a browser for all tests of a file: they start before later hooks and end after them. */
+/**
+ * An OASIS process and a browser for all tests of a file: they start before later hooks and end after them. Without options, the
+ * browser is that of the worker.
+ */
 export class Rig {
   private running: readonly [Oasis, Browser] | undefined;
 
   constructor(start: () => Promise<Oasis>, options?: LaunchOptions) {
     beforeAll(async () => {
-      this.running = await Promise.all([start(), launch(options)]);
+      this.running = await Promise.all([start(), options ? launch(options) : sharedBrowser()]);
     });
     afterAll(async () => {
-      await this.browser.close();
+      if (options) await this.browser.close();
+      else await closeVisits();
       await this.oasis.stop();
     });
   }

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 
 const NODE = ['--name', 'plant-7', '--probe', 'processor@20', '--probe', 'memory'];
@@ -12,14 +12,14 @@ let node: Oasis;
 let visit: Visit;
 
 beforeEach(async () => {
-  [dac, browser] = await Promise.all([Oasis.dac(), launch()]);
+  [dac, browser] = await Promise.all([Oasis.dac(), sharedBrowser()]);
   node = await Oasis.node(dac.channel, ...NODE);
   visit = await Visit.to(browser, dac.url);
   await visit.seesSamples('processor', 5, 10_000);
 });
 
 afterEach(async () => {
-  await browser.close();
+  await closeVisits();
   await node.stop();
   await dac.stop();
 });

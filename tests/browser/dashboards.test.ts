@@ -3,7 +3,8 @@ import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
 
-const rig = new Rig(() => Oasis.up('--name', 'plant-7'));
+const PROBES = ['--probe', 'processor@20', '--probe', 'memory@20'];
+const rig = new Rig(() => Oasis.up('--name', 'plant-7', ...PROBES));
 
 const PROCESSOR = { node: '$node', instance: 'processor' };
 const TEMPLATE = {
@@ -102,7 +103,7 @@ it('says which dashboards there are if the one of the address is none', async ()
 });
 
 it('shows a template for the node of the address, and for one that is chosen', async () => {
-  const second = await Oasis.node(rig.oasis.channel, '--name', 'mill');
+  const second = await Oasis.node(rig.oasis.channel, '--name', 'mill', ...PROBES);
   try {
     await put('plant', TEMPLATE);
     const page = await visit('/d/plant?node=plant-7');

@@ -1,30 +1,22 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, Visit } from './harness/browser.ts';
+import { expect, it } from 'vitest';
 import { Oasis } from './harness/oasis.ts';
+import { Rig } from './harness/rig.ts';
 
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await launch();
-});
-
-afterAll(() => browser.close());
+const rig = new Rig(() =>
+  Oasis.up(...['--name', 'plant-7', '--probe', 'processor', '--probe', 'memory', '--probe', 'heartbeat@20']),
+);
 
 it('shows a live value as the first thing', async () => {
-  const oasis = await Oasis.up();
-  const visit = await Visit.to(browser, oasis.url);
+  const visit = await rig.visit();
   await visit.seesSamples('processor', 1);
   expect(await visit.part('processor', 'value').first().textContent()).toMatch(/\d/);
   await expect.poll(() => visit.part('memory', 'card-state').textContent()).toBe('Live');
   expect(visit.complaints).toEqual([]);
   await visit.close();
-  await oasis.stop();
 });
 
 it('remembers the watched instances, with and without the address', async () => {
-  const oasis = await Oasis.up('--name', 'plant-7');
-  const visit = await Visit.to(browser, oasis.url);
+  const visit = await rig.visit();
   await visit.seesSamples('processor', 1);
   await visit.part('processor', 'unwatch').click();
   await visit.page.locator('[data-testid=instance][data-instance=heartbeat]').click();
@@ -40,10 +32,9 @@ it('remembers the watched instances, with and without the address', async () => 
   expect(await watched()).toEqual(['memory', 'heartbeat']);
 
   await visit.page.goto('about:blank');
-  await visit.page.goto(oasis.url);
+  await visit.page.goto(rig.oasis.url);
   await visit.seesSamples('heartbeat', 1);
   expect(await watched()).toEqual(['memory', 'heartbeat']);
   expect(visit.complaints).toEqual([]);
   await visit.close();
-  await oasis.stop();
 });

@@ -6,7 +6,7 @@ import { Rig } from './harness/rig.ts';
 
 const NAME = '<img src=x onerror=alert(1)>';
 
-const rig = new Rig(() => Oasis.up('--name', NAME));
+const rig = new Rig(() => Oasis.up('--name', NAME, '--probe', 'processor@20', '--probe', 'memory@20'));
 
 it('shows hostile names as text', async () => {
   const visit = await rig.visit();

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
 
-const rig = new Rig(() => Oasis.up('--name', 'plant-7'));
+const rig = new Rig(() => Oasis.up('--name', 'plant-7', '--probe', 'processor@20', '--probe', 'memory@20'));
 
 const looks = [
   { name: 'dark', options: { colorScheme: 'dark' } },

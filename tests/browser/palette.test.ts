@@ -8,7 +8,12 @@ import type { Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
 
-const rig = new Rig(() => Oasis.up('--archive', mkdtempSync(join(tmpdir(), 'oasis-palette-'))));
+const rig = new Rig(() =>
+  Oasis.up(
+    ...['--archive', mkdtempSync(join(tmpdir(), 'oasis-palette-'))],
+    ...['--probe', 'processor@20', '--probe', 'memory', '--probe', 'heartbeat'],
+  ),
+);
 let visit: Visit;
 
 beforeEach(async () => {

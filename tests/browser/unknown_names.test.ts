@@ -7,7 +7,10 @@ import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
 
 const rig = new Rig(() =>
-  Oasis.up('--name', 'plant-7', '--archive', mkdtempSync(join(tmpdir(), 'oasis-unknown-'))),
+  Oasis.up(
+    ...['--name', 'plant-7', '--archive', mkdtempSync(join(tmpdir(), 'oasis-unknown-'))],
+    ...['--probe', 'processor', '--probe', 'memory@20'],
+  ),
 );
 let visit: Visit;
 

@@ -9,10 +9,11 @@ PAGE_SOURCES := $(shell find web/src sdk/typescript/src web/public web/index.htm
 
 # Debian packages that a machine may lack.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
-install = $(ROOT) apt-get update -qq; $(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null
+install = { find /var/lib/apt/lists -name '*Packages*' -mmin -60 | grep -q . || $(ROOT) apt-get update -qq; } && $(ROOT) env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=600 $(1) >/dev/null
 
-# Everything as the tests build it, with Arrow and Parquet: another choice of packages or features builds what depends on it once more.
-TESTED := --locked --workspace --features oasis/arrow
+# Everything as the tests build it, with the features of a site: another choice of packages or features builds what depends on it once more.
+TESTED := --locked --workspace --features oasis/site
 # The libraries for C and Python belong to it, which no program of ours links.
 BUILD := cargo build $(TESTED) --lib --bins --tests
 
@@ -31,6 +32,9 @@ ORACLES := --locked --manifest-path tests/oracles/Cargo.toml --target-dir target
 # The lab, a workspace of its own. It shares the target directory: dependencies with the same features are compiled once for both workspaces, Cargo
 # keeps the rest apart by their hashes, and `oasis-lab` lies beside `oasis`, where each looks for the other.
 LAB := --locked --manifest-path lab/Cargo.toml --target-dir target
+
+# The program as packages have it (docs/guides/install.md).
+SITE := --locked --package oasis --features site
 
 # Commits after this one are new.
 BASE ?= origin/main
@@ -62,12 +66,13 @@ help: ## Show this list
 
 ##@ Build and run
 
+# Without the features of a site: less to build.
 run: page ## Build everything quickly and start OASIS: http://127.0.0.1:7070
-	cargo build --profile quick --locked -p oasis --features arrow
+	cargo build --profile quick --locked -p oasis
 	./target/quick/oasis up
 
 build: page ## Build the fully optimized binary with its page: target/release/oasis
-	cargo build --release --locked -p oasis --features arrow
+	cargo build --release $(SITE)
 
 lab: build ## Build the lab beside the binary that it measures: target/release/oasis-lab
 	cargo build --release $(LAB)
@@ -100,10 +105,10 @@ check-commits: ## Check the subjects of the commits after BASE (origin/main)
 
 ##@ Before each merge: complete, as continuous integration runs it
 
-# One line each in the table of times.
-LINTS := format-check lint-rust rustdoc lint-web lint-python lint-go lint-java
-lint: ## Check formatting, lints and types of everything
-	python3 .ci/gate.py $(LINTS)
+# Those that compile no Rust run beside clippy.
+LINTS := format-check lint-web lint-python lint-go lint-java
+lint: page ## Check formatting, lints and types of everything
+	python3 .ci/gate.py $(LINTS:%=--beside %) lint-rust rustdoc
 
 format-check: ## Check the formatting of Rust
 	cargo fmt --all --check
@@ -148,15 +153,17 @@ advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
 # Everything whose failure would reach a user. Checks of a few folders run if these changed: .ci/partial_checks.py says which, and why.
-GATE := check-docs test-gate build-tests test-rust test-oracles test-faults test-web test-python test-java test-go test-nats test-dds \
-  test-tutorials test-embedded notebook test-browser
-test: ## Run every test whose failure would reach a user, in every language
-	python3 .ci/gate.py --partial $(GATE)
+GATE := check-docs test-gate build-tests test-rust test-oracles test-faults test-lab test-python test-java test-go test-nats test-dds \
+  test-tutorials test-embedded notebook test-browser test-light
+# These run while the tests are compiled: they need no program of ours.
+BESIDE := --beside tools --beside test-web
+test: page ## Run every test whose failure would reach a user, in every language
+	python3 .ci/gate.py --partial $(BESIDE) $(GATE)
 
 # What is long by nature.
 LONG := deny oracles faults check-native check-memory mutants test-windows test-packages test-package-sdks
-test-full: ## Run `make test`, and what is long by nature: two hours
-	python3 .ci/gate.py $(GATE) $(LONG)
+test-full: page ## Run `make test`, and what is long by nature: two hours
+	python3 .ci/gate.py $(BESIDE) $(GATE) $(LONG)
 
 test-gate: ## The scripts that choose and time checks
 	python3 -m unittest discover --quiet --start-directory .ci/tests
@@ -167,6 +174,11 @@ build-tests: page ## Build all programs and tests of the workspace
 # Most tests wait for processes most of the time: more of them run at once than there are processors.
 test-rust: build-tests postgresql promtool nginx alertmanager mail-server table-readers ## Rust: unit, property and end-to-end tests with real processes
 	RUST_TEST_THREADS=$(or $(RUST_TEST_THREADS),4) cargo test $(TESTED)
+
+# Another choice of features than that of the other tests: what `make run` builds. OASIS_LIGHT_BIN names a program that is built already.
+test-light: page ## Rust: the program without the features of a site: its page, a sample, and what it refuses
+	$(if $(OASIS_LIGHT_BIN),,cargo build --locked --package oasis)
+	tests/light/check.py $(or $(OASIS_LIGHT_BIN),target/debug/oasis)
 
 test-arrow: page table-readers ## Rust: Arrow and Parquet alone, read back with pyarrow, polars and DuckDB
 	cargo test $(TESTED) --test integration -- reference::
@@ -284,7 +296,7 @@ oracles: target/venv-oracles/installed promtool ## Compare rules with RTAMT, RTL
 
 # FAULTS="--only kill-dac --seed 7" chooses; a full disk and two hosts need root.
 faults: page postgresql fault-tools ## Run the fault lab, 15 minutes, long faults at a tenth: docs/evidence/faults.md
-	cargo build --release --locked -p oasis
+	cargo build --release $(SITE)
 	cargo build --release $(LAB)
 	./target/release/oasis-lab faults --scale 0.1 $(FAULTS)
 
@@ -299,7 +311,7 @@ failover-nats: page nats-server ## Kill DACs without archives, 1,000 times; NATS
 	OASIS_FAILOVER_KILLS=1000 cargo test --locked -p oasis --features nats --test end_to_end -- nats::failover --nocapture
 
 faults-full: page postgresql fault-tools ## Run the fault lab unscaled: hours, 1,000 kills
-	cargo build --release --locked -p oasis
+	cargo build --release $(SITE)
 	cargo build --release $(LAB)
 	./target/release/oasis-lab faults --scale 1 $(FAULTS)
 
@@ -332,7 +344,7 @@ bench-spool: page ## Measure the file spool while the DAC is down for half a min
 	cargo bench --locked -p oasis-probe --bench spool
 
 bench-fanout: page ## Measure the doors beside other servers, 7 minutes: docs/evidence/fanout.md
-	cargo build --release --locked -p oasis
+	cargo build --release $(SITE)
 	cargo build --release $(LAB)
 	./target/release/oasis-lab --write docs/evidence/fanout.md all
 
@@ -357,7 +369,7 @@ check-tems: ## Let several TEMs exchange their lists under a simulated network, 
 	OASIS_SEEDS=$(or $(SEEDS),0..2000) cargo test --release --locked -p oasis-tem --test integration -- several:: --nocapture
 
 bench-attacks: page ## Measure readers beside a client that attacks, 5 minutes: docs/evidence/faults.md
-	cargo build --release --locked -p oasis
+	cargo build --release $(SITE)
 	cargo build --release $(LAB)
 	./target/release/oasis-lab attacks
 
@@ -369,7 +381,7 @@ bench-mueller: page ## Measure workers beside engine.io and SocketCluster, two h
 
 # Under load, beside SQLite, its past, start, queries and replays, and a PostgreSQL of its own; needs 10 GB of disk.
 bench-archive: page postgresql ## Measure the archive, 12 minutes: docs/evidence/archive-measured.md
-	cargo build --release --locked -p oasis
+	cargo build --release $(SITE)
 	cargo build --release $(LAB)
 	pg_virtualenv -o fsync=on sh -c 'OASIS_POSTGRESQL_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER password=$$PGPASSWORD dbname=$$PGDATABASE sslmode=disable" \
 	  ./target/release/oasis-lab --write docs/evidence/archive-measured.md archive'
@@ -384,27 +396,30 @@ bench-probes: page valgrind ## Measure probes in a process, 2 minutes: docs/evid
 
 # Ten of the minutes watch its heap: BENCH_MINUTES.
 bench-relay: page ## Measure a relay beside its DAC, 3 minutes: docs/evidence/fanout.md
-	cargo build --release --locked -p oasis
+	cargo build --release $(SITE)
 	cargo build --release $(LAB)
 	./target/release/oasis-lab relay
 
 lab-million: page ## Hold 1,000,000 WebSockets at relays, 20 minutes: docs/evidence/lab.md
-	cargo build --release --locked -p oasis
+	cargo build --release $(SITE)
 	cargo build --release $(LAB)
 	./target/release/oasis-lab run million --plan million $(CELLS)
 
 bench-page: page browser ## Measure the page in a real browser, 15 minutes: docs/evidence/performance.md
-	cargo build --release --locked -p oasis
+	cargo build --release $(SITE)
 	cargo build --release $(LAB)
 	OASIS_BIN=$(CURDIR)/target/release/oasis OASIS_LAB_BIN=$(CURDIR)/target/release/oasis-lab npm run bench --workspace tests/browser
 
 pictures: page browser postgresql terminal webp ## Take the pictures of docs/images
-	cargo build --locked -p oasis -p pump
+	cargo build $(SITE) --package pump
 	npm run pictures --workspace tests/browser
 
 include packaging/sdks.mk
 
 ##@ Install what a machine lacks (asks for root)
+
+TOOLS := cpp maven postgresql nats-server cyclonedds promtool nginx alertmanager mail-server fault-tools embedded-tools browser
+tools: $(TOOLS) ## Install all that `make test` needs
 
 python: target/venv/installed build-tests ## Install sdk/python with its built library into target/venv (no root)
 	target/venv/bin/python sdk/python/make_wheel.py --editable target/debug/lib_native.so target/python

@@ -1,16 +1,19 @@
-"""Runs make targets one after another, and prints what each took: `python3 .ci/gate.py [--partial] TARGET ...`.
+"""Runs make targets and prints what each took: `python3 .ci/gate.py [--partial] [--beside TARGET ...] TARGET ...`.
 
-With `--partial` the targets that `partial_checks.py` knows run only if what they depend on has changed. Ends with the first
-target that fails, after the table. The processor time is that of all processes that the target waited for.
+Targets run one after another. Those of `--beside` run at the same time in a lane of their own, whose output appears target by
+target. With `--partial` the targets that `partial_checks.py` knows run only if what they depend on has changed. A lane ends
+with its first target that fails. The processor time is that of all processes that a target waited for.
 """
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import IO
 
 import partial_checks
 
@@ -25,24 +28,45 @@ class Phase:
     passed: bool
 
 
-def run_target(name: str) -> Phase:
+def run_target(name: str, output: IO[bytes] | int | None) -> Phase:
     """Runs `make NAME`."""
+    started = time.monotonic()
+    command = ["make", "--no-print-directory", name]
+    child = subprocess.Popen(command, cwd=partial_checks.ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return Phase(name, time.monotonic() - started, used.ru_utime + used.ru_stime, child.returncode == 0)
+
+
+def run_captured(name: str) -> Phase:
+    """Runs a target, and prints its output when it has ended."""
+    with tempfile.TemporaryFile() as output:
+        phase = run_target(name, output)
+        output.seek(0)
+        text = output.read().decode(errors="replace")
+    print(f"== make {name}, beside\n{text}", end="", flush=True)
+    return phase
+
+
+def run_shown(name: str) -> Phase:
+    """Runs a target in the foreground."""
     print(f"== make {name}", flush=True)
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    status = subprocess.run(["make", "--no-print-directory", name], cwd=partial_checks.ROOT, check=False).returncode
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Phase(name, time.monotonic() - started, used, status == 0)
+    return run_target(name, None)
 
 
-def table(phases: list[Phase]) -> str:
+def run_lane(targets: list[str], shown: bool) -> list[Phase]:
+    """Runs targets one after another, up to the first that fails."""
+    phases: list[Phase] = []
+    for name in targets:
+        phases.append(run_shown(name) if shown else run_captured(name))
+        if not phases[-1].passed:
+            break
+    return phases
+
+
+def table(phases: list[Phase], wall_seconds: float) -> str:
     """The phases with their times, and a line for all."""
-    total = Phase(
-        "all",
-        sum(phase.wall_seconds for phase in phases),
-        sum(phase.processor_seconds for phase in phases),
-        all(phase.passed for phase in phases),
-    )
+    total = Phase("all", wall_seconds, sum(phase.processor_seconds for phase in phases), all(p.passed for p in phases))
     width = max(len(phase.name) for phase in [*phases, total])
     lines = [f"{'phase':<{width}}  {'wall':>8}  {'processor':>9}"]
     for phase in [*phases, total]:
@@ -51,10 +75,8 @@ def table(phases: list[Phase]) -> str:
     return "\n".join(lines)
 
 
-def select(targets: list[str], partial: bool) -> list[str]:
+def select(targets: list[str]) -> list[str]:
     """The targets that run; says of each partial check whether it runs, and why."""
-    if not partial:
-        return targets
     commit = partial_checks.last_green()
     choice = partial_checks.choose(partial_checks.changed_files(commit))
     print("\n".join(partial_checks.report(choice, commit)), flush=True)
@@ -65,18 +87,19 @@ def main() -> int:
     """Returns the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--partial", action="store_true", help="leave out checks whose folders have not changed")
+    parser.add_argument("--beside", action="append", default=[], metavar="TARGET", help="run at the same time")
     parser.add_argument("targets", nargs="+", metavar="TARGET")
     arguments = parser.parse_args()
     # What this program's own make wants of its children is not for the targets.
     for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
         os.environ.pop(variable, None)
-    phases: list[Phase] = []
-    for name in select(arguments.targets, arguments.partial):
-        phases.append(run_target(name))
-        if not phases[-1].passed:
-            break
-    print(f"\n{table(phases)}", flush=True)
-    return 0 if phases and phases[-1].passed else 1
+    targets = select(arguments.targets) if arguments.partial else arguments.targets
+    started = time.monotonic()
+    with ThreadPoolExecutor(max_workers=1) as executor:
+        beside = executor.submit(run_lane, arguments.beside, False)
+        phases = run_lane(targets, True) + beside.result()
+    print(f"\n{table(phases, time.monotonic() - started)}", flush=True)
+    return 0 if all(phase.passed for phase in phases) else 1
 
 
 if __name__ == "__main__":

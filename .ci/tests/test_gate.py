@@ -1,9 +1,13 @@
 """Tests of the gate: `python3 -m unittest discover -s .ci/tests`."""
 
+import contextlib
+import io
 import re
+import subprocess
 import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -53,12 +57,43 @@ class PartialChecks(unittest.TestCase):
 
 
 class Table(unittest.TestCase):
-    def test_the_table_has_a_line_for_each_phase_and_their_sum(self) -> None:
+    def test_the_table_has_a_line_for_each_phase_and_one_for_all(self) -> None:
         phases = [gate.Phase("test-web", 12.4, 20.1, True), gate.Phase("test-go", 3.2, 1.0, False)]
-        lines = gate.table(phases).splitlines()
+        lines = gate.table(phases, 13.0).splitlines()
         self.assertEqual(lines[1].split(), ["test-web", "12", "s", "20", "s"])
         self.assertEqual(lines[2].split(), ["test-go", "3", "s", "1", "s", "FAILED"])
-        self.assertEqual(lines[3].split(), ["all", "16", "s", "21", "s", "FAILED"])
+        self.assertEqual(lines[3].split(), ["all", "13", "s", "21", "s", "FAILED"])
+
+
+class Lanes(unittest.TestCase):
+    def lane(self, results: dict[str, bool]) -> list[gate.Phase]:
+        def run(name: str) -> gate.Phase:
+            return gate.Phase(name, 0.0, 0.0, results[name])
+
+        with mock.patch.object(gate, "run_shown", run):
+            return gate.run_lane(list(results), True)
+
+    def test_a_lane_ends_with_the_first_target_that_fails(self) -> None:
+        phases = self.lane({"first": True, "second": False, "third": True})
+        self.assertEqual([phase.name for phase in phases], ["first", "second"])
+
+    def test_the_gate_fails_if_a_target_beside_fails(self) -> None:
+        def run(targets: list[str], shown: bool) -> list[gate.Phase]:
+            return [gate.Phase(name, 0.0, 0.0, shown) for name in targets]
+
+        with (
+            mock.patch.object(gate, "run_lane", run),
+            mock.patch.object(sys, "argv", ["gate.py", "--beside", "tools", "check-docs"]),
+            contextlib.redirect_stdout(io.StringIO()) as printed,
+        ):
+            self.assertEqual(gate.main(), 1)
+        self.assertIn("FAILED", printed.getvalue())
+
+    def test_a_target_reports_the_time_of_its_processes(self) -> None:
+        phase = gate.run_target("no-such-target", subprocess.DEVNULL)
+        self.assertFalse(phase.passed)
+        self.assertGreaterEqual(phase.wall_seconds, 0.0)
+        self.assertGreater(phase.processor_seconds, 0.0)
 
 
 if __name__ == "__main__":

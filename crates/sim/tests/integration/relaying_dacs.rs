@@ -12,7 +12,9 @@ use watcher::Watched;
 use world::{Counts, Planted, World};
 
 /// Seeds of a test run; `OASIS_SIM_SEEDS` asks for more, and `OASIS_SIM_FIRST` for others with a relay.
-const SEEDS: u64 = 3_000;
+const SEEDS: u64 = 1_000;
+/// Seeds of a full run (`OASIS_SIM_FULL`).
+const FULL_SEEDS: u64 = 3_000;
 /// Seeds with a relay and its readers, which take longer.
 const WATCHED_SEEDS: u64 = 200;
 const STEPS: usize = 250;
@@ -36,7 +38,8 @@ fn finish(mut world: World) -> Result<(Counts, [Watched; 2]), String> {
 #[test]
 fn every_sample_is_stored_once_in_an_archive_whoever_is_killed_and_whoever_relays() {
     let mut sum = Counts::default();
-    let seeds = std::env::var("OASIS_SIM_SEEDS").map_or(SEEDS, |seeds| seeds.parse().unwrap());
+    let otherwise = if crate::is_full() { FULL_SEEDS } else { SEEDS };
+    let seeds = std::env::var("OASIS_SIM_SEEDS").map_or(otherwise, |seeds| seeds.parse().unwrap());
     for seed in 0..seeds {
         match run(seed, None) {
             Ok(counts) => sum.add(&counts),

@@ -349,11 +349,15 @@ fn secrets_that_others_can_read_are_refused_with_the_remedy() {
     let config = write("with-password.toml", url, 0o644);
     let said = fails(&["dac", "--listen", "127.0.0.1:0", "--config", &config], "");
     assert!(said.contains(&format!("chmod 600 {config}")) && !said.contains("secret"), "{said}");
-    let password = write("password", "secret\n", 0o640);
-    let text = format!("[postgresql]\nurl = \"host=127.0.0.1 dbname=plant\"\npassword_file = {password:?}\n");
-    let config = write("with-file.toml", &text, 0o644);
-    let said = fails(&["dac", "--listen", "127.0.0.1:0", "--config", &config], "");
-    assert!(said.contains(&format!("chmod 600 {password}")), "{said}");
+    #[cfg(feature = "postgresql")]
+    {
+        let password = write("password", "secret\n", 0o640);
+        let text =
+            format!("[postgresql]\nurl = \"host=127.0.0.1 dbname=plant\"\npassword_file = {password:?}\n");
+        let config = write("with-file.toml", &text, 0o644);
+        let said = fails(&["dac", "--listen", "127.0.0.1:0", "--config", &config], "");
+        assert!(said.contains(&format!("chmod 600 {password}")), "{said}");
+    }
     let token = write("token", "oasis_0", 0o604);
     let said = fails(&["list", "--url", "http://127.0.0.1:1"], &token);
     assert!(said.contains(&format!("chmod 600 {token}")), "{said}");

@@ -36,6 +36,7 @@ mod large_registry;
 mod live_rules;
 mod logging;
 mod malformed;
+#[cfg(feature = "mdns")]
 mod mdns;
 mod native_client;
 #[cfg(feature = "nats")]
@@ -43,15 +44,20 @@ mod nats;
 mod node_identity;
 mod notify;
 mod offline;
+#[cfg(feature = "oidc")]
 mod openid;
 mod openmetrics;
 mod overhead;
 mod package;
 mod pdl_lsp;
 mod pdl_tools;
+#[cfg(feature = "postgresql")]
 mod postgresql;
+#[cfg(feature = "postgresql")]
 mod postgresql_refusals;
+#[cfg(feature = "postgresql")]
 mod postgresql_shared;
+#[cfg(feature = "postgresql")]
 mod postgresql_tls;
 mod previous_release;
 mod ready_made;

@@ -54,10 +54,8 @@ pub enum BadDds {
         "interfaces: {0} leads to other hosts, and DDS neither encrypts samples nor asks who subscribes: set accept_plaintext = true, or keep to 127.0.0.1"
     )]
     Plaintext(String),
-    /// The program has no participant.
-    #[error(
-        "DDS is configured (--dds, OASIS_DDS or [dds]), but this program was built without it: cargo build --release -p oasis --features dds"
-    )]
+    /// This library has no participant.
+    #[error("[dds] needs a participant, which this library was built without (feature participant)")]
     NotBuilt,
 }
 

@@ -20,7 +20,7 @@ pub enum WriteError {
     #[error("no sample in this time span: a table without a probe type has no columns")]
     NoSamples,
     /// The format is not in this build.
-    #[error("built without Arrow and Parquet: build with --features arrow (as make build does)")]
+    #[error("built without Arrow and Parquet: build with --features arrow, or install a package")]
     NotBuilt,
     /// The MCAP library, or its output.
     #[error("{0}")]

@@ -57,10 +57,8 @@ pub enum BadTarget {
     /// A certificate without a key, or the other way around.
     #[error("nats.certificate and nats.key belong together: set both")]
     HalfACertificate,
-    /// The program was built without NATS.
-    #[error(
-        "NATS is configured (--nats, OASIS_NATS or nats.url), but this program was built without it: cargo build --release -p oasis --features nats"
-    )]
+    /// This library has no connection.
+    #[error("nats.url needs a connection, which this library was built without (feature client)")]
     NotBuilt,
 }
 

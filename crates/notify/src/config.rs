@@ -74,7 +74,7 @@ fn configured(name: &str, config: &DestinationConfig) -> Result<Configured, Conf
         DestinationConfig::Webhook(config) => {
             ("webhook", config.limits(table)?, Arc::new(config.open(table)?))
         }
-        DestinationConfig::Mail(config) => ("mail", config.limits(table)?, Arc::new(config.open(table)?)),
+        DestinationConfig::Mail(config) => ("mail", config.limits(table)?, config.open(table)?),
         DestinationConfig::Exec(config) => ("exec", config.limits(table)?, Arc::new(config.open(table)?)),
     };
     Ok(Configured { name: name.into(), kind, limits, destination })

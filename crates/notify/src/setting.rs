@@ -64,6 +64,9 @@ pub enum ConfigError {
         /// The problem.
         why: String,
     },
+    /// This library sends no mail.
+    #[error("{0} is \"mail\", which this library was built without (feature mail)")]
+    NoMail(String),
     /// Certificates cannot be used.
     #[error("{setting}: {error}")]
     Tls {

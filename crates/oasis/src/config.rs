@@ -1,5 +1,7 @@
 //! The configuration file: TOML, with the names of the flags. `docs/reference/oasis.toml` documents every key by being the default.
 
+#[cfg(feature = "live")]
+mod features;
 mod file;
 #[cfg(feature = "live")]
 mod flags;

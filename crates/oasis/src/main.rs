@@ -14,6 +14,7 @@ mod diagnostics;
 #[cfg(all(test, feature = "live"))]
 mod documented_commands;
 mod export;
+mod features;
 mod forget;
 mod format_files;
 mod formats;

@@ -39,6 +39,9 @@ pub enum ConfigError {
     /// No random numbers.
     #[error("no sign-in can be bound to its browser: {0}")]
     Random(io::Error),
+    /// This library cannot talk to providers.
+    #[error("access.oidc.issuer needs OpenID Connect, which this library was built without (feature client)")]
+    NotBuilt,
 }
 
 /// Why nobody has signed in.
@@ -87,11 +90,13 @@ impl SignInFailure {
 }
 
 /// At most 200 characters of a text from outside, without control characters.
+#[cfg(feature = "client")]
 pub(crate) fn shortened(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(200).collect()
 }
 
 /// An error with its causes.
+#[cfg(feature = "client")]
 pub(crate) fn explained(error: &dyn std::error::Error) -> String {
     let mut said = error.to_string();
     let mut cause = error.source();

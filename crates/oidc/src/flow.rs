@@ -1,14 +1,12 @@
 //! What binds the two halves of a sign-in: a cookie with a random text. State, nonce and the verifier of PKCE follow from
 //! it by a key of this process, so nothing is remembered.
 
-use crate::error::SignInFailure;
+use crate::{LIFE_SECONDS, error::SignInFailure};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use oasis_wire::quantity::Nanos;
 use ring::hmac::{HMAC_SHA256, Key, sign, verify};
 use std::io;
 
-/// How long a sign-in may take, seconds.
-pub const LIFE_SECONDS: u64 = 600;
 /// Bytes of a key and of a random text.
 const BYTES: usize = 32;
 /// Letters of them in base64.

@@ -1,10 +1,12 @@
 //! The two halves of a sign-in.
 
 use crate::{
+    browser::{Begun, Return},
+    claims::{Claims, identity_of, is_complete},
     error::{ConfigError, SignInFailure, explained, shortened},
     flow::{Flow, Flows},
     http::Http,
-    identity::{Claims, Identity, is_complete},
+    identity::Identity,
     provider::{Client, Provider, Tokens},
     settings::Settings,
 };
@@ -39,28 +41,6 @@ pub struct OpenId {
     http: Http,
     flows: Flows,
     provider: Provider,
-}
-
-/// A sign-in that has begun.
-#[derive(Debug)]
-pub struct Begun {
-    /// Where the browser goes.
-    pub url: String,
-    /// What it keeps: `HttpOnly`, `SameSite=Lax`.
-    pub cookie: String,
-}
-
-/// What a browser brings back.
-#[derive(Debug, Clone, Copy)]
-pub struct Return<'a> {
-    /// Its cookie; empty if it has none.
-    pub cookie: &'a str,
-    /// `state` of the URL.
-    pub state: &'a str,
-    /// `code` of the URL.
-    pub code: &'a str,
-    /// `error` and `error_description` of the URL.
-    pub error: Option<&'a str>,
 }
 
 impl OpenId {
@@ -138,7 +118,7 @@ impl OpenId {
             other => other.map_err(SignInFailure::from)?,
         };
         let claims = self.completed(&client, &tokens, &subject, claims)?;
-        Identity::new(&self.settings.config, self.settings.issuer.as_str(), &subject, &claims)
+        identity_of(&self.settings.config, self.settings.issuer.as_str(), &subject, &claims)
     }
 
     fn client(&self, now: Nanos, is_for_new_keys: bool) -> Result<std::sync::Arc<Client>, SignInFailure> {

@@ -1,9 +1,9 @@
 //! What the provider says of itself: fetched when it is needed, kept for an hour, and asked for again with backoff.
 
 use crate::{
+    claims::Claims,
     error::{SignInFailure, explained},
     http::Http,
-    identity::Claims,
     settings::{Settings, is_safe},
 };
 use oasis_wire::quantity::Nanos;

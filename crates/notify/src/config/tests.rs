@@ -23,19 +23,16 @@ fn each_kind_has_a_table() {
         url = "http://127.0.0.1:1/x"
         private = true
         give_up_after_seconds = 60
-        [operators]
-        kind = "mail"
-        server = "localhost"
-        tls = "none"
-        from = "Plant 3 <plant-3@example.org>"
-        to = ["ada@example.org"]
+        [program]
+        kind = "exec"
+        program = "/bin/sh"
         per_minute = 2
     "#;
     let all = of(config).unwrap();
     let facts: Vec<_> = all.iter().map(|one| (one.name.as_str(), one.kind, one.limits.per_minute)).collect();
-    let wanted = [("control-room", "alertmanager", 30), ("operators", "mail", 2), ("pager", "webhook", 30)];
+    let wanted = [("control-room", "alertmanager", 30), ("pager", "webhook", 30), ("program", "exec", 2)];
     assert_eq!(facts, wanted);
-    assert_eq!(all[2].limits.give_up_after, Duration::from_secs(60));
+    assert_eq!(all[1].limits.give_up_after, Duration::from_secs(60));
     assert!(of("").unwrap().is_empty());
 }
 
@@ -55,6 +52,14 @@ fn what_cannot_be_used_is_refused_with_its_key() {
     refused("[a]\nkind = \"webhook\"\nurl = \"https://x\"\npage = \"x\"", "notify.a.page", "https://");
     refused("[a]\nkind = \"webhook\"\nurl = \"https://x\"\nca_file = \"/none\"", "notify.a.ca_file", "/none");
     refused("[a]\nkind = \"alertmanager\"", "notify.a.url", "9093");
+    let many: String =
+        (0..33).map(|n| format!("[a{n}]\nkind = \"webhook\"\nurl = \"https://x\"\n")).collect();
+    refused(&many, "33", "32");
+}
+
+#[cfg(feature = "mail")]
+#[test]
+fn a_mail_that_cannot_be_sent_is_refused_with_its_key() {
     let mail = |more: &str| format!("[a]\nkind = \"mail\"\nserver = \"localhost\"\ntls = \"none\"\n{more}");
     refused(&mail(""), "notify.a.from", "address");
     refused(&mail("from = \"a@example.org\""), "notify.a.to", "list");
@@ -66,9 +71,14 @@ fn what_cannot_be_used_is_refused_with_its_key() {
     let with_user = "from = \"a@example.org\"\nto = [\"b@example.org\"]\nuser = \"a\"";
     refused(&mail(with_user), "notify.a.password_file", "password");
     refused(&mail("").replace("localhost", "mail.example.org"), "notify.a.tls", "starttls");
-    let many: String =
-        (0..33).map(|n| format!("[a{n}]\nkind = \"webhook\"\nurl = \"https://x\"\n")).collect();
-    refused(&many, "33", "32");
+    let whole = mail("from = \"Plant 3 <plant-3@example.org>\"\nto = [\"ada@example.org\"]");
+    assert_eq!(of(&whole).unwrap()[0].kind, "mail");
+}
+
+#[cfg(not(feature = "mail"))]
+#[test]
+fn mail_that_is_not_built_is_refused() {
+    refused("[a]\nkind = \"mail\"", "notify.a.kind", "feature mail");
 }
 
 #[test]
@@ -82,15 +92,14 @@ fn a_secret_that_others_can_read_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("secret");
     fs::write(&path, "hush").unwrap();
-    for (kind, key, more) in [
+    let mail = "server = \"localhost\"\ntls = \"none\"\nuser = \"a\"\nfrom = \"a@b.org\"\nto = [\"a@b.org\"]";
+    let all = [
         ("webhook", "secret_file", "url = \"https://x\""),
         ("alertmanager", "token_file", "url = \"https://x\""),
-        (
-            "mail",
-            "password_file",
-            "server = \"localhost\"\ntls = \"none\"\nuser = \"a\"\nfrom = \"a@b.org\"\nto = [\"a@b.org\"]",
-        ),
-    ] {
+        ("mail", "password_file", mail),
+    ];
+    let is_built = |kind: &str| kind != "mail" || cfg!(feature = "mail");
+    for (kind, key, more) in all.into_iter().filter(|(kind, ..)| is_built(kind)) {
         let text = format!("[a]\nkind = {kind:?}\n{key} = {path:?}\n{more}");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         refused(&text, &format!("notify.a.{key}"), "chmod 600");

@@ -1,7 +1,8 @@
 //! A mail about one notification, or about several that had to wait. Names and texts in it are hostile: the only header that has them is the subject, as
 //! one encoded line.
 
-use crate::{notification::Notification, notification::prose, text};
+use super::prose;
+use crate::{notification::Notification, notification::prose::summary, text};
 use lettre::{
     Message,
     error::Error,
@@ -46,7 +47,7 @@ fn of_one(builder: MessageBuilder, one: &Notification, domain: &str) -> MessageB
         .message_id(Some(format!("<{}@{domain}>", one.key)))
         .in_reply_to(conversation.clone())
         .references(conversation)
-        .subject(text::line(&prose::summary(one), LONGEST_SUBJECT))
+        .subject(text::line(&summary(one), LONGEST_SUBJECT))
 }
 
 fn of_several(builder: MessageBuilder, several: &[Notification], domain: &str) -> MessageBuilder {

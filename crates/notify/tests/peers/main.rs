@@ -6,6 +6,7 @@
 mod alertmanager;
 mod harness;
 mod kills;
+#[cfg(feature = "mail")]
 mod mail;
 mod outbox;
 mod webhook;

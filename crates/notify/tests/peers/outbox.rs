@@ -133,6 +133,7 @@ fn beyond_the_limit_a_webhook_waits() {
     plant.drain("pager");
 }
 
+#[cfg(feature = "mail")]
 #[test]
 fn beyond_the_limit_one_mail_has_all_that_waited() {
     let Some(server) = MailServer::start("none") else { return };

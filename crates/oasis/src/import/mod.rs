@@ -4,7 +4,7 @@ mod arguments;
 
 pub use arguments::Arguments;
 
-use crate::{config::Config, progress::Progress};
+use crate::{config::Config, features::NATS, progress::Progress};
 use anyhow::{Context, bail};
 use oasis_format::visible::Visible;
 use oasis_format::{
@@ -65,6 +65,7 @@ fn report(source: &str, imported: &ImportTotals) {
 /// Imports the copies of NATS, and reports the result on standard error.
 fn copies(nats: NatsConfig, archive: ArchiveConfig, prefix: Option<&str>) -> anyhow::Result<()> {
     check_prefix(prefix)?;
+    NATS.require("--nats")?;
     let target = Target::new(&nats)?.context("--nats is empty: write nats://HOST:PORT")?;
     #[cfg(not(feature = "nats"))]
     {

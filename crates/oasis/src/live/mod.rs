@@ -3,6 +3,7 @@
 mod accounts;
 pub mod alarms;
 pub mod annotation;
+#[cfg_attr(not(feature = "mdns"), path = "no_announcement.rs")]
 mod announcement;
 mod answers;
 pub mod api;

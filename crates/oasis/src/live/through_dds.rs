@@ -1,5 +1,6 @@
 //! Nodes and DACs that meet through DDS: the data channel `dds`.
 
+use crate::features::DDS;
 use anyhow::Context;
 use oasis_channel::Connector;
 use oasis_dac::{Dac, config::TlsConfig, ingest::Security};
@@ -12,6 +13,7 @@ use std::sync::Arc;
 /// # Errors
 /// If the settings are wrong.
 pub fn connector(config: &DdsConfig, dac: Option<&DacName>) -> anyhow::Result<Box<dyn Connector>> {
+    DDS.require("--channel dds")?;
     config.check().context("in the section [dds]")?;
     connector_to(config.clone(), dac.map(ToString::to_string))
 }

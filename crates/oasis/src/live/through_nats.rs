@@ -1,5 +1,6 @@
 //! Nodes and DACs that meet through NATS: the data channel `nats`.
 
+use crate::features::NATS;
 use oasis_channel::Connector;
 use oasis_dac::{Dac, ingest::Security};
 use oasis_nats::{NatsConfig, Target};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 /// # Errors
 /// If no server is configured, or its settings are wrong.
 pub fn connector(config: &NatsConfig, dac: Option<&DacName>) -> anyhow::Result<Box<dyn Connector>> {
+    NATS.require("--channel nats")?;
     let target = Target::new(config)?;
     let target =
         target.ok_or_else(|| anyhow::anyhow!("--channel nats needs a server: --nats nats://HOST:PORT"))?;

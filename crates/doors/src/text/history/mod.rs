@@ -67,7 +67,7 @@ async fn export(form: Form, parts: RequestParts) -> Result<Response, Problem> {
     let (request, place) = admitted(Door::Poll, &doors, peer, query, &headers)?;
     request.ask_for(&caller, Verb::ReadPast)?;
     if !form.is_built() {
-        let detail = "this DAC was built without Arrow and Parquet: build oasis with --features arrow, \
+        let detail = "this DAC was built without Arrow and Parquet: build it with --features arrow, install a package, \
                       or read /api/v1/history.mcap or /api/v1/samples/stream";
         return Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "no_arrow", detail));
     }

@@ -1,6 +1,7 @@
 //! Peers that end with the test, and notifications for them.
 
 pub mod alertmanager;
+#[cfg(feature = "mail")]
 pub mod mail_server;
 pub mod plant;
 pub mod receiver;

@@ -7,7 +7,7 @@ mod disk;
 mod limits;
 
 use super::answers;
-use crate::config::Config;
+use crate::{config::Config, features};
 use anyhow::bail;
 use clap::Args;
 use oasis_format::visible::Visible;
@@ -88,6 +88,7 @@ fn check(arguments: &Arguments) -> Vec<Finding> {
             Config::default()
         }
     };
+    findings.push(features(&config));
     config.place_archive(false);
     findings.extend(addresses::check(&config.doors.listen, &config.channel.listen));
     findings.push(certificate::check(&config.tls));
@@ -95,6 +96,14 @@ fn check(arguments: &Arguments) -> Vec<Finding> {
     findings.push(limits::check());
     findings.push(disk::check(&config.archive, answers::is_dac(&config.doors.listen)));
     findings
+}
+
+/// Whether the program is built with all that the settings ask for.
+fn features(config: &Config) -> Finding {
+    match config.check_features() {
+        Ok(()) => Finding::fine("features", features::summary()),
+        Err(error) => Finding::problem("features", features::summary(), error.to_string()),
+    }
 }
 
 fn write(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
@@ -122,7 +131,8 @@ mod tests {
         let findings = check(&Arguments { config: Some(config) });
         let wrong = findings.iter().find(|finding| finding.about == "configuration").unwrap();
         assert!(wrong.weight == Weight::Problem && wrong.says.contains("line 2"), "{wrong:?}");
-        for about in ["version", "page", "data channel", "TLS", "clock", "open files", "archive"] {
+        for about in ["version", "features", "page", "data channel", "TLS", "clock", "open files", "archive"]
+        {
             assert!(findings.iter().any(|finding| finding.about == about), "{about}");
         }
     }

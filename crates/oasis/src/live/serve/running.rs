@@ -117,6 +117,7 @@ impl RunningDac {
         if parts != Parts::Dac {
             config.switch_off_all_but_the_page();
         }
+        config.check_features()?;
         let channel = match parts {
             Parts::Dac => Some(DataChannel::bind(&config, tls.is_some()).await?),
             Parts::Tem | Parts::Relay => None,

@@ -1,6 +1,6 @@
 //! The database: its tables, its partitions, and the transaction of a round.
 
-use crate::{
+use super::{
     copy::CopyData,
     failure::Failure,
     layout::{self, LAYOUT_LOCK},

@@ -1,6 +1,6 @@
 //! The handler's state, for the API.
 
-use crate::refusal::Refusal;
+use super::refusal::Refusal;
 use oasis_handler::Reach;
 use serde::Serialize;
 use std::sync::{Mutex, MutexGuard, PoisonError};

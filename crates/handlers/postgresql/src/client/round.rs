@@ -1,6 +1,6 @@
 //! A round: new samples of all instances, as many as one transaction accepts.
 
-use crate::{
+use super::{
     copy::{CopyData, Rows},
     database::{clean, day},
     recent::LruCache,
@@ -200,8 +200,8 @@ impl Filling {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_dac::TestDac;
     use super::*;
-    use crate::test_dac::TestDac;
     use oasis_dac::Signal;
 
     /// Returns the samples of each of three rounds: instance and number.

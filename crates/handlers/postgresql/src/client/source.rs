@@ -124,8 +124,8 @@ impl Drop for Source {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_dac::TestDac;
     use super::*;
-    use crate::test_dac::TestDac;
     use oasis_dac::Signal;
 
     #[test]

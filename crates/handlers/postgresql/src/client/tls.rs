@@ -1,6 +1,6 @@
 //! Encryption of the connection, and verification of the database.
 
-use crate::config::PostgresqlConfig;
+use crate::PostgresqlConfig;
 use rustls::{
     ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
     client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},

@@ -1,6 +1,6 @@
 //! Tables of the handler's own, and changes of the layout that several DACs may make at the same time.
 
-use crate::{
+use super::{
     failure::Failure,
     tables::{qualified, quoted},
 };

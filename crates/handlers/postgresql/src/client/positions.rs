@@ -1,6 +1,6 @@
 //! Where writers go on, and the gaps that they report: the parts of a round that are no samples.
 
-use crate::{database::Database, failure::Failure, tables::qualified};
+use super::{database::Database, failure::Failure, tables::qualified};
 use oasis_dac::Gap;
 use oasis_wire::quantity::{Epoch, Offset, Position};
 use std::{

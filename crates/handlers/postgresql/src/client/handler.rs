@@ -1,7 +1,6 @@
 //! The handler's thread: follows the instances, writes new samples, and retries.
 
-use crate::{
-    config::PostgresqlConfig,
+use super::{
     database::{Database, clean, in_time},
     failure::Failure,
     positions::GapRow,
@@ -12,6 +11,7 @@ use crate::{
     tls::{BadTarget, MAX_WRITER, Target},
     writer::Writer,
 };
+use crate::PostgresqlConfig;
 use oasis_dac::{Dac, Follower, Instance, Signal, now};
 use oasis_handler::{ConfiguredHandler, Context, Handler, StoredSamples};
 use oasis_wire::quantity::{Epoch, Position, TopicId};

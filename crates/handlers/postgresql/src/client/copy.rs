@@ -1,6 +1,6 @@
 //! Encodes rows for `COPY … (FORMAT binary)`: PostgreSQL's documentation of COPY specifies the format.
 
-use crate::tables::Shape;
+use super::tables::Shape;
 use bytes::Bytes;
 use oasis_format::table::{Cell, ColumnType};
 use oasis_store::Series;
@@ -36,7 +36,7 @@ impl Rows {
 
     /// Adds a row.
     pub fn push(&mut self, shape: &Shape, series: &Series, state: u16, sample: &Sample) {
-        let fields = crate::tables::FIRST.len() + shape.columns.len();
+        let fields = super::tables::FIRST.len() + shape.columns.len();
         self.bytes.extend_from_slice(&(fields as i16).to_be_bytes()); // at most MAX_COLUMNS and a few more
         let micros = i64::try_from(sample.time / 1_000).unwrap_or(i64::MAX) - EPOCH_2000;
         self.field(&micros.to_be_bytes());

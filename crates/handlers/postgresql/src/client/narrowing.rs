@@ -1,6 +1,6 @@
 //! Finds the rows that the database refuses, and writes the others: table by table, then by halves.
 
-use crate::{
+use super::{
     database::{Database, Piece, RoundResult, in_time},
     failure::Failure,
     positions::Positions,

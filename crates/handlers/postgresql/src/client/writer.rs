@@ -3,7 +3,7 @@
 //! The database keeps the name locked (an advisory lock) for as long as the connection that writes. A connection that a dead host has left is closed
 //! by the keepalives that the connection asks for.
 
-use crate::{failure::Failure, tables::qualified};
+use super::{failure::Failure, tables::qualified};
 use oasis_wire::quantity::Epoch;
 use tokio_postgres::Client;
 

@@ -1,6 +1,6 @@
 //! Why the database did not take what was written.
 
-use crate::refusal::Why;
+use super::refusal::Why;
 use std::time::Duration;
 use tokio_postgres::{Error, error::SqlState};
 

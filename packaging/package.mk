@@ -8,8 +8,8 @@ PACKAGE_VERSION ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head
 PACKAGE_ARCH ?= $(shell uname -m)
 # The oldest C library that the program runs with: Debian 10, RHEL 8, Ubuntu 18.10 and all later ones have it.
 PACKAGE_GLIBC := 2.28
-# More than Arrow: make package PACKAGE_FEATURES=arrow,nats
-PACKAGE_FEATURES ?= arrow
+# More than a site needs: make package PACKAGE_FEATURES=site,nats
+PACKAGE_FEATURES ?= site
 PACKAGE_TARGET := $(PACKAGE_ARCH)-unknown-linux-gnu
 PACKAGE_TREE := target/package/$(PACKAGE_ARCH)/tree
 PACKAGE_PROGRAM := target/$(PACKAGE_TARGET)/packaged/oasis

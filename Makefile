@@ -198,12 +198,12 @@ test-oracles: target/venv-oracles/installed promtool ## Rules beside RTAMT, RTLo
 
 # No part of `make test`: a build with other features.
 test-nats: page nats-server ## Rust: NATS, with a real nats-server
-	cargo test --locked --workspace --features oasis/nats --test end_to_end -- nats::
+	cargo test $(TESTED),oasis/nats --test end_to_end -- nats::
 
 # No part of `make test`: a build with other features.
 test-dds: page cyclonedds ## Rust: DDS, with programs of a real CycloneDDS
 	cargo test --locked --package oasis-channel --package oasis-dds --features oasis-channel/carried,oasis-dds/participant
-	cargo test --locked --workspace --features oasis/dds --test end_to_end -- dds::
+	cargo test $(TESTED),oasis/dds --test end_to_end -- dds::
 
 test-faults: page fault-tools ## The fault lab: its fast scenarios, three minutes
 	$(BUILD)

@@ -54,7 +54,8 @@ beforeAll(async () => {
   dac = await Oasis.dac({}, '--archive', folder);
   node = await PlainNode.start(dac.channel, 'drone-7', INSTANCES);
   old = Math.floor((Date.now() - 3 * 24 * 60 * MINUTE) / MINUTE) * MINUTE;
-  engine(old, 600);
+  // Samples are taken between the whole seconds at which a moment can begin and end.
+  engine(old + 50, 600);
   await vi.waitFor(async () => expect(await dac.received()).toBe(600), LOADED);
   expect((await fetch(`${dac.url}/api/v1/archive/flush`, { method: 'POST' })).ok).toBe(true);
   // Another epoch: what is old is in the archive alone.

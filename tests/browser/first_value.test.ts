@@ -21,6 +21,10 @@ it('remembers the watched instances, with and without the address', async () => 
   await visit.part('processor', 'unwatch').click();
   await visit.page.locator('[data-testid=instance][data-instance=heartbeat]').click();
   await visit.seesSamples('heartbeat', 1);
+  // The browser keeps the layout a moment later.
+  await expect
+    .poll(() => visit.page.evaluate(() => localStorage.getItem('oasis.layout')))
+    .toMatch(/^(?!.*processor).*heartbeat/s);
   const watched = () =>
     visit.page
       .getByTestId('card')

@@ -3,9 +3,11 @@
 use oasis_structure::{Package, Workspace};
 
 /// Tests that need a process of their own.
-const APART: [(&str, &str); 2] = [
+const APART: [(&str, &str); 3] = [
     // Its signal handler is that of the whole process, and sanitizers run the other tests.
     ("oasis-probe", "watched_thread"),
+    // Reads the DAC's steady clock first on a simulated machine, where the clock of the process begins.
+    ("oasis-sim", "seeds"),
     // Its subscriber is that of the whole process.
     ("oasis-tracing", "reentry"),
 ];

@@ -1,4 +1,6 @@
 //! The simulation finds the bugs that it plants, and nothing in the same seeds without them.
+//!
+//! A program of its own: the DAC's steady clock begins when the process reads it first, which must be on a simulated machine.
 
 use oasis_sim::{
     planted::Planted,

@@ -104,7 +104,7 @@ fn a_span_that_closes_is_a_sample_and_an_error_in_it_its_outcome() {
     let [first, second, turn] = &kept.samples["spans"][..] else { panic!("{kept:?}") };
     assert_eq!(
         (&first["name"], &first["outcome"], &first["target"]),
-        (&json!("step"), &json!(0), &json!("layer"))
+        (&json!("step"), &json!(0), &json!(module_path!()))
     );
     assert_eq!(first["fields"], json!([{"name": "number", "value": "1"}, {"name": "answer", "value": "2"}]));
     assert_eq!((&second["outcome"], &turn["outcome"]), (&json!(1), &json!(0)));

@@ -161,7 +161,7 @@ test: page ## Run every test whose failure would reach a user, in every language
 	python3 .ci/gate.py --partial $(BESIDE) $(GATE)
 
 # What is long by nature.
-LONG := deny oracles faults check-native check-memory mutants test-windows test-packages test-package-sdks
+LONG := deny oracles faults check-native check-memory mutants test-windows test-embedded-long package test-packages test-package-sdks
 test-full: page ## Run `make test`, and what is long by nature: two hours
 	python3 .ci/gate.py $(BESIDE) $(GATE) $(LONG)
 
@@ -187,6 +187,9 @@ test-arrow: page table-readers ## Rust: Arrow and Parquet alone, read back with 
 test-embedded: page embedded-tools ## C99 node: under sanitizers, on noisy lines, and from bare metal under QEMU to a DAC
 	$(BUILD)
 	$(MAKE) -C sdk/embedded test test-dac
+
+test-embedded-long: embedded-tools ## C99 node: 100 seeds on noisy lines instead of 20
+	NOISE_SEEDS=100 $(MAKE) -C sdk/embedded test
 
 # No part of `make test`: Wine makes its folder for a minute.
 test-windows: windows-tools ## C99 node: memory and processors of a Windows host, under Wine
@@ -292,6 +295,7 @@ fuzz-go: go ## Fuzz the decoders of Go for FUZZ_SECONDS (600) each
 # OASIS_ORACLE_SEED=2 takes other cases.
 ORACLE_CASES ?= 10000
 oracles: target/venv-oracles/installed promtool ## Compare rules with RTAMT, RTLola and promtool, 8 minutes: docs/evidence/rules-tested.md
+	cargo clippy $(ORACLES) --all-targets -- -D warnings
 	OASIS_ORACLE_CASES=$(ORACLE_CASES) cargo test $(ORACLES) -- --nocapture
 
 # FAULTS="--only kill-dac --seed 7" chooses; a full disk and two hosts need root.

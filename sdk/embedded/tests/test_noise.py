@@ -1,6 +1,7 @@
 """A simulated device on a noisy line: bit flips, lost and invented bytes, resets and brown-outs. Each sample arrives, or
 its loss is declared. Repeat one seed: `python3 sdk/embedded/tests/test_noise.py DEVICE 17`."""
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -183,7 +184,7 @@ def quiet(device: Device, gateway: Gateway, answer: bytes, milliseconds: int) ->
 
 def main() -> None:
     program, *seeds = sys.argv[1:]
-    first, end = (int(seeds[0]), int(seeds[0]) + 1) if seeds else (0, 100)
+    first, end = (int(seeds[0]), int(seeds[0]) + 1) if seeds else (0, int(os.environ.get("NOISE_SEEDS", "20")))
     sums: Counter[str] = Counter()
     # The devices are processes: while one of them is waited for, others work.
     with ThreadPoolExecutor(max_workers=4) as pool:

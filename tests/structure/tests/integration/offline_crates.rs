@@ -1,4 +1,4 @@
-//! What reads archives without a DAC links neither the DAC nor its async runtime.
+//! What reads archives without a DAC links neither the DAC nor its async runtime, and the default program nothing that only a site needs.
 
 use oasis_structure::Workspace;
 
@@ -15,6 +15,9 @@ const OFFLINE: [&str; 7] = [
 
 /// What they must not link.
 const LIVE: [&str; 2] = ["tokio", "oasis-dac"];
+
+/// Libraries that only features beyond the default ones need.
+const SITE: [&str; 5] = ["openidconnect", "lettre", "tokio-postgres", "mdns-sd", "parquet"];
 
 #[test]
 fn crates_for_recordings_link_neither_the_dac_nor_tokio() {
@@ -35,4 +38,15 @@ fn the_offline_command_line_links_neither_the_dac_nor_tokio() {
     };
     assert_eq!(linked(&["--no-default-features"]), [false; 2], "oasis without `live` links one of {LIVE:?}");
     assert_eq!(linked(&[]), [true; 2], "the names in {LIVE:?} are those that Cargo uses");
+}
+
+#[test]
+fn the_default_command_line_links_no_library_of_a_site() {
+    let workspace = Workspace::load().unwrap();
+    let linked = |flags: &[&str]| {
+        let linked = workspace.linked("oasis", flags).unwrap();
+        SITE.map(|library| linked.contains(library))
+    };
+    assert_eq!(linked(&[]), [false; 5], "oasis without `site` links one of {SITE:?}");
+    assert_eq!(linked(&["--features", "site"]), [true; 5], "the names in {SITE:?} are those that Cargo uses");
 }

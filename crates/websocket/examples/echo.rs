@@ -118,7 +118,7 @@ fn answer(message: Message<'_>, output: &mut Output, stream: &mut TcpStream) -> 
         Message::Binary(bytes) => output.message(Opcode::Binary, bytes, stream),
         Message::Ping(payload) => output.message(Opcode::Pong, payload, stream),
         Message::Pong(_) => Ok(()),
-        Message::Close(code) => Err(End::Closed(close::reply(code))),
+        Message::Close(code, _) => Err(End::Closed(close::reply(code))),
     };
     outcome?;
     // This socket waits for room instead of refusing.

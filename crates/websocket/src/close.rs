@@ -31,17 +31,17 @@ impl CloseCode {
     }
 }
 
-/// A peer's close frame; the reason is checked and left out.
-pub(crate) fn parse(payload: &[u8]) -> Result<Option<CloseCode>, Error> {
+/// Parses the payload of a close frame: its code, if it has one, and its reason.
+pub(crate) fn parse(payload: &[u8]) -> Result<(Option<CloseCode>, &str), Error> {
     let Some((code, reason)) = payload.split_first_chunk() else {
-        return if payload.is_empty() { Ok(None) } else { Err(Error::CloseLength) };
+        return if payload.is_empty() { Ok((None, "")) } else { Err(Error::CloseLength) };
     };
     let code = CloseCode(u16::from_be_bytes(*code));
     if !code.can_be_sent() {
         return Err(Error::CloseCode);
     }
-    std::str::from_utf8(reason).map_err(|_| Error::Utf8)?;
-    Ok(Some(code))
+    let reason = std::str::from_utf8(reason).map_err(|_| Error::Utf8)?;
+    Ok((Some(code), reason))
 }
 
 /// The code that answers a peer's close frame: the same one, or 1000 if it has none.
@@ -72,7 +72,7 @@ mod tests {
         let reason = "ü".repeat(100);
         let cut = payload(CloseCode::POLICY, &reason);
         assert_eq!(cut.len(), 2 + 122);
-        assert_eq!(parse(&cut), Ok(Some(CloseCode::POLICY)));
+        assert_eq!(parse(&cut), Ok((Some(CloseCode::POLICY), &reason[..122])));
         assert_eq!(payload(CloseCode::NORMAL, "bye"), b"\x03\xe8bye");
     }
 

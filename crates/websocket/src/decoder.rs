@@ -19,8 +19,8 @@ pub enum Message<'a> {
     Ping(&'a [u8]),
     /// The answer to a ping, or unsolicited.
     Pong(&'a [u8]),
-    /// With the peer's code, if it sent one. Must be answered with a close frame (RFC 6455 5.5.1).
-    Close(Option<CloseCode>),
+    /// With the peer's code, if it sent one, and its reason. Must be answered with a close frame (RFC 6455 5.5.1).
+    Close(Option<CloseCode>, &'a str),
 }
 
 impl<'a> Message<'a> {
@@ -117,7 +117,10 @@ impl Decoder {
         match header.opcode {
             Opcode::Ping => each(Message::Ping(payload)),
             Opcode::Pong => each(Message::Pong(payload)),
-            Opcode::Close => each(Message::Close(close::parse(payload)?)),
+            Opcode::Close => {
+                let (code, reason) = close::parse(payload)?;
+                each(Message::Close(code, reason))
+            }
             _ => self.assembly.data(header, payload, self.limits, each),
         }
     }

@@ -1,4 +1,4 @@
-//! Every rule that a peer can break, with its section of RFC 6455.
+//! Every rule that a peer can break, and every reason not to send, with its section of RFC 6455.
 
 use crate::CloseCode;
 
@@ -50,6 +50,12 @@ pub enum Error {
     /// The peer leaves too much output unread.
     #[error("more than {0} bytes of output unread (RFC 6455 10.4)")]
     OutputFull(usize),
+    /// This side sends a message after its close frame.
+    #[error("a message after the close frame (RFC 6455 5.5.1)")]
+    Closed,
+    /// A client without random numbers cannot send.
+    #[error("no random numbers of the system for a key (RFC 6455 10.3)")]
+    NoRandom,
 }
 
 impl Error {

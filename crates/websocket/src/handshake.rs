@@ -1,4 +1,7 @@
-//! The opening handshake (RFC 6455 4.2): checked over headers from any HTTP server, or over bytes where there is none.
+//! The opening handshake (RFC 6455 4): a server checks headers of any HTTP library, or bytes where there is none; a [`client`] writes the request
+//! and checks the response.
+
+pub mod client;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use sha1_smol::Sha1;
@@ -67,10 +70,15 @@ pub fn check<'a>(
     if !BASE64_STANDARD.decode(key).is_ok_and(|nonce| nonce.len() == 16) {
         return Err(HandshakeError::Key);
     }
+    let protocols = tokens(headers, "sec-websocket-protocol").map(str::to_owned).collect();
+    Ok(Opening { accept: accept(key), protocols })
+}
+
+/// Returns the `Sec-WebSocket-Accept` for a client's key (RFC 6455 4.2.2).
+fn accept(key: &[u8]) -> String {
     let mut digest = Sha1::from(key);
     digest.update(GUID);
-    let protocols = tokens(headers, "sec-websocket-protocol").map(str::to_owned).collect();
-    Ok(Opening { accept: BASE64_STANDARD.encode(digest.digest().bytes()), protocols })
+    BASE64_STANDARD.encode(digest.digest().bytes())
 }
 
 fn values<'a>(
@@ -90,6 +98,31 @@ fn tokens<'a>(
         .flat_map(|value| value.split(',').map(str::trim))
 }
 
+/// Returns where the head that `bytes` begin with ends, before its empty line; none while it is incomplete. Fails with `most` if it is longer than
+/// that many bytes.
+fn head_end(bytes: &[u8], most: usize) -> Result<Option<usize>, usize> {
+    let end = bytes.windows(4).take(most).position(|window| window == b"\r\n\r\n");
+    match end.filter(|end| end + 4 <= most) {
+        None if bytes.len() >= most => Err(most),
+        end => Ok(end),
+    }
+}
+
+/// Parses header lines; none if one breaks the syntax (RFC 9112 5).
+fn parse_headers<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Vec<(&'a str, &'a [u8])>> {
+    let header = |line: &'a str| {
+        let (name, value) = line.split_once(':')?;
+        let is_name = !name.is_empty() && !name.contains([' ', '\t']);
+        (is_name && is_value(value)).then_some((name, value.trim_matches([' ', '\t']).as_bytes()))
+    };
+    lines.map(header).collect()
+}
+
+/// Whether a header may have this value: without control characters (RFC 9110 5.5).
+fn is_value(text: &str) -> bool {
+    !text.contains(|letter: char| letter.is_ascii_control() && letter != '\t')
+}
+
 /// The head of an HTTP/1.1 request, for servers without an HTTP library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head<'a> {
@@ -106,10 +139,7 @@ impl<'a> Head<'a> {
     /// # Errors
     /// If it is no such head, or longer than `most` bytes.
     pub fn parse(bytes: &'a [u8], most: usize) -> Result<Option<(Self, usize)>, HandshakeError> {
-        let end = bytes.windows(4).take(most).position(|window| window == b"\r\n\r\n");
-        let Some(end) = end.filter(|end| end + 4 <= most) else {
-            return if bytes.len() >= most { Err(HandshakeError::TooLong(most)) } else { Ok(None) };
-        };
+        let Some(end) = head_end(bytes, most).map_err(HandshakeError::TooLong)? else { return Ok(None) };
         let head = bytes.get(..end).unwrap_or_default();
         let text = std::str::from_utf8(head).map_err(|_| HandshakeError::Syntax)?;
         let mut lines = text.split("\r\n");
@@ -119,12 +149,7 @@ impl<'a> Head<'a> {
         else {
             return Err(HandshakeError::Syntax);
         };
-        let header = |line: &'a str| {
-            let (name, value) = line.split_once(':')?;
-            let is_name = !name.is_empty() && !name.contains([' ', '\t']);
-            is_name.then_some((name, value.trim_matches([' ', '\t']).as_bytes()))
-        };
-        let headers = lines.map(header).collect::<Option<_>>().ok_or(HandshakeError::Syntax)?;
+        let headers = parse_headers(lines).ok_or(HandshakeError::Syntax)?;
         Ok(Some((Self { method, target, headers }, end + 4)))
     }
 
@@ -187,8 +212,13 @@ mod tests {
 
     #[test]
     fn a_head_that_is_not_http_is_refused() {
-        for head in ["GET /\r\n\r\n", "GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nname\r\n\r\n", "\r\n\r\n"]
-        {
+        for head in [
+            "GET /\r\n\r\n",
+            "GET / HTTP/1.0\r\n\r\n",
+            "GET / HTTP/1.1\r\nname\r\n\r\n",
+            "GET / HTTP/1.1\r\nname: two\nlines\r\n\r\n",
+            "\r\n\r\n",
+        ] {
             assert_eq!(Head::parse(head.as_bytes(), 1_000), Err(HandshakeError::Syntax), "{head:?}");
         }
     }

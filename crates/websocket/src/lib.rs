@@ -1,10 +1,12 @@
-//! WebSocket (RFC 6455) for any server: bytes in, messages out, and back. No sockets, threads or clocks, and no extensions.
+//! WebSocket (RFC 6455) for any server and client: bytes in, messages out, and back. No sockets, threads or clocks, and no extensions.
 //!
-//! - [`handshake`] checks an opening request and answers it, with or without an HTTP server in front.
+//! - [`handshake`] checks an opening request and answers it, with or without an HTTP server in front; [`handshake::client`] writes the request
+//!   of a client and checks the response.
 //! - A [`Decoder`] turns bytes, in whatever pieces they arrive, into [`Message`]s, and refuses what breaks a rule with an [`Error`] that
 //!   names the section.
 //! - [`frame::write_message`] writes one message in one frame, [`fragment::write_fragments`] in several; an [`Output`] keeps the rest of a
 //!   write that a socket has no room for, up to a bound, and shares the bytes among connections.
+//! - A [`Session`] is the client's side of an open connection: it masks messages, and answers pings and close frames.
 //!
 //! A server that sends every message back (`examples/echo.rs` is the whole program):
 //!
@@ -30,7 +32,7 @@
 //!         Message::Binary(bytes) => frame::write_message(Opcode::Binary, bytes, &mut out),
 //!         Message::Ping(payload) => frame::write_message(Opcode::Pong, payload, &mut out),
 //!         Message::Pong(_) => {}
-//!         Message::Close(reason) => close::write(close::reply(reason), "", &mut out),
+//!         Message::Close(code, _) => close::write(close::reply(code), "", &mut out),
 //!     }
 //!     Ok::<_, oasis_websocket::Error>(())
 //! })?;
@@ -48,6 +50,8 @@ mod decoder;
 mod error;
 mod limits;
 mod output;
+mod random;
+mod session;
 
 pub use close::CloseCode;
 pub use decoder::{Decoder, Message};
@@ -55,3 +59,5 @@ pub use error::Error;
 pub use frame::{Opcode, Role};
 pub use limits::Limits;
 pub use output::Output;
+pub use random::random;
+pub use session::{Received, Session};

@@ -189,7 +189,7 @@ impl Stream {
                 Ok(())
             }
             Message::Pong(_) => Ok(()),
-            Message::Close(code) => Err(End::Closed(close::reply(*code), String::new())),
+            Message::Close(code, _) => Err(End::Closed(close::reply(*code), String::new())),
         }
     }
 

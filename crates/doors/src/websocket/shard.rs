@@ -412,7 +412,7 @@ impl Shard {
                 connection.say(Opcode::Pong, payload)
             }
             Message::Pong(_) => Ok(()),
-            Message::Close(code) => {
+            Message::Close(code, _) => {
                 self.leave(key, close::reply(code), "");
                 Ok(())
             }

@@ -1,11 +1,10 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { AxeResults } from 'axe-core';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
 import { DIALOGS_OF_BUTTONS, DIALOGS_OF_KEYS, lookAtDialog, showPanel } from './harness/walk.ts';
@@ -16,9 +15,7 @@ const ALL_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best
 /** The rules whose result differs between two themes of the same document. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
-const rig = new Rig(() =>
-  Oasis.up('--name', 'plant', '--archive', mkdtempSync(join(tmpdir(), 'oasis-axe-'))),
-);
+const rig = new Rig(() => Oasis.up('--name', 'plant', '--archive', temporaryFolder()));
 let visit: Visit;
 
 function part(testId: string): Locator {

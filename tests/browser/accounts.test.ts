@@ -1,12 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
 
 const PASSWORD = 'correct horse battery';
-const folder = mkdtempSync(join(tmpdir(), 'oasis-accounts-'));
+const folder = temporaryFolder();
 const config = join(folder, 'oasis.toml');
 // Nobody answers there: the page only shows its button.
 writeFileSync(

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -40,7 +38,7 @@ async function ledger(): Promise<{ received?: number; archive?: object }> {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  folder = temporaryFolder();
   browser = await sharedBrowser();
   then = Math.floor((Date.now() - AGO) / HOUR) * HOUR;
   // An earlier epoch of the DAC, whose samples are not in the logs of the next one.
@@ -67,7 +65,6 @@ afterAll(async () => {
   await closeVisits();
   await node.stop();
   await dac.stop();
-  await rm(folder, { recursive: true });
 });
 
 const part = (testId: string) => visit.page.getByTestId(testId);

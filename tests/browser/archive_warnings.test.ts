@@ -1,15 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
 import { shown } from './harness/shown.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+const folder = temporaryFolder();
 const rig = new Rig(() => Oasis.up('--archive', folder));
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
+/** The page reads the state of the archive so often. */
+const REREAD_MS = 5000;
 const EARLY = {
   instances: '*',
   code: 'size_before_age',
@@ -23,9 +23,11 @@ const HOSTILE = {
 };
 
 it('warns in the header before the archive evicts samples, and the ledger says what to do', async () => {
-  const visit = await rig.visit();
+  const visit = await Visit.to(rig.browser, 'about:blank');
+  await visit.page.clock.install();
   let answer: object = { condition: 'storing', detail: null, warnings: [EARLY, HOSTILE] };
   await visit.page.route('**/api/v1/archive', (route) => route.fulfill({ json: answer }));
+  await visit.page.goto(rig.oasis.url);
   const header = visit.page.getByTestId('archive-warning');
   await expect.poll(() => header.textContent()).toBe('The archive will evict samples early (and 1 more)');
   expect(await header.getAttribute('title')).toContain('8.0 hours only: raise its bytes');
@@ -39,8 +41,10 @@ it('warns in the header before the archive evicts samples, and the ledger says w
   await visit.screenshot('archive-warnings');
   // What does not work at all goes before what will be a problem.
   answer = { condition: 'disk_full', detail: 'No space left on device', warnings: [EARLY] };
+  await visit.page.clock.fastForward(REREAD_MS);
   await expect.poll(() => header.count()).toBe(0);
   answer = { condition: 'storing', detail: null, warnings: [] };
+  await visit.page.clock.fastForward(REREAD_MS);
   await expect.poll(() => lines.count()).toBe(0);
   expect(visit.complaints).toEqual([]);
   await visit.close();

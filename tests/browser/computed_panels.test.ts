@@ -49,6 +49,8 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   visit = await rig.visit('#watch=drone-7/engine', { viewport: { width: 1366, height: 768 } });
+  // Tests before this one took their time.
+  await part('span').selectOption({ label: '5 min' });
   await visit.page.getByTestId('chart').first().waitFor();
 });
 
@@ -201,7 +203,12 @@ it('stacks on a phone', async () => {
     id: `p${index}`,
   }));
   // A link to the layout, as the page makes it.
-  const layout = JSON.stringify({ oasis: 'layout', version: 1, panels });
+  const layout = JSON.stringify({
+    oasis: 'layout',
+    version: 1,
+    panels,
+    range: { live: true, span: 300_000 },
+  });
   await visit.page.setViewportSize({ width: 390, height: 844 });
   await visit.page.goto('about:blank');
   await visit.page.goto(`${rig.oasis.url}/#view=${deflateRawSync(layout).toString('base64url')}`);

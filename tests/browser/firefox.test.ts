@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { NarrowProxy } from './harness/narrow_proxy.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
@@ -41,7 +39,7 @@ const RECORDS = 150;
 // Each test does much; a correct page never needs it.
 vi.setConfig({ testTimeout: 90_000 });
 
-const folder = mkdtempSync(join(tmpdir(), 'oasis-firefox-'));
+const folder = temporaryFolder();
 const rig = new Rig(
   () =>
     Oasis.up(
@@ -78,7 +76,6 @@ afterEach(async () => {
 
 afterAll(async () => {
   await node.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const part = (testId: string): Locator => visit.page.getByTestId(testId);
@@ -146,6 +143,8 @@ it('adds panels: an expression with completion, a map and a search of logs', asy
   await part('add-panel').click();
   await expect.poll(() => part('legend-line').filter({ hasText: '* 2' }).count()).toBe(1);
 
+  // All records, however long the tests before have taken.
+  await part('span').selectOption('300000');
   await part('open-add').click();
   await part('kind-map').locator('..').click();
   await part('pick-gps-').first().check();

@@ -1,15 +1,13 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 import { Rig } from './harness/rig.ts';
 import { DIALOGS_OF_BUTTONS, DIALOGS_OF_KEYS, lookAtDialog, showPanel } from './harness/walk.ts';
 
 /** Walks through the page in German, and lists English texts. Names of this node are German, so that all others are the page's. */
-const rig = new Rig(() => Oasis.dac({}, '--archive', mkdtempSync(join(tmpdir(), 'oasis-german-'))));
+const rig = new Rig(() => Oasis.dac({}, '--archive', temporaryFolder()));
 let visit: Visit;
 let node: PlainNode;
 let stop = () => {};

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, devices, type Page } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { BINARY, Oasis } from './harness/oasis.ts';
 import { Site, untilItCanGoOn } from './harness/site.ts';
 
@@ -109,13 +109,13 @@ it('stays if the person wants it, and goes on when they say so', async () => {
 
 /** A DAC that relays another one, and whose settings name a page at which its own go on. */
 function dacNaming(page: string, upstream: Oasis): Promise<Oasis> {
-  const config = join(mkdtempSync(join(tmpdir(), 'oasis-going-on-')), 'oasis.toml');
+  const config = join(temporaryFolder(), 'oasis.toml');
   writeFileSync(config, `[doors]\nother_pages = ["${page}"]\n[relay]\nupstreams = ["${upstream.url}"]\n`);
   return site.run(Oasis.dac({}, '--config', config, '--dac-name', 'hall-3'));
 }
 
 it('goes on with its layout when the sign-in is over, if the other DAC wants one', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'oasis-going-on-'));
+  const folder = temporaryFolder();
   const access = ['--access', join(folder, 'access')];
   const added = spawnSync(
     BINARY,

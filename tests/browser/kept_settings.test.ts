@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 
 const PROBES = ['--probe', 'processor', '--probe', 'memory'];
@@ -20,7 +20,7 @@ const startDac = (at = {}) => Oasis.dac(at, '--config', join(folder, 'oasis.toml
 const startNode = (name: string) => Oasis.node(dac.channel, '--name', name, ...PROBES);
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'oasis-kept-'));
+  folder = temporaryFolder();
   writeFileSync(
     join(folder, 'oasis.toml'),
     `[channel]\nsettings_dir = ${JSON.stringify(join(folder, 'kept'))}\n`,
@@ -32,7 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await closeVisits();
   await Promise.all([dac, plant, other].map((process) => process.stop()));
-  rmSync(folder, { recursive: true });
 });
 
 beforeEach(async () => {

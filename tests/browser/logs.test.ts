@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 import { Rig } from './harness/rig.ts';
@@ -29,7 +27,7 @@ const RECORDS = 1000;
 /** Two hours ago: the page shows the last minute. */
 const BEGIN = Date.now() - 7_200_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'oasis-logs-'));
+const folder = temporaryFolder();
 const rig = new Rig(() => Oasis.dac({}, '--archive', folder));
 let node: PlainNode;
 let visit: Visit;
@@ -62,7 +60,6 @@ afterAll(async () => {
   expect(visit.complaints.filter((text) => !text.includes('429'))).toEqual([]);
   await visit.close();
   await node.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const part = (testId: string) => visit.page.getByTestId(testId);

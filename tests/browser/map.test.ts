@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 import { Rig } from './harness/rig.ts';
@@ -26,7 +26,7 @@ const PICTURE = Buffer.from(
   'base64',
 );
 
-const folder = mkdtempSync(join(tmpdir(), 'oasis-map-'));
+const folder = temporaryFolder();
 const rig = new Rig(() => {
   const config = join(folder, 'oasis.toml');
   writeFileSync(config, '[doors]\ntile_origins = ["https://tile.example.org"]\n');
@@ -79,7 +79,6 @@ afterEach(async () => {
 
 afterAll(async () => {
   await Promise.all(nodes.map((node) => node.stop()));
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const part = (testId: string): Locator => visit.page.getByTestId(testId);

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -25,7 +23,7 @@ let node: PlainNode;
 let visits: Visit[] = [];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'oasis-missing-'));
+  folder = temporaryFolder();
   [dac, browser] = await Promise.all([Oasis.dac({}, '--archive', folder), sharedBrowser()]);
   node = await PlainNode.start(dac.channel, 'plant-7', [{ name: 'pump', schema: PUMP }]);
   send();
@@ -43,7 +41,6 @@ afterAll(async () => {
   await closeVisits();
   await node.stop();
   await dac.stop();
-  await rm(folder, { recursive: true });
 });
 
 function send(dropped = {}): void {

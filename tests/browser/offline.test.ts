@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { BINARY, Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -31,7 +30,7 @@ let here: PlainNode;
 let visit: Visit;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  folder = temporaryFolder();
   browser = await sharedBrowser();
   const [recorded, archive] = [join(folder, 'recorded'), join(folder, 'archive')];
   dac = await Oasis.dac({}, '--archive', recorded);
@@ -60,7 +59,6 @@ afterAll(async () => {
   await closeVisits();
   await here.stop();
   await dac.stop();
-  await rm(folder, { recursive: true });
 });
 
 const part = (testId: string) => visit.page.getByTestId(testId);

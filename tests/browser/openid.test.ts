@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'oasis-openid-'));
+const folder = temporaryFolder();
 const script = fileURLToPath(new URL('../openid/provider.mjs', import.meta.url));
 const provider = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'ignore'] });
 const lines = createInterface(provider.stdout)[Symbol.asyncIterator]();

@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 
 // A budget that no node can meet, and a recorder that only a command triggers.
@@ -22,7 +22,7 @@ let oasis: Oasis;
 let visit: Visit;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  folder = temporaryFolder();
   const file = join(folder, 'oasis.toml');
   await writeFile(file, CONFIGURATION);
   [oasis, browser] = await Promise.all([Oasis.up('--config', file), sharedBrowser()]);
@@ -33,7 +33,6 @@ afterAll(async () => {
   await visit.close();
   await closeVisits();
   await oasis.stop();
-  await rm(folder, { recursive: true });
 });
 
 /** Activates the tab of a panel. */

@@ -1,16 +1,15 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Locator } from 'playwright-core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
 
 const rig = new Rig(() =>
   Oasis.up(
-    ...['--archive', mkdtempSync(join(tmpdir(), 'oasis-palette-'))],
+    ...['--archive', temporaryFolder()],
     ...['--probe', 'processor@20', '--probe', 'memory', '--probe', 'heartbeat'],
   ),
 );

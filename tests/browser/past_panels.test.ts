@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -74,7 +74,7 @@ const start = async () => {
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  folder = temporaryFolder();
   browser = await sharedBrowser();
   then = Math.floor((Date.now() - AGO) / MINUTE) * MINUTE;
   await start();
@@ -112,7 +112,6 @@ afterAll(async () => {
   await closeVisits();
   await node.stop();
   await dac.stop();
-  await rm(folder, { recursive: true });
 });
 
 const panel = (id: string) => visit.page.locator(`[data-panel=${id}]`);

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 import { Rig } from './harness/rig.ts';
@@ -17,7 +15,7 @@ const TANK = {
 const SAMPLES = 3000;
 const PERIOD_MS = 200;
 
-const folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+const folder = temporaryFolder();
 const rig = new Rig(() => Oasis.dac({}, '--archive', folder));
 let node: PlainNode;
 let visit: Visit;
@@ -46,7 +44,6 @@ afterEach(async () => {
 
 afterAll(async () => {
   await node.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const part = (testId: string) => visit.page.getByTestId(testId);

@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { BINARY, Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -28,7 +26,7 @@ let replay: ChildProcess;
 let visit: Visit;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  folder = temporaryFolder();
   browser = await sharedBrowser();
   dac = await Oasis.dac({}, '--archive', folder);
   const node = await PlainNode.start(dac.channel, 'harbour', [{ name: 'tide', schema: TIDE, hertz: 10 }]);
@@ -51,7 +49,6 @@ afterAll(async () => {
   await closeVisits();
   if (replay.exitCode === null && replay.kill()) await once(replay, 'exit');
   await dac.stop();
-  await rm(folder, { recursive: true });
 });
 
 it('shows a recorded silence on a live chart although the rate is unknown', async () => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 import { Rig } from './harness/rig.ts';
@@ -27,7 +27,7 @@ alarm Hot {
 }
 `;
 
-const folder = mkdtempSync(join(tmpdir(), 'oasis-rules-'));
+const folder = temporaryFolder();
 const config = join(folder, 'oasis.toml');
 writeFileSync(
   config,

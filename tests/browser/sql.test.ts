@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
@@ -24,7 +23,7 @@ let node: PlainNode;
 let visit: Visit;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  folder = temporaryFolder();
   browser = await sharedBrowser();
   dac = await Oasis.dac({}, '--archive', folder);
   node = await PlainNode.start(dac.channel, 'harbour', [{ name: 'tide', schema: TIDE }]);
@@ -60,7 +59,6 @@ afterAll(async () => {
   await node.stop();
   await closeVisits();
   await dac.stop();
-  await rm(folder, { recursive: true });
 });
 
 const part = (testId: string): Locator => visit.page.getByTestId(testId);

@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { shown } from './harness/shown.ts';
 
@@ -16,7 +14,7 @@ let node: Oasis;
 let visit: Visit;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  folder = temporaryFolder();
   [dac, browser] = await Promise.all([Oasis.dac({}, '--archive', folder), sharedBrowser()]);
   node = await Oasis.node(dac.channel, '--name', 'plant-7', '--probe', 'memory@20');
   visit = await Visit.to(browser, `${dac.url}#watch=plant-7/memory`);
@@ -28,7 +26,6 @@ afterAll(async () => {
   await closeVisits();
   await node.stop();
   await dac.stop();
-  await rm(folder, { recursive: true });
 });
 
 const part = (testId: string) => visit.page.getByTestId(testId);

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launch, sharedBrowser, Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { BINARY, Oasis } from './harness/oasis.ts';
 
 /** The page over TLS, with a certificate of `oasis ca` and with accounts. */
@@ -28,7 +28,7 @@ async function keyHash(certificate: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'oasis-'));
+  folder = temporaryFolder();
   const ca = join(folder, 'ca');
   run(['ca', 'init', '--ca-dir', ca]);
   run(['ca', 'issue', 'server', '127.0.0.1', '--ca-dir', ca]);
@@ -53,7 +53,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await oasis.stop();
-  await rm(folder, { recursive: true });
 });
 
 it('shows live samples over https and wss after signing in, and keeps the session in a Secure cookie', async () => {

@@ -1,14 +1,12 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
+import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
 
 const rig = new Rig(() =>
   Oasis.up(
-    ...['--name', 'plant-7', '--archive', mkdtempSync(join(tmpdir(), 'oasis-unknown-'))],
+    ...['--name', 'plant-7', '--archive', temporaryFolder()],
     ...['--probe', 'processor', '--probe', 'memory@20'],
   ),
 );

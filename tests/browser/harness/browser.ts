@@ -123,7 +123,9 @@ export class Visit {
     );
   }
 
+  /** Writes what the page shows to `artifacts` if `OASIS_SCREENSHOTS` is set: for people, no test reads it. */
   async screenshot(name: string): Promise<void> {
+    if (!process.env.OASIS_SCREENSHOTS) return;
     mkdirSync(ARTIFACTS, { recursive: true });
     // Playwright adds a style to the page of Firefox, which reports it as a breach of the page's policy.
     this.isStyled = this.page.context().browser()?.browserType().name() === 'firefox';

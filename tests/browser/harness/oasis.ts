@@ -1,18 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { stateFolder } from './folder.ts';
 
 /** The binary under test. */
 export const BINARY =
   process.env.OASIS_BIN ?? fileURLToPath(new URL('../../../target/debug/oasis', import.meta.url));
 
-/** Accounts and audit log are not those of the developer. */
-const STATE = join(tmpdir(), `oasis-browser-${process.pid}`);
-
 const ANY_PORT = '127.0.0.1:0';
+
+const running = new Set<ChildProcess>();
+
+/** Ends all processes that run. */
+export async function endProcesses(): Promise<void> {
+  await Promise.all(
+    [...running].map(async (child) => {
+      const exit = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exit;
+    }),
+  );
+}
 
 export interface Addresses {
   readonly listen?: string;
@@ -134,12 +143,13 @@ export class Oasis {
   }
 
   private static async start(args: readonly string[]): Promise<Oasis> {
-    // Tests give each file a folder of its own.
-    const state = process.env.OASIS_TEST_STATE ?? STATE;
+    const state = stateFolder();
     const child = spawn(BINARY, [...args, '--ready-json'], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, XDG_STATE_HOME: state, XDG_DATA_HOME: state },
     });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     const errors: string[] = [];
     child.stderr.on('data', (chunk) => errors.push(String(chunk)));
     const failed = once(child, 'exit').then(([code]) => {

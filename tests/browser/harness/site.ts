@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { temporaryFolder } from './folder.ts';
 import { type Addresses, Oasis } from './oasis.ts';
 
 /** A TEM, and two DACs that relay each other: the page of each has the nodes of both. */
@@ -17,7 +17,7 @@ export class Site {
 
   static async start(): Promise<Site> {
     const tem = await Oasis.tem();
-    const config = join(mkdtempSync(join(tmpdir(), 'oasis-site-')), 'oasis.toml');
+    const config = join(temporaryFolder(), 'oasis.toml');
     writeFileSync(config, `[relay]\ntem = "${tem.url}"\n`);
     const site = new Site(tem, config);
     for (const number of [0, 1]) {

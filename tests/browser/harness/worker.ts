@@ -16,7 +16,7 @@ export default {
     global.atWorkerEnd = (end) => ends.push(end);
     return {
       async teardown() {
-        await Promise.all(ends.map((end) => end()));
+        for (const end of ends) await end();
       },
     };
   },

@@ -39,6 +39,8 @@ export class LogFeed {
   private readonly trouble = signal('');
   private filter: LogFilter | undefined;
   private running: AbortController | undefined;
+  /** The request of {@link follow}, which gives way to what a person wants. */
+  private following: AbortController | undefined;
 
   constructor(private readonly read: Read = searchRecords) {
     this.found = this.state;
@@ -64,7 +66,8 @@ export class LogFeed {
   async more(): Promise<void> {
     const { filter } = this;
     const { next } = this.state.peek();
-    if (!filter || next === undefined || this.busy.peek()) return;
+    const isBusy = this.busy.peek() && this.running !== this.following;
+    if (!filter || next === undefined || isBusy) return;
     await this.run(async (signal) => {
       let after: string | undefined = next;
       const before = this.state.peek().records.length;
@@ -80,8 +83,9 @@ export class LogFeed {
   async follow(): Promise<void> {
     const { filter } = this;
     if (!filter || this.busy.peek()) return;
-    await this.run(async (signal) => {
+    const followed = this.run(async (signal) => {
       const page = await this.read(filter, PAGE, undefined, signal);
+      if (signal.aborted) return;
       const { records, ...shown } = this.state.peek();
       const known = new Set(records.map(({ key }) => key));
       const fresh = page.records.filter(({ key }) => !known.has(key));
@@ -99,6 +103,8 @@ export class LogFeed {
         };
       }
     });
+    this.following = this.running;
+    await followed;
   }
 
   stop(): void {

@@ -116,6 +116,19 @@ describe('a feed', () => {
     expect(feed.found.value.records.map(({ sequence }) => sequence)).toEqual(['30', '29', '28', '27']);
   });
 
+  it('reads older records although it is looking for new ones', async () => {
+    const read = dac(() => 10, 4);
+    const feed = new LogFeed(read);
+    await feed.search(FILTER);
+    const following = feed.follow();
+    expect(feed.isBusy.value).toBe(true);
+    // A second click while the first one is answered reads nothing twice.
+    await Promise.all([feed.more(), feed.more()]);
+    await following;
+    expect(feed.found.value.records).toHaveLength(8);
+    expect(feed.isBusy.value).toBe(false);
+  });
+
   it('searches on until something is found, and can be stopped', async () => {
     const pages: LogPage[] = [
       parseLogPage({ records: [], next: 'a', reached: '5' }),

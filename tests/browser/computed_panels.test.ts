@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { deflateRawSync } from 'node:zlib';
 import type { Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Visit } from './harness/browser.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { sharedBrowser, Visit } from './harness/browser.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
-import { Rig } from './harness/rig.ts';
 
 const ENGINE = {
   name: 'Engine',
@@ -21,14 +20,14 @@ const ENGINE = {
 const HERTZ = 200;
 const COUNT = 4000;
 
-const rig = new Rig(() => Oasis.dac());
+let dac: Oasis;
 let node: PlainNode;
 let visit: Visit;
 
-beforeAll(async () => {
-  node = await PlainNode.start(rig.oasis.channel, 'drone-7', [
-    { name: 'engine', schema: ENGINE, hertz: HERTZ },
-  ]);
+/** Begins with new samples: in the silence after older ones, nothing has a value. */
+beforeEach(async () => {
+  dac = await Oasis.dac();
+  node = await PlainNode.start(dac.channel, 'drone-7', [{ name: 'engine', schema: ENGINE, hertz: HERTZ }]);
   const start = Date.now() - (COUNT * 1000) / HERTZ - 2000;
   for (let first = 0; first < COUNT; first += 1000) {
     const rows = Array.from({ length: 1000 }, (_, index) => first + index);
@@ -45,21 +44,18 @@ beforeAll(async () => {
       first === COUNT / 2 ? 400 : 0,
     );
   }
-});
-
-beforeEach(async () => {
-  visit = await rig.visit('#watch=drone-7/engine', { viewport: { width: 1366, height: 768 } });
-  // Tests before this one took their time.
-  await part('span').selectOption({ label: '5 min' });
+  visit = await Visit.to(await sharedBrowser(), `${dac.url}#watch=drone-7/engine`, {
+    viewport: { width: 1366, height: 768 },
+  });
   await visit.page.getByTestId('chart').first().waitFor();
 });
 
 afterEach(async () => {
   expect(visit.complaints).toEqual([]);
   await visit.close();
+  await node.stop();
+  await dac.stop();
 });
-
-afterAll(() => node.stop());
 
 const part = (testId: string): Locator => visit.page.getByTestId(testId);
 
@@ -211,7 +207,7 @@ it('stacks on a phone', async () => {
   });
   await visit.page.setViewportSize({ width: 390, height: 844 });
   await visit.page.goto('about:blank');
-  await visit.page.goto(`${rig.oasis.url}/#view=${deflateRawSync(layout).toString('base64url')}`);
+  await visit.page.goto(`${dac.url}/#view=${deflateRawSync(layout).toString('base64url')}`);
   await expect.poll(() => part('number-value').textContent()).toBe('95%');
   await expect.poll(() => part('spectrum-note').textContent()).toContain('Hz');
   expect(await visit.page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);

@@ -6,7 +6,6 @@ use crate::{
     destination::SendError,
     notification::Notification,
 };
-use crossbeam_channel::{Receiver, Sender, bounded};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock};
 use oasis_alarms::{Alarms, AlarmsError, DestinationFigures};
 use oasis_dac::now;
@@ -19,6 +18,7 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread,
     time::Duration,
@@ -208,7 +208,7 @@ impl Handler for NotifyHandler {
         thread::scope(|scope| {
             let mut wakes = Vec::new();
             for entry in &self.destinations {
-                let (wake, woken) = bounded(1);
+                let (wake, woken) = sync_channel(1);
                 wakes.push(wake);
                 let shared = &shared;
                 let name = format!("notify {}", entry.configured.name);
@@ -269,7 +269,7 @@ impl Handler for NotifyHandler {
 impl NotifyHandler {
     async fn wake_couriers(
         &self,
-        wakes: &[Sender<()>],
+        wakes: &[SyncSender<()>],
         shared: &Shared,
         stopping: &Stopping,
     ) -> Result<(), Failure> {
@@ -290,6 +290,6 @@ impl NotifyHandler {
 }
 
 /// Wakes a courier, unless it is about to look anyway.
-fn wake(courier: &Sender<()>) {
+fn wake(courier: &SyncSender<()>) {
     let _ = courier.try_send(());
 }

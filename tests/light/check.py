@@ -18,6 +18,8 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 TIMEOUT_SECONDS = 60
+# The bytes that each MCAP file begins with.
+MCAP_MAGIC = b"\x89MCAP0\r\n"
 POLL_INTERVAL_SECONDS = 0.05
 ADDRESSES = ["--listen", "127.0.0.1:0", "--channel-listen", "127.0.0.1:0"]
 # Settings that need a feature: section and name of the feature, as the error has them.
@@ -61,13 +63,14 @@ def main() -> None:
         version_has_features(program)
         settings_of_missing_features_are_refused(program)
         page_and_samples_are_there(program)
-        files_of_arrow_are_refused(program)
+        files_of_missing_features_are_refused(program)
+        commands_of_missing_features_are_refused(program)
     print("the program without the features of a site is complete")
 
 
 def version_has_features(program: Program) -> None:
     lines = program.run("--version").stdout.splitlines()
-    assert lines[1:] == ["built without: arrow, oidc, mail, postgresql, mdns, nats, dds"], lines
+    assert lines[1:] == ["built without: arrow, mcap, lsp, man-pages, oidc, mail, postgresql, mdns, nats, dds"], lines
     assert program.run("-V").stdout.splitlines() == lines[:1], lines
 
 
@@ -97,8 +100,9 @@ def page_and_samples_are_there(program: Program) -> None:
         assert "provider" not in json.loads(get(url + "/api/v1/session")[1])
         assert get(url + "/sign-in/oidc")[0] == 404
         until_a_sample(url)
-        status, body = get(f"{url}/api/v1/history.parquet?node=plant&instance=memory")
-        assert (status, "--features arrow" in body) == (501, True), body
+        for form, feature in (("parquet", "arrow"), ("mcap", "mcap")):
+            status, body = get(f"{url}/api/v1/history.{form}?node=plant&instance=memory")
+            assert (status, f"--features {feature}" in body) == (501, True), body
     finally:
         up.terminate()
         up.wait()
@@ -116,10 +120,26 @@ def until_a_sample(url: str) -> None:
         time.sleep(POLL_INTERVAL_SECONDS)
 
 
-def files_of_arrow_are_refused(program: Program) -> None:
-    export = ["export", "plant/memory", "--archive", program.folder / "archive", "--format"]
+def files_of_missing_features_are_refused(program: Program) -> None:
+    archive = program.folder / "archive"
+    export = ["export", "plant/memory", "--archive", archive, "--format"]
     assert program.run(*export, "csv").stdout.startswith("node,instance,")
     assert "--features arrow" in program.refuses(*export, "parquet", "--output", program.folder / "memory.parquet")
+    assert "--features mcap" in program.refuses(*export, "mcap", "--output", program.folder / "memory.mcap")
+    recording = program.folder / "drive.mcap"
+    recording.write_bytes(MCAP_MAGIC)
+    said = program.refuses("import", "--archive", program.folder / "imported", recording)
+    assert "--features mcap" in said and not (program.folder / "imported").exists(), said
+    rules = program.folder / "plant.rules"
+    rules.touch()
+    for verb in ("run", "check"):
+        assert "--features mcap" in program.refuses("rules", verb, "--mcap", recording, rules)
+
+
+def commands_of_missing_features_are_refused(program: Program) -> None:
+    assert "--features lsp" in program.refuses("pdl", "lsp")
+    assert "--features lsp" in program.refuses("rules", "lsp")
+    assert "--features man-pages" in program.refuses("man-pages", program.folder / "man1")
 
 
 def get(url: str) -> tuple[int, str]:

@@ -1,14 +1,11 @@
 //! The description of a format, and its interfaces.
 
-use crate::{
-    Gap, Source, WriteError,
-    mcap::{ReadError, RecordedSeries, Rest},
-    table::Cell,
-};
+#[cfg(feature = "mcap")]
+use crate::mcap::ReadBatches;
+use crate::{Gap, Source, WriteError, table::Cell};
 use oasis_wire::batch::Sample;
 use std::{
-    error::Error,
-    io::{self, Read, Write},
+    io::{self, Write},
     sync::Arc,
 };
 
@@ -58,7 +55,8 @@ pub struct RowFormat {
 pub struct Reader {
     /// The bytes that each file begins with.
     pub magic: &'static [u8],
-    /// Reads a file to its end, and returns its batches.
+    /// Reads a file to its end, and returns its batches. Only MCAP is read, so builds without it have no such function.
+    #[cfg(feature = "mcap")]
     pub read: ReadBatches,
 }
 
@@ -68,15 +66,6 @@ pub type OpenSamples =
 
 /// Begins the result of a query.
 pub type OpenRows = for<'a> fn(&'a mut dyn Write) -> Box<dyn RowWriter + 'a>;
-
-/// Reads a file to its end: each batch goes to the function, the rest is returned.
-pub type ReadBatches = fn(&mut dyn Read, &mut TakeBatch<'_>) -> Result<Rest, ReadError<TakeError>>;
-
-/// Receives a batch.
-pub type TakeBatch<'a> = dyn FnMut(&RecordedSeries, &[u8]) -> Result<(), TakeError> + 'a;
-
-/// The error of a receiver of batches.
-pub type TakeError = Box<dyn Error + Send + Sync>;
 
 /// The order of samples in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -42,7 +42,9 @@ mod write_error;
 pub mod arrow;
 mod csv;
 pub mod json_lines;
+#[cfg(feature = "mcap")]
 pub mod mcap;
+mod mcap_format;
 mod text;
 
 pub use format::{Format, Order, Reader, RowFormat, RowWriter, SampleFormat, SampleWriter};
@@ -54,7 +56,7 @@ pub const FORMATS: &[Format] = &[
     text::FORMAT,
     csv::FORMAT,
     json_lines::FORMAT,
-    mcap::FORMAT,
+    mcap_format::FORMAT,
     arrow::STREAM_FORMAT,
     arrow::PARQUET_FORMAT,
 ];

@@ -19,10 +19,11 @@ pub enum WriteError {
     /// No samples for a format that needs columns.
     #[error("no sample in this time span: a table without a probe type has no columns")]
     NoSamples,
-    /// The format is not in this build.
-    #[error("built without Arrow and Parquet: build with --features arrow, or install a package")]
-    NotBuilt,
+    /// The format needs a feature that is not in this build.
+    #[error("built without the feature {0}: build with --features {0}, or install a package")]
+    NotBuilt(&'static str),
     /// The MCAP library, or its output.
+    #[cfg(feature = "mcap")]
     #[error("{0}")]
     Mcap(#[from] mcap::McapError),
     /// The Arrow library, or its output.

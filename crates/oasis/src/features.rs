@@ -1,6 +1,6 @@
 //! The features of this program: parts that a build may leave out.
 
-use anyhow::bail;
+use anyhow::anyhow;
 
 /// A part that a build may leave out.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,6 +27,9 @@ macro_rules! features {
 
 features! {
     ARROW: "arrow", "Arrow and Parquet", true;
+    MCAP: "mcap", "MCAP", true;
+    LSP: "lsp", "language servers", true;
+    MAN_PAGES: "man-pages", "manual pages", true;
     OIDC: "oidc", "OpenID Connect", true;
     MAIL: "mail", "mail", true;
     POSTGRESQL: "postgresql", "PostgreSQL", true;
@@ -41,12 +44,14 @@ impl Feature {
     /// # Errors
     /// If it is not.
     pub fn require(&self, setting: &str) -> anyhow::Result<()> {
-        let Self { name, title, is_built, is_packaged } = self;
-        if *is_built {
-            return Ok(());
-        }
+        if self.is_built { Ok(()) } else { Err(self.missing(setting)) }
+    }
+
+    /// Returns the error of a program that is built without it. `setting` asks for it.
+    pub fn missing(&self, setting: &str) -> anyhow::Error {
+        let Self { name, title, is_packaged, .. } = self;
         let or_install = if *is_packaged { ", or install a package" } else { "" };
-        bail!(
+        anyhow!(
             "{setting} needs {title}, which this program is built without: build it with --features {name}{or_install}"
         )
     }

@@ -1,8 +1,9 @@
 //! `oasis man-pages`: the help of each command as a manual page.
 
-use anyhow::Context;
+#[cfg(not(feature = "man-pages"))]
+use crate::features::MAN_PAGES;
 use clap::{Args, Command};
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -11,19 +12,28 @@ pub struct Arguments {
 }
 
 /// Writes `oasis.1`, and a page such as `oasis-dac.1` for each command.
+#[cfg(feature = "man-pages")]
 pub fn run(arguments: &Arguments, command: Command) -> anyhow::Result<()> {
+    use anyhow::Context;
+
     let folder = &arguments.folder;
-    let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
+    let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
     written.with_context(|| format!("cannot write manual pages to {}", folder.display()))
 }
 
-#[cfg(test)]
+#[cfg(not(feature = "man-pages"))]
+pub fn run(_: &Arguments, _: Command) -> anyhow::Result<()> {
+    Err(MAN_PAGES.missing("oasis man-pages"))
+}
+
+#[cfg(all(test, feature = "man-pages"))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
     use super::*;
     use crate::cli::Cli;
     use clap::CommandFactory;
+    use std::fs;
 
     #[test]
     fn each_command_has_a_page() {

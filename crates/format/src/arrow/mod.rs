@@ -94,10 +94,10 @@ fn open_parquet(out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '
 
 #[cfg(not(feature = "arrow"))]
 fn open_stream(_out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '_>, WriteError> {
-    Err(WriteError::NotBuilt)
+    Err(WriteError::NotBuilt("arrow"))
 }
 
 #[cfg(not(feature = "arrow"))]
 fn open_parquet(_out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '_>, WriteError> {
-    Err(WriteError::NotBuilt)
+    Err(WriteError::NotBuilt("arrow"))
 }

@@ -30,20 +30,13 @@ pub use recording::{LeftOut, ReadError, Rest, read};
 pub use ros::{BadCdr, BadLayout};
 pub use writer::McapWriter;
 
-use crate::{Format, Order, Reader, SampleFormat};
+use std::{error::Error, io};
 
-/// MCAP.
-pub(crate) const FORMAT: Format = Format {
-    name: "mcap",
-    alias: None,
-    extension: "mcap",
-    is_text: false,
-    samples: Some(SampleFormat {
-        help: "For Foxglove, Lichtblick and PlotJuggler: one channel for each instance, JSON messages",
-        is_table: false,
-        order: Order::ByTime,
-        open: |out| Ok(Box::new(McapWriter::new(out)?)),
-    }),
-    rows: None,
-    reader: Some(Reader { magic: mcap::MAGIC, read: |from, take| read(from, take) }),
-};
+/// Reads a file to its end: each batch goes to the function, the rest is returned.
+pub type ReadBatches = fn(&mut dyn io::Read, &mut TakeBatch<'_>) -> Result<Rest, ReadError<TakeError>>;
+
+/// Receives a batch.
+pub type TakeBatch<'a> = dyn FnMut(&RecordedSeries, &[u8]) -> Result<(), TakeError> + 'a;
+
+/// The error of a receiver of batches.
+pub type TakeError = Box<dyn Error + Send + Sync>;

@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
+#[cfg(feature = "mcap")]
 mod mcap_bounds;
+#[cfg(feature = "mcap")]
 mod mcap_ros2;
+#[cfg(feature = "mcap")]
 mod mcap_seeds;
 mod reference;

@@ -1,20 +1,25 @@
 //! `oasis import`: imports recordings into an archive, each file completely or not at all.
 
 mod arguments;
+#[cfg_attr(not(feature = "mcap"), path = "no_recording.rs")]
+mod recording;
 
 pub use arguments::Arguments;
+#[cfg(feature = "mcap")]
+pub use recording::report_rest;
 
-use crate::{config::Config, features::NATS, progress::Progress};
-use anyhow::{Context, bail};
-use oasis_format::visible::Visible;
-use oasis_format::{
-    Reader,
-    mcap::{RecordedSeries, Rest},
+use crate::{
+    config::Config,
+    features::{MCAP, NATS},
+    progress::Progress,
 };
+use anyhow::{Context, bail};
+use oasis_format::Reader;
+#[cfg(feature = "nats")]
+use oasis_format::visible::Visible;
 use oasis_import::{Import, ImportTotals};
 use oasis_nats::{NatsConfig, Target};
-use oasis_store::{ArchiveConfig, Series};
-use oasis_wire::quantity::Epoch;
+use oasis_store::ArchiveConfig;
 use std::{
     fs::{self, File},
     io::Read,
@@ -118,7 +123,7 @@ fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Resul
     };
     let mut import = Import::begin(oasis_store::open(config.clone())?)?;
     match source {
-        Source::Recording(reader) => read(path, reader, &prefix, &mut import)?,
+        Source::Recording(reader) => recording::add(path, reader, &prefix, &mut import)?,
         Source::Segments(files) => {
             let mut progress = Progress::new();
             for (at, file) in files.iter().enumerate() {
@@ -155,46 +160,6 @@ fn add_what_else(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Resu
     }
 }
 
-fn read(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> anyhow::Result<()> {
-    let (mut is_empty, mut batches) = (true, 0_u64);
-    let mut progress = Progress::new();
-    let rest = (reader.read)(&mut File::open(path)?, &mut |recorded, batch| {
-        is_empty = false;
-        batches += 1;
-        progress.show(|| format!("{}: {batches} batches", path.display()));
-        Ok(import.add(&series_of(recorded, prefix), batch)?)
-    })?;
-    progress.clear();
-    report_rest(path, &rest);
-    for lost in rest.lost {
-        let node = of_recording(prefix, &lost.node).into();
-        import.lose((node, lost.instance.into()), lost.run, lost.numbers, lost.cause);
-    }
-    if is_empty {
-        bail!("no readable messages: only JSON messages and those of ROS 2 are supported")
-    } else {
-        Ok(())
-    }
-}
-
-/// Says what of a file cannot be read.
-pub fn report_rest(path: &Path, rest: &Rest) {
-    if rest.lost_forgotten > 0 {
-        eprintln!("{}: causes of {} more losses skipped: too many", path.display(), rest.lost_forgotten);
-    }
-    for left_out in &rest.left_out {
-        let why = left_out.why.to_string();
-        eprintln!("{}: {} messages skipped: {}", Visible(&left_out.topic), left_out.messages, Visible(&why));
-    }
-}
-
-/// The import assigns an epoch.
-fn series_of(recorded: &RecordedSeries, prefix: &str) -> Series {
-    let RecordedSeries { node, instance, kind, run, probe_type } = recorded.clone();
-    let node = node.map_or_else(|| prefix.into(), |node| of_recording(prefix, &node).into());
-    Series { node, instance, kind, run, epoch: Epoch(0), probe_type }
-}
-
 /// The name of a recorded node in the archive: its history must not mix with that of an existing node.
 fn of_recording(prefix: &str, node: &str) -> String {
     format!("{prefix}:{node}")
@@ -222,7 +187,10 @@ fn look(path: &Path) -> anyhow::Result<Source> {
     let mut magic = [0; 8];
     let read = File::open(path)?.read(&mut magic)?;
     match (&magic[..read], oasis_format::reader_of(&magic[..read])) {
-        (_, Some(reader)) => Ok(Source::Recording(reader)),
+        (_, Some(reader)) => {
+            MCAP.require("the file")?;
+            Ok(Source::Recording(reader))
+        }
         (b"OASISSEG", None) => Ok(Source::Segments(vec![path.to_owned()])),
         _ => bail!("neither an MCAP file nor a segment file of an archive (.oseg)"),
     }

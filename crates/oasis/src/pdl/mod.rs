@@ -7,11 +7,14 @@ mod diff;
 mod fmt;
 #[cfg(feature = "live")]
 mod infer;
+#[cfg(feature = "lsp")]
 mod lsp;
 
 pub use arguments::Verb;
 
 use crate::diagnostics::explain;
+#[cfg(not(feature = "lsp"))]
+use crate::features::LSP;
 use arguments::Input;
 use oasis_pdl::{Disk, Report};
 use std::process::ExitCode;
@@ -25,7 +28,10 @@ pub fn run(verb: Verb) -> anyhow::Result<ExitCode> {
         Verb::Diff(arguments) => diff::run(&arguments),
         #[cfg(feature = "live")]
         Verb::Infer(arguments) => infer::run(&arguments),
+        #[cfg(feature = "lsp")]
         Verb::Lsp(_) => lsp::run(),
+        #[cfg(not(feature = "lsp"))]
+        Verb::Lsp(_) => Err(LSP.missing("oasis pdl lsp")),
     }
 }
 

@@ -6,16 +6,20 @@ mod explain;
 mod fmt;
 #[cfg(feature = "live")]
 mod list;
+#[cfg(feature = "lsp")]
 mod lsp;
+#[cfg_attr(not(feature = "mcap"), path = "no_recording.rs")]
 mod recording;
 mod run;
-#[cfg(feature = "live")]
+#[cfg(all(feature = "live", feature = "lsp"))]
 mod surroundings;
 mod types;
 
 pub use arguments::Verb;
 
 use crate::diagnostics::{MessageFormat, explain};
+#[cfg(not(feature = "lsp"))]
+use crate::features::LSP;
 use oasis_rules::Report;
 use oasis_wire::schema::ProbeType;
 use std::{fs, path::Path, process::ExitCode, sync::Arc};
@@ -29,7 +33,10 @@ pub fn run(verb: Verb) -> anyhow::Result<ExitCode> {
         Verb::Run(arguments) => run::run(&arguments),
         #[cfg(feature = "live")]
         Verb::List(arguments) => list::run(&arguments),
+        #[cfg(feature = "lsp")]
         Verb::Lsp(arguments) => lsp::run(arguments),
+        #[cfg(not(feature = "lsp"))]
+        Verb::Lsp(_) => Err(LSP.missing("oasis rules lsp")),
     }
 }
 

@@ -17,7 +17,8 @@ const OFFLINE: [&str; 7] = [
 const LIVE: [&str; 2] = ["tokio", "oasis-dac"];
 
 /// Libraries that only features beyond the default ones need.
-const SITE: [&str; 5] = ["openidconnect", "lettre", "tokio-postgres", "mdns-sd", "parquet"];
+const SITE: [&str; 8] =
+    ["openidconnect", "lettre", "tokio-postgres", "mdns-sd", "parquet", "mcap", "lsp-types", "clap_mangen"];
 
 #[test]
 fn crates_for_recordings_link_neither_the_dac_nor_tokio() {
@@ -47,6 +48,6 @@ fn the_default_command_line_links_no_library_of_a_site() {
         let linked = workspace.linked("oasis", flags).unwrap();
         SITE.map(|library| linked.contains(library))
     };
-    assert_eq!(linked(&[]), [false; 5], "oasis without `site` links one of {SITE:?}");
-    assert_eq!(linked(&["--features", "site"]), [true; 5], "the names in {SITE:?} are those that Cargo uses");
+    assert_eq!(linked(&[]), [false; 8], "oasis without `site` links one of {SITE:?}");
+    assert_eq!(linked(&["--features", "site"]), [true; 8], "the names in {SITE:?} are those that Cargo uses");
 }

@@ -1,7 +1,7 @@
 //! An answer that grows while its client reads.
 
 use super::{
-    file::{File, Form},
+    file::{self, Form},
     memory::AnswerMemory,
     samples::{Item, Samples},
 };
@@ -120,13 +120,13 @@ fn write(
     known(doors, request)?;
     let sent = out.sent.clone();
     let mut out = Some(out);
-    let mut file: Option<File<Parts>> = None;
+    let mut file = None;
     let mut samples = Samples::new(doors, request, form.order());
     while let Some(item) = samples.next(&mut memory)? {
         let (Item::Sample(source, ..) | Item::Missing(source, ..)) = &item;
         let of = source.probe_type.clone();
         if let Some(out) = out.take() {
-            file = Some(File::begin(form, out, &of)?);
+            file = Some(file::begin(form, out, &of)?);
         }
         let Some(file) = &mut file else { continue };
         match item {

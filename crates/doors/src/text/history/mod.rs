@@ -50,7 +50,7 @@ pub async fn parquet(
 /// All samples of a time as an MCAP file, in the order of their times.
 #[utoipa::path(get, tag = "samples", path = "/api/v1/history.mcap", params(parameters::Span),
     responses((status = 200, description = "an MCAP file", content_type = "application/octet-stream"), (status = 400, body = Problem),
-        (status = 404, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem), (status = 503, body = Problem)))]
+        (status = 404, body = Problem), (status = 422, body = Problem), (status = 429, body = Problem), (status = 501, body = Problem), (status = 503, body = Problem)))]
 pub async fn mcap(
     state: State<Doors>,
     peer: ConnectInfo<SocketAddr>,
@@ -67,9 +67,7 @@ async fn export(form: Form, parts: RequestParts) -> Result<Response, Problem> {
     let (request, place) = admitted(Door::Poll, &doors, peer, query, &headers)?;
     request.ask_for(&caller, Verb::ReadPast)?;
     if !form.is_built() {
-        let detail = "this DAC was built without Arrow and Parquet: build it with --features arrow, install a package, \
-                      or read /api/v1/history.mcap or /api/v1/samples/stream";
-        return Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "no_arrow", detail));
+        return Err(not_built(form));
     }
     let target = request.topics.iter().map(|(node, instance)| format!("{node}/{instance}"));
     let target = target.collect::<Vec<_>>().join(", ");
@@ -77,4 +75,14 @@ async fn export(form: Form, parts: RequestParts) -> Result<Response, Problem> {
     let permissions = doors.permissions.clone();
     let answer = answer::answer(doors, request, place, form);
     permissions.recorded(&caller, "export", target, arguments, answer).await
+}
+
+fn not_built(form: Form) -> Problem {
+    let feature = form.feature();
+    let detail = format!(
+        "this DAC was built without the feature {feature}: build it with --features {feature}, install a package, \
+         or read /api/v1/samples/stream"
+    );
+    let problem = if form == Form::Mcap { "no_mcap" } else { "no_arrow" };
+    Problem::new(StatusCode::NOT_IMPLEMENTED, problem, detail)
 }

@@ -1,41 +1,35 @@
 //! A client of the native WebSocket protocol (`docs/reference/websocket.md`).
 
+mod connection;
+
 use crate::live::{api::PATIENCE, host_token};
 use anyhow::{Context, bail};
-use futures_util::{SinkExt, StreamExt};
+use connection::{Connection, OpenError, Stream};
 use oasis_client::{ClientError, DacAddress, Server, token, trust};
 use oasis_format::visible::Visible;
+use oasis_websocket::{
+    Received,
+    handshake::client::{Request, ResponseError},
+    random,
+};
 use rustls::pki_types::ServerName;
 use serde_json::{Value, json};
 use std::{fmt, time::Duration};
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
     net::TcpStream,
     time::{Instant, timeout},
 };
 use tokio_rustls::TlsConnector;
-use tokio_tungstenite::{
-    WebSocketStream, client_async,
-    tungstenite::{
-        self, Message,
-        client::IntoClientRequest,
-        error::ProtocolError,
-        http::{HeaderValue, StatusCode},
-    },
-};
 
+/// Status of a DAC that asks for a token.
+const UNAUTHORIZED: u16 = 401;
 /// Pause between pings while an answer is waited for.
 const PING: Duration = Duration::from_secs(1);
-
-/// A connection, encrypted or not.
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// One connection to a DAC.
 pub struct Client {
     address: DacAddress,
-    socket: WebSocketStream<Box<dyn Stream>>,
+    connection: Connection,
     last_id: i64,
     welcome: Value,
 }
@@ -65,25 +59,22 @@ impl Client {
         let address = &server.url;
         let authorization = authorization.map_or_else(token::authorization, |given| Ok(Some(given)))?;
         let opened = Self::open(server, authorization.as_deref()).await?;
-        let socket = match opened {
+        let opened = match opened {
             // It may be a DAC of the same user.
-            Err(tungstenite::Error::Http(answer))
-                if answer.status() == StatusCode::UNAUTHORIZED && authorization.is_none() =>
-            {
+            Err(error) if is_unauthorized(&error) && authorization.is_none() => {
                 let token = host_token::find(address, None)?;
                 Self::open(server, token.as_deref()).await?
             }
             other => other,
         };
-        if let Err(tungstenite::Error::Http(answer)) = &socket
-            && answer.status() == StatusCode::UNAUTHORIZED
-        {
-            bail!(
+        let connection = match opened {
+            Ok(connection) => connection,
+            Err(error) if is_unauthorized(&error) => bail!(
                 "the DAC at {address} asks for a token that is valid there: name its file (--token-file or OASIS_TOKEN_FILE; oasis token create makes one)"
-            );
-        }
-        let socket = socket.map_err(|error| reason(error, address))?;
-        let mut client = Self { address: address.clone(), socket, last_id: 0, welcome: Value::Null };
+            ),
+            Err(error) => return Err(reason(error, address)),
+        };
+        let mut client = Self { address: address.clone(), connection, last_id: 0, welcome: Value::Null };
         match client.next().await? {
             Some(Incoming::Control(message)) if message["op"] == "welcome" => {
                 client.welcome = message;
@@ -97,17 +88,15 @@ impl Client {
     async fn open(
         server: &Server,
         authorization: Option<&str>,
-    ) -> anyhow::Result<tungstenite::Result<WebSocketStream<Box<dyn Stream>>>> {
+    ) -> anyhow::Result<Result<Connection, OpenError>> {
         let address = &server.url;
-        let mut request = address
-            .websocket()
-            .into_client_request()
+        let request = Request::new(&address.websocket(), random()?)
             .with_context(|| format!("{address} is not a DAC address (--url)"))?;
-        request.headers_mut().insert("Sec-WebSocket-Protocol", HeaderValue::from_static("oasis.v1"));
+        let mut request = request.protocol("oasis.v1")?;
         if let Some(authorization) = authorization {
-            request.headers_mut().insert("Authorization", HeaderValue::try_from(authorization)?);
+            request = request.header("Authorization", authorization)?;
         }
-        Ok(client_async(request, open(server).await?).await.map(|(socket, _)| socket))
+        Ok(Connection::open(open(server).await?, &request).await)
     }
 
     /// Sends a request. Returns its number, which is in the response.
@@ -120,7 +109,7 @@ impl Client {
 
     /// Sends a request that has its number.
     pub async fn send(&mut self, message: &Value) -> anyhow::Result<()> {
-        let sent = self.socket.send(Message::text(message.to_string())).await;
+        let sent = self.connection.send(&message.to_string()).await;
         sent.with_context(|| format!("{} closed the connection", self.address))
     }
 
@@ -131,24 +120,21 @@ impl Client {
 
     /// The next message; none once the DAC has closed.
     pub async fn next(&mut self) -> anyhow::Result<Option<Incoming>> {
-        while let Some(message) = self.socket.next().await {
-            let message = message.map_err(|error| {
-                anyhow::anyhow!(
-                    "connection to the DAC at {} lost ({error}): the DAC was killed, or the network failed. \
-                     See whether `oasis up` or `oasis dac` still runs there",
-                    self.address
-                )
-            })?;
-            match message {
-                Message::Text(text) => return Ok(Some(Incoming::Control(serde_json::from_str(&text)?))),
-                Message::Binary(bytes) => return Ok(Some(Incoming::Batch(bytes.into()))),
-                Message::Close(Some(frame)) => {
-                    bail!("{} closed the connection: {} ({})", self.address, frame.reason, frame.code)
-                }
-                _ => {}
+        let received = self.connection.next().await.map_err(|error| {
+            anyhow::anyhow!(
+                "connection to the DAC at {} lost ({error}): the DAC was killed, or the network failed. \
+                 See whether `oasis up` or `oasis dac` still runs there",
+                self.address
+            )
+        })?;
+        Ok(match received {
+            Some(Received::Text(text)) => Some(Incoming::Control(serde_json::from_str(&text)?)),
+            Some(Received::Binary(bytes)) => Some(Incoming::Batch(bytes)),
+            Some(Received::Close(Some(code), reason)) => {
+                bail!("{} closed the connection: {reason} ({})", self.address, code.0)
             }
-        }
-        Ok(None)
+            Some(Received::Close(None, _)) | None => None,
+        })
     }
 
     /// Waits for the response to a request, and skips everything else. A DAC that waits for a node itself still answers pings.
@@ -250,14 +236,18 @@ async fn open(server: &Server) -> anyhow::Result<Box<dyn Stream>> {
     }
 }
 
-/// Returns why a connection failed: the error of the system, without the wrapper of the library.
-fn reason(error: tungstenite::Error, address: &DacAddress) -> anyhow::Error {
+fn is_unauthorized(error: &OpenError) -> bool {
+    matches!(error, OpenError::Response(ResponseError::Status(status)) if status.code == UNAUTHORIZED)
+}
+
+/// Returns why a connection failed.
+fn reason(error: OpenError, address: &DacAddress) -> anyhow::Error {
     let error = match error {
-        tungstenite::Error::Protocol(ProtocolError::HttparseError(_)) => {
+        OpenError::Response(ResponseError::NoHttp) => {
             return ClientError::NoHttp { address: address.to_string() }.into();
         }
-        tungstenite::Error::Io(error) => anyhow::Error::new(error),
-        error => error.into(),
+        OpenError::Response(error) => anyhow::Error::new(error),
+        OpenError::Io(error) => error.into(),
     };
     error.context(nobody(address))
 }

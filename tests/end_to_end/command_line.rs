@@ -85,11 +85,9 @@ fn every_command_shows_examples() {
     }
     let version = out(&run(&["--version"]));
     assert!(version.starts_with("oasis "), "{version}");
+    assert!(version.contains("\nbuilt with"), "{version}");
     for feature in ["arrow", "nats", "dds"] {
-        assert!(
-            version.contains(&format!("+{feature}")) || version.contains(&format!("-{feature}")),
-            "{version}"
-        );
+        assert!(version.contains(&format!(" {feature}")), "{version}");
     }
 }
 

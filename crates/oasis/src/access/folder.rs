@@ -74,6 +74,7 @@ impl Folder {
     ///
     /// # Errors
     /// Says how to name another one.
+    #[cfg(feature = "live")]
     pub fn must_exist(&self) -> anyhow::Result<()> {
         if self.path.exists() {
             return Ok(());

@@ -1,7 +1,9 @@
 //! Changes of accounts by the command line: recorded before and after.
 
 use super::folder::{AccessFolder, Folder};
-use oasis_access::{AuditLog, ChangeError, Document, Event, NodeChangeError, NodeRegister, StoreError};
+use oasis_access::{AuditLog, ChangeError, Document, Event, StoreError};
+#[cfg(feature = "live")]
+use oasis_access::{NodeChangeError, NodeRegister};
 use serde_json::Value;
 use std::{fs, os::unix::fs::MetadataExt};
 
@@ -34,6 +36,7 @@ pub fn change_described<T>(
 ///
 /// # Errors
 /// As [`change`].
+#[cfg(feature = "live")]
 pub fn change_nodes<T>(
     folder: &Folder,
     what: (&str, &str, Value),

@@ -17,8 +17,8 @@ TESTED := --locked --workspace --features oasis/site
 # The libraries for C and Python belong to it, which no program of ours links.
 BUILD := cargo build $(TESTED) --lib --bins --tests
 
-# Packages whose integration tests take seconds: the structure, the codec and the language.
-FAST_TESTS := $(addprefix --package ,oasis-structure oasis-wire oasis-pdl)
+# Integration tests that take seconds: of the structure, the codec and the language.
+FAST_TESTS := $(addprefix --package ,oasis-structure oasis-wire oasis-pdl) --test integration -- $(addprefix --skip ,growth:: hostile:: format_properties::)
 
 # Programs in C and C++ that the tests build and run.
 NATIVE_TESTS = cargo test $(TESTED) --test end_to_end -- sdk logging
@@ -89,7 +89,7 @@ check: page ## Check formatting, lints and unit tests, in under two minutes when
 	cargo fmt --all --check
 	cargo clippy --all-targets --locked -- -D warnings
 	cargo test --quiet --locked --lib --bins
-	cargo test --quiet --locked $(FAST_TESTS) --test integration
+	cargo test --quiet --locked $(FAST_TESTS)
 	npm run lint
 	npm test
 	@if [ -e target/venv/installed ]; then $(MAKE) --no-print-directory lint-python; else echo "Python not checked: make python"; fi

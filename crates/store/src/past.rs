@@ -62,6 +62,8 @@ pub struct Past {
     /// Number of a file: earlier files contain no wanted samples.
     segment: u64,
     until: Option<u64>,
+    /// Takes samples by their times, whatever their order: no batch without a sample of these times is read.
+    by_time: Option<Range<u64>>,
     is_over: bool,
     ahead: Option<Ahead>,
     /// What retention has evicted before the first stored sample, until it is reported.
@@ -279,6 +281,7 @@ impl Past {
             at,
             segment,
             until,
+            by_time: None,
             is_over: false,
             ahead: None,
             expired: None,
@@ -290,6 +293,20 @@ impl Past {
     #[must_use]
     pub fn with_groups(self) -> Self {
         Self { takes_groups: true, ..self }
+    }
+
+    /// Reads each batch that has a sample of these times, wherever it is: clocks are set back, and samples arrive late. Other batches are passed over
+    /// without a gap, and a batch that is read has samples of other times too.
+    #[must_use]
+    pub fn by_time(self, from: u64, until: Option<u64>) -> Self {
+        Self { by_time: Some(from..until.unwrap_or(u64::MAX)), until: None, ..self }
+    }
+
+    /// Whether a batch or an extent with these least and greatest times has wanted samples. No end is after all times.
+    fn is_of_time(&self, (least, greatest): (u64, u64)) -> bool {
+        self.by_time
+            .as_ref()
+            .is_none_or(|times| greatest >= times.start && (least < times.end || times.end == u64::MAX))
     }
 
     /// The next sample wanted.
@@ -345,13 +362,15 @@ impl Past {
         // A file contains one epoch, and file numbers increase with their creation.
         let last_of_epoch = extents.iter().filter(|extent| extent.series.epoch == self.at.epoch);
         let last_of_epoch = last_of_epoch.map(|extent| extent.segment).max().unwrap_or(self.segment);
-        Ok(extents.into_iter().find(|extent| {
-            if extent.series.epoch == self.at.epoch {
-                extent.end > self.at.offset
-            } else {
-                extent.segment > last_of_epoch
-            }
-        }))
+        Ok(extents.into_iter().filter(|extent| self.is_of_time((extent.min_time, extent.max_time))).find(
+            |extent| {
+                if extent.series.epoch == self.at.epoch {
+                    extent.end > self.at.offset
+                } else {
+                    extent.segment > last_of_epoch
+                }
+            },
+        ))
     }
 
     /// Returns the positions of batches of an extent, and the range of the next wanted ones.
@@ -391,11 +410,19 @@ impl Past {
         let entries = &entries[wanted];
         let mut read = 0;
         for some in entries.chunks(READ) {
-            for (entry, batch) in some.iter().zip(batches(&self.store, extent, some)?) {
+            let of_time: Vec<Entry> = some
+                .iter()
+                .filter(|entry| self.is_of_time((entry.min_time, entry.max_time)))
+                .copied()
+                .collect();
+            for (entry, batch) in of_time.iter().zip(batches(&self.store, extent, &of_time)?) {
                 read += self.take(extent, entry, batch, pieces);
                 if self.is_over || read >= bytes {
                     return Ok(read);
                 }
+            }
+            if let (Some(last), true) = (some.last(), self.by_time.is_some()) {
+                self.at.offset = self.at.offset.max(last.end());
             }
         }
         // Samples that the catalogue lists and the file does not contain are lost.
@@ -464,6 +491,10 @@ impl Past {
 
     /// Reports missing offsets before `to`.
     fn report_gap(&mut self, extent: &Extent, to: Offset, pieces: &mut Vec<Piece>) {
+        if self.by_time.is_some() {
+            self.at.offset = self.at.offset.max(to);
+            return;
+        }
         while self.at.offset < to {
             let NotStored { end, cause, run } =
                 self.store.not_stored(&extent.series, self.at.offset, extent.first);

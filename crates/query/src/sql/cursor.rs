@@ -34,7 +34,6 @@ pub struct Cursor {
     series: Option<(Arc<Series>, bool)>,
     /// The batch of the current row; `None` after the last row.
     batch: Option<Open>,
-    number: i64,
 }
 
 /// A batch, and the row in it.
@@ -58,7 +57,6 @@ impl Cursor {
             pieces: VecDeque::new(),
             series: None,
             batch: None,
-            number: 0,
         }
     }
 
@@ -83,10 +81,11 @@ impl Cursor {
             } else {
                 let Some((node, instance)) = self.left.pop_front() else { return Ok(()) };
                 let history = &self.samples.history;
+                let RowFilter { from, to, .. } = self.wanted;
                 self.past = history
-                    .past_from(&node, &instance, self.wanted.from, self.wanted.to)
+                    .past_from(&node, &instance, from, None)
                     .map_err(|error| Error::ModuleError(format!("{node}/{instance}: {error}")))?
-                    .map(Past::with_groups);
+                    .map(|past| past.with_groups().by_time(from, to));
             }
         }
     }
@@ -125,9 +124,9 @@ impl Open {
 
     /// Moves to the next matching row. Returns whether there is one.
     fn advance(&mut self, wanted: &RowFilter) -> bool {
-        let (times, span) = (self.batch.times(), wanted.span());
+        let times = self.batch.times();
         // If a clock was set back, samples outside the time span can be between matching ones.
-        let next = self.left.find(|at| times.get(*at).is_some_and(|time| span.contains(time)));
+        let next = self.left.find(|at| times.get(*at).is_some_and(|time| wanted.contains(*time)));
         next.inspect(|at| self.row = *at).is_some()
     }
 
@@ -153,7 +152,6 @@ unsafe impl VTabCursor for Cursor {
         self.metrics = last.map_or(0, |last| columns[last].metric() + 1);
         (self.past, self.batch) = (None, None);
         self.pieces.clear();
-        self.number = 0;
         let is_wanted =
             |asked: &Option<String>, name: &str| asked.as_deref().is_none_or(|asked| asked == name);
         self.left = match self.wanted.is_empty {
@@ -171,7 +169,6 @@ unsafe impl VTabCursor for Cursor {
     }
 
     fn next(&mut self) -> rusqlite::Result<()> {
-        self.number += 1;
         self.advance()
     }
 
@@ -203,8 +200,9 @@ unsafe impl VTabCursor for Cursor {
         }
     }
 
+    /// The table has no rowid: SQLite asks for its key.
     fn rowid(&self) -> rusqlite::Result<i64> {
-        Ok(self.number)
+        Err(Error::ModuleError("samples have no rowid".into()))
     }
 }
 

@@ -6,7 +6,6 @@ use rusqlite::{
     types::ValueRef,
     vtab::{Filters, IndexConstraintOp, IndexInfo},
 };
-use std::ops::Range;
 
 /// Returns the letter of a constraint, which identifies its value to the reader.
 fn letter(column: i32, operator: IndexConstraintOp) -> Option<char> {
@@ -95,9 +94,9 @@ impl RowFilter {
         Ok(wanted)
     }
 
-    /// The requested time span.
-    pub fn span(&self) -> Range<u64> {
-        self.from..self.to.unwrap_or(u64::MAX)
+    /// Whether a time is of the requested span.
+    pub fn contains(&self, time: u64) -> bool {
+        time >= self.from && self.to.is_none_or(|to| time < to)
     }
 
     fn bound(&mut self, letter: char, time: i128) {

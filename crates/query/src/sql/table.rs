@@ -102,7 +102,12 @@ unsafe impl<'vtab> VTab<'vtab> for SamplesTable {
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
         let mut columns: Vec<_> = columns_of(&samples.table).map(|(name, _)| quoted(name)).collect();
         columns[TIME as usize] += &format!(" TEXT COLLATE {TIMES}");
-        let declared = CString::new(format!("CREATE TABLE samples({})", columns.join(", ")));
+        // A query with OR scans once for each side, and tells by the key which rows it has had: numbers of a scan would be others in the next.
+        let declared = format!(
+            "CREATE TABLE samples({}, PRIMARY KEY(node, instance, epoch, offset)) WITHOUT ROWID",
+            columns.join(", ")
+        );
+        let declared = CString::new(declared);
         let declared =
             declared.map_err(|_| Error::ModuleError("the name of a metric has a zero byte".into()))?;
         Ok((Cow::Owned(declared), Self { base: ffi::sqlite3_vtab::default(), samples }))

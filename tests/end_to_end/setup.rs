@@ -106,6 +106,25 @@ fn a_site_is_set_up_once_and_stays_as_it_is() {
 }
 
 #[test]
+fn several_setups_at_once_leave_one_site_that_works() {
+    for _ in 0..5 {
+        let site = Site::new();
+        let setups: Vec<Child> = (0..4)
+            .map(|_| {
+                let mut command = oasis();
+                command.args(["setup", "--directory", text(&site.0.path().join("site"))]);
+                command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+            })
+            .collect();
+        for mut setup in setups {
+            assert!(setup.wait().unwrap().success());
+        }
+        let authority = oasis_tls::Authority::open(&site.path("ca")).unwrap();
+        authority.issue_server(&["localhost".to_owned()], oasis_tls::Lifetime::days(1)).unwrap();
+    }
+}
+
+#[test]
 fn a_later_setup_says_what_differs_from_the_one_before_and_changes_nothing() {
     let site = Site::new();
     site.set_up(&["dac.example.org"]);

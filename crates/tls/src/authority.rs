@@ -13,7 +13,7 @@ use rustls::{
 };
 use sha2::{Digest, Sha256};
 use std::{
-    fs::{self, OpenOptions, Permissions},
+    fs::{self, File, OpenOptions, Permissions},
     io::{self, Write},
     net::IpAddr,
     os::unix::fs::{OpenOptionsExt, PermissionsExt},
@@ -78,6 +78,9 @@ impl Authority {
     /// # Errors
     /// If the folder contains an authority already, or cannot be written.
     pub fn create(folder: &Path) -> Result<Self, TlsError> {
+        let failed = |error| TlsError::File { what: "folder", path: folder.to_owned(), error };
+        fs::create_dir_all(folder).map_err(failed)?;
+        let _lock = lock(folder)?;
         let (certificate, key_path) = (folder.join("ca.pem"), folder.join("ca.key"));
         for path in [&certificate, &key_path] {
             if path.exists() {
@@ -85,8 +88,6 @@ impl Authority {
                 return Err(TlsError::Exists { path: path.clone(), remedy });
             }
         }
-        let failed = |error| TlsError::File { what: "folder", path: folder.to_owned(), error };
-        fs::create_dir_all(folder).map_err(failed)?;
         fs::set_permissions(folder, Permissions::from_mode(0o700)).map_err(failed)?;
         let key = KeyPair::generate()?;
         let mut params = of_authority(&key);
@@ -169,6 +170,7 @@ impl Authority {
             certificate: self.folder.join(format!("{stem}.pem")),
             key: self.folder.join(format!("{stem}.key")),
         };
+        let _lock = lock(&self.folder)?;
         write("private key", &issued.key, key.serialize_pem().as_bytes(), 0o600)?;
         write("certificate", &issued.certificate, signed.pem().as_bytes(), 0o644)?;
         Ok(issued)
@@ -272,6 +274,12 @@ fn alternative(name: &str) -> Result<SanType, TlsError> {
             Err(TlsError::Name { name: name.into(), remedy })
         }
     }
+}
+
+/// Keeps other processes from writing to the folder until the file is dropped: a key and a certificate of two of them would be no pair.
+fn lock(folder: &Path) -> Result<File, TlsError> {
+    let locked = File::open(folder).and_then(|file| file.lock().map(|()| file));
+    locked.map_err(|error| TlsError::File { what: "folder", path: folder.to_owned(), error })
 }
 
 /// Replaces a file at once: a server that loads it again never finds a part of it.

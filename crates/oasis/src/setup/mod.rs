@@ -15,7 +15,7 @@ use oasis_tls::{Authority, Issued, Lifetime};
 use oasis_wire::quantity::Nanos;
 use settings::{KeptSettings, Settings};
 use std::{
-    fs::{self, DirBuilder},
+    fs::{self, DirBuilder, File},
     io::{self, Write},
     net::{IpAddr, Ipv4Addr, SocketAddr},
     os::unix::fs::DirBuilderExt,
@@ -113,13 +113,18 @@ fn say(site: &Site, config: &Path, token: Option<&Path>, page: &str) -> io::Resu
 /// The folder, with its CA.
 struct Site {
     folder: PathBuf,
+    /// Another `oasis setup` of the folder waits until this one has ended.
+    _lock: File,
 }
 
 impl Site {
     fn open(folder: &Path) -> anyhow::Result<Self> {
         let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         created.with_context(|| format!("cannot create {}", folder.display()))?;
-        let site = Self { folder: fs::canonicalize(folder)? };
+        let folder = fs::canonicalize(folder)?;
+        let lock = File::open(&folder).and_then(|file| file.lock().map(|()| file));
+        let lock = lock.with_context(|| format!("cannot lock {}", folder.display()))?;
+        let site = Self { folder, _lock: lock };
         if !site.ca().join("ca.pem").exists() {
             Authority::create(&site.ca())?;
         }

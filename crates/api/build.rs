@@ -62,15 +62,14 @@ fn table(paths: &[String]) -> String {
     let mut table = String::from("&[\n");
     for path in paths {
         let Some(media) = media_type(path) else {
-            println!("cargo:error=no media type is known of {path}: name that of its extension in crates/api/build.rs");
+            println!(
+                "cargo:error=no media type is known of {path}: name that of its extension in crates/api/build.rs"
+            );
             continue;
         };
         let file = format!("include_bytes!(concat!(env!(\"OUT_DIR\"), \"/static/\", {path:?}))");
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            table,
-            "StaticFile {{ path: {path:?}, media: {media:?}, compressed: {file} }},"
-        );
+        let _ = writeln!(table, "StaticFile {{ path: {path:?}, media: {media:?}, compressed: {file} }},");
     }
     table + "]\n"
 }

@@ -13,7 +13,11 @@
 
 #![cfg_attr(
     not(feature = "openapi"),
-    allow(unused_imports, dead_code, reason = "what only the OpenAPI document names; checked with the feature on")
+    allow(
+        unused_imports,
+        dead_code,
+        reason = "what only the OpenAPI document names; checked with the feature on"
+    )
 )]
 
 // Routes and schemas describe themselves only for the test of the OpenAPI document.

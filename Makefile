@@ -113,6 +113,7 @@ lint: page ## Check formatting, lints and types of everything
 format-check: ## Check the formatting of Rust
 	cargo fmt --all --check
 	cargo fmt --manifest-path tests/oracles/Cargo.toml --check
+	cargo fmt --manifest-path lab/Cargo.toml --check
 
 lint-rust: page ## Check lints of Rust
 	cargo clippy $(TESTED) --all-targets -- -D warnings
@@ -153,7 +154,7 @@ advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
 # Everything whose failure would reach a user. Checks of a few folders run if these changed: .ci/partial_checks.py says which, and why.
-GATE := check-docs test-gate build-tests test-rust test-oracles test-faults test-lab test-python test-java test-go test-nats test-dds \
+GATE := check-docs test-gate build-tests test-rust test-oracles test-faults test-lab test-python test-java test-go \
   test-tutorials test-embedded notebook test-browser test-light
 # These run while the tests are compiled: they need no program of ours.
 BESIDE := --beside tools --beside test-web
@@ -161,7 +162,7 @@ test: page ## Run every test whose failure would reach a user, in every language
 	python3 .ci/gate.py --partial $(BESIDE) $(GATE)
 
 # What is long by nature.
-LONG := deny oracles faults check-native check-memory mutants test-windows test-embedded-long package test-packages test-package-sdks
+LONG := deny lint-lab oracles test-sim-long test-nats test-dds faults check-native check-memory mutants test-windows test-embedded-long package test-packages test-package-sdks
 test-full: page ## Run `make test`, and what is long by nature: two hours
 	python3 .ci/gate.py $(BESIDE) $(GATE) $(LONG)
 
@@ -214,11 +215,12 @@ test-faults: page fault-tools ## The fault lab: its fast scenarios, three minute
 	./target/debug/oasis-lab faults --quick --scale 0.02 --budget 180
 
 # Its experiments start servers of Node.js and Java if these are installed.
-test-lab: page ## The lab: formatting, lints, and small cells of its experiments
+test-lab: page ## The lab: small cells of its experiments
 	$(BUILD)
-	cargo fmt --manifest-path lab/Cargo.toml --check
-	cargo clippy $(LAB) --all-targets -- -D warnings
 	cargo test $(LAB)
+
+lint-lab: page ## Check lints of the lab, which are a code graph of its own
+	cargo clippy $(LAB) --all-targets -- -D warnings
 
 test-web: node_modules/.package-lock.json ## TypeScript: unit tests
 	npm test
@@ -306,6 +308,10 @@ faults: page postgresql fault-tools ## Run the fault lab, 15 minutes, long fault
 
 failover: page ## Kill DACs of a node with two, 1,000 times, 10 minutes: docs/evidence/failover.md
 	OASIS_FAILOVER_KILLS=1000 OASIS_FAILOVER_RESTARTS=200 cargo test --locked -p oasis --test end_to_end -- failover --nocapture
+
+# All states and seeds of the simulation's tests.
+test-sim-long: page ## Simulation: all states of its model, all seeds
+	OASIS_SIM_FULL=1 cargo test $(TESTED) --test integration -- model:: relaying_dacs::
 
 mutants: ## Show that planted bugs of failover, relays and liveness are found: docs/evidence/failover.md
 	cargo test --locked -p oasis-sim -p oasis-relay -p oasis-tem -p oasis-nats-copy --tests -- mutant --nocapture

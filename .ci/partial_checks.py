@@ -21,8 +21,7 @@ PARTIAL_CHECKS = {
     "test-embedded": ("sdk/embedded/", "crates/gateway/", "crates/pdl-gen/", "crates/wire/", "vectors/"),
     "test-java": ("sdk/java/", "crates/pdl-gen/", "crates/channel/", "crates/dac/", "crates/wire/", "vectors/"),
     "test-go": ("sdk/go/", "crates/pdl-gen/", "crates/channel/", "crates/dac/", "crates/wire/", "vectors/"),
-    "test-nats": ("crates/nats/", "crates/handlers/nats/", "crates/channel/", "tests/end_to_end/nats"),
-    "test-dds": ("crates/dds/", "crates/handlers/dds/", "crates/channel/", "tests/end_to_end/dds"),
+    "test-lab": ("lab/",),
     "test-faults": ("lab/", "crates/channel/", "crates/dac/", "crates/instrument/", "crates/probe/", "crates/store/"),
 }
 

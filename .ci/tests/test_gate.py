@@ -31,7 +31,7 @@ class PartialChecks(unittest.TestCase):
         self.assertEqual(self.running(["web/src/page.tsx"]), set())
         self.assertEqual(self.running(["crates/rules/src/lib.rs"]), {"test-oracles"})
         self.assertEqual(self.running(["crates/wire/src/unit/names.rs"]) & {"test-oracles"}, {"test-oracles"})
-        self.assertEqual(self.running(["tests/end_to_end/nats/failover.rs"]), {"test-nats"})
+        self.assertEqual(self.running(["lab/src/main.rs"]), {"test-lab", "test-faults"})
 
     def test_a_folder_with_a_longer_name_is_another_folder(self) -> None:
         self.assertEqual(self.running(["crates/rules-lsp/src/lib.rs"]), set())

@@ -48,7 +48,10 @@ impl Form {
 
     /// Whether this build writes it.
     pub fn is_built(self) -> bool {
-        if self == Self::Mcap { cfg!(feature = "mcap") } else { cfg!(feature = "arrow") }
+        match self {
+            Self::Mcap => cfg!(feature = "mcap"),
+            Self::Arrow | Self::Parquet => cfg!(feature = "arrow"),
+        }
     }
 
     /// The order of its samples.

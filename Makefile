@@ -144,7 +144,7 @@ docs: $(MDBOOK) ## Build the book and check its links: target/book/docs/index.ht
 	python3 docs/checks/book.py . target/book/docs
 
 rustdoc: page ## Build the documentation of the crates: target/doc/oasis_wire/index.html
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	RUSTDOCFLAGS="-D warnings" cargo doc $(TESTED) --no-deps
 
 deny: $(CARGO_DENY) ## Check licenses, duplicates and sources of dependencies
 	$(CARGO_DENY) --locked check licenses bans sources

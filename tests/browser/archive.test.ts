@@ -3,13 +3,11 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { temporaryFolder } from './harness/folder.ts';
-import { Oasis } from './harness/oasis.ts';
+import { LOADED, Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
 const HOUR = 3_600_000;
 const AGO = 16 * 24 * HOUR;
-/** Timeout for hooks, where `expect.poll` is not available. */
-const LOADED = { timeout: 20_000 };
 
 const TIDE = {
   name: 'Tide',

@@ -3,11 +3,10 @@ import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { temporaryFolder } from './harness/folder.ts';
-import { Oasis } from './harness/oasis.ts';
+import { LOADED, Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
 const MINUTE = 60_000;
-const LOADED = { timeout: 20_000 };
 
 const ENGINE = {
   name: 'Engine',

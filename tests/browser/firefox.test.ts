@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Visit } from './harness/browser.ts';
 import { temporaryFolder } from './harness/folder.ts';
 import { NarrowProxy } from './harness/narrow_proxy.ts';
@@ -35,9 +35,6 @@ const LOG = {
   ],
 };
 const RECORDS = 150;
-
-// Each test does much; a correct page never needs it.
-vi.setConfig({ testTimeout: 90_000 });
 
 const folder = temporaryFolder();
 const rig = new Rig(

@@ -24,7 +24,7 @@ beforeAll(async () => {
   hostile = await PlainNode.start(rig.oasis.channel, HOSTILE, []);
   fleet.run();
   visit = await rig.visit();
-}, 60_000);
+});
 
 afterAll(async () => {
   expect(visit.complaints).toEqual([]);

@@ -31,7 +31,7 @@ beforeAll(async () => {
   for (let index = 0; index < NODES; index++)
     nodes.push(await PlainNode.start(rig.oasis.channel, nameOf(index), INSTANCES));
   for (const node of nodes) node.flush('load/7', [Date.now()], [Float64Array.of(50)]);
-}, 120_000);
+});
 
 afterAll(async () => {
   expect(visit.complaints).toEqual([]);

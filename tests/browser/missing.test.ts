@@ -171,6 +171,6 @@ it('shows all causes of a gap on a chart, and the same numbers through a text do
       ['ring_full', 2],
       ['spool_full', 1],
     ]);
-  await expect.poll(async () => Number(await missing(visit)), { timeout: 20_000 }).toBe(before + 3);
+  await expect.poll(async () => Number(await missing(visit))).toBe(before + 3);
   await visit.screenshot('missing');
 });

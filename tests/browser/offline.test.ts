@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { temporaryFolder } from './harness/folder.ts';
-import { BINARY, Oasis } from './harness/oasis.ts';
+import { BINARY, LOADED, Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
 /** An archive with many nodes from long ago, and one node that is online. */
@@ -13,8 +13,6 @@ import { PlainNode } from './harness/plain_node.ts';
 const OLD = 30;
 const DAY = 24 * 3_600_000;
 const AGO = 16.5 * DAY;
-/** Timeout for hooks, where `expect.poll` is not available. */
-const LOADED = { timeout: 20_000 };
 
 const TIDE = {
   name: 'Tide',

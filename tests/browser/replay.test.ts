@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { temporaryFolder } from './harness/folder.ts';
-import { BINARY, Oasis } from './harness/oasis.ts';
+import { BINARY, LOADED, Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
 /** A recording with a silence, replayed to a DAC without an archive. */
@@ -16,8 +16,6 @@ const TIDE = {
   version: '1.0',
   metrics: [{ name: 'level', type: 'real64', unit: 'm' }],
 };
-/** Timeout for hooks, where `expect.poll` is not available. */
-const LOADED = { timeout: 20_000 };
 
 let folder: string;
 let browser: Browser;
@@ -69,7 +67,7 @@ it('shows a recorded silence on a live chart although the rate is unknown', asyn
     }
     return [...found];
   };
-  await expect.poll(causes, LOADED).toContain('silent');
+  await expect.poll(causes).toContain('silent');
   await visit.screenshot('replay-silence');
   expect(visit.complaints).toEqual([]);
 });

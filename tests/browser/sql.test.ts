@@ -4,11 +4,9 @@ import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { closeVisits, sharedBrowser, Visit } from './harness/browser.ts';
 import { temporaryFolder } from './harness/folder.ts';
-import { Oasis } from './harness/oasis.ts';
+import { LOADED, Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 
-/** Timeout for hooks, where `expect.poll` is not available. */
-const LOADED = { timeout: 20_000 };
 const TIDE = {
   name: 'Tide',
   uuid: randomUUID(),

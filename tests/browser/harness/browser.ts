@@ -13,7 +13,7 @@ const FIREFOX = fileURLToPath(new URL('firefox.mjs', import.meta.url));
 const ARTIFACTS = fileURLToPath(new URL('../artifacts/', import.meta.url));
 
 /** Timeout that suffices on a busy machine. */
-const LOADED_MS = 20_000;
+const LOADED_MS = 60_000;
 
 export interface LaunchOptions {
   /** Chromium by default; `OASIS_BROWSER` chooses for tests that do not. */

@@ -8,6 +8,9 @@ import { stateFolder } from './folder.ts';
 export const BINARY =
   process.env.OASIS_BIN ?? fileURLToPath(new URL('../../../target/debug/oasis', import.meta.url));
 
+/** Timeout for hooks, where `expect.poll` is not available; suffices on a busy machine. */
+export const LOADED = { timeout: 60_000 };
+
 const ANY_PORT = '127.0.0.1:0';
 
 const running = new Set<ChildProcess>();

@@ -70,7 +70,7 @@ export async function untilItCanGoOn(page: Page): Promise<void> {
   await until(async () => page.workers().some((worker) => worker.url().endsWith('/other-pages/scout.js')));
 }
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {

@@ -147,6 +147,7 @@ impl Catalogue {
         self.stored()?;
         self.nodes()?;
         self.pinned()?;
+        self.trusted_time()?;
         Ok(())
     }
 

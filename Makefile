@@ -9,7 +9,7 @@ PAGE_SOURCES := $(shell find web/src sdk/typescript/src web/public web/index.htm
 
 # Debian packages that a machine may lack.
 ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
-install = { find /var/lib/apt/lists -name '*Packages*' -mmin -60 | grep -q . || $(ROOT) apt-get update -qq; } && $(ROOT) env DEBIAN_FRONTEND=noninteractive \
+install = { find /var/lib/apt/lists -name '*Packages*' -cmin -60 | grep -q . || $(ROOT) apt-get update -qq; } && $(ROOT) env DEBIAN_FRONTEND=noninteractive \
   apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=600 $(1) >/dev/null
 
 # Everything as the tests build it, with the features of a site: another choice of packages or features builds what depends on it once more.

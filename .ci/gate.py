@@ -90,7 +90,7 @@ def main() -> int:
     parser.add_argument("--beside", action="append", default=[], metavar="TARGET", help="run at the same time")
     parser.add_argument("targets", nargs="+", metavar="TARGET")
     arguments = parser.parse_args()
-    # What this program's own make wants of its children is not for the targets.
+    # Each target starts a make of its own: flags of the make above do not apply to it.
     for variable in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
         os.environ.pop(variable, None)
     targets = select(arguments.targets) if arguments.partial else arguments.targets

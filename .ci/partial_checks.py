@@ -15,7 +15,7 @@ LAST_GREEN_FILE = ".ci/last-green"
 # A change here can change the result of every check.
 COMMON = (".cargo/", ".ci/gate.py", ".ci/partial_checks.py", "Cargo.lock", "Cargo.toml", "Makefile")
 
-# What each check depends on: folders end with a slash. `make NAME` runs the check.
+# Folders that each check depends on, with a slash at their ends. `make NAME` runs the check.
 PARTIAL_CHECKS = {
     "test-oracles": ("crates/rules/", "crates/wire/src/unit", "tests/oracles/"),
     "test-embedded": ("sdk/embedded/", "crates/gateway/", "crates/pdl-gen/", "crates/wire/", "vectors/"),

@@ -79,7 +79,7 @@ fn what_is_kept_outlives_runs_of_the_node_and_a_killed_dac_and_a_reset_returns_t
 
     // Another run of the node.
     let plant = another_run(&first, "plant", plant);
-    // The rate is that of the run before, too: who is enabled again is the new run.
+    // The run before has this rate too, but it is disabled: an enabled instance is the new run.
     let is_enabled = || instance(&first, "plant", "processor").unwrap()["enabled"] == true;
     eventually("it is enabled: that was for one run", || is_enabled().then_some(()));
     eventually("the kept rate", || (hertz(&first, "plant") == 5.0).then_some(()));

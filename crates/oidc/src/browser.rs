@@ -1,6 +1,6 @@
 //! A sign-in as its browser knows it.
 
-/// How long a sign-in may take, seconds.
+/// Timeout of a sign-in, seconds.
 pub const LIFE_SECONDS: u64 = 600;
 
 /// A sign-in that has begun.

@@ -1,4 +1,4 @@
-//! In place of the handler, for programs that are built without it: nobody can make a [`Postgresql`].
+//! Stands for the handler in programs without the feature: a [`Postgresql`] cannot be constructed.
 
 use crate::PostgresqlConfig;
 use oasis_handler::{ConfiguredHandler, Context, Failure, Handler};

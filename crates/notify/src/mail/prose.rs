@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// Longest text of a rule.
 const MAX_MESSAGE_BYTES: usize = 4 << 10;
 
-/// How many notifications of which kind.
+/// Number of notifications of each kind.
 pub fn count(notifications: &[Notification]) -> String {
     let of = |event| notifications.iter().filter(|one| one.event == event).count();
     format!("{} alarms raised, {} cleared", of(Event::Raised), of(Event::Cleared))

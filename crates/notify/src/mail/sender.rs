@@ -17,7 +17,7 @@ use std::io;
 /// Notifications in one mail.
 const BATCH: usize = 50;
 
-/// RFC 4954 6: the server does not accept this user. Somebody has to change the settings; the mail is good.
+/// RFC 4954 6: the server does not accept this user. The settings must change; the mail is valid.
 const AUTHENTICATION: [u16; 4] = [530, 534, 535, 538];
 
 /// Some people with mail.

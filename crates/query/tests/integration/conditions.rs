@@ -34,9 +34,9 @@ struct Row {
 
 /// All rows of a query that selects the columns of [`Row`].
 #[derive(Default)]
-struct Found(Vec<Row>);
+struct QueryRows(Vec<Row>);
 
-impl Rows for Found {
+impl Rows for QueryRows {
     fn begin(&mut self, _: &[String]) -> std::io::Result<()> {
         Ok(())
     }
@@ -165,7 +165,7 @@ fn condition(random: &mut Rng, depth: usize) -> Condition {
 }
 
 fn rows(sql: &Sql, condition: &str) -> Vec<Row> {
-    let mut found = Found::default();
+    let mut found = QueryRows::default();
     let query = format!("SELECT node, instance, run, sequence, time_ns, value FROM probe WHERE {condition}");
     sql.query(&query, &mut found).unwrap_or_else(|error| panic!("{query}: {error}"));
     found.0.sort();

@@ -2,7 +2,7 @@
 //!
 //! In the order of a sample: `source` reads the next samples of an instance. `tables` maps its type to a table,
 //! `copy` encodes its rows, and a `round` collects rows for one transaction. `database` writes them over a
-//! connection that `tls` encrypts, under the name of a `writer`; `positions` has where it goes on, and `layout` its own tables.
+//! connection that `tls` encrypts, under the name of a `writer`; `positions` keeps the next position, and `layout` has its own tables.
 //! `narrowing` writes the rest if some rows are refused. `handler` repeats this.
 //!
 //! ```

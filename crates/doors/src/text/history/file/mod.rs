@@ -89,7 +89,7 @@ pub trait File {
         Ok(())
     }
 
-    /// About how many bytes of an index wait for the end of a file with so many bytes.
+    /// Approximate size of the index that a file of `_written` bytes gets at its end, bytes.
     fn index_bytes(&self, _written: usize) -> usize {
         0
     }

@@ -2,6 +2,7 @@
 
 use crate::{Malformed, Reader, RowWriter};
 use oasis_wire::primitive::{Class, Primitive};
+use std::borrow::Cow;
 
 pub use crate::schema_text::{Text, text};
 pub use oasis_wire::identity;
@@ -135,7 +136,7 @@ impl Field for String {
 
     #[inline]
     fn read(row: &mut Reader<'_>) -> Result<Self, Malformed> {
-        row.string().map(str::to_owned)
+        row.text().map(Cow::into_owned)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Reads bytes from outside: every step is checked, and a length field alone causes no allocation.
 
+use alloc::{borrow::Cow, string::String};
+
 /// A decoding error and its place: offsets count from the first byte read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
@@ -155,6 +157,14 @@ impl<'a> Reader<'a> {
         let length = self.varint()?;
         let text = self.take(usize::try_from(length).unwrap_or(usize::MAX))?;
         core::str::from_utf8(text).map_err(|_| Malformed::Text { at })
+    }
+
+    /// A varint length and as many bytes of text of a sample. Bytes that are not UTF-8 become U+FFFD: one text of a program in C does not make the samples
+    /// beside it unreadable.
+    pub fn text(&mut self) -> Result<Cow<'a, str>, Malformed> {
+        let length = self.varint()?;
+        let text = self.take(usize::try_from(length).unwrap_or(usize::MAX))?;
+        Ok(String::from_utf8_lossy(text))
     }
 
     /// A varint number of elements, each of which takes a byte at least.

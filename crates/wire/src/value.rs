@@ -89,7 +89,7 @@ pub fn read(kind: &MetricType, from: &mut Reader<'_>) -> Result<Value, Malformed
         MetricType::Real32 => Value::Real32(f32::from_le_bytes(from.array()?)),
         MetricType::Real64 => Value::Real64(f64::from_le_bytes(from.array()?)),
         MetricType::Boolean => Value::Boolean(from.boolean()?),
-        MetricType::String => Value::String(from.string()?.into()),
+        MetricType::String => Value::String(from.text()?.into()),
         MetricType::Vector(element) => {
             let count = from.count()?;
             Value::Vector((0..count).map(|_| read(element, from)).collect::<Result<_, _>>()?)
@@ -142,7 +142,7 @@ pub fn write_row(probe_type: &ProbeType, values: &[Value], row: &mut Vec<u8>) {
 pub fn skip(kind: &MetricType, from: &mut Reader<'_>) -> Result<(), Malformed> {
     match kind {
         MetricType::Boolean => from.boolean().map(drop),
-        MetricType::String => from.string().map(drop),
+        MetricType::String => from.text().map(drop),
         MetricType::Vector(element) => (0..from.count()?).try_for_each(|_| skip(element, from)),
         MetricType::Struct(of) => of.members.iter().try_for_each(|member| skip(&member.kind, from)),
         MetricType::Int8

@@ -18,7 +18,7 @@ pub fn fields(scoped: &str, metrics: &[Metric]) -> impl Iterator<Item = TokenStr
 fn read(scoped: &str, kind: &Type) -> TokenStream {
     match kind {
         Type::Primitive(primitive) => match primitive.row().class {
-            Class::Text => quote! { row.string().map(str::to_owned) },
+            Class::Text => quote! { row.text().map(::std::borrow::Cow::into_owned) },
             Class::Boolean => quote! { row.boolean() },
             Class::Integer { .. } | Class::Real => {
                 let number = ident(primitive.row().rust);

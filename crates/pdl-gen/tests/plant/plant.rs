@@ -142,7 +142,7 @@ pub mod plant {
             row: &mut oasis_probe::Reader<'_>,
         ) -> Result<Self, oasis_probe::Malformed> {
             Ok(Self {
-                name: row.string().map(str::to_owned)?,
+                name: row.text().map(::std::borrow::Cow::into_owned)?,
                 mode: Mode::read(row)?,
             })
         }

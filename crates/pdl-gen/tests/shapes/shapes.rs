@@ -111,7 +111,7 @@ pub mod shapes {
             row: &mut oasis_probe::Reader<'_>,
         ) -> Result<Self, oasis_probe::Malformed> {
             Ok(Self {
-                name: row.string().map(str::to_owned)?,
+                name: row.text().map(::std::borrow::Cow::into_owned)?,
                 bytes: row.array().map(u64::from_le_bytes)?,
                 up: row.boolean()?,
                 mode: Mode::read(row)?,
@@ -234,10 +234,10 @@ pub mod shapes {
             row: &mut oasis_probe::Reader<'_>,
         ) -> Result<Self, oasis_probe::Malformed> {
             Ok(Self {
-                text: row.string().map(str::to_owned)?,
+                text: row.text().map(::std::borrow::Cow::into_owned)?,
                 between: row.boolean()?,
                 texts: (0..row.count()?)
-                    .map(|_| row.string().map(str::to_owned))
+                    .map(|_| row.text().map(::std::borrow::Cow::into_owned))
                     .collect::<Result<_, _>>()?,
             })
         }
@@ -316,7 +316,7 @@ pub mod shapes {
                         (0..row.count()?)
                             .map(|_| {
                                 (0..row.count()?)
-                                    .map(|_| row.string().map(str::to_owned))
+                                    .map(|_| row.text().map(::std::borrow::Cow::into_owned))
                                     .collect::<Result<_, _>>()
                             })
                             .collect::<Result<_, _>>()

@@ -228,8 +228,11 @@ describe('rows', () => {
     expect(one({ vector: port }, 4, 2, body).metrics[0]).toEqual([[['\ufeffeth0 ü', 2n ** 63n + 1n]], []]);
   });
 
+  it('replace bytes of text that are not UTF-8', () => {
+    expect(one('string', 4, 2, [1, 0xff, 2, 0x41, 0x42]).metrics[0]).toEqual(['\ufffd', 'AB']);
+  });
+
   it('are refused with wrong lengths', () => {
-    expect(reason(() => one('string', 4, 1, [1, 0xff]))).toBe('text');
     expect(reason(() => one('string', 4, 1, [9, 0x41]))).toBe('truncated');
     expect(reason(() => one({ vector: 'uint8' }, 4, 1, [...varint(1_000_000n)]))).toBe('elements');
     expect(reason(() => one({ vector: 'boolean' }, 4, 1, [1, 2]))).toBe('boolean');

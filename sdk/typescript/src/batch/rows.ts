@@ -8,8 +8,8 @@ import { MAX_EXACT } from './integers.ts';
  */
 export type Value = number | bigint | boolean | string | readonly Value[];
 
-// A byte order mark is part of the text.
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+// A byte order mark is part of the text. Bytes that are not UTF-8 become U+FFFD: the samples beside them stay readable.
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Decodes packed values, one after another (native-batch.md, `rows`). */
 export function readRows(cursor: Cursor, type: MetricType, count: number): Value[] {
@@ -81,9 +81,5 @@ function readText(cursor: Cursor): string {
   const length = cursor.varint();
   if (length > cursor.left) cursor.fail('truncated', `text of ${length} bytes with ${cursor.left} left`);
   const start = cursor.take(length);
-  try {
-    return utf8.decode(cursor.bytes.subarray(start, start + length));
-  } catch {
-    return cursor.fail('text', 'text is not UTF-8');
-  }
+  return utf8.decode(cursor.bytes.subarray(start, start + length));
 }

@@ -288,10 +288,10 @@ fn a_batch_that_does_not_fit_its_schema_is_skipped_and_reported() {
     let mut plant = Plant::start(config(folder.path()), &node, ROOM);
     node.take(40);
     plant.send(&mut node, true);
-    // Its texts are none.
+    // Its first text is longer than the batch.
     let mut batch = node.batch(plant.topic(), 40, 8);
     let text = batch.iter().position(|byte| *byte == b'x').unwrap();
-    batch[text] = 0xff;
+    batch[text - 1] = 0xff;
     plant.send_batch(&batch);
     plant.flush().unwrap();
     let epoch = plant.epoch();
@@ -308,6 +308,22 @@ fn a_batch_that_does_not_fit_its_schema_is_skipped_and_reported() {
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     let told = format!(r#"left out node="plant" instance="counter" epoch={epoch} offset=40 samples=8"#);
     assert!(log.contains(&told), "{log}");
+}
+
+#[test]
+fn text_that_is_not_utf_8_is_readable_with_replacement_characters() {
+    let folder = tempfile::tempdir().unwrap();
+    let node = Node::new(1);
+    let mut plant = Plant::start(config(folder.path()), &node, ROOM);
+    let mut batch = node.batch(plant.topic(), 0, 8);
+    let text = batch.iter().position(|byte| *byte == b'x').unwrap();
+    batch[text] = 0xff;
+    plant.send_batch(&batch);
+    plant.flush().unwrap();
+    plant.stop();
+    let sql = Sql::open(folder.path()).unwrap();
+    assert_eq!(one(&sql, "SELECT count(pad) FROM counter"), "8");
+    assert_eq!(one(&sql, "SELECT count(*) FROM counter WHERE instr(pad, char(0xfffd)) = 1"), "1");
 }
 
 #[test]

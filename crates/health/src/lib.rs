@@ -1,6 +1,7 @@
-//! Finds threads that died and calls that hang.
+//! Finds threads that died, calls that hang, and threads that give no sign.
 //!
-//! A thread keeps a [`Pulse`] and marks each call that may block, such as a sync of a file, with [`Pulse::begin`]. Other threads ask [`Health`] for
+//! A thread keeps a [`Pulse`] and marks each call that may block, such as a sync of a file, with [`Pulse::begin`]. One that wakes regularly says so with
+//! [`Pulse::beat`]: then it is noticed too if it is gone without a panic. Other threads ask [`Health`] for
 //! [`Finding`]s, and wait for none of the watched ones. A [`Watchdog`] logs each finding once.
 //!
 //! ```
@@ -27,6 +28,8 @@ use std::{
 
 /// A call that takes longer hangs.
 pub const LIMIT: Duration = Duration::from_secs(5);
+/// A thread that beats is silent if it does not for this long: it beats four times as often at least.
+pub const SILENCE: Duration = Duration::from_secs(2);
 
 /// The watched threads of a process. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -34,17 +37,36 @@ pub struct Health(Arc<Mutex<Threads>>);
 
 #[derive(Debug, Default)]
 struct Threads {
-    watched: Vec<(Arc<str>, Weak<Present>)>,
+    watched: Vec<(Arc<str>, Weak<Vitals>)>,
     /// Threads that panicked and were not started again.
     dead: BTreeMap<Arc<str>, Instant>,
 }
 
-/// The call that a thread is in, if there is one. Locked to copy it.
+/// Signs of a thread. Locked to copy them.
 #[derive(Debug, Default)]
-struct Present(Mutex<Option<CallBegun>>);
+struct Vitals(Mutex<Signs>);
 
-impl Present {
-    fn lock(&self) -> MutexGuard<'_, Option<CallBegun>> {
+#[derive(Debug, Clone, Copy, Default)]
+struct Signs {
+    /// The call that it is in, if there is one.
+    call: Option<CallBegun>,
+    /// When it beat last; `None` if it does not beat now.
+    beat: Option<Instant>,
+}
+
+impl Signs {
+    fn finding(self, now: Instant) -> Option<(FindingKind, Duration)> {
+        if let Some(call) = self.call {
+            let lasts = now.saturating_duration_since(call.at);
+            return (lasts > call.limit).then_some((FindingKind::Hangs(call.what), lasts));
+        }
+        let lasts = now.saturating_duration_since(self.beat?);
+        (lasts > SILENCE).then_some((FindingKind::Silent, lasts))
+    }
+}
+
+impl Vitals {
+    fn lock(&self) -> MutexGuard<'_, Signs> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -54,6 +76,7 @@ impl Present {
 struct CallBegun {
     what: &'static str,
     at: Instant,
+    limit: Duration,
 }
 
 /// A thread that does not do its work.
@@ -74,6 +97,8 @@ pub enum FindingKind {
     Died,
     /// This call has not returned.
     Hangs(&'static str),
+    /// It has given no sign, and is in no call.
+    Silent,
 }
 
 impl fmt::Display for Finding {
@@ -81,6 +106,7 @@ impl fmt::Display for Finding {
         let seconds = self.lasts.as_secs();
         match self.kind {
             FindingKind::Died => write!(f, "thread {} died {seconds} s ago", self.thread),
+            FindingKind::Silent => write!(f, "thread {} has given no sign for {seconds} s", self.thread),
             FindingKind::Hangs(what) => {
                 write!(f, "thread {} hangs: {what} has not returned for {seconds} s", self.thread)
             }
@@ -93,16 +119,16 @@ impl Health {
     /// watched again.
     pub fn watch(&self, name: &str) -> Pulse {
         let name = Arc::<str>::from(name);
-        let call = Arc::new(Present::default());
+        let vitals = Arc::new(Vitals::default());
         let mut threads = self.lock();
         threads.dead.remove(&name);
-        threads.watched.retain(|(_, call)| call.strong_count() > 0);
-        threads.watched.push((name.clone(), Arc::downgrade(&call)));
+        threads.watched.retain(|(_, vitals)| vitals.strong_count() > 0);
+        threads.watched.push((name.clone(), Arc::downgrade(&vitals)));
         drop(threads);
-        Pulse { health: self.clone(), name, call }
+        Pulse { health: self.clone(), name, vitals }
     }
 
-    /// Returns the threads that died, and those whose call takes longer than [`LIMIT`].
+    /// Returns the threads that died, those whose call takes longer than its limit, and those that are silent.
     pub fn findings(&self) -> Vec<Finding> {
         self.findings_at(Instant::now())
     }
@@ -114,13 +140,12 @@ impl Health {
             kind: FindingKind::Died,
             lasts: now.saturating_duration_since(*at),
         });
-        let hanging = threads.watched.iter().filter_map(|(thread, call)| {
-            let call = (*call.upgrade()?.lock())?;
-            let lasts = now.saturating_duration_since(call.at);
-            let finding = Finding { thread: thread.clone(), kind: FindingKind::Hangs(call.what), lasts };
-            (lasts > LIMIT).then_some(finding)
+        let stuck = threads.watched.iter().filter_map(|(thread, vitals)| {
+            let signs = *vitals.upgrade()?.lock();
+            let (kind, lasts) = signs.finding(now)?;
+            Some(Finding { thread: thread.clone(), kind, lasts })
         });
-        dead.chain(hanging).collect()
+        dead.chain(stuck).collect()
     }
 
     /// Returns the finding of one thread, if there is any.
@@ -138,14 +163,29 @@ impl Health {
 pub struct Pulse {
     health: Health,
     name: Arc<str>,
-    call: Arc<Present>,
+    vitals: Arc<Vitals>,
 }
 
 impl Pulse {
-    /// Marks the begin of a call that may block. It ends when the result is dropped.
+    /// Marks the begin of a call that may block. It ends when the result is dropped, and hangs after [`LIMIT`].
     pub fn begin(&self, what: &'static str) -> Call<'_> {
-        *self.call.lock() = Some(CallBegun { what, at: Instant::now() });
+        self.begin_within(what, LIMIT)
+    }
+
+    /// As [`Pulse::begin`], for work that may take longer than other calls.
+    pub fn begin_within(&self, what: &'static str, limit: Duration) -> Call<'_> {
+        self.vitals.lock().call = Some(CallBegun { what, at: Instant::now(), limit });
         Call(self)
+    }
+
+    /// Gives a sign. From then on the thread is silent if it gives none for [`SILENCE`], until it rests.
+    pub fn beat(&self) {
+        self.vitals.lock().beat = Some(Instant::now());
+    }
+
+    /// Says that it gives no signs from now on.
+    pub fn rest(&self) {
+        self.vitals.lock().beat = None;
     }
 }
 
@@ -163,7 +203,10 @@ pub struct Call<'a>(&'a Pulse);
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        *self.0.call.lock() = None;
+        let mut signs = self.0.vitals.lock();
+        signs.call = None;
+        // A call that has ended is a sign too.
+        signs.beat = signs.beat.map(|_| Instant::now());
     }
 }
 
@@ -200,6 +243,33 @@ mod tests {
         assert_eq!(health.finding("archive"), None);
         drop(pulse);
         assert_eq!(health.findings(), [], "a thread that ends by itself is no finding");
-        assert!(health.lock().watched.iter().all(|(_, call)| call.strong_count() == 0));
+        assert!(health.lock().watched.iter().all(|(_, vitals)| vitals.strong_count() == 0));
+    }
+
+    #[test]
+    fn a_thread_that_beats_is_silent_if_it_stops_outside_of_a_call_and_does_not_rest() {
+        let health = Health::default();
+        let pulse = health.watch("archive");
+        let later = || health.findings_at(Instant::now() + SILENCE + Duration::from_secs(1));
+        assert_eq!(later(), [], "it has never beaten");
+        pulse.beat();
+        assert_eq!(health.findings(), []);
+        assert_eq!(later()[0].kind, FindingKind::Silent);
+        let call = pulse.begin("sync");
+        assert_eq!(later(), [], "a call has its own limit");
+        drop(call);
+        assert!(later()[0].to_string().starts_with("thread archive has given no sign for "));
+        // As if the thread were gone, with all that it has.
+        std::mem::forget(pulse);
+        assert_eq!(later()[0].kind, FindingKind::Silent);
+    }
+
+    #[test]
+    fn a_thread_that_rests_is_not_silent() {
+        let health = Health::default();
+        let pulse = health.watch("archive");
+        pulse.beat();
+        pulse.rest();
+        assert_eq!(health.findings_at(Instant::now() + SILENCE * 2), []);
     }
 }

@@ -42,6 +42,13 @@ pub struct Finding {
     pub detail: String,
 }
 
+impl Finding {
+    /// Whether nothing of the file can be read.
+    pub fn is_of_a_whole_file(&self) -> bool {
+        self.kind == "unreadable"
+    }
+}
+
 /// Errors of recovery.
 #[derive(Debug, thiserror::Error)]
 pub enum Unreadable {

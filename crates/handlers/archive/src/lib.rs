@@ -54,6 +54,8 @@ use writer::{Flush, Writer};
 
 /// Its name as a handler, and of its thread.
 const NAME: &str = "archive";
+/// The name of the thread that makes roll-ups.
+const ROLL_UPS: &str = "roll-ups";
 /// Interval between looks at the archive's thread while somebody waits for it.
 const LOOK: Duration = Duration::from_millis(500);
 /// Requests that wait for the archive's thread.
@@ -265,8 +267,10 @@ impl Handler for Archive {
         let (_life, mut writer, mut requests) = self.begin(&context.dac);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(failed)?;
         let ended = loop {
-            let roller = Roller::start(self.store(), self.config.clone()).map_err(failed)?;
+            let rolling = context.dac.health.watch(ROLL_UPS);
+            let roller = Roller::start(self.store(), self.config.clone(), rolling).map_err(failed)?;
             let ended = runtime.block_on(writer.run(&mut requests, &context.stopping, &context.pulse));
+            context.pulse.rest();
             drop(roller);
             let Err(NotStored::Gone(gone)) = &ended else { break ended };
             match runtime.block_on(self.wait_for_folder(&context, &mut requests, gone)) {
@@ -300,7 +304,13 @@ impl Handler for Archive {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.store().counters.lock().warnings.iter().map(|warning| warning.detail.clone()).collect()
+        let store = self.store();
+        let counters = store.counters.lock();
+        let of_retention = counters.warnings.iter().map(|warning| warning.detail.clone());
+        let unreadable = counters.findings.iter().filter(|finding| finding.is_of_a_whole_file());
+        let unreadable =
+            unreadable.map(|finding| format!("{} cannot be read: {}", finding.file, finding.detail));
+        of_retention.chain(unreadable).collect()
     }
 
     fn stop_deadline(&self) -> Duration {

@@ -48,6 +48,8 @@ const ROUND_BYTES: u64 = 16 * 1024 * 1024;
 const RETRY: Duration = Duration::from_secs(1);
 /// How often it checks the age of files, retention, nodes and commands.
 const MAINTENANCE: Duration = Duration::from_secs(1);
+/// How often it says that it is alive: a thread can be gone without a panic.
+const BEAT: Duration = Duration::from_millis(500);
 
 /// A request to store everything received so far. The answer reports whether it is stored.
 pub type Flush = oneshot::Sender<Result<(), NotStored>>;
@@ -192,6 +194,8 @@ impl Writer {
         let pause = Duration::from_millis(self.config.commit_ms);
         let mut maintenance = tokio::time::interval(MAINTENANCE);
         maintenance.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut beats = tokio::time::interval(BEAT);
+        beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         // Before the first sample; if it fails, maintenance tries it again.
         let _ = self.read_usage();
         let signal = self.signal.clone();
@@ -201,6 +205,10 @@ impl Writer {
             let request = tokio::select! {
                 () = stopping.stopped() => return self.finish(requests, pulse),
                 Some(request) = requests.recv() => Some(request),
+                _ = beats.tick() => {
+                    pulse.beat();
+                    continue;
+                }
                 _ = maintenance.tick() => {
                     let _call = pulse.begin("maintaining the archive's files and catalogue");
                     self.check_named()?;

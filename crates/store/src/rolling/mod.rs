@@ -16,6 +16,9 @@ use crate::{
 use indexing::Indexing;
 use making::Source;
 pub(crate) use making::{batch_at, record_at};
+#[cfg(test)]
+use oasis_health::Health;
+use oasis_health::Pulse;
 use std::{
     collections::BTreeSet,
     io,
@@ -41,6 +44,8 @@ const MERGED_BYTES: u64 = 4 * 1024 * 1024;
 /// Priority below that of other threads.
 const NICE: i32 = 10;
 
+/// How long the roll-ups of a file may take before health says that the thread hangs.
+const LONGEST: Duration = Duration::from_secs(20);
 /// Longest that grouping works before it rests.
 const WORK: Duration = Duration::from_millis(5);
 /// How long it rests then, by the time it has worked: it takes a quarter of a core.
@@ -59,7 +64,7 @@ pub struct Roller {
 pub(crate) fn roll_all(store: Arc<Store>, config: ArchiveConfig) {
     let now = Instant::now();
     let mut work = Work::new(store, config, Arc::default(), now);
-    work.round().expect("a good archive");
+    work.round(&Health::default().watch("roll-ups")).expect("a good archive");
 }
 
 impl Roller {
@@ -67,11 +72,11 @@ impl Roller {
     ///
     /// # Errors
     /// If the system refuses a thread.
-    pub fn start(store: Arc<Store>, config: ArchiveConfig) -> io::Result<Self> {
+    pub fn start(store: Arc<Store>, config: ArchiveConfig, pulse: Pulse) -> io::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let now = Instant::now();
         let work = Work::new(store, config, is_over.clone(), now);
-        let thread = thread::Builder::new().name("roll-ups".into()).spawn(move || work.run())?;
+        let thread = thread::Builder::new().name("roll-ups".into()).spawn(move || work.run(&pulse))?;
         Ok(Self { thread: Some(thread), is_over })
     }
 }
@@ -125,12 +130,12 @@ impl Work {
         Self { store, config, is_over, looks_for_room: now, remakes: now, grouped, indexing }
     }
 
-    fn run(mut self) {
+    fn run(mut self, pulse: &Pulse) {
         // Of this thread alone; failure is harmless.
         let _ = rustix::process::setpriority_process(None, NICE);
         while !self.is_over.load(Ordering::Relaxed) {
             let turn = catch_unwind(AssertUnwindSafe(|| {
-                if let Err(error) = self.round() {
+                if let Err(error) = self.round(pulse) {
                     tracing::warn!(%error, "cannot make roll-ups now: retrying later");
                 }
                 thread::park_timeout(LOOK);
@@ -142,7 +147,7 @@ impl Work {
         }
     }
 
-    fn round(&mut self) -> Result<(), ReadError> {
+    fn round(&mut self, pulse: &Pulse) -> Result<(), ReadError> {
         if self.store.check_named().is_err() {
             // The path may name a folder of others; the archive's thread reports it.
             return Ok(());
@@ -160,10 +165,12 @@ impl Work {
             }
             let is_again = has_room && self.store.rollups.waits_for_room(segment.number);
             if !missing.is_empty() && (is_again || !self.store.rollups.has_tried(segment.number)) {
+                let _call = pulse.begin_within("making the roll-ups of a segment file", LONGEST);
                 has_room &= self.roll(&segment, &missing);
             }
             self.store.rollups.note_tried(segment.number);
         }
+        let _call = pulse.begin_within("merging roll-ups, grouping batches and indexing words", LONGEST);
         // Evict first: on a full disk a merge needs the space.
         self.retain();
         for level in Level::ROLLED {

@@ -19,6 +19,7 @@ use oasis_wire::quantity::Offset;
 use std::{
     fs::{self, File},
     io,
+    ops::Range,
     os::unix::fs::FileExt,
     sync::{PoisonError, atomic::Ordering},
 };
@@ -126,6 +127,28 @@ impl Store {
         self.some_entries(extent, |entries| {
             entries.iter().skip_while(|entry| entry.max_time < time).copied().collect()
         })
+    }
+
+    /// Returns the last entry of a share with samples of these times, and whether one after it has samples that are not older than their end.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn last_of_times(
+        &self,
+        extent: &Extent,
+        times: Range<u64>,
+    ) -> Result<(Option<Entry>, bool), ReadError> {
+        let overlaps = |entry: &Entry| entry.max_time >= times.start && entry.min_time < times.end;
+        let found = self.some_entries(extent, |entries| {
+            let last = entries.iter().rposition(overlaps);
+            let later = entries[last.map_or(0, |last| last + 1)..].iter();
+            let later = later.filter(|entry| entry.max_time >= times.end).take(1);
+            last.map(|last| &entries[last]).into_iter().chain(later).copied().collect()
+        })?;
+        match &found[..] {
+            [last, later @ ..] if overlaps(last) => Ok((Some(*last), !later.is_empty())),
+            later => Ok((None, !later.is_empty())),
+        }
     }
 
     /// Returns the offset in a share where the samples from this sequence number on begin, and whether the share has the sample of that
@@ -316,12 +339,28 @@ impl Store {
         batch.cloned().map(StoredBatch::as_it_arrived)
     }
 
+    /// Opens a file. One that cannot be opened, such as one of a later release, is a finding, unless retention has removed it.
     fn open_sealed(&self, segment: u64) -> io::Result<(File, FileHeader)> {
-        let file = File::open(segment_file::path(&self.directory, segment))?;
-        let mut header = [0; FILE_HEADER];
-        file.read_exact_at(&mut header, 0)?;
-        let header = FileHeader::parse(&header).map_err(io::Error::other)?;
-        Ok((file, header))
+        let path = segment_file::path(&self.directory, segment);
+        let opened = (|| {
+            let file = File::open(&path)?;
+            let mut header = [0; FILE_HEADER];
+            file.read_exact_at(&mut header, 0)?;
+            let header = FileHeader::parse(&header).map_err(io::Error::other)?;
+            Ok((file, header))
+        })();
+        opened.inspect_err(|error: &io::Error| {
+            if error.kind() != io::ErrorKind::NotFound {
+                let detail = error.to_string();
+                self.counters.report(Finding {
+                    file: self.file_name(segment),
+                    from: 0,
+                    to: 0,
+                    kind: "unreadable",
+                    detail,
+                });
+            }
+        })
     }
 
     fn file_name(&self, segment: u64) -> String {

@@ -87,11 +87,15 @@ impl fmt::Display for DacAddress {
 impl FromStr for DacAddress {
     type Err = String;
 
-    /// A path is the WebSocket's: what follows `http://HOST:PORT`, such as the address of the page, is left out.
+    /// A path is the WebSocket's. Page and API are at the root: of a copied address of the page, what follows `#` or `?` is left out, and a path is refused.
     fn from_str(text: &str) -> Result<Self, String> {
         let (scheme, rest) = text.split_once("://").unwrap_or_default();
-        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let (authority, path) = rest.split_at(rest.find(['/', '#', '?']).unwrap_or(rest.len()));
+        let (page, _) = path.split_at(path.find(['#', '?']).unwrap_or(path.len()));
         let path = match (scheme, path) {
+            ("http" | "https", _) if !matches!(page, "" | "/") => {
+                return Err(no_path(scheme, authority, page));
+            }
             ("http" | "https", _) | ("ws" | "wss", "" | "/") => "/ws",
             ("ws" | "wss", path) => path,
             _ => return Err(remedy()),
@@ -128,6 +132,11 @@ pub fn data_channel(text: &str) -> Result<String, String> {
     }
 }
 
+/// Refuses the path of an address: leaving it out could ask another server than the one that is meant.
+fn no_path(scheme: &str, authority: &str, path: &str) -> String {
+    format!("a DAC answers at the root of its address, not at {path}: use {scheme}://{authority}")
+}
+
 fn remedy() -> String {
     "use http://HOST:PORT, the address of the DAC's page, such as http://127.0.0.1:7070, or ws://HOST:PORT/ws; with a certificate https:// or wss://".into()
 }
@@ -144,6 +153,7 @@ mod tests {
             "http://127.0.0.1:7070",
             "http://127.0.0.1:7070/",
             "http://127.0.0.1:7070/#/plant",
+            "http://127.0.0.1:7070?token=1",
         ] {
             let address: DacAddress = text.parse().unwrap();
             assert_eq!(address.api(), "http://127.0.0.1:7070/api/v1", "{text}");
@@ -190,6 +200,8 @@ mod tests {
             "http://:7070",
             "http://a b:1",
             "ftp://x",
+            "http://127.0.0.1:7070/path",
+            "http://127.0.0.1:7070/api/v1#x",
         ] {
             assert!(text.parse::<DacAddress>().unwrap_err().contains("http://127.0.0.1:7070"), "{text}");
         }

@@ -3,8 +3,12 @@
 use crate::{config::Config, usual_archive::usual_archive};
 use anyhow::{Context, bail};
 use clap::Args;
+use oasis_format::visible::Visible;
 use oasis_store::ArchiveConfig;
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Once,
+};
 
 #[derive(Debug, Args)]
 pub struct ArchiveFolder {
@@ -22,7 +26,13 @@ impl ArchiveFolder {
         self.config.clone()
     }
 
-    /// The folder.
+    #[cfg(feature = "live")]
+    /// Whether a flag, the environment or a configuration file names it.
+    pub fn is_named(&self) -> bool {
+        self.archive.as_ref().is_some_and(|directory| !directory.is_empty()) || self.config.is_some()
+    }
+
+    /// The folder. Standard error tells which one it is, once, if nobody names it.
     ///
     /// # Errors
     /// If none is configured, or it is a file.
@@ -44,6 +54,8 @@ impl ArchiveFolder {
             config.directory = usual().context(
                 "no archive is named, and oasis up has kept none in ~/.local/share/oasis/archive: use --archive DIR (OASIS_ARCHIVE), or --config FILE (OASIS_CONFIG) with archive.directory",
             )?;
+            static TOLD: Once = Once::new();
+            TOLD.call_once(|| eprintln!("archive: {}", Visible(&config.directory)));
         }
         if Path::new(&config.directory).is_file() {
             bail!("{} is a file: an archive is a folder", config.directory);

@@ -36,17 +36,18 @@ const TOLD: u64 = 4_096;
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let access = AccessFolder::of(arguments.access.clone(), arguments.archive.config_file());
     let instances: Vec<_> = arguments.instances.iter().map(Target::plain).collect();
+    let format = arguments.format()?;
     let detail = json!({
         "archive": arguments.archive.find()?,
-        "format": arguments.format.name,
+        "format": format.name,
         "from": arguments.from,
         "to": arguments.to,
         "run": arguments.run,
     });
-    of_archive(&access, ("export", &instances.join(" "), detail), false, || export(arguments))
+    of_archive(&access, ("export", &instances.join(" "), detail), false, || export(arguments, format))
 }
 
-fn export(arguments: &Arguments) -> anyhow::Result<()> {
+fn export(arguments: &Arguments, format: &'static Format) -> anyhow::Result<()> {
     let archive = arguments.archive.find()?;
     let history = History::open(&archive)?;
     let (from, to) = span(&history, arguments)?;
@@ -55,7 +56,7 @@ fn export(arguments: &Arguments) -> anyhow::Result<()> {
         some => target::known(&history, some)?,
     };
     let span = Span { from: from.unwrap_or(0), to };
-    let (format, samples) = (arguments.format, samples_of(arguments.format)?);
+    let samples = samples_of(format)?;
     let output = arguments.output.as_deref();
     if let Some(folder) = output.filter(|path| samples.is_table && tables::is_folder(path)) {
         return tables::write_each(&history, &targets, span, format, folder);

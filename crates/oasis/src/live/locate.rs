@@ -206,7 +206,7 @@ fn find(mut tems: Tems) -> anyhow::Result<Found> {
     Ok(found)
 }
 
-fn variable<T: FromStr<Err: Display>>(name: &str) -> anyhow::Result<Option<T>> {
+pub fn variable<T: FromStr<Err: Display>>(name: &str) -> anyhow::Result<Option<T>> {
     let value = env::var(name).ok().filter(|value| !value.is_empty());
     value
         .map(|value| value.parse().map_err(|why| anyhow!("{why}")).with_context(|| format!("in {name}")))

@@ -1,7 +1,7 @@
 //! The arguments of `oasis sql`.
 
 #[cfg(feature = "live")]
-use crate::live::locate::Located;
+use crate::live::locate::{Located, variable};
 use crate::{archive_folder::ArchiveFolder, formats};
 use clap::Args;
 #[cfg(feature = "live")]
@@ -16,7 +16,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub archive: ArchiveFolder,
     #[cfg(feature = "live")]
-    /// Send the query to a running DAC instead: http://HOST:PORT of its page, or https://. It answers what your permissions allow.
+    /// Send the query to a running DAC instead: http://HOST:PORT of its page, or https://. It answers what your permissions allow [env: OASIS_URL, unless an archive is named].
     #[arg(long, value_name = "URL", conflicts_with_all = ["archive", "config", "access", "rules", "stats"])]
     url: Option<DacAddress>,
     #[cfg(feature = "live")]
@@ -56,6 +56,16 @@ impl Arguments {
             let through = Located::through(self.tem.clone(), self.ca.clone(), self.dac_name.clone());
             return through.server(&[]).map(Some);
         }
-        Ok(self.url.clone().map(|url| Server { url, ca: self.ca.clone() }))
+        let url = match &self.url {
+            Some(url) => Some(url.clone()),
+            None if self.names_a_folder() => None,
+            None => variable("OASIS_URL")?,
+        };
+        Ok(url.map(|url| Server { url, ca: self.ca.clone() }))
+    }
+
+    /// Whether a folder is to answer, or something that only a folder has is asked for.
+    fn names_a_folder(&self) -> bool {
+        self.archive.is_named() || self.access.is_some() || self.rules.is_some() || self.stats
     }
 }

@@ -1,5 +1,6 @@
 //! A topic log, as a reader needs it.
 
+use crate::piece::end_before;
 use bytes::Bytes;
 use oasis_store::{History, Series};
 use oasis_wire::{
@@ -73,4 +74,49 @@ pub(crate) fn first_since(log: &dyn Log, time: u64) -> Offset {
         }
     }
     batches.last().map_or(log.next(), |last| last.offsets.end)
+}
+
+/// Returns whether the log has samples of these times from `from` on.
+pub(crate) fn has_some(log: &dyn Log, from: Offset, times: &Range<u64>) -> bool {
+    log.read(from, usize::MAX).batches.iter().any(|held| overlaps(held, times))
+}
+
+/// What is known of the end of wanted times in a log. Finding it decodes the times of all its batches.
+#[derive(Debug, Default)]
+pub(crate) struct LogEnd {
+    /// The end of the log when it was looked at.
+    looked_at: Offset,
+    end: Option<Offset>,
+}
+
+impl LogEnd {
+    /// Returns the offset after the last sample of these times from `from` on, once a later sample is not older than their end.
+    pub fn find(&mut self, log: &dyn Log, from: Offset, times: Range<u64>) -> Option<Offset> {
+        let next = log.next();
+        if self.end.is_none() && next > self.looked_at {
+            self.looked_at = next;
+            self.end = time_end(log, from, times);
+        }
+        self.end
+    }
+}
+
+/// Returns the offset after the last sample of these times in the log from `from` on, if one after it is not older than their end. Then later ones are late.
+fn time_end(log: &dyn Log, from: Offset, times: Range<u64>) -> Option<Offset> {
+    let batches = log.read(from, usize::MAX).batches;
+    let last = batches.iter().rposition(|held| overlaps(held, &times));
+    let is_passed =
+        |held: &LogBatch| batch::time_range(&held.batch).is_ok_and(|(_, greatest)| greatest >= times.end);
+    let Some(last) = last else { return batches.iter().any(is_passed).then_some(from) };
+    let (later, last) = (&batches[last + 1..], &batches[last]);
+    let first = last.offsets.start;
+    if later.iter().any(is_passed) {
+        let wanted = batch::times(&last.batch).ok()?.iter().rposition(|time| *time < times.end)?;
+        return Some(Offset(first.0 + wanted as u64 + 1));
+    }
+    end_before(&last.batch, first, from, times.end, [])
+}
+
+fn overlaps(held: &LogBatch, times: &Range<u64>) -> bool {
+    batch::time_range(&held.batch).is_ok_and(|(least, greatest)| greatest >= times.start && least < times.end)
 }

@@ -78,15 +78,21 @@ pub enum NextStep {
     ArchiveEnd,
 }
 
-/// Returns the offset in a batch, of the samples from `from` on, where the times reach `until`; none if they do not. `first` is the offset of the batch's first
-/// sample.
-pub fn end_before(batch: &[u8], first: Offset, from: Offset, until: u64) -> Option<Offset> {
+/// Returns the offset after the last sample of a batch, of those from `from` on, that is older than `until`, if no wanted sample follows: one of the batch is
+/// not older, and `later`, the least times of the batches after it, are not older. `first` is the offset of the batch's first sample.
+pub fn end_before(
+    batch: &[u8],
+    first: Offset,
+    from: Offset,
+    until: u64,
+    later: impl IntoIterator<Item = u64>,
+) -> Option<Offset> {
     let (_, greatest) = batch::time_range(batch).ok()?;
-    if greatest < until {
+    if greatest < until || later.into_iter().any(|least| least < until) {
         return None;
     }
     let seen = usize::try_from(from.0.saturating_sub(first.0)).ok()?;
     let times = batch::times(batch).ok()?;
-    let index = times.iter().enumerate().skip(seen).find(|(_, time)| **time >= until)?.0;
-    Some(Offset(first.0 + index as u64))
+    let last = times.iter().enumerate().skip(seen).filter(|(_, time)| **time < until).next_back();
+    Some(last.map_or(from.max(first), |(index, _)| Offset(first.0 + index as u64 + 1)))
 }

@@ -5,9 +5,9 @@
 
 use crate::{
     gaps_before::GapsBefore,
-    log::{self, Log},
+    log::{self, Log, LogEnd},
     newest::{self, HeldNewest},
-    piece::{Batch, NextStep, Piece, Read, end_before},
+    piece::{Batch, NextStep, Piece, Read},
 };
 use oasis_store::{History, Newest, Past, ReadError, Series};
 use oasis_wire::{
@@ -29,7 +29,7 @@ pub enum Start {
     Position(Position),
     /// At this position. If there is none, or nothing of its epoch is stored: where the sample of the portable one is.
     Resumed(Option<Position>, PortablePosition),
-    /// At the first sample that is not older, nanoseconds since 1970 on the node's clock.
+    /// At the first sample that is not older, and older than the end if there is one: nanoseconds since 1970 on the node's clock.
     Time(u64),
     /// At the oldest of the newest samples of a time.
     Newest(Newest),
@@ -41,8 +41,12 @@ pub struct Reader {
     instance: Arc<str>,
     archive: Option<History>,
     log: Option<Arc<dyn Log>>,
+    /// The least and the end of the wanted times.
+    from: u64,
     until: Option<u64>,
     place: Place,
+    /// What was found in the log about the end of the times, so that its batches are looked at once.
+    log_end: LogEnd,
     /// The type that the caller decodes with, if changes of the type are reported.
     probe_type: Option<Arc<ProbeType>>,
     /// Offset of the oldest sample in the log when the archive was flushed, if it was since the last piece.
@@ -72,8 +76,10 @@ impl Reader {
             instance: instance.into(),
             archive: None,
             log: None,
+            from: 0,
             until: None,
             place: Place::Start(start),
+            log_end: LogEnd::default(),
             probe_type: None,
             flushed: None,
             missing: None,
@@ -97,7 +103,8 @@ impl Reader {
         Self { log: Some(log), ..self }
     }
 
-    /// Ends before the first sample that is not older than this, nanoseconds since 1970 on the node's clock.
+    /// Ends after the last sample that is older than this, nanoseconds since 1970 on the node's clock: of those that are there when the reader comes to the
+    /// first one that is not. Samples are read in the order in which they were received: where a clock was set back, some of other times are between them.
     pub fn until(self, until: impl Into<Option<u64>>) -> Self {
         Self { until: until.into(), ..self }
     }
@@ -179,6 +186,9 @@ impl Reader {
         if matches!(start, Start::Newest(_)) && !is_settled && self.must_flush() {
             return Ok(self.flush(self.log_begin()));
         }
+        if let Start::Time(from) = start {
+            self.from = from;
+        }
         if let Some(past) = if is_settled { None } else { self.find_stored(&start, held.as_ref())? } {
             let past = if self.takes_groups { past.with_groups() } else { past };
             self.place = Place::Archive(Box::new(past));
@@ -233,17 +243,23 @@ impl Reader {
             let pieces = self.type_change(begin);
             return Ok(self.join(begin, pieces, false));
         }
+        if let (Some(until), Some(log)) = (self.until, &self.log) {
+            let end = past.stored_end()?.filter(|end| end.epoch == log.epoch());
+            let not_stored = end.map_or(log.first(), |end| end.offset);
+            past.set_more_follow(log::has_some(&**log, not_stored, &(self.from..until)));
+        }
         let stored = past.read(bytes)?;
-        let is_over = past.is_over();
-        if !stored.is_empty() || is_over {
+        let (is_over, at) = (past.is_over(), past.position());
+        if !stored.is_empty() {
             self.flushed = None;
-            let at = past.position();
+        }
+        if is_over && !self.must_flush() {
             let pieces = self.take(stored);
-            if is_over {
-                self.place = Place::End(at);
-            }
-            let then = if is_over { NextStep::TimeEnd } else { NextStep::More };
-            return Ok(Read { begin, pieces, then });
+            self.place = Place::End(at);
+            return Ok(Read { begin, pieces, then: NextStep::TimeEnd });
+        }
+        if !stored.is_empty() {
+            return Ok(Read { begin, pieces: self.take(stored), then: NextStep::More });
         }
         match self.log.clone() {
             None => Ok(archive_end(begin)),
@@ -348,6 +364,7 @@ impl Reader {
             self.go_to(begin);
             return self.read(bytes);
         }
+        let end = self.until.and_then(|until| self.log_end.find(log, from, self.from..until));
         let (mut at, mut pieces) = (from, Vec::new());
         if let Some(evicted) = read.evicted {
             at = evicted.end;
@@ -355,9 +372,11 @@ impl Reader {
             pieces.push((gap, Position { epoch, offset: at }));
         }
         for held in read.batches {
+            if end.is_some_and(|end| at >= end) {
+                break;
+            }
             let start = at.max(held.offsets.start);
-            let end = self.until.and_then(|until| end_before(&held.batch, held.offsets.start, start, until));
-            at = end.unwrap_or(held.offsets.end);
+            at = end.map_or(held.offsets.end, |end| end.min(held.offsets.end));
             if at > start {
                 if let Ok(header) = Header::parse(&held.batch) {
                     self.gaps.pass(held.series.run, header.last_sequence());
@@ -371,10 +390,10 @@ impl Reader {
                 };
                 pieces.push((Piece::Samples(batch), Position { epoch, offset: at }));
             }
-            if end.is_some() {
-                self.place = Place::End(Position { epoch, offset: at });
-                return Ok(Read { begin, pieces, then: NextStep::TimeEnd });
-            }
+        }
+        if end.is_some_and(|end| at >= end) {
+            self.place = Place::End(Position { epoch, offset: at });
+            return Ok(Read { begin, pieces, then: NextStep::TimeEnd });
         }
         self.place = Place::Log(at);
         let at = Position { epoch, offset: at };
@@ -396,6 +415,7 @@ impl Reader {
 
     fn flush(&mut self, begin: Position) -> Read {
         self.flushed = self.log.as_ref().map(|log| log.first());
+        self.log_end = LogEnd::default();
         Read { begin, pieces: Vec::new(), then: NextStep::Flush }
     }
 }

@@ -27,6 +27,8 @@ pub struct Samples {
     node: String,
     instance: String,
     reader: Reader,
+    /// The least and the end of the wanted times.
+    times: (u64, Option<u64>),
     bytes: usize,
     losses: LossTracker,
     pieces: VecDeque<Piece>,
@@ -45,8 +47,8 @@ struct OpenBatch {
 }
 
 impl Samples {
-    /// Reads the samples from a time on, up to the first one that is not older than `until`, nanoseconds since 1970 on the node's clock. Keeps about `bytes` of
-    /// batches in memory.
+    /// Reads the samples that are not older than `from` and older than `until`, nanoseconds since 1970 on the node's clock, in the order in which they were
+    /// received. Late ones, and those of a clock that was set back, are among them. Keeps about `bytes` of batches in memory.
     pub fn new(
         archive: &History,
         (node, instance): (&str, &str),
@@ -61,6 +63,7 @@ impl Samples {
                 .with_archive(archive.clone())
                 .until(until)
                 .with_groups(),
+            times: (from, until),
             bytes,
             losses: LossTracker::new(archive, from),
             pieces: VecDeque::new(),
@@ -87,6 +90,11 @@ impl Samples {
                     continue;
                 };
                 let missing = self.losses.before(&open.series, sample.sequence)?;
+                let (from, until) = self.times;
+                if sample.time < from || until.is_some_and(|until| sample.time >= until) {
+                    self.found.extend(missing.into_iter().map(SampleOrMissing::Missing));
+                    continue;
+                }
                 let sample = SampleOrMissing::Sample(open.series.clone(), open.batch.header().state, sample);
                 if missing.is_empty() {
                     return Ok(Some(sample));

@@ -153,8 +153,9 @@ impl History {
         TestRuns(self.0.clone())
     }
 
-    /// Returns an instance's past, from the first sample that is not older than `time` to the first that is not older than `until`, nanoseconds on the node's
-    /// clock. `None` if there are no such samples. Reads files: do not call it on a thread that must not block.
+    /// Returns an instance's past, from the first sample that is not older than `time` and older than `until` to the last one, nanoseconds on the node's
+    /// clock, in the order in which they were received: if a clock was set back, samples of other times are between them. `None` if there are no such
+    /// samples. Reads files: do not call it on a thread that must not block.
     ///
     /// # Errors
     /// If catalogue or files cannot be read.

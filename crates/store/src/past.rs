@@ -61,15 +61,33 @@ pub struct Past {
     at: Position,
     /// Number of a file: earlier files contain no wanted samples.
     segment: u64,
-    until: Option<u64>,
+    /// The wanted times: the place begins at the first sample of them and ends after the last one, whatever comes between.
+    times: (u64, Option<u64>),
     /// Takes samples by their times, whatever their order: no batch without a sample of these times is read.
     by_time: Option<Range<u64>>,
+    /// Samples of the wanted times are known to follow the stored ones.
+    more_follow: bool,
+    /// The end of the times in the last file that has some of them.
+    end: Option<TimeEnd>,
     is_over: bool,
     ahead: Option<Ahead>,
     /// What retention has evicted before the first stored sample, until it is reported.
     expired: Option<Expired>,
     /// Whether a group is read as one batch.
     takes_groups: bool,
+}
+
+/// Where the wanted times end in an extent.
+#[derive(Debug, Clone, Copy)]
+struct TimeEnd {
+    segment: u64,
+    number: u32,
+    /// The end of the extent when this was found: a file that is open grows.
+    extent_end: Offset,
+    /// Offset after the last batch with samples of these times.
+    offset: Offset,
+    /// Whether a sample after that batch is not older than the end of the times.
+    is_passed: bool,
 }
 
 /// Positions of the next batches of an extent.
@@ -91,7 +109,7 @@ impl Ahead {
 }
 
 impl Past {
-    /// Starts at the first sample that is not older than `time`, or with what retention has evicted before it.
+    /// Starts at the first sample of these times, or with what retention has evicted before it.
     pub fn from_time(
         store: &Arc<Store>,
         node: &str,
@@ -99,10 +117,13 @@ impl Past {
         time: u64,
         until: Option<u64>,
     ) -> Result<Option<Self>, ReadError> {
-        let mut found = Self::from_stored_time(store, node, instance, time, until)?;
-        let is_wanted =
-            |(least, greatest): (u64, u64)| greatest >= time && until.is_none_or(|until| least < until);
-        let expired = store.expired(node, instance)?.filter(|expired| is_wanted(expired.times));
+        let mut found = Self::from_stored_time(store, node, instance, (time, until))?;
+        if found.is_none() && until.is_some() {
+            // Without samples of these times, the place is that of the first one that is not older: it is over there.
+            found = Self::from_stored_time(store, node, instance, (time, None))?;
+            found.iter_mut().for_each(|past| past.times = (time, until));
+        }
+        let expired = store.expired(node, instance)?.filter(|expired| overlaps((time, until), expired.times));
         let Some(expired) = expired else {
             if let (0, Some(past)) = (time, &mut found) {
                 past.include_unstored_start()?;
@@ -127,7 +148,7 @@ impl Past {
         }
         let at = Position { epoch: expired.epoch, offset: expired.offsets.start };
         let segment = first.map_or(0, |extent| extent.segment);
-        let mut past = Self::new(store, node, instance, at, segment, until);
+        let mut past = Self::new(store, node, instance, at, segment, (time, until));
         past.expired = Some(expired);
         Ok(Some(past))
     }
@@ -146,33 +167,35 @@ impl Past {
         store: &Arc<Store>,
         node: &str,
         instance: &str,
-        time: u64,
-        until: Option<u64>,
+        wanted: (u64, Option<u64>),
     ) -> Result<Option<Self>, ReadError> {
         for extent in store.extents(node, instance, 0)? {
-            if extent.max_time < time {
+            if !overlaps(wanted, (extent.min_time, extent.max_time)) {
                 continue;
             }
-            let entries = match store.entries_since(&extent, time) {
+            let entries = match store.entries_since(&extent, wanted.0) {
                 // The read reports the gap later.
                 Err(ReadError::Io(_)) => {
                     let at = Position { epoch: extent.series.epoch, offset: extent.first };
-                    return Ok(Some(Self::new(store, node, instance, at, extent.segment, until)));
+                    return Ok(Some(Self::new(store, node, instance, at, extent.segment, wanted)));
                 }
                 other => other?,
             };
             for entry in entries {
+                if !overlaps(wanted, (entry.min_time, entry.max_time)) {
+                    continue;
+                }
                 let batch = batches(store, &extent, std::slice::from_ref(&entry))?.pop().and_then(Result::ok);
                 // An unreadable batch counts as wanted: the read reports the gap.
                 let times = batch.and_then(|stored| batch::times(&stored.batch).ok());
                 let index = match times {
-                    Some(times) => times.iter().position(|&sample| sample >= time),
+                    Some(times) => times.iter().position(|&sample| overlaps(wanted, (sample, sample))),
                     None => Some(0),
                 };
                 if let Some(index) = index {
                     let offset = Offset(entry.first.0 + index as u64);
                     let at = Position { epoch: extent.series.epoch, offset };
-                    return Ok(Some(Self::new(store, node, instance, at, extent.segment, until)));
+                    return Ok(Some(Self::new(store, node, instance, at, extent.segment, wanted)));
                 }
             }
         }
@@ -213,8 +236,8 @@ impl Past {
                 found = Some((Position { epoch: extent.series.epoch, offset }, extent.segment));
             }
         }
-        let until = newest.until();
-        Ok(found.map(|(at, segment)| Self::new(store, node, instance, at, segment, until)))
+        let times = (0, newest.until());
+        Ok(found.map(|(at, segment)| Self::new(store, node, instance, at, segment, times)))
     }
 
     /// From a position on.
@@ -231,7 +254,7 @@ impl Past {
         let first = of_epoch.clone().map(|extent| extent.segment).min();
         let before = of_epoch.filter(|extent| extent.first <= at.offset).map(|extent| extent.segment).max();
         let segment = before.or(first);
-        Ok(segment.map(|segment| Self::new(store, node, instance, at, segment, until)))
+        Ok(segment.map(|segment| Self::new(store, node, instance, at, segment, (0, until))))
     }
 
     /// From the sample of a run with this sequence number on, whatever its offset is. None if the stored samples of the run begin later,
@@ -261,7 +284,7 @@ impl Past {
         Ok(place.map(|(number, offset)| {
             let Extent { series, segment, .. } = &extents[number];
             let at = Position { epoch: series.epoch, offset };
-            Self::new(store, node, instance, at, *segment, until)
+            Self::new(store, node, instance, at, *segment, (0, until))
         }))
     }
 
@@ -271,7 +294,7 @@ impl Past {
         instance: &str,
         at: Position,
         segment: u64,
-        until: Option<u64>,
+        times: (u64, Option<u64>),
     ) -> Self {
         let (store, node, instance) = (store.clone(), node.into(), instance.into());
         Self {
@@ -280,8 +303,10 @@ impl Past {
             instance,
             at,
             segment,
-            until,
+            times,
             by_time: None,
+            more_follow: false,
+            end: None,
             is_over: false,
             ahead: None,
             expired: None,
@@ -299,7 +324,7 @@ impl Past {
     /// without a gap, and a batch that is read has samples of other times too.
     #[must_use]
     pub fn by_time(self, from: u64, until: Option<u64>) -> Self {
-        Self { by_time: Some(from..until.unwrap_or(u64::MAX)), until: None, ..self }
+        Self { by_time: Some(from..until.unwrap_or(u64::MAX)), times: (0, None), ..self }
     }
 
     /// Whether a batch or an extent with these least and greatest times has wanted samples. No end is after all times.
@@ -309,12 +334,26 @@ impl Past {
             .is_none_or(|times| greatest >= times.start && (least < times.end || times.end == u64::MAX))
     }
 
+    /// Position after the last sample that is stored now.
+    ///
+    /// # Errors
+    /// If the catalogue cannot be read.
+    pub fn stored_end(&self) -> Result<Option<Position>, ReadError> {
+        let last = self.store.extents(&self.node, &self.instance, self.segment)?.pop();
+        Ok(last.map(|extent| Position { epoch: extent.series.epoch, offset: extent.end }))
+    }
+
+    /// Says whether samples of the wanted times follow what is stored, in a topic log: then the past does not end before them.
+    pub fn set_more_follow(&mut self, more_follow: bool) {
+        self.more_follow = more_follow;
+    }
+
     /// The next sample wanted.
     pub fn position(&self) -> Position {
         self.at
     }
 
-    /// Whether the time to end at was reached.
+    /// Whether the last stored sample of the wanted times was read, and one after it is not older than their end.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
@@ -326,19 +365,43 @@ impl Past {
     pub fn read(&mut self, bytes: usize) -> Result<Vec<Piece>, ReadError> {
         let mut pieces = Vec::new();
         let mut left = bytes;
+        // Samples that were stored since the read before may be of these times.
+        self.is_over = false;
         if let Some(expired) = self.expired.take() {
             self.report_expired(expired, &mut pieces)?;
         }
         while left > 0 && !self.is_over {
-            let Some(extent) = self.next_extent()? else { break };
+            let Some((extent, end)) = self.next_extent()? else { break };
+            if self.is_over_before(&extent, end) {
+                self.is_over = true;
+                break;
+            }
             if extent.series.epoch != self.at.epoch {
                 self.at = Position { epoch: extent.series.epoch, offset: Offset(0) };
                 pieces.push(Piece::Epoch(extent.series.clone()));
             }
             self.segment = extent.segment;
-            left = left.saturating_sub(self.read_extent(&extent, left, &mut pieces)?);
+            left = left.saturating_sub(self.read_extent(&extent, end, left, &mut pieces)?);
+        }
+        if self.is_over {
+            self.report_last_gap(&mut pieces)?;
         }
         Ok(pieces)
+    }
+
+    /// Reports what is missing between the last wanted sample and the next stored one: it may be of the wanted times.
+    fn report_last_gap(&mut self, pieces: &mut Vec<Piece>) -> Result<(), ReadError> {
+        let Some((extent, _)) = self.next_extent()? else { return Ok(()) };
+        if extent.series.epoch != self.at.epoch {
+            return Ok(());
+        }
+        let next = match self.look_ahead(&extent) {
+            Ok((entries, unread)) => entries.get(unread.start).map_or(extent.end, |entry| entry.first),
+            Err(ReadError::Io(_)) => extent.first,
+            Err(error) => return Err(error),
+        };
+        self.report_gap(&extent, next, pieces);
+        Ok(())
     }
 
     /// Reports what retention has evicted before the first stored sample.
@@ -356,21 +419,62 @@ impl Past {
         Ok(())
     }
 
-    /// Returns the first extent with wanted samples.
-    fn next_extent(&self) -> Result<Option<Extent>, ReadError> {
+    /// Returns the next extent, and where the wanted times end in it if they do not go on after it.
+    fn next_extent(&mut self) -> Result<Option<(Extent, Option<TimeEnd>)>, ReadError> {
         let extents = self.store.extents(&self.node, &self.instance, self.segment)?;
         // A file contains one epoch, and file numbers increase with their creation.
         let last_of_epoch = extents.iter().filter(|extent| extent.series.epoch == self.at.epoch);
         let last_of_epoch = last_of_epoch.map(|extent| extent.segment).max().unwrap_or(self.segment);
-        Ok(extents.into_iter().filter(|extent| self.is_of_time((extent.min_time, extent.max_time))).find(
-            |extent| {
-                if extent.series.epoch == self.at.epoch {
-                    extent.end > self.at.offset
-                } else {
-                    extent.segment > last_of_epoch
-                }
-            },
-        ))
+        let is_unread = |extent: &Extent| match extent.series.epoch == self.at.epoch {
+            true => extent.end > self.at.offset,
+            false => extent.segment > last_of_epoch,
+        };
+        let mut unread = extents
+            .into_iter()
+            .filter(|extent| self.is_of_time((extent.min_time, extent.max_time)) && is_unread(extent));
+        let Some(next) = unread.next() else { return Ok(None) };
+        let Some(until) = self.times.1.filter(|_| !self.more_follow) else { return Ok(Some((next, None))) };
+        let (mut goes_on, mut is_passed) = (false, false);
+        for extent in unread {
+            goes_on |= overlaps(self.times, (extent.min_time, extent.max_time));
+            is_passed |= extent.max_time >= until;
+        }
+        let end = if goes_on { None } else { self.time_end(&next, until, is_passed)? };
+        Ok(Some((next, end)))
+    }
+
+    /// Finds where the wanted times end in an extent. Later ones have none of them.
+    fn time_end(
+        &mut self,
+        extent: &Extent,
+        until: u64,
+        is_passed: bool,
+    ) -> Result<Option<TimeEnd>, ReadError> {
+        let is_known = |end: &TimeEnd| {
+            (end.segment, end.number, end.extent_end) == (extent.segment, extent.number, extent.end)
+        };
+        if let Some(end) = self.end.filter(is_known) {
+            return Ok(Some(TimeEnd { is_passed: end.is_passed || is_passed, ..end }));
+        }
+        let (last, later) = match self.store.last_of_times(extent, self.times.0..until) {
+            // The read reports the gap.
+            Err(ReadError::Io(_)) => return Ok(None),
+            other => other?,
+        };
+        self.end = Some(TimeEnd {
+            segment: extent.segment,
+            number: extent.number,
+            extent_end: extent.end,
+            offset: last.map_or(extent.first, |last| last.end()),
+            is_passed: later,
+        });
+        Ok(self.end.map(|end| TimeEnd { is_passed: later || is_passed, ..end }))
+    }
+
+    /// Whether everything wanted was read before an extent, or before the rest of one.
+    fn is_over_before(&self, extent: &Extent, end: Option<TimeEnd>) -> bool {
+        let next = if extent.series.epoch == self.at.epoch { self.at.offset } else { extent.first };
+        end.is_some_and(|end| end.is_passed && next.max(extent.first) >= end.offset)
     }
 
     /// Returns the positions of batches of an extent, and the range of the next wanted ones.
@@ -397,6 +501,7 @@ impl Past {
     fn read_extent(
         &mut self,
         extent: &Extent,
+        end: Option<TimeEnd>,
         bytes: usize,
         pieces: &mut Vec<Piece>,
     ) -> Result<usize, ReadError> {
@@ -416,7 +521,8 @@ impl Past {
                 .copied()
                 .collect();
             for (entry, batch) in of_time.iter().zip(batches(&self.store, extent, &of_time)?) {
-                read += self.take(extent, entry, batch, pieces);
+                let end = end.filter(|end| end.offset <= entry.end());
+                read += self.take(extent, entry, (batch, end), pieces);
                 if self.is_over || read >= bytes {
                     return Ok(read);
                 }
@@ -437,15 +543,11 @@ impl Past {
         &mut self,
         extent: &Extent,
         entry: &Entry,
-        stored: Result<StoredBatch, Cause>,
+        (stored, end): (Result<StoredBatch, Cause>, Option<TimeEnd>),
         pieces: &mut Vec<Piece>,
     ) -> usize {
         self.report_gap(extent, entry.first, pieces);
-        if self.until.is_some_and(|until| entry.min_time >= until) {
-            // Damaged or not, none of its samples are wanted.
-            self.is_over = true;
-            return 1;
-        }
+        self.is_over = end.is_some_and(|end| end.is_passed);
         let batches = stored.and_then(|stored| {
             if self.takes_groups {
                 return Ok(vec![stored.batch]);
@@ -459,7 +561,7 @@ impl Past {
                 return 1;
             }
         };
-        let end = self.end_within(entry, &batches);
+        let end = if end.is_some() { self.end_within(entry, &batches) } else { entry.end() };
         let (mut read, mut next) = (0, entry.first);
         for batch in batches {
             let count = Header::parse(&batch).map_or(entry.count, |head| head.count);
@@ -475,18 +577,14 @@ impl Past {
         read.max(1)
     }
 
-    /// Returns the offset after the last wanted sample of a listed batch, or of the batches of a group.
+    /// Returns the offset after the last wanted sample of a listed batch, or of the batches of a group, after which no wanted ones follow.
     fn end_within(&mut self, entry: &Entry, batches: &[Bytes]) -> Offset {
-        let Some(until) = self.until.filter(|until| entry.max_time >= *until) else { return entry.end() };
-        let seen = usize::try_from(self.at.offset.0 - entry.first.0).unwrap_or(usize::MAX);
+        let Some(until) = self.times.1.filter(|until| entry.max_time >= *until) else { return entry.end() };
+        self.is_over = true;
         let times = batches.iter().flat_map(|batch| batch::times(batch).unwrap_or_default());
-        match times.skip(seen).position(|time| time >= until) {
-            Some(index) => {
-                self.is_over = true;
-                Offset(self.at.offset.0 + index as u64)
-            }
-            None => entry.end(),
-        }
+        let last = times.enumerate().filter(|(_, time)| *time < until).last();
+        let end = last.map_or(entry.first, |(index, _)| Offset(entry.first.0 + index as u64 + 1));
+        end.max(self.at.offset)
     }
 
     /// Reports missing offsets before `to`.
@@ -513,6 +611,11 @@ impl Past {
         pieces.push(Piece::Gap { epoch: extent.series.epoch, offsets, cause, run });
         self.at.offset = to;
     }
+}
+
+/// Whether a batch or an extent with these least and greatest times may have samples of the wanted ones.
+fn overlaps((from, until): (u64, Option<u64>), (least, greatest): (u64, u64)) -> bool {
+    greatest >= from && until.is_none_or(|until| least < until)
 }
 
 /// Reads batches of an extent, each or its error: an unreadable file affects only its own batches.

@@ -1,7 +1,13 @@
 //! The time range of a request: `from`, `to`, `last` and `points`, the same at every door.
 
-use oasis_dac::{Delivery, now};
-use oasis_wire::time::{self, TimeError};
+use oasis_dac::{Delivery, Instance, Segment, now};
+use oasis_history::end_before;
+use oasis_wire::{
+    batch,
+    quantity::Offset,
+    time::{self, TimeError},
+};
+use std::iter;
 
 /// Most points: more than any screen has columns of pixels.
 const MAX_POINTS: u32 = 10_000;
@@ -113,6 +119,14 @@ impl Times {
 /// Whether older samples can still arrive. A reader with all samples before the end does not wait for one more: it may never arrive.
 pub fn has_passed(until: Option<u64>) -> bool {
     until.is_some_and(|until| until.saturating_add(ON_THE_WAY) <= now().0)
+}
+
+/// Returns the offset after the last sample of a segment, of those from `from` on, that is older than `until`, if a later one of the segment is not, and no
+/// segment of the log after it has wanted ones.
+pub fn end_of_times(instance: &Instance, segment: &Segment, from: Offset, until: u64) -> Option<Offset> {
+    let least = |later: &Segment| batch::time_range(later.batch()).map_or(u64::MAX, |(least, _)| least);
+    let later = iter::once_with(|| instance.log.read(segment.end(), usize::MAX).segments).flatten();
+    end_before(segment.batch(), segment.first_held(), from, until, later.map(|later| least(&later)))
 }
 
 /// Refuses a time range that ends before it begins.

@@ -10,7 +10,7 @@ use crate::{
     Doors,
     past::{
         self, Fetcher, Item, NextStep, PastPart, Source as Past,
-        times::{Begin, has_passed},
+        times::{Begin, end_of_times, has_passed},
     },
     permissions::Caller,
     problem::Problem,
@@ -18,7 +18,7 @@ use crate::{
 use axum::http::StatusCode;
 use bytes::Bytes;
 use oasis_dac::{CommandError, Cursor, DeriveError, Instance, Segment, Signal, StartAt, Turn};
-use oasis_history::{Piece, end_before};
+use oasis_history::Piece;
 use oasis_wire::{
     loss::Cause,
     quantity::{Epoch, Offset, Position},
@@ -300,8 +300,7 @@ impl Reader {
         }
         for segment in turn.segments {
             let wanted = turn.wanted.max(segment.first());
-            let end =
-                until.and_then(|until| end_before(segment.batch(), segment.first_held(), wanted, until));
+            let end = until.and_then(|until| end_of_times(instance, &segment, wanted, until));
             let to = end.unwrap_or(segment.end());
             if to > wanted {
                 let samples = Message::Samples(Source::Live(instance.clone()), segment, turn.wanted..to);

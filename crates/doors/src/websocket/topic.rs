@@ -5,9 +5,9 @@ use super::{
     messages::{Answer, put_gaps_before, put_samples},
     packets,
 };
+use crate::past::times::end_of_times;
 use bytes::Bytes;
 use oasis_dac::{Instance, Options, Segment, Wake};
-use oasis_history::end_before;
 use oasis_websocket::{Opcode, frame};
 use oasis_wire::{loss::Cause, quantity::Offset};
 use std::{ops::Range, sync::Arc};
@@ -150,9 +150,8 @@ impl Topic {
             if length > 0 && length + segment.batch().len() > most {
                 break;
             }
-            let last = until.and_then(|until| {
-                end_before(segment.batch(), segment.first_held(), end.max(segment.first()), until)
-            });
+            let last = until
+                .and_then(|until| end_of_times(&self.instance, &segment, end.max(segment.first()), until));
             let wanted = end..last.unwrap_or(segment.end());
             end = wanted.end;
             match format {

@@ -83,6 +83,8 @@ impl<'a> Samples<'a> {
 /// The samples of one instance.
 struct OfInstance {
     reader: Reader,
+    /// The least and the end of the wanted times.
+    times: (u64, Option<u64>),
     bytes: usize,
     /// Samples that arrive while the file is sent are not part of it.
     end: Option<Position>,
@@ -125,6 +127,7 @@ impl OfInstance {
         };
         Self {
             reader,
+            times: (from, request.times.until),
             bytes: bytes.max(LEAST_READ),
             end,
             losses,
@@ -180,7 +183,11 @@ impl OfInstance {
                 missing.into_iter().map(|missing| Item::Missing(source.clone(), missing, sample.time));
             self.ready.extend(items);
         }
-        self.ready.push_back(Item::Sample(source, state, sample));
+        let (from, until) = self.times;
+        // Between the wanted samples are others, where a clock was set back or samples were late.
+        if sample.time >= from && until.is_none_or(|until| sample.time < until) {
+            self.ready.push_back(Item::Sample(source, state, sample));
+        }
         Ok(())
     }
 

@@ -97,7 +97,7 @@ pub struct AuditLogCheck {
 pub async fn check(State(api): State<crate::Api>) -> Result<Json<AuditLogCheck>, Problem> {
     let log = api.doors.permissions.audit_log().ok_or_else(no_log)?.clone();
     // Two checks at a time, whoever asks: each reads up to a gigabyte.
-    let turn = api.sql.take("audit-log:check")?;
+    let turn = api.sql.take("audit-log:check", true)?;
     let report = on_own_thread(move || {
         let _turn = turn;
         log.check()

@@ -152,7 +152,7 @@ pub async fn find(
     let request: Request = super::body(&body)?;
     let (wanted, integers) = (wanted(&request)?, Integers::from(request.integers));
     let patterns = patterns(request.instances)?;
-    let turn = api.sql.take(&caller.principal().to_string())?;
+    let turn = api.sql.take_for(&caller)?;
     let leaving = Leaving::default();
     let has_left = leaving.has_left();
     let archive = doors.archived.archive.as_ref().map(|archive| archive.history());

@@ -1,6 +1,10 @@
 //! Errors of writing a file.
 
+#[cfg(feature = "arrow")]
+use crate::source::Source;
 use crate::visible::Visible;
+#[cfg(feature = "arrow")]
+use oasis_wire::batch::Sample;
 use oasis_wire::schema::ProbeType;
 use std::io;
 
@@ -22,6 +26,20 @@ pub enum WriteError {
     /// The format needs a feature that is not in this build.
     #[error("built without the feature {0}: build with --features {0}, or install a package")]
     NotBuilt(&'static str),
+    /// A time that the format cannot have.
+    #[error(
+        "sample {sequence} of {node}/{instance} has the time {time} ns, after 2262-04-11, which is beyond the times of this format: leave it out with --to"
+    )]
+    Time {
+        /// Its node.
+        node: String,
+        /// Its instance.
+        instance: String,
+        /// Its sequence number.
+        sequence: u64,
+        /// Its time, nanoseconds since 1970.
+        time: u64,
+    },
     /// The MCAP library, or its output.
     #[cfg(feature = "mcap")]
     #[error("{0}")]
@@ -37,6 +55,13 @@ pub enum WriteError {
 }
 
 impl WriteError {
+    /// Refuses the time of a sample.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn time(source: &Source, sample: &Sample) -> Self {
+        let (node, instance) = (Visible(&source.node).to_string(), Visible(&source.instance).to_string());
+        Self::Time { node, instance, sequence: sample.sequence, time: sample.time }
+    }
+
     /// Refuses a type whose samples have other columns.
     ///
     /// # Errors

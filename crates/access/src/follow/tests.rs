@@ -157,7 +157,7 @@ fn a_restarted_follower_has_its_copy_and_trusts_it_for_a_bounded_time() {
     pair.follow().unwrap();
     let again = Pair::follower(pair.folder.path(), 100);
     assert_eq!(again.copy_position(), pair.follower.copy_position());
-    again.token(secret.reveal(), later(99)).unwrap();
+    again.token(secret.reveal(), later(50)).unwrap();
     assert_eq!(again.token(secret.reveal(), later(101)).unwrap_err(), Ended::Outdated);
     let state = again.copy_state(Moment::now()).unwrap();
     assert!(state.is_trusted && state.source == SOURCE, "{state:?}");
@@ -176,7 +176,7 @@ fn open_streams_and_nodes_notice_that_a_copy_is_too_old() {
     pair.follow().unwrap();
     assert!(decide(&pair.follower.stranger(), Verb::ReadLive, Target::Dac).is_allowed());
     let before = pair.follower.generation();
-    pair.follower.note_trust(later(99));
+    pair.follower.note_trust(later(50));
     assert_eq!(pair.follower.generation(), before);
     pair.follower.note_trust(later(101));
     assert_ne!(pair.follower.generation(), before);

@@ -92,7 +92,7 @@ pub async fn preview(
     super::check_length(&text)?;
     let until = to.unwrap_or_else(|| now().0);
     let span = Span { from: from.unwrap_or_else(|| until.saturating_sub(HOUR)), until: Some(until) };
-    let turn = api.rules.previews.take(&caller.principal().to_string())?;
+    let turn = api.rules.previews.take_for(&caller)?;
     let leaving = Leaving::default();
     let has_left = leaving.has_left();
     let sight = Sight::of_past(&api.doors, &caller);

@@ -122,7 +122,7 @@ pub async fn query(
         return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "query_too_long", detail));
     }
     let on = Archived::of(&api, &caller)?;
-    let turn = api.sql.take(&caller.principal().to_string())?;
+    let turn = api.sql.take_for(&caller)?;
     let leaving = Leaving::default();
     let has_left = leaving.has_left();
     let recorded: String = query.chars().take(RECORDED).collect();
@@ -168,7 +168,7 @@ pub async fn tables(
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<SqlTables>, Problem> {
     let on = Archived::of(&api, &caller)?;
-    let turn = api.sql.take(&caller.principal().to_string())?;
+    let turn = api.sql.take_for(&caller)?;
     let leaving = Leaving::default();
     let has_left = leaving.has_left();
     let tables = on_own_thread(move || {

@@ -53,7 +53,7 @@ impl<W: Write + Send> Parquet<W> {
     /// # Errors
     /// If it cannot be written.
     pub fn push(&mut self, source: &Source, state: u16, sample: &Sample) -> Result<(), WriteError> {
-        self.rows.push(source, state, sample);
+        self.rows.push(source, state, sample)?;
         if self.rows.is_full() { self.write_rows() } else { Ok(()) }
     }
 

@@ -4,7 +4,7 @@ use super::{
     column::Column,
     schema::{has_values, schema},
 };
-use crate::Source;
+use crate::{Source, WriteError};
 use arrow_array::{
     ArrayRef, RecordBatch,
     builder::{StringDictionaryBuilder, TimestampNanosecondBuilder, UInt16Builder, UInt64Builder},
@@ -80,7 +80,11 @@ impl Rows {
     }
 
     /// Appends a sample.
-    pub fn push(&mut self, source: &Source, state: u16, sample: &Sample) {
+    ///
+    /// # Errors
+    /// [`WriteError::Time`] if its time is beyond that of Arrow.
+    pub fn push(&mut self, source: &Source, state: u16, sample: &Sample) -> Result<(), WriteError> {
+        let time = i64::try_from(sample.time).map_err(|_| WriteError::time(source, sample))?;
         if (self.series.0, self.series.1) != (source.run, source.epoch) {
             self.series = run_and_epoch(source.run, source.epoch);
         }
@@ -89,14 +93,14 @@ impl Rows {
         self.texts.iter_mut().zip(of_source).for_each(|(column, text)| column.append_value(text));
         self.offsets.append_value(sample.offset);
         self.sequences.append_value(sample.sequence);
-        // Times after the year 2262 become the greatest time.
-        self.times.append_value(i64::try_from(sample.time).unwrap_or(i64::MAX));
+        self.times.append_value(time);
         self.states.append_value(state);
         let missing = Value::Boolean(false);
         for (at, column) in &mut self.metrics {
             self.bytes += column.append(sample.values.get(*at).unwrap_or(&missing));
         }
         self.rows += 1;
+        Ok(())
     }
 
     /// Returns the record batch, and starts the next one.

@@ -138,6 +138,35 @@ impl Open {
         self.batch.header().first_sequence.wrapping_add(self.row as u64)
     }
 
+    fn set(&self, context: &mut Context, column: &str, cell: &Cell<'_>) -> rusqlite::Result<()> {
+        match cell {
+            Cell::Int(value) => context.set_result(value),
+            Cell::Uint(value) => self.set_whole(context, column, *value),
+            // Uses its shortest text, so that 0.1 stays 0.1.
+            Cell::Real32(value) => {
+                let shortest = value.to_string().parse().unwrap_or_else(|_| f64::from(*value));
+                context.set_result(shortest)
+            }
+            Cell::Real64(value) => context.set_result(value),
+            Cell::Boolean(value) => context.set_result(value),
+            Cell::Text(value) => context.set_result(&**value),
+            Cell::Nothing => context.set_result(rusqlite::types::Null),
+        }
+    }
+
+    /// SQLite's integers have 63 bits. A larger one is an error: as text it would sort and count wrongly, as a real it would lose digits.
+    fn set_whole(&self, context: &mut Context, column: &str, number: u64) -> rusqlite::Result<()> {
+        let number = i64::try_from(number).map_err(|_| {
+            let Series { node, instance, .. } = &*self.series;
+            let sequence = self.sequence();
+            Error::ModuleError(format!(
+                "{column} of {node}/{instance}, sequence {sequence}, is {number}, beyond {}, the greatest integer of SQL here: leave the column out, or export the samples to Parquet",
+                i64::MAX
+            ))
+        })?;
+        context.set_result(number)
+    }
+
     fn offset(&self) -> u64 {
         self.batch.header().offset.wrapping_add(self.row as u64)
     }
@@ -183,19 +212,17 @@ unsafe impl VTabCursor for Cursor {
             Some(&"time") => context.set_result(show_time(open.time())),
             Some(&"node") => context.set_result(&*open.series.node),
             Some(&"instance") => context.set_result(&*open.series.instance),
-            Some(&"sequence") => set_whole(context, open.sequence()),
+            Some(&"sequence") => open.set_whole(context, "sequence", open.sequence()),
             Some(&"state") => context.set_result(open.batch.header().state),
-            Some(&"time_ns") => context.set_result(open.time() as i64),
+            Some(&"time_ns") => open.set_whole(context, "time_ns", open.time()),
             Some(&"run") => context.set_result(open.series.run.to_string()),
             Some(&"epoch") => context.set_result(open.series.epoch.to_string()),
-            Some(_) => set_whole(context, open.offset()),
+            Some(_) => open.set_whole(context, "offset", open.offset()),
             None => {
                 let Some(column) = self.samples.table.columns.get(at - KEYS.len()) else { return Ok(()) };
                 // Reads only this value: building the whole sample would allocate for each row.
-                match open.batch.value(column.metric(), open.row) {
-                    Some(value) => set(context, &column.cell_of(&value)),
-                    None => Ok(()),
-                }
+                let Some(value) = open.batch.value(column.metric(), open.row) else { return Ok(()) };
+                open.set(context, &column.name, &column.cell_of(&value))
             }
         }
     }
@@ -203,29 +230,5 @@ unsafe impl VTabCursor for Cursor {
     /// The table has no rowid: SQLite asks for its key.
     fn rowid(&self) -> rusqlite::Result<i64> {
         Err(Error::ModuleError("samples have no rowid".into()))
-    }
-}
-
-fn set(context: &mut Context, cell: &Cell<'_>) -> rusqlite::Result<()> {
-    match cell {
-        Cell::Int(value) => context.set_result(value),
-        Cell::Uint(value) => set_whole(context, *value),
-        // Uses its shortest text, so that 0.1 stays 0.1.
-        Cell::Real32(value) => {
-            let shortest = value.to_string().parse().unwrap_or_else(|_| f64::from(*value));
-            context.set_result(shortest)
-        }
-        Cell::Real64(value) => context.set_result(value),
-        Cell::Boolean(value) => context.set_result(value),
-        Cell::Text(value) => context.set_result(&**value),
-        Cell::Nothing => context.set_result(rusqlite::types::Null),
-    }
-}
-
-/// SQLite's integers have 63 bits: larger ones become text to keep their digits.
-fn set_whole(context: &mut Context, number: u64) -> rusqlite::Result<()> {
-    match i64::try_from(number) {
-        Ok(number) => context.set_result(number),
-        Err(_) => context.set_result(number.to_string()),
     }
 }

@@ -1,6 +1,6 @@
 //! Keeps statements of authors who are not trusted within SELECT, and within bounds of SQLite itself.
 
-use super::{SqlError, stop::Stop};
+use super::{SqlError, functions, stop::Stop};
 use rusqlite::{
     Connection,
     config::DbConfig,
@@ -8,13 +8,15 @@ use rusqlite::{
     limits::Limit,
 };
 
-/// Instructions of SQLite's machine between two looks at the limits: some tens of microseconds.
-const PACE: i32 = 1_000;
+/// Instructions of SQLite's machine between two looks at the limits: some microseconds. Each may make a value of 2 MiB.
+const PACE: i32 = 200;
+
+/// Bytes of a text, a row, or the result of `group_concat`.
+pub const LONGEST: i32 = 2 * 1024 * 1024;
 
 /// Bounds of SQLite, each with its reason.
 const LIMITS: [(Limit, i32); 10] = [
-    // A text, a row, or the result of `group_concat`.
-    (Limit::SQLITE_LIMIT_LENGTH, 2 * 1024 * 1024),
+    (Limit::SQLITE_LIMIT_LENGTH, LONGEST),
     (Limit::SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
     (Limit::SQLITE_LIMIT_COLUMN, 2_000),
     (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
@@ -36,6 +38,7 @@ const FORBIDDEN: [&str; 2] = ["load_extension", "fts3_tokenizer"];
 
 /// Guards a connection whose tables are complete.
 pub fn set(connection: &mut Connection, stop: Stop) -> Result<(), SqlError> {
+    functions::replace_quadratic(connection)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

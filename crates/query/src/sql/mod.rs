@@ -11,6 +11,7 @@ mod answer;
 mod audit_log;
 mod copied;
 mod cursor;
+mod functions;
 mod guard;
 mod guarded;
 mod plan;

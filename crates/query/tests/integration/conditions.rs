@@ -1,25 +1,20 @@
-//! A condition of a query never loses a row: a query with it has the rows of the query without, filtered here.
+//! A condition of a query never loses a row: a query with it has the rows of the query without, filtered here. The same holds for a range of times of an
+//! export.
 //!
 //! `OASIS_QUERY_ARCHIVES=1000 OASIS_QUERY_SEED=7` takes more archives, and others.
 
+use crate::plant::{EPOCH, Plant, number};
 use fastrand::Rng;
 use oasis_channel::ProbeKind;
+use oasis_history::{SampleOrMissing, Samples};
 use oasis_import::Import;
 use oasis_query::{Rows, Sql, SqlValue};
-use oasis_store::{ArchiveConfig, Series, open};
-use oasis_wire::{
-    batch::{Encoder, Fields},
-    quantity::Epoch,
-    schema::ProbeType,
-    value::RowWriter,
-};
-use std::{env, path::Path, sync::Arc};
+use oasis_store::{ArchiveConfig, History, Series, open};
+use oasis_wire::quantity::Epoch;
 use uuid::Uuid;
 
 /// Queries of each archive.
 const QUERIES: usize = 100;
-/// When the clocks of these nodes begin: small, so that equal times are frequent.
-const EPOCH: u64 = 1_000;
 
 /// A row as the queries return it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,59 +49,6 @@ impl Rows for QueryRows {
         });
         Ok(())
     }
-}
-
-fn probe_type() -> Arc<ProbeType> {
-    let json = r#"{"name": "Probe", "uuid": "2f1c7c1e-6f0b-4f4e-9a51-6f1c0e6a2d12", "version": "1.0",
-        "metrics": [{"name": "value", "type": "uint32"}]}"#;
-    serde_json::from_str::<ProbeType>(json).unwrap().into()
-}
-
-fn batch(probe_type: &ProbeType, first_sequence: u64, times: &[u64]) -> Vec<u8> {
-    let mut encoder = Encoder::new(probe_type).unwrap();
-    for (at, time) in times.iter().enumerate() {
-        let mut row = Vec::new();
-        RowWriter::new(&mut row).u32(first_sequence as u32 + at as u32);
-        encoder.push(*time, &row).unwrap();
-    }
-    let mut batch = Vec::new();
-    encoder.finish(Fields { topic: 1, first_sequence, ..Fields::default() }, &mut batch);
-    batch
-}
-
-/// Adds an import to the archive: runs of some instances, with clocks that stand still, jump back and jump ahead.
-fn import(folder: &Path, random: &mut Rng) {
-    let directory = folder.display().to_string();
-    let mut import =
-        Import::begin(open(ArchiveConfig { directory, ..ArchiveConfig::default() }).unwrap()).unwrap();
-    let probe_type = probe_type();
-    for _ in 0..random.usize(1..4) {
-        let series = Series {
-            node: ["plant", "boiler"][random.usize(..2)].into(),
-            instance: ["a", "b"][random.usize(..2)].into(),
-            kind: ProbeKind::Pushed,
-            run: Uuid::from_u128(random.u128(..)),
-            epoch: Epoch(1),
-            probe_type: probe_type.clone(),
-        };
-        let (mut time, mut sequence) = (EPOCH + random.u64(..200), 1);
-        for _ in 0..random.usize(1..8) {
-            let times: Vec<u64> = (0..random.usize(1..12))
-                .map(|_| {
-                    time = match random.u8(..8) {
-                        0 => time.saturating_sub(random.u64(..150)),
-                        1 => time + random.u64(..150),
-                        2 => time,
-                        _ => time + random.u64(1..5),
-                    };
-                    time
-                })
-                .collect();
-            import.add(&series, &batch(&probe_type, sequence, &times)).unwrap();
-            sequence += times.len() as u64 + random.u64(..3);
-        }
-    }
-    import.finish().unwrap();
 }
 
 /// A condition, as SQL and as a predicate.
@@ -172,10 +114,6 @@ fn rows(sql: &Sql, condition: &str) -> Vec<Row> {
     found.0
 }
 
-fn number(variable: &str, default: u64) -> u64 {
-    env::var(variable).map_or(default, |text| text.parse().unwrap())
-}
-
 #[test]
 fn a_query_with_a_condition_has_the_rows_of_the_query_without_that_match() {
     let first = number("OASIS_QUERY_SEED", 0);
@@ -183,7 +121,7 @@ fn a_query_with_a_condition_has_the_rows_of_the_query_without_that_match() {
         let mut random = Rng::with_seed(seed);
         let folder = tempfile::tempdir().unwrap();
         for _ in 0..random.usize(1..4) {
-            import(folder.path(), &mut random);
+            Plant::default().import(folder.path(), &mut random);
         }
         let sql = Sql::open(folder.path()).unwrap();
         let all = rows(&sql, "1");
@@ -196,8 +134,63 @@ fn a_query_with_a_condition_has_the_rows_of_the_query_without_that_match() {
     }
 }
 
+/// The run, sequence number and time of each sample of an instance that a reader of these times yields.
+fn samples(
+    history: &History,
+    names: (&str, &str),
+    from: u64,
+    until: Option<u64>,
+    bytes: usize,
+) -> Vec<(String, i64, i64)> {
+    let mut reader = Samples::new(history, names, from, until, bytes);
+    let mut found = Vec::new();
+    while let Some(item) = reader.next().unwrap() {
+        if let SampleOrMissing::Sample(series, _, sample) = item {
+            found.push((series.run.to_string(), sample.sequence as i64, sample.time as i64));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_range_of_times_has_the_samples_of_these_times() {
+    let first = number("OASIS_QUERY_SEED", 0);
+    for seed in first..first + number("OASIS_QUERY_ARCHIVES", 40) {
+        let mut random = Rng::with_seed(seed);
+        let folder = tempfile::tempdir().unwrap();
+        for _ in 0..random.usize(1..4) {
+            Plant::default().import(folder.path(), &mut random);
+        }
+        let all = rows(&Sql::open(folder.path()).unwrap(), "1");
+        let history = History::open(folder.path()).unwrap();
+        for _ in 0..QUERIES / 2 {
+            let node = ["plant", "boiler"][random.usize(..2)];
+            let instance = ["a", "b"][random.usize(..2)];
+            let from = if random.bool() { EPOCH + random.u64(..400) } else { 0 };
+            let until = random.bool().then(|| from + random.u64(..200));
+            let is_wanted = |row: &&Row| {
+                let time = row.time as u64;
+                row.node == node
+                    && row.instance == instance
+                    && time >= from
+                    && until.is_none_or(|until| time < until)
+            };
+            let mut expected: Vec<_> =
+                all.iter().filter(is_wanted).map(|row| (row.run.clone(), row.sequence, row.time)).collect();
+            expected.sort();
+            let found = samples(&history, (node, instance), from, until, 1 + random.usize(..2_000));
+            assert_eq!(
+                found, expected,
+                "OASIS_QUERY_SEED={seed}: {node}/{instance} from {from} to {until:?}"
+            );
+        }
+    }
+}
+
 /// Fifty samples, one after the other, from a clock.
 fn archive(times: &[u64]) -> tempfile::TempDir {
+    let plant = Plant::default();
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().display().to_string();
     let mut import =
@@ -208,10 +201,10 @@ fn archive(times: &[u64]) -> tempfile::TempDir {
         kind: ProbeKind::Pushed,
         run: Uuid::from_u128(1),
         epoch: Epoch(1),
-        probe_type: probe_type(),
+        probe_type: plant.probe_type.clone(),
     };
     for (at, times) in times.chunks(10).enumerate() {
-        import.add(&series, &batch(&series.probe_type, 1 + at as u64 * 10, times)).unwrap();
+        import.add(&series, &plant.batch(1 + at as u64 * 10, times)).unwrap();
     }
     import.finish().unwrap();
     folder
@@ -248,4 +241,19 @@ fn the_time_one_nanosecond_after_1970_is_found() {
     let folder = archive(&[1]);
     let sql = Sql::open(folder.path()).unwrap();
     assert_eq!(rows(&sql, "time_ns = 1").len(), 1);
+}
+
+/// A refused query.
+fn refused(sql: &Sql, query: &str) -> String {
+    sql.query(query, &mut QueryRows::default()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_number_that_sql_cannot_have_is_an_error_and_not_another_number() {
+    let beyond = 1_u64 << 63;
+    let folder = archive(&[5, beyond]);
+    let sql = Sql::open(folder.path()).unwrap();
+    assert_eq!(rows(&sql, "time_ns < 10").len(), 1);
+    let said = refused(&sql, "SELECT max(time_ns) - min(time_ns) FROM probe");
+    assert!(said.contains("time_ns of plant/a, sequence 2, is 9223372036854775808, beyond"), "{said}");
 }

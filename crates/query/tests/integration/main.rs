@@ -3,3 +3,5 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test says what it expects by unwrapping")]
 
 mod conditions;
+mod duckdb;
+mod plant;

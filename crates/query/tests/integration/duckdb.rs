@@ -1,0 +1,168 @@
+//! DuckDB over the Parquet export gives the same answers as SQL over the archive.
+//!
+//! `OASIS_QUERY_SEED=7` asks other questions of another archive.
+
+use crate::plant::{EPOCH, Plant, number};
+use fastrand::Rng;
+use oasis_format::Source;
+use oasis_history::{SampleOrMissing, Samples};
+use oasis_query::{Rows, Sql, SqlValue};
+use oasis_store::{History, Series};
+use serde_json::{Value, json};
+use std::{
+    env,
+    fs::File,
+    io::Write,
+    path::Path,
+    process::{Command, Stdio},
+    sync::Arc,
+};
+
+/// Queries of one run.
+const QUERIES: usize = 300;
+
+/// Rows as JSON.
+#[derive(Default)]
+struct JsonRows(Vec<Value>);
+
+impl Rows for JsonRows {
+    fn begin(&mut self, _: &[String]) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, values: &[SqlValue<'_>]) -> std::io::Result<()> {
+        let cell = |value: &SqlValue<'_>| match value {
+            SqlValue::Null => Value::Null,
+            SqlValue::Integer(number) => json!(number),
+            SqlValue::Real(number) => json!(number),
+            SqlValue::Text(text) | SqlValue::Blob(text) => json!(String::from_utf8_lossy(text)),
+        };
+        self.0.push(values.iter().map(cell).collect());
+        Ok(())
+    }
+}
+
+/// Writes all samples of the archive to a Parquet file.
+fn export(history: &History, path: &Path) {
+    let format = oasis_format::find("parquet").unwrap().samples.as_ref().unwrap();
+    let mut file = File::create(path).unwrap();
+    let mut writer = (format.open)(&mut file).unwrap();
+    for (node, instance) in history.instances().unwrap() {
+        let mut samples = Samples::new(history, (&node, &instance), 0, None, 1 << 20);
+        while let Some(item) = samples.next().unwrap() {
+            let SampleOrMissing::Sample(series, state, sample) = item else { continue };
+            let Series { node, instance, kind, run, epoch, probe_type } = Series::clone(&series);
+            let source = Arc::new(Source { node, instance, kind, run, epoch, probe_type });
+            writer.sample(&source, state, &sample).unwrap();
+        }
+    }
+    writer.finish().unwrap();
+}
+
+fn condition(random: &mut Rng, depth: usize) -> String {
+    if depth > 0 && random.u8(..3) > 0 {
+        let word = ["AND", "OR"][random.usize(..2)];
+        let not = if random.u8(..5) == 0 { "NOT " } else { "" };
+        return format!("{not}({} {word} {})", condition(random, depth - 1), condition(random, depth - 1));
+    }
+    let operator = ["=", "<", "<=", ">", ">=", "<>"][random.usize(..6)];
+    match random.u8(..9) {
+        0 => format!("node {operator} 'plant'"),
+        1 => format!("instance IN ('a', 'none')"),
+        2 => format!("value {operator} {}", random.u32(..60)),
+        3 => format!("level {operator} {}", random.i32(-40..40)),
+        4 => format!("count {operator} {}", random.i32(-40..40)),
+        5 => format!("text LIKE '%{}%'", ['a', 'ä', '%', 'z'][random.usize(..4)]),
+        6 => format!("level IS {}NULL", ["", "NOT "][random.usize(..2)]),
+        7 => {
+            let from = EPOCH + random.u64(..300);
+            format!("time_ns BETWEEN {from} AND {}", from + random.u64(..100))
+        }
+        _ => format!("time_ns {operator} {}", EPOCH - 20 + random.u64(..420)),
+    }
+}
+
+fn query(random: &mut Rng) -> String {
+    let condition = condition(random, 3);
+    let grouped = ["node", "node, instance", "instance, epoch", "text", "value % 7"][random.usize(..5)];
+    match random.u8(..5) {
+        0 => format!(
+            "SELECT node, instance, run, sequence, time_ns, value, level, count, text FROM probe WHERE {condition}"
+        ),
+        1 => format!(
+            "SELECT count(*), count(level), min(time_ns), max(time_ns) - min(time_ns), sum(count), avg(level), max(text) FROM probe WHERE {condition}"
+        ),
+        2 => format!(
+            "SELECT {grouped}, count(*), min(level), max(value), sum(value) FROM probe WHERE {condition} GROUP BY {grouped} HAVING count(*) > {}",
+            random.u8(..4)
+        ),
+        3 => format!("SELECT DISTINCT {grouped} FROM probe WHERE {condition}"),
+        _ => format!(
+            "SELECT a.sequence, b.sequence, a.level FROM probe a JOIN probe b ON a.time_ns = b.time_ns AND a.run = b.run AND a.node = b.node AND a.instance = b.instance WHERE a.value < 9 AND ({})",
+            condition_of("a", &condition)
+        ),
+    }
+}
+
+/// The same of one side of a join.
+fn condition_of(table: &str, condition: &str) -> String {
+    ["node", "instance", "value", "level", "count", "text", "time_ns"]
+        .iter()
+        .fold(condition.to_owned(), |text, column| {
+            text.replace(&format!("{column} "), &format!("{table}.{column} "))
+        })
+}
+
+/// Asks DuckDB.
+fn answers(parquet: &Path, queries: &[String]) -> Vec<Vec<Value>> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let python = env::var("OASIS_TEST_PYTHON").unwrap_or_else(|_| format!("{root}/target/venv/bin/python"));
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/integration/ask_duckdb.py");
+    let mut child = Command::new(&python)
+        .arg(script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{python}: {error}; make table-readers installs what is needed"));
+    let asked = json!({"parquet": parquet, "queries": queries}).to_string();
+    child.stdin.take().unwrap().write_all(asked.as_bytes()).unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success());
+    serde_json::from_slice(&done.stdout).unwrap()
+}
+
+/// Sorts the rows, and rounds reals: sums have another order.
+fn in_order(rows: Vec<Value>) -> Vec<String> {
+    let cell = |cell: &Value| match cell {
+        Value::Number(number) if number.is_f64() => format!("{:.9e}", number.as_f64().unwrap_or_default()),
+        Value::Number(number) => format!("{:.9e}", number.as_f64().unwrap_or_default()),
+        other => other.to_string(),
+    };
+    let mut rows: Vec<String> = rows
+        .iter()
+        .map(|row| row.as_array().unwrap().iter().map(cell).collect::<Vec<_>>().join(" "))
+        .collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn queries_have_the_answers_of_duckdb() {
+    let seed = number("OASIS_QUERY_SEED", 0);
+    let mut random = Rng::with_seed(seed);
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("archive");
+    let plant = Plant::with_all_metrics();
+    for _ in 0..6 {
+        plant.import(&archive, &mut random);
+    }
+    let parquet = folder.path().join("samples.parquet");
+    export(&History::open(&archive).unwrap(), &parquet);
+    let queries: Vec<String> = (0..QUERIES).map(|_| query(&mut random)).collect();
+    let sql = Sql::open(&archive).unwrap();
+    for (query, expected) in queries.iter().zip(answers(&parquet, &queries)) {
+        let mut found = JsonRows::default();
+        sql.query(query, &mut found).unwrap_or_else(|error| panic!("{query}: {error}"));
+        assert_eq!(in_order(found.0), in_order(expected), "OASIS_QUERY_SEED={seed}: {query}");
+    }
+}

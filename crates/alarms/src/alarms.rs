@@ -44,7 +44,7 @@ pub struct Alarms {
     given: Mutex<Given>,
     copies: Copies,
     #[expect(dead_code, reason = "it is held, not read")]
-    lock: File,
+    lock: Option<File>,
 }
 
 impl Alarms {
@@ -53,7 +53,19 @@ impl Alarms {
     /// # Errors
     /// If it cannot be opened, another process has it, it is damaged, or a later version wrote it.
     pub fn open(directory: &Path, limits: Limits) -> Result<Self, AlarmsError> {
-        let Database { path, writer, reader, lock } = database::open(directory)?;
+        Self::of(database::open(directory)?, limits)
+    }
+
+    /// Makes alarms that are gone when they are dropped, for a DAC that keeps nothing on a disk.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn in_memory(limits: Limits) -> Result<Self, AlarmsError> {
+        Self::of(database::in_memory()?, limits)
+    }
+
+    fn of(database: Database, limits: Limits) -> Result<Self, AlarmsError> {
+        let Database { path, writer, reader, lock } = database;
         let memory = load(&writer).map_err(|error| database::failure(&path, error))?;
         let revision = watch::Sender::new(memory.revision);
         let (writer, reader, mut memory) = (Mutex::new(writer), Mutex::new(reader), RwLock::new(memory));
@@ -116,6 +128,7 @@ impl Alarms {
         let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
         memory.destinations = destinations.to_vec();
         memory.figures.retain(|name, _| !gone.contains(name));
+        memory.under_way.retain(|name, _| !gone.contains(name));
         for name in destinations {
             memory.figures.entry(name.clone()).or_default();
         }
@@ -287,8 +300,9 @@ impl Alarms {
         self.memory().changes(since, self.limits.changes.max(1))
     }
 
-    /// Messages to deliver now. Those of one destination come in order, and a message that waits for its retry holds up those after it. Each destination
-    /// gets an equal share of `most`.
+    /// Messages to deliver now. Those of one destination come by severity and then by age, and a message that waits for its retry holds up all others of its
+    /// destination. A state that waits for more than two seconds, or that its destination has not accepted, is left out if its alarm has a newer one. Each
+    /// destination gets an equal share of `most`.
     ///
     /// # Errors
     /// If the database fails.
@@ -310,7 +324,26 @@ impl Alarms {
         message::due(&self.writer(), destination, now.0, most).map_err(|error| self.failure(error))
     }
 
-    /// Writes down how an attempt to deliver a message ended. A message that is gone already is ignored.
+    /// Marks messages as being sent: until the next call for the same destination no newer state replaces them. Returns whether all of them still wait;
+    /// otherwise none is marked.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn begin_sending(&self, destination: &str, ids: &[i64]) -> Result<bool, AlarmsError> {
+        // Whoever has the writer replaces messages.
+        let writer = self.writer();
+        for id in ids {
+            if !message::has(&writer, *id).map_err(|error| self.failure(error))? {
+                return Ok(false);
+            }
+        }
+        let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
+        memory.under_way.insert(destination.into(), ids.to_vec());
+        Ok(true)
+    }
+
+    /// Writes down how an attempt to deliver a message ended. One that is delivered or given up settles the older ones about the same alarm too: they count as
+    /// coalesced. A message that is gone already is ignored.
     ///
     /// # Errors
     /// If the database fails: then the message is due again.
@@ -423,11 +456,14 @@ fn load(on: &Connection) -> rusqlite::Result<Memory> {
     }
     let now = journal::newest(on)?;
     memory.now = now.into();
-    for (key, written) in journal::raised_since(on, now.saturating_sub(3_600_000_000_000))? {
+    for (key, written, time) in journal::raised_since(on, now.saturating_sub(3_600_000_000_000))? {
         if let Some(alarm) = memory.alarms.get_mut(&key) {
-            alarm.note_raise(written);
+            alarm.note_raise(written, time);
         }
     }
+    let chattered =
+        memory.alarms.iter().filter_map(|(key, alarm)| Some((key.clone(), alarm.chatter.last()?)));
+    memory.chattering = chattered.collect();
     memory.revision = counter::get(on, "revision")?;
     // Who read before the restart may have missed an end.
     memory.forgotten = memory.revision;
@@ -470,7 +506,8 @@ mod tests {
         assert_eq!(before.alarms[0].revision, sequence - 1);
         assert!(alarms.commit(raised(sequence)).is_err());
         assert_eq!((alarms.list(&Filter::default()), *alarms.watch().borrow()), (before, sequence - 1));
-        assert_eq!(alarms.outbox_figures().destinations["mail"].waiting, sequence - 1);
+        let figures = alarms.outbox_figures().destinations["mail"].clone();
+        assert_eq!((figures.waiting, figures.coalesced), (1, sequence - 2));
 
         alarms.writer().pragma_update(None, "max_page_count", 100_000).unwrap();
         assert_eq!(alarms.commit(raised(sequence)).unwrap().events, 1);

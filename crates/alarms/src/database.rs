@@ -6,11 +6,15 @@ use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
 /// Its file in the directory.
 pub const NAME: &str = "alarms.sqlite3";
+
+/// Databases in memory that this process has made.
+static MADE: AtomicU64 = AtomicU64::new(0);
 
 /// An open database: a connection that writes and one that reads, so that a reader of the journal does not hold up a commit.
 #[derive(Debug)]
@@ -18,8 +22,8 @@ pub struct Database {
     pub path: PathBuf,
     pub writer: Connection,
     pub reader: Connection,
-    /// Held as long as the database is open.
-    pub lock: File,
+    /// Held as long as the database is open; none of one in memory.
+    pub lock: Option<File>,
 }
 
 /// Opens or makes the database in a directory.
@@ -54,7 +58,30 @@ pub fn open(directory: &Path) -> Result<Database, AlarmsError> {
     let connections = connect(&path).map_err(|error| failure(&path, error))?;
     let (mut writer, reader) = connections;
     bring_up_to_date(&path, &mut writer)?;
-    Ok(Database { path, writer, reader, lock })
+    Ok(Database { path, writer, reader, lock: Some(lock) })
+}
+
+/// Makes a database in memory, which ends with its connections.
+///
+/// # Errors
+/// If there is no memory.
+pub fn in_memory() -> Result<Database, AlarmsError> {
+    let path = PathBuf::from("alarms in memory");
+    // Both connections share it by its name, which no other database of the process has.
+    let uri = format!("file:/oasis-alarms-{}?vfs=memdb", MADE.fetch_add(1, Ordering::Relaxed));
+    let flags = OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = |more| {
+        let connection = Connection::open_with_flags(&uri, flags | more)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        Ok(connection)
+    };
+    let failed = |error| failure(&path, error);
+    let mut writer =
+        open(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE).map_err(failed)?;
+    writer.set_prepared_statement_cache_capacity(64);
+    bring_up_to_date(&path, &mut writer)?;
+    let reader = open(OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
+    Ok(Database { path, writer, reader, lock: None })
 }
 
 fn connect(path: &Path) -> rusqlite::Result<(Connection, Connection)> {

@@ -104,7 +104,8 @@ impl<'a> Draft<'a> {
         if self.change.revision != self.base.revision {
             counter::set(self.on, "revision", self.change.revision)?;
         }
-        for (name, figures) in &self.change.figures {
+        for (name, figures) in &mut self.change.figures {
+            figures.oldest = message::oldest(self.on, name)?;
             message::put_figures(self.on, name, figures)?;
         }
         self.change.committed.revision = self.change.revision;
@@ -239,7 +240,7 @@ impl<'a> Draft<'a> {
             return Ok(());
         };
         handed.give_to(&mut alarm);
-        alarm.raises.clear();
+        (alarm.raises, alarm.chatter) = Default::default();
         if !alarm.state.is_idle() {
             let AlarmView { value, limit, unit, since, sequence, comment, principal, .. } =
                 alarm.view.clone();
@@ -280,7 +281,7 @@ impl<'a> Draft<'a> {
     pub fn forget_destination(&mut self, name: &str) -> Result<()> {
         let mut count = 0;
         let mut newest = None;
-        while let Some((alarm, _)) = message::remove_oldest(self.on, name)? {
+        while let Some((alarm, _)) = message::remove_least(self.on, name)? {
             (count, newest) = (count + 1, Some(alarm.key));
         }
         if let Some(key) = newest {
@@ -297,7 +298,7 @@ impl<'a> Draft<'a> {
         match outcome {
             Outcome::Delivered => {
                 (figures.delivered, figures.last_error) = (figures.delivered + 1, None);
-                self.settled(&destination, id, bytes)
+                self.settled(&destination, &alarm.key, (id, bytes))
             }
             Outcome::Retry { at, why } => {
                 let why = self.cut(&why);
@@ -310,21 +311,49 @@ impl<'a> Draft<'a> {
                 let figures = self.figures(&destination);
                 (figures.given_up, figures.last_error) = (figures.given_up + 1, Some(why.clone()));
                 figures.failed += 1;
-                self.append_note(
-                    alarm.key,
-                    JournalKind::NotificationFailed,
-                    format!("{destination}: {why}"),
-                )?;
-                self.settled(&destination, id, bytes)
+                let cause = format!("{destination}: {why}");
+                self.append_note(alarm.key.clone(), JournalKind::NotificationFailed, cause)?;
+                self.settled(&destination, &alarm.key, (id, bytes))
             }
         }
     }
 
-    fn settled(&mut self, destination: &str, id: i64, bytes: u64) -> Result<()> {
+    /// A message waits no longer, and with it older states of its alarm.
+    fn settled(&mut self, destination: &str, of: &AlarmKey, (id, bytes): (i64, u64)) -> Result<()> {
+        self.remove_message(destination, id, bytes)?;
+        for older in message::waiting(self.on, destination, of)?.into_iter().filter(|older| older.id < id) {
+            self.remove_message(destination, older.id, older.bytes)?;
+            self.figures(destination).coalesced += 1;
+        }
+        Ok(())
+    }
+
+    fn remove_message(&mut self, destination: &str, id: i64, bytes: u64) -> Result<()> {
         let figures = self.figures(destination);
         (figures.waiting, figures.bytes) =
             (figures.waiting.saturating_sub(1), figures.bytes.saturating_sub(bytes));
         message::remove(self.on, id)
+    }
+
+    /// Removes the messages about an alarm that a new one replaces: a raise replaces all that are not being sent, and a clear replaces a clear. A raise
+    /// before a clear stays, for a destination that does not lag.
+    fn replace(&mut self, destination: &str, of: &AlarmKey, kind: MessageKind) -> Result<message::Replaced> {
+        let base = self.base;
+        let under_way = base.under_way.get(destination).map_or(&[][..], Vec::as_slice);
+        let mut replaced = message::Replaced::default();
+        let waiting = message::waiting(self.on, destination, of)?;
+        for older in waiting.into_iter().filter(|older| !under_way.contains(&older.id)) {
+            let since =
+                replaced.waiting_since.map_or(older.waiting_since, |since| since.min(older.waiting_since));
+            replaced.waiting_since = Some(since);
+            replaced.due = replaced.due.max(older.due);
+            if kind == MessageKind::Raised || older.kind == MessageKind::Cleared {
+                self.remove_message(destination, older.id, older.bytes)?;
+                replaced.count += older.coalesced + 1;
+                self.figures(destination).coalesced += 1;
+            }
+        }
+        Ok(replaced)
     }
 
     /// The counts of a destination, to be changed.
@@ -377,7 +406,7 @@ impl<'a> Draft<'a> {
                     (view.comment, view.principal) = (None, None);
                 }
                 alarm.raised_dac = Some(event.dac_time);
-                alarm.note_raise(self.now);
+                alarm.note_raise(self.now, event.time);
             }
             EventKind::Cleared => view.cleared = Some(event.time),
             _ => {}
@@ -414,10 +443,21 @@ impl<'a> Draft<'a> {
                 EventKey(Uuid::nil()).message(&format!("{}/{change}", kind.name()))
             }
         };
+        let (of, severity, written) = (&alarm.view.key, alarm.view.severity, self.now);
         let alarm = serde_json::to_string(&alarm.shown(self.now))
             .map_err(|error| tables::invalid(error.to_string()))?;
         for destination in destinations {
-            let new = message::NewMessage { key, destination, kind, alarm: &alarm, written: self.now };
+            let replaced = self.replace(destination, of, kind)?;
+            let new = message::NewMessage {
+                key,
+                destination,
+                kind,
+                of,
+                severity,
+                alarm: &alarm,
+                written,
+                replaced,
+            };
             let bytes = message::append(self.on, &new)?;
             self.change.committed.messages += 1;
             let figures = self.figures(destination);
@@ -427,12 +467,12 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Drops the oldest messages for a destination until the others have room.
+    /// Drops the least severe messages for a destination, the oldest first, until the others have room.
     fn bound_messages(&mut self, destination: &str) -> Result<()> {
         let (most, most_bytes) = (self.limits.waiting_messages, self.limits.waiting_bytes);
         let (mut dropped, mut newest) = (0_u64, None);
         while self.figures(destination).waiting > most || self.figures(destination).bytes > most_bytes {
-            let Some((alarm, bytes)) = message::remove_oldest(self.on, destination)? else { break };
+            let Some((alarm, bytes)) = message::remove_least(self.on, destination)? else { break };
             let figures = self.figures(destination);
             (figures.waiting, figures.bytes) = (figures.waiting - 1, figures.bytes.saturating_sub(bytes));
             figures.dropped += 1;

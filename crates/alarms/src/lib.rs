@@ -26,6 +26,7 @@
 mod action;
 mod alarm;
 mod alarms;
+mod chatter;
 mod checkpoint;
 mod copies;
 mod database;
@@ -53,6 +54,7 @@ mod unknown_destinations;
 pub use action::{Action, ActionError, ActionVerb, Conflict};
 pub use alarm::{AlarmKey, AlarmList, AlarmView, Changes, Filter, MOST_RAISES};
 pub use alarms::Alarms;
+pub use chatter::Chatter;
 pub use checkpoint::{Checkpoint, CheckpointKey, Committed, Position, Round};
 pub use copies::{CopiedDac, Copies, CopyFigures, Found};
 pub use database::NAME as DATABASE;

@@ -41,3 +41,18 @@ impl Default for Limits {
         }
     }
 }
+
+impl Limits {
+    /// Bounds of alarms [in memory](crate::Alarms::in_memory): some 100 MiB.
+    pub fn in_memory() -> Self {
+        Self {
+            alarms: 20_000,
+            journal_entries: 100_000,
+            journal_bytes: 24 << 20,
+            checkpoints_bytes: 64 << 20,
+            waiting_messages: 1_000,
+            waiting_bytes: 2 << 20,
+            ..Self::default()
+        }
+    }
+}

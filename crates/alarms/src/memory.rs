@@ -2,6 +2,7 @@
 
 use crate::{
     AlarmKey, AlarmList, AlarmView, Changes, DestinationFigures, Filter, Home, MOST_RAISES, RuleFacts,
+    chatter::Chattering,
     machine::{Shelve, State},
     tables::journal::Size,
 };
@@ -32,11 +33,19 @@ pub struct Alarm {
     pub raised_dac: Option<u64>,
     /// When its last raises were written, oldest first, at most [`MOST_RAISES`].
     pub raises: VecDeque<u64>,
+    /// Whether it chatters.
+    pub chatter: Chattering,
 }
 
 impl Alarm {
     pub fn new(key: AlarmKey) -> Self {
-        Self { state: State::new(), view: AlarmView::new(key), raised_dac: None, raises: VecDeque::new() }
+        Self {
+            state: State::new(),
+            view: AlarmView::new(key),
+            raised_dac: None,
+            raises: VecDeque::new(),
+            chatter: Chattering::default(),
+        }
     }
 
     /// Copies the state to what is shown.
@@ -50,12 +59,13 @@ impl Alarm {
         (view.suppressed, view.out_of_service) = (suppressed, out_of_service);
     }
 
-    /// Notes a raise.
-    pub fn note_raise(&mut self, written: u64) {
+    /// Notes a raise: when it was written, and the time of its sample.
+    pub fn note_raise(&mut self, written: u64, time: u64) {
         if self.raises.len() == MOST_RAISES {
             self.raises.pop_front();
         }
         self.raises.push_back(written);
+        self.chatter.note_raise(written, time);
     }
 
     /// As readers see it at a time.
@@ -75,6 +85,8 @@ pub struct Memory {
     pub by_revision: BTreeMap<u64, Arc<AlarmKey>>,
     /// Alarms with a timed shelve.
     pub timed: BTreeSet<Arc<AlarmKey>>,
+    /// Alarms that have chattered, with the time of the last raise that made them do so.
+    pub chattering: BTreeMap<Arc<AlarmKey>, u64>,
     /// Alarms of late events, of which the destinations have yet to learn.
     pub untold: BTreeSet<Arc<AlarmKey>>,
     /// When the last late events were written down, on the DAC's clock.
@@ -89,6 +101,8 @@ pub struct Memory {
     /// Where messages go.
     pub destinations: Vec<String>,
     pub figures: BTreeMap<String, DestinationFigures>,
+    /// Messages that are being sent, by destination: no newer state replaces them.
+    pub under_way: BTreeMap<String, Vec<i64>>,
     pub journal: Size,
     pub journal_removed: u64,
     pub checkpoints_bytes: u64,
@@ -139,6 +153,10 @@ impl Memory {
         } else {
             self.untold.remove(&key);
         }
+        match alarm.chatter.last() {
+            Some(at) => self.chattering.insert(key.clone(), at),
+            None => self.chattering.remove(&key),
+        };
         self.alarms.insert(key, alarm);
     }
 
@@ -157,6 +175,7 @@ impl Memory {
         self.by_revision.remove(&former.view.revision);
         self.timed.remove(&key);
         self.untold.remove(&key);
+        self.chattering.remove(&key);
         if self.removed.len() == MOST_REMOVED
             && let Some((revision, _)) = self.removed.pop_front()
         {

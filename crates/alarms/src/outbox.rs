@@ -1,6 +1,7 @@
 //! Messages about alarms that wait for their delivery.
 //!
-//! A message is written in the transaction that changes the alarm, so none is lost and none speaks of a change that did not happen.
+//! A message is written in the transaction that changes the alarm, so none is lost and none speaks of a change that did not happen. A newer state of an
+//! alarm replaces an older one that waits, so a destination that lags receives the newest states, the most severe first.
 
 use crate::AlarmView;
 use oasis_wire::quantity::Nanos;
@@ -43,6 +44,8 @@ pub struct Message {
     pub alarm: AlarmView,
     /// When it was written, nanoseconds on the DAC's clock.
     pub written: u64,
+    /// Earlier states of the alarm that it replaces: the destination receives none of them.
+    pub coalesced: u64,
     /// Earlier attempts to deliver it.
     pub attempts: u32,
     /// Why the last attempt failed.
@@ -84,6 +87,10 @@ pub struct DestinationFigures {
     pub bytes: u64,
     /// Messages that were delivered.
     pub delivered: u64,
+    /// Since when the oldest of them waits, nanoseconds on the DAC's clock; none if none waits.
+    pub oldest: Option<u64>,
+    /// Messages that a newer state of the same alarm replaced before they were delivered.
+    pub coalesced: u64,
     /// Attempts that failed.
     pub failed: u64,
     /// Messages that were given up.

@@ -31,6 +31,10 @@ pub struct DestinationView {
     state: &'static str,
     /// Notifications that wait.
     waiting: u64,
+    /// Age of the oldest of them in whole seconds; `null` if none waits.
+    oldest_seconds: Option<u64>,
+    /// Notifications that a newer state of the same alarm replaced before they were sent.
+    coalesced: u64,
     /// Notifications that it has accepted.
     delivered: u64,
     /// Notifications that were given up, or dropped because too many waited.
@@ -54,8 +58,19 @@ pub struct TestAnswer {
 
 impl From<DestinationState> for DestinationView {
     fn from(state: DestinationState) -> Self {
-        let DestinationState { name, kind, state, waiting, delivered, failed, last_error } = state;
-        Self { name, kind, state: state.name(), waiting, delivered, failed, last_error }
+        let DestinationState {
+            name,
+            kind,
+            state,
+            waiting,
+            oldest_seconds,
+            coalesced,
+            delivered,
+            failed,
+            last_error,
+        } = state;
+        let state = state.name();
+        Self { name, kind, state, waiting, oldest_seconds, coalesced, delivered, failed, last_error }
     }
 }
 

@@ -1,23 +1,27 @@
-//! The courier of a destination: a thread that takes its messages from the outbox, sends them in their order, and writes down what became of them.
+//! The courier of a destination: a thread that takes its messages from the outbox, sends the most severe first, and writes down what became of them.
 //!
 //! A message is settled after it was sent, so a crash in between repeats it, with the same key. If the place takes nothing, all messages wait. If it
-//! refuses one message for now, that message and later ones about the same alarm are put aside, and others are sent.
+//! refuses one message for now, messages about the same alarm are put aside, and others are sent. If an alarm changes while its message waits, the place
+//! receives the newest state.
 
 mod aside;
 mod progress;
+mod rate_limit;
+#[cfg(test)]
+mod tests;
 
 pub use progress::{Condition, Progress};
 
 use crate::{
     Notification, backoff,
+    clock::Clock,
     config::Configured,
     destination::{AtOnce, Scope, SendError},
 };
 use aside::Aside;
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock};
 use oasis_alarms::{Alarms, AlarmsError, Message, Outcome};
-use oasis_dac::now;
 use oasis_wire::quantity::Nanos;
+use rate_limit::RateLimit;
 use std::{
     num::NonZeroU32,
     sync::Arc,
@@ -39,7 +43,8 @@ pub struct Courier<'a> {
     progress: &'a Progress,
     alarms: &'a Arc<Alarms>,
     dac: &'a str,
-    limiter: DefaultDirectRateLimiter,
+    clock: &'a dyn Clock,
+    limit: RateLimit,
     /// Whether the limit of messages a minute was reached, and messages still wait for that.
     is_limited: bool,
     /// Failures of the place in a row.
@@ -67,6 +72,7 @@ impl<'a> Courier<'a> {
         progress: &'a Progress,
         alarms: &'a Arc<Alarms>,
         dac: &'a str,
+        clock: &'a dyn Clock,
     ) -> Self {
         let a_minute = NonZeroU32::new(configured.limits.per_minute).unwrap_or(NonZeroU32::MIN);
         Self {
@@ -74,12 +80,13 @@ impl<'a> Courier<'a> {
             progress,
             alarms,
             dac,
-            limiter: RateLimiter::direct(Quota::per_minute(a_minute)),
+            clock,
+            limit: RateLimit::per_minute(a_minute),
             is_limited: false,
             failures: 0,
             aside: Aside::default(),
             unsettled: Vec::new(),
-            next_repeat: configured.destination.repeats_every().map(|_| Instant::now() + FIRST_REPEAT),
+            next_repeat: configured.destination.repeats_every().map(|_| clock.steady() + FIRST_REPEAT),
             held: None,
         }
     }
@@ -107,11 +114,11 @@ impl<'a> Courier<'a> {
         let (Some(interval), Some(next)) = (destination.repeats_every(), self.next_repeat) else {
             return Duration::MAX;
         };
-        let left = next.saturating_duration_since(Instant::now());
+        let left = next.saturating_duration_since(self.clock.steady());
         if !left.is_zero() {
             return left;
         }
-        let now = now().0;
+        let now = self.clock.wall().0;
         let standing = self.alarms.standing_for(&self.configured.name);
         let standing: Vec<_> =
             standing.into_iter().map(|alarm| Notification::standing(alarm, self.dac, now)).collect();
@@ -119,15 +126,16 @@ impl<'a> Courier<'a> {
             Ok(()) => self.progress.succeed(),
             Err(error) => self.progress.fail(&error.why),
         }
-        self.next_repeat = Some(Instant::now() + interval);
+        self.next_repeat = Some(self.clock.steady() + interval);
         interval
     }
 
     /// The DAC's clock. If that was set back, messages wait no longer than they have to.
     fn time(&self) -> Nanos {
+        let now = self.clock.wall();
         match self.held {
-            Some((until, at)) if Instant::now() >= until => now().max(at),
-            _ => now(),
+            Some((until, at)) if self.clock.steady() >= until => now.max(at),
+            _ => now,
         }
     }
 
@@ -139,40 +147,45 @@ impl<'a> Courier<'a> {
         let now = self.time();
         let due = self.alarms.due_for(&self.configured.name, now, READ + self.aside.len())?;
         let due = self.aside.select(due, now);
+        let steady = self.clock.steady();
         if due.is_empty() {
             self.is_limited = false;
-            let held = self.held.map(|(until, _)| until.saturating_duration_since(Instant::now()));
+            let held = self.held.map(|(until, _)| until.saturating_duration_since(steady));
             let held = held.filter(|left| !left.is_zero());
             return Ok(Next::Wait(self.aside.next(now).into_iter().chain(held).fold(LOOK, Duration::min)));
         }
-        if let Err(until) = self.limiter.check() {
+        let left = self.limit.wait(steady);
+        if !left.is_zero() {
             self.is_limited = true;
-            return Ok(Next::Wait(until.wait_time_from(self.limiter.clock().now())));
+            return Ok(Next::Wait(left));
         }
-        let most = match self.configured.destination.most_at_once() {
-            AtOnce::One => 1,
-            AtOnce::WhenLimited(most) => {
-                if self.is_limited {
-                    most
-                } else {
-                    1
-                }
-            }
-            AtOnce::Always(most) => most,
-        };
-        let batch: Vec<_> = due.into_iter().take(most).collect();
+        let batch: Vec<_> = due.into_iter().take(self.most_at_once()).collect();
+        let ids: Vec<_> = batch.iter().map(|message| message.id).collect();
+        if !self.alarms.begin_sending(&self.configured.name, &ids)? {
+            // A newer state has replaced one of them meanwhile.
+            return Ok(Next::Continue);
+        }
+        self.limit.take(steady);
         self.send(batch, now)
+    }
+
+    fn most_at_once(&self) -> usize {
+        match self.configured.destination.most_at_once() {
+            AtOnce::WhenLimited(most) if self.is_limited => most,
+            AtOnce::One | AtOnce::WhenLimited(_) => 1,
+            AtOnce::Always(most) => most,
+        }
     }
 
     fn send(&mut self, batch: Vec<Message>, now: Nanos) -> Result<Next, AlarmsError> {
         let notifications: Vec<_> =
-            batch.iter().map(|message| Notification::of(message.clone(), self.dac)).collect();
+            batch.iter().map(|message| Notification::of(message.clone(), self.dac, now.0)).collect();
         match self.configured.destination.send(&notifications) {
             Ok(()) => {
                 self.failures = 0;
                 self.progress.succeed();
                 for message in &batch {
-                    self.aside.forget(message.id);
+                    self.aside.forget(&message.alarm.key);
                     self.settle(message.id, Outcome::Delivered)?;
                 }
                 Ok(Next::Continue)
@@ -211,7 +224,7 @@ impl<'a> Courier<'a> {
         }
         if let Some(first) = young.first() {
             let at = Nanos(now.0.saturating_add(pause.as_nanos() as u64));
-            self.held = Some((Instant::now() + pause, at));
+            self.held = Some((self.clock.steady() + pause, at));
             self.settle(first.id, Outcome::Retry { at, why: error.why.clone() })?;
         }
         Ok(Next::Wait(pause))
@@ -224,6 +237,8 @@ impl<'a> Courier<'a> {
             return Ok(Next::Continue);
         }
         if self.aside.put(message, error, now) {
+            // Its place in the outbox stays; from now on a newer state goes before it.
+            self.settle(message.id, Outcome::Retry { at: now, why: error.why.clone() })?;
             return Ok(Next::Continue);
         }
         // So many are put aside that it is no longer about single messages.
@@ -238,7 +253,7 @@ impl<'a> Courier<'a> {
             error = error.why,
             "notification given up"
         );
-        self.aside.forget(message.id);
+        self.aside.forget(&message.alarm.key);
         self.settle(message.id, Outcome::GivenUp { why: error.why.clone() })
     }
 

@@ -1,10 +1,11 @@
 //! The handler: a courier for each destination, and what readers learn of them.
 
 use crate::{
+    clock::SystemClock,
     config::Configured,
     courier::{Condition, Courier, Progress},
     destination::SendError,
-    notification::Notification,
+    notification::{Notification, prose::rough},
 };
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock};
 use oasis_alarms::{Alarms, AlarmsError, DestinationFigures};
@@ -28,6 +29,9 @@ use uuid::Builder;
 
 /// Tests a minute, of all destinations together.
 const TESTS: NonZeroU32 = NonZeroU32::new(6).expect("not zero");
+
+/// Longest time that a notification waits without a warning.
+const MAX_LAG: Duration = Duration::from_secs(10);
 
 /// Rules with unknown destinations that are warned of.
 const MOST_UNKNOWN: usize = 16;
@@ -63,6 +67,10 @@ pub struct DestinationState {
     pub state: Condition,
     /// Notifications that wait.
     pub waiting: u64,
+    /// Age of the oldest of them, in seconds; none if none waits.
+    pub oldest_seconds: Option<u64>,
+    /// Notifications that a newer state of the same alarm replaced before they were sent.
+    pub coalesced: u64,
     /// Notifications that it has accepted.
     pub delivered: u64,
     /// Notifications that were given up or dropped.
@@ -122,13 +130,17 @@ impl NotifyHandler {
         let of = |entry: &Entry| {
             let Configured { name, kind, .. } = &entry.configured;
             let figures = figures.get(name).cloned().unwrap_or_default();
-            let DestinationFigures { waiting, delivered, given_up, dropped, last_error, .. } = figures;
+            let oldest = age_of_oldest(&figures);
+            let DestinationFigures { waiting, coalesced, delivered, given_up, dropped, last_error, .. } =
+                figures;
             let reach = entry.progress.now();
             DestinationState {
                 name: name.clone(),
                 kind,
                 state: reach.condition,
                 waiting,
+                oldest_seconds: oldest.map(|age| age.as_secs()),
+                coalesced,
                 delivered,
                 failed: given_up + dropped,
                 last_error: reach.detail.or(last_error),
@@ -164,7 +176,8 @@ impl NotifyHandler {
     /// Runs one courier until the end.
     fn deliver(&self, entry: &Entry, wake: &Receiver<()>, shared: &Shared) {
         let _guard = Guard(shared);
-        let mut courier = Courier::new(&entry.configured, &entry.progress, &self.alarms, &self.dac);
+        let clock = SystemClock;
+        let mut courier = Courier::new(&entry.configured, &entry.progress, &self.alarms, &self.dac, &clock);
         while !shared.is_ending() {
             let pause = courier.work(|| shared.is_ending());
             // A wake or the end of the pause: either way there may be work.
@@ -257,7 +270,7 @@ impl Handler for NotifyHandler {
                 "the rule {rule} notifies {name:?}, and there is no such destination: add [notify.{name:?}]"
             )
         });
-        self.destinations.iter().flat_map(of).chain(unknown).collect()
+        self.destinations.iter().flat_map(of).chain(self.lags()).chain(unknown).collect()
     }
 
     /// An attempt that is under way ends first.
@@ -267,6 +280,16 @@ impl Handler for NotifyHandler {
 }
 
 impl NotifyHandler {
+    /// Destinations for which notifications wait too long.
+    fn lags(&self) -> Vec<String> {
+        let figures = self.alarms.outbox_figures().destinations;
+        let of = |entry: &Entry| {
+            let Configured { name, limits, .. } = &entry.configured;
+            lag(name, limits.per_minute, figures.get(name)?)
+        };
+        self.destinations.iter().filter_map(of).collect()
+    }
+
     async fn wake_couriers(
         &self,
         wakes: &[SyncSender<()>],
@@ -287,6 +310,22 @@ impl NotifyHandler {
             }
         }
     }
+}
+
+/// A warning of a destination whose oldest notification waits too long.
+fn lag(name: &str, per_minute: u32, figures: &DestinationFigures) -> Option<String> {
+    let age = age_of_oldest(figures).filter(|age| *age >= MAX_LAG)?;
+    Some(format!(
+        "{name} lags: {} notifications wait, the oldest for {}; the most severe are sent first, and of each alarm the newest state \
+         (at most {per_minute} a minute: notify.{name}.per_minute)",
+        figures.waiting,
+        rough(age)
+    ))
+}
+
+/// Age of the oldest notification that waits.
+fn age_of_oldest(figures: &DestinationFigures) -> Option<Duration> {
+    Some(Duration::from_nanos(now().0.saturating_sub(figures.oldest?)))
 }
 
 /// Wakes a courier, unless it is about to look anyway.

@@ -1,7 +1,7 @@
 //! Notifies people when an alarm is raised or cleared.
 //!
 //! The alarms write messages into their outbox, in the transaction that changes them. [`NotifyHandler`] has a courier for each destination of
-//! [`NotifyConfig`], which takes its messages from there and sends them: to [Alertmanager](AlertmanagerConfig), as [webhooks](WebhookConfig), as
+//! [`NotifyConfig`], which takes its messages from there and sends the most severe first: to [Alertmanager](AlertmanagerConfig), as [webhooks](WebhookConfig), as
 //! [mail](MailConfig) or to a [program](ExecConfig). A message is settled after it was sent: it arrives at least once, each time with the same key.
 //!
 //! ```
@@ -18,6 +18,7 @@
 
 mod alertmanager;
 mod backoff;
+mod clock;
 mod config;
 mod courier;
 mod destination;

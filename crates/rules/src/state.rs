@@ -2,7 +2,7 @@
 
 use crate::{
     compile::Report,
-    program::{Body, Program, Rule, Severity},
+    program::{Body, Program, Raise, Rule, Severity},
 };
 use oasis_pdl::{ErrorCode, Span};
 use std::{
@@ -94,6 +94,9 @@ pub struct LoadedRule {
     pub inputs: Vec<String>,
     /// How urgent it is, if it is an alarm.
     pub severity: Option<Severity>,
+    /// Whether something keeps it from toggling while a value is near its limit: a condition that clears it, or a time for which a condition must hold. Also true
+    /// of rules that are no alarms.
+    pub is_damped: bool,
     /// The most memory that it takes for each instance, in bytes.
     pub memory_bytes: usize,
     /// The instances that it reads now.
@@ -117,10 +120,20 @@ impl LoadedRule {
                 .filter_map(|input| Some(program.inputs.get(input)?.pattern.clone()))
                 .collect(),
             severity,
+            is_damped: is_damped(&rule.body),
             memory_bytes: rule.memory_bytes(),
             instances,
         }
     }
+}
+
+fn is_damped(body: &Body) -> bool {
+    let Body::Alarm(alarm) = body else { return true };
+    alarm.clear.is_some()
+        || match &alarm.raise {
+            Raise::Condition(held) => held.duration > 0,
+            Raise::Silent(_) => true,
+        }
 }
 
 /// An error or a warning in a file, without its text.

@@ -22,7 +22,7 @@ pub fn put(on: &Connection, alarm: &Alarm) -> rusqlite::Result<()> {
          VALUES (:rule, :node, :instance, :revision, :state, :acknowledged, :severity, :known, :message, :value, :threshold, :unit, :since, :raised, :cleared,
                  :sequence, :cause, :shelved_until, :shelved_nanos, :shelved_once, :suppressed, :out_of_service, :comment, :principal, :told, :raised_dac)",
     )?;
-    let Alarm { state, view, raised_dac, raises: _ } = alarm;
+    let Alarm { state, view, raised_dac, raises: _, chatter: _ } = alarm;
     put.execute(named_params! {
         ":rule": view.key.rule, ":node": view.key.node, ":instance": view.key.instance,
         ":revision": signed(view.revision), ":state": state.standing.name(), ":acknowledged": state.acknowledged,
@@ -78,8 +78,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Alarm> {
         revision: unsigned(row, "revision")?,
         ..AlarmView::new(key)
     };
-    let mut alarm =
-        Alarm { state, view, raised_dac: maybe_unsigned(row, "raised_dac")?, raises: Default::default() };
+    let raised_dac = maybe_unsigned(row, "raised_dac")?;
+    let mut alarm = Alarm { state, raised_dac, ..Alarm::new(view.key.clone()) };
+    alarm.view = view;
     alarm.show();
     Ok(alarm)
 }

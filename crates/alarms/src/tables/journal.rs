@@ -127,13 +127,14 @@ pub fn raises(on: &Connection, now: u64) -> rusqlite::Result<Vec<Raises>> {
     found.collect()
 }
 
-/// When alarms were raised, from a time on.
-pub fn raised_since(on: &Connection, from: u64) -> rusqlite::Result<Vec<(AlarmKey, u64)>> {
+/// When raises of alarms were written, from a time on, with the times of their samples.
+pub fn raised_since(on: &Connection, from: u64) -> rusqlite::Result<Vec<(AlarmKey, u64, u64)>> {
     let mut statement = on.prepare(
-        "SELECT rule, node, instance, written FROM journal WHERE kind = 'raised' AND written >= ?",
+        "SELECT rule, node, instance, written, time FROM journal WHERE kind = 'raised' AND written >= ?",
     )?;
-    let found =
-        statement.query_map([signed(from)], |row| Ok((alarm::key(row)?, unsigned(row, "written")?)))?;
+    let found = statement.query_map([signed(from)], |row| {
+        Ok((alarm::key(row)?, unsigned(row, "written")?, unsigned(row, "time")?))
+    })?;
     found.collect()
 }
 

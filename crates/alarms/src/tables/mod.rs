@@ -13,7 +13,7 @@ use rusqlite::{
 };
 
 /// Each script migrates to the version of its number; the last one is current.
-pub const VERSIONS: [&str; 2] = [include_str!("1.sql"), include_str!("2.sql")];
+pub const VERSIONS: [&str; 3] = [include_str!("1.sql"), include_str!("2.sql"), include_str!("3.sql")];
 
 /// SQLite's integers are signed: larger numbers wrap, in both directions.
 pub fn signed(number: u64) -> i64 {

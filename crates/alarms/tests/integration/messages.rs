@@ -1,8 +1,8 @@
 //! Messages for destinations.
 
 use crate::support::*;
-use oasis_alarms::{ActionVerb, Limits, MessageKind, Outcome};
-use oasis_rules::EventKind;
+use oasis_alarms::{ActionVerb, Alarms, Limits, Message, MessageKind, Outcome, RuleEvent};
+use oasis_rules::{EventKind, program::Severity};
 use oasis_wire::quantity::Nanos;
 
 #[test]
@@ -24,11 +24,14 @@ fn a_message_waits_until_it_is_settled_also_after_a_restart() {
     drop(alarms);
 
     let alarms = open(&folder, Limits::default());
-    commit(&alarms, "Hot", "pump", EventKind::Cleared, 2);
-    // The first one holds up the second one, so that they arrive in order.
+    commit(&alarms, "Hot", "fan", EventKind::Raised, 2);
+    // The first one holds up the second one: its destination accepts nothing.
     assert_eq!(alarms.due(Nanos(59 * SECOND), 10).unwrap(), []);
     let due = alarms.due(Nanos(60 * SECOND), 10).unwrap();
-    assert_eq!(due.iter().map(|message| message.kind.name()).collect::<Vec<_>>(), ["raised", "cleared"]);
+    assert_eq!(
+        due.iter().map(|message| message.alarm.key.instance.as_str()).collect::<Vec<_>>(),
+        ["pump", "fan"]
+    );
     assert_eq!((due[0].key, due[0].attempts, due[0].last_error.as_ref()), (message.key, 1, Some(&why)));
     assert_ne!(due[0].key, due[1].key);
     // A clock that steps back does not hold messages up for longer than an hour.
@@ -57,13 +60,13 @@ fn a_message_that_is_given_up_is_journaled() {
 }
 
 #[test]
-fn the_oldest_messages_make_room_and_the_journal_says_so() {
+fn the_least_severe_of_the_oldest_messages_make_room_and_the_journal_says_so() {
     let (_folder, alarms) = alarms_with(Limits { waiting_messages: 2, ..Limits::default() });
-    for sequence in 1..=3 {
-        commit(&alarms, "Hot", "pump", EventKind::Raised, sequence);
+    for (sequence, severity) in [(1, Severity::Critical), (2, Severity::Low), (3, Severity::Low)] {
+        commit_severe(&alarms, &format!("pump {sequence}"), severity, sequence);
     }
     let due = alarms.due(Nanos(SECOND), 10).unwrap();
-    assert_eq!(due.iter().map(|message| message.alarm.sequence).collect::<Vec<_>>(), [Some(2), Some(3)]);
+    assert_eq!(due.iter().map(|message| message.alarm.sequence).collect::<Vec<_>>(), [Some(1), Some(3)]);
     let figures = alarms.outbox_figures().destinations.remove("mail").unwrap();
     assert_eq!((figures.waiting, figures.dropped), (2, 1));
     let entry = journal(&alarms).pop().unwrap();
@@ -71,6 +74,92 @@ fn the_oldest_messages_make_room_and_the_journal_says_so() {
         (entry.kind.name(), entry.cause.as_deref()),
         ("notifications_dropped", Some("mail: 1 messages, too many waited"))
     );
+}
+
+fn commit_severe(alarms: &Alarms, instance: &str, severity: Severity, sequence: u64) {
+    let event = event("Hot", instance, EventKind::Raised, sequence);
+    let event = RuleEvent { severity: Some(severity), ..event };
+    alarms.commit(round(sequence, vec![event])).unwrap();
+}
+
+/// Kind, instance, and how many earlier states it replaces.
+fn said(due: &[Message]) -> Vec<(&str, &str, u64)> {
+    let of = |message: &Message| (message.kind.name(), message.coalesced);
+    due.iter().map(|message| (of(message).0, message.alarm.key.instance.as_str(), of(message).1)).collect()
+}
+
+#[test]
+fn of_an_alarm_that_toggles_a_destination_that_lags_receives_the_newest_state() {
+    let (folder, alarms) = alarms();
+    for sequence in 1..=1_000 {
+        let kind = if sequence % 2 == 1 { EventKind::Raised } else { EventKind::Cleared };
+        commit(&alarms, "Hot", "pump", kind, sequence);
+        assert!(alarms.outbox_figures().destinations["mail"].waiting <= 2);
+    }
+    // A raise and its clear are two messages only as long as the raise is fresh.
+    let fresh = alarms.due(Nanos(1_000 * SECOND), 10).unwrap();
+    assert_eq!(said(&fresh), [("raised", "pump", 998), ("cleared", "pump", 0)]);
+    let stale = alarms.due(Nanos(1_002 * SECOND), 10).unwrap();
+    assert_eq!(said(&stale), [("cleared", "pump", 999)]);
+    let figures = alarms.outbox_figures().destinations.remove("mail").unwrap();
+    assert_eq!((figures.waiting, figures.coalesced, figures.oldest), (2, 998, Some(SECOND)));
+    assert!(figures.bytes < 4_096, "{}", figures.bytes);
+
+    alarms.settle(stale[0].id, Outcome::Delivered).unwrap();
+    let figures = alarms.outbox_figures().destinations.remove("mail").unwrap();
+    assert_eq!((figures.waiting, figures.delivered, figures.coalesced, figures.oldest), (0, 1, 999, None));
+    drop(alarms);
+    assert_eq!(open(&folder, Limits::default()).outbox_figures().destinations["mail"], figures);
+}
+
+#[test]
+fn messages_come_by_severity_and_then_by_age() {
+    let (_folder, alarms) = alarms();
+    for (sequence, (instance, severity)) in
+        [("a", Severity::Low), ("b", Severity::High), ("c", Severity::Critical), ("d", Severity::High)]
+            .into_iter()
+            .enumerate()
+    {
+        commit_severe(&alarms, instance, severity, sequence as u64 + 1);
+    }
+    // An alarm that changes again keeps its place: it has waited longer.
+    commit_severe(&alarms, "b", Severity::High, 5);
+    let due = alarms.due(Nanos(6 * SECOND), 10).unwrap();
+    assert_eq!(said(&due).iter().map(|(_, instance, _)| *instance).collect::<Vec<_>>(), ["c", "b", "d", "a"]);
+}
+
+#[test]
+fn a_message_that_is_being_sent_is_not_replaced() {
+    let (_folder, alarms) = alarms();
+    commit(&alarms, "Hot", "pump", EventKind::Raised, 1);
+    let first = alarms.due(Nanos(SECOND), 1).unwrap().remove(0);
+    assert!(alarms.begin_sending("mail", &[first.id]).unwrap());
+    commit(&alarms, "Hot", "pump", EventKind::Raised, 2);
+    alarms.settle(first.id, Outcome::Delivered).unwrap();
+    let figures = alarms.outbox_figures().destinations.remove("mail").unwrap();
+    assert_eq!((figures.waiting, figures.delivered, figures.coalesced), (1, 1, 0));
+
+    let second = alarms.due(Nanos(2 * SECOND), 1).unwrap().remove(0);
+    commit(&alarms, "Hot", "pump", EventKind::Raised, 3);
+    assert!(!alarms.begin_sending("mail", &[second.id]).unwrap(), "a newer state has replaced it");
+}
+
+#[test]
+fn a_rule_whose_alarms_chatter_is_known_also_after_a_restart() {
+    let (folder, alarms) = alarms();
+    for (sequence, kind) in (1..=6).zip([EventKind::Raised, EventKind::Cleared].into_iter().cycle()) {
+        commit(&alarms, "Hot", "pump", kind, sequence);
+    }
+    commit(&alarms, "Latched", "fan", EventKind::Raised, 7);
+    let check = |alarms: &Alarms| {
+        let found = alarms.chatter(600 * SECOND);
+        assert_eq!(found.iter().map(|of| (of.rule.as_str(), of.alarms)).collect::<Vec<_>>(), [("Hot", 1)]);
+        assert_eq!((found[0].example.clone(), found[0].raised_last_hour), (key("Hot", "pump"), 3));
+        assert!(alarms.chatter(700 * SECOND).is_empty(), "it has been calm for ten minutes");
+    };
+    check(&alarms);
+    drop(alarms);
+    check(&open(&folder, Limits::default()));
 }
 
 #[test]
@@ -104,7 +193,7 @@ fn a_slow_destination_takes_no_turn_of_another_one() {
     let (_folder, alarms) = alarms();
     alarms.set_destinations(&["mail".into(), "pager".into()]).unwrap();
     for sequence in 1..=10 {
-        commit(&alarms, "Hot", "pump", EventKind::Raised, sequence);
+        commit(&alarms, "Hot", &format!("pump {sequence}"), EventKind::Raised, sequence);
     }
     let due = alarms.due(Nanos(SECOND), 4).unwrap();
     let names: Vec<_> = due.iter().map(|message| message.destination.as_str()).collect();
@@ -132,9 +221,10 @@ fn the_end_of_a_rule_ends_its_alarms() {
     assert!(alarms.list(&Default::default()).alarms.is_empty());
     assert_eq!(kinds(&alarms)[3..], ["rule_removed"; 2]);
     let due = alarms.due(Nanos(SECOND), 10).unwrap();
-    let last = due.last().unwrap();
-    assert_eq!((last.kind.name(), last.alarm.cause.as_deref()), ("cleared", Some("rule removed")));
-    assert_eq!(last.alarm.key.rule, "Hot");
+    let ended: Vec<_> = due.iter().filter(|message| message.alarm.cause.is_some()).collect();
+    assert_eq!(ended.len(), 1, "one that is suppressed ended before");
+    assert_eq!((ended[0].kind.name(), ended[0].alarm.cause.as_deref()), ("cleared", Some("rule removed")));
+    assert_eq!(ended[0].alarm.key.rule, "Hot");
     let changes = alarms.changes(revision);
     assert_eq!((changes.removed.len(), changes.is_incomplete), (2, false));
 }
@@ -182,5 +272,5 @@ fn of_late_events_destinations_learn_what_is_left() {
     commit_late(&alarms, "Hot", "pump", EventKind::Cleared, 111);
     // What comes in time says that nothing late is left.
     commit(&alarms, "Hot", "other", EventKind::Raised, 120);
-    assert_eq!(kinds(&alarms, 120 * SECOND), ["raised", "cleared", "raised"]);
+    assert_eq!(kinds(&alarms, 120 * SECOND), ["cleared", "raised"], "the first raise is stale");
 }

@@ -36,7 +36,7 @@ fn tables_of_a_later_version_are_left_alone() {
     drop(later);
     let before = fs::read(&path).unwrap();
     let error = Alarms::open(folder.path(), Limits::default()).unwrap_err();
-    assert!(matches!(error, AlarmsError::Version(_, 99, 2)), "{error}");
+    assert!(matches!(error, AlarmsError::Version(_, 99, 3)), "{error}");
     assert!(error.to_string().ends_with("update oasis"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }

@@ -2,7 +2,7 @@
 
 use oasis_alarms::{
     Action, ActionVerb, AlarmKey, Alarms, At, EventIdentity, EventKey, JournalEntry, JournalFilter, Limits,
-    Round, RuleEvent, RuleFacts,
+    Outcome, Round, RuleEvent, RuleFacts,
 };
 use oasis_rules::{EventKind, Standing, program::Severity};
 use oasis_wire::quantity::Nanos;
@@ -119,8 +119,17 @@ pub fn kinds(alarms: &Alarms) -> Vec<&'static str> {
     journal(alarms).iter().map(|entry| entry.kind.name()).collect()
 }
 
-/// What all messages that are due say, oldest first.
+/// The kinds of all messages that are due, before any of them is stale.
 pub fn messages(alarms: &Alarms) -> Vec<&'static str> {
-    let due = alarms.due(Nanos(u64::MAX / 2), 10_000).unwrap();
+    let due = alarms.due(Nanos(0), 10_000).unwrap();
     due.iter().map(|message| message.kind.name()).collect()
+}
+
+/// Delivers all messages. Returns their kinds.
+pub fn deliver(alarms: &Alarms) -> Vec<&'static str> {
+    let said = messages(alarms);
+    for message in alarms.due(Nanos(0), 10_000).unwrap() {
+        alarms.settle(message.id, Outcome::Delivered).unwrap();
+    }
+    said
 }

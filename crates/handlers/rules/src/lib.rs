@@ -8,6 +8,7 @@
 
 mod bounds;
 mod cause;
+mod chatter;
 mod checkpoint;
 mod commands;
 mod config;
@@ -30,6 +31,7 @@ pub use bounds::RoundBounds;
 pub use config::RulesConfig;
 
 use oasis_alarms::{Alarms, RelayedAlarms};
+use oasis_dac::now;
 use oasis_handler::{Context, Failure, Handler};
 use oasis_rules::RulesState;
 use serde_json::{Value, json};
@@ -95,6 +97,7 @@ impl Handler for Rules {
     fn warnings(&self) -> Vec<String> {
         let problem = |why| format!("alarms of another DAC cannot be taken over: {why} (rules.token_file)");
         let problems = self.alarms.copies().problems().into_iter().map(problem);
-        self.shared.warnings().into_iter().chain(problems).collect()
+        let chatter = chatter::warnings(&self.alarms.chatter(now().0), &self.rules);
+        self.shared.warnings().into_iter().chain(problems).chain(chatter).collect()
     }
 }

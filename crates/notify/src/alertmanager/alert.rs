@@ -78,6 +78,7 @@ fn annotations(notification: &Notification, page: &str) -> BTreeMap<&'static str
         ("limit", alarm.limit.map(with_unit)),
         ("quality", Some(prose::quality(alarm).into())),
         ("cause", alarm.cause.clone()),
+        ("age", prose::lateness(notification)),
         ("link", prose::link(alarm, page)),
     ];
     let present = all.into_iter().filter_map(|(name, value)| Some((name, value?)));

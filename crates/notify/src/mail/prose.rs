@@ -3,7 +3,7 @@
 use crate::{
     notification::{
         Event, Notification,
-        prose::{instant, link, measured, summary},
+        prose::{instant, lateness, link, measured, summary},
     },
     text,
 };
@@ -20,8 +20,7 @@ pub fn count(notifications: &[Notification]) -> String {
 
 /// A line for each notification.
 pub fn list(notifications: &[Notification]) -> String {
-    let begin =
-        "More happened than mails may be sent in a minute. This one has all that waited, oldest first:\n\n";
+    let begin = "More happened than mails may be sent in a minute. This one has all that waited, the most severe first:\n\n";
     let lines = notifications.iter().map(|one| format!("- {}\n", summary(one)));
     begin.to_owned() + &lines.collect::<String>()
 }
@@ -49,6 +48,7 @@ pub fn paragraph(notification: &Notification, page: &str) -> String {
     fact("Raised", alarm.raised.map(instant));
     fact("Cleared", alarm.cleared.filter(|_| notification.event == Event::Cleared).map(instant));
     fact("Reported", Some(format!("{} by {}", instant(notification.written), notification.dac)));
+    fact("Late", lateness(notification));
     fact("Page", link(alarm, page));
     lines
 }

@@ -37,6 +37,8 @@ pub struct Body<'a> {
     cause: Option<&'a str>,
     time: String,
     time_ns: u64,
+    age_seconds: f64,
+    coalesced: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     since_ns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,6 +78,8 @@ impl<'a> Body<'a> {
             cause: alarm.cause.as_deref(),
             time: prose::instant(notification.written),
             time_ns: notification.written,
+            age_seconds: notification.age.as_millis() as f64 / 1_000.0,
+            coalesced: notification.coalesced,
             since_ns: alarm.since,
             raised_ns: alarm.raised,
             cleared_ns: alarm.cleared,
@@ -91,6 +95,7 @@ mod tests {
     use super::*;
     use crate::notification::samples::{cleared, hostile, hot, with_text};
     use serde_json::{Value, json};
+    use std::time::Duration;
 
     fn json_of(notification: &Notification, page: &str) -> Value {
         serde_json::to_value(Body::new(notification, page)).unwrap()
@@ -103,7 +108,7 @@ mod tests {
             "rule": "Hot", "node": "plant", "instance": "pump", "state": "active", "severity": "high", "quality": "good",
             "acknowledged": false, "silenced": false, "summary": "[HIGH] Hot at plant/pump: Pump is hot: 91.5 Cel",
             "message": "Pump is hot: 91.5 Cel", "value": 91.5, "limit": 80.0, "unit": "Cel",
-            "time": "2026-05-04T12:00:00.000Z", "time_ns": 1_777_896_000_000_000_000_u64,
+            "time": "2026-05-04T12:00:00.000Z", "time_ns": 1_777_896_000_000_000_000_u64, "age_seconds": 0.0, "coalesced": 0,
             "raised_ns": 1_777_895_999_000_000_000_u64, "sequence": 7, "raised_last_hour": 0,
             "link": "https://dac.example.org:7070/#watch=plant/pump",
         });
@@ -118,6 +123,15 @@ mod tests {
         assert_eq!((&json["silenced"], json.get("link")), (&json!(false), None));
         one.alarm.suppressed = true;
         assert_eq!(json_of(&one, "")["silenced"], json!(true));
+    }
+
+    #[test]
+    fn a_late_notification_says_how_old_it_is_and_what_it_replaces() {
+        let one = Notification { age: Duration::from_millis(95_250), coalesced: 41, ..hot() };
+        let json = json_of(&one, "");
+        assert_eq!((&json["age_seconds"], &json["coalesced"]), (&json!(95.25), &json!(41)));
+        let summary = json["summary"].as_str().unwrap();
+        assert_eq!(summary, "[HIGH] Hot at plant/pump, 95 s ago, after 41 changes: Pump is hot: 91.5 Cel");
     }
 
     #[test]

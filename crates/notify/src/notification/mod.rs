@@ -7,6 +7,7 @@ pub mod samples;
 
 use oasis_alarms::{AlarmKey, AlarmView, Message, MessageKind};
 use oasis_rules::program::Severity;
+use std::time::Duration;
 
 /// A notification for one destination.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +24,10 @@ pub struct Notification {
     pub alarm: AlarmView,
     /// When the change was written, nanoseconds on the DAC's clock.
     pub written: u64,
+    /// Age of the change when the notification is sent, on the DAC's clock.
+    pub age: Duration,
+    /// Earlier states of the alarm that it replaces, because the destination lags.
+    pub coalesced: u64,
 }
 
 /// What a notification says.
@@ -48,19 +53,20 @@ impl Event {
 }
 
 impl Notification {
-    /// A message of the outbox.
-    pub fn of(message: Message, dac: &str) -> Self {
+    /// A message of the outbox that is sent now, nanoseconds on the DAC's clock.
+    pub fn of(message: Message, dac: &str, now: u64) -> Self {
         let event = match message.kind {
             MessageKind::Raised => Event::Raised,
             MessageKind::Cleared => Event::Cleared,
         };
-        let Message { id, key, alarm, written, .. } = message;
-        Self { id, key: key.to_string(), event, dac: dac.into(), alarm, written }
+        let Message { id, key, alarm, written, coalesced, .. } = message;
+        let age = Duration::from_nanos(now.saturating_sub(written));
+        Self { id, key: key.to_string(), event, dac: dac.into(), alarm, written, age, coalesced }
     }
 
     /// An alarm that stands, without a message.
     pub fn standing(alarm: AlarmView, dac: &str, now: u64) -> Self {
-        Self { id: 0, key: String::new(), event: Event::Raised, dac: dac.into(), alarm, written: now }
+        Self { event: Event::Raised, alarm, ..Self::test(String::new(), dac, now) }
     }
 
     /// A test of a destination.
@@ -69,7 +75,8 @@ impl Notification {
         let key_of = AlarmKey { rule: "oasis_test".into(), node: dac.into(), instance: "notify".into() };
         let (message, raised) = (Some(text.into()), Some(now));
         let alarm = AlarmView { severity: Severity::Low, message, raised, ..AlarmView::new(key_of) };
-        Self { id: 0, key, event: Event::Test, dac: dac.into(), alarm, written: now }
+        let (dac, age) = (dac.into(), Duration::ZERO);
+        Self { id: 0, key, event: Event::Test, dac, alarm, written: now, age, coalesced: 0 }
     }
 
     /// Returns whether it ended because an operator has silenced the alarm.

@@ -4,7 +4,10 @@ use crate::{notification::Event, notification::Notification, text};
 use jiff::Timestamp;
 use oasis_alarms::AlarmView;
 use oasis_rules::displayed;
+use std::time::Duration;
 
+/// From this age on a notification says how old it is.
+const MAX_UNMENTIONED_AGE: Duration = Duration::from_secs(10);
 /// Longest summary, in bytes.
 const LONGEST_SUMMARY: usize = 200;
 
@@ -19,7 +22,26 @@ pub fn summary(notification: &Notification) -> String {
     };
     let key = &alarm.key;
     let place = format!("{} at {}/{}", key.rule, key.node, key.instance);
-    text::line(&format!("[{what}] {place}{}", addition(alarm)), LONGEST_SUMMARY)
+    let late = lateness(notification).map(|late| format!(", {late}")).unwrap_or_default();
+    text::line(&format!("[{what}] {place}{late}{}", addition(alarm)), LONGEST_SUMMARY)
+}
+
+/// The age of a notification that comes late, and the number of states that it replaces; none for one that comes in time and replaces nothing.
+pub fn lateness(notification: &Notification) -> Option<String> {
+    let is_late = notification.age >= MAX_UNMENTIONED_AGE;
+    let age = is_late.then(|| format!("{} ago", rough(notification.age)));
+    let replaced = (notification.coalesced > 0).then(|| format!("after {} changes", notification.coalesced));
+    let parts: Vec<_> = age.into_iter().chain(replaced).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// A duration in the unit that suits it.
+pub fn rough(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds @ 0..=119 => format!("{seconds} s"),
+        seconds @ 120..=7_199 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3_600),
+    }
 }
 
 /// The text of the rule, or the value.
@@ -72,6 +94,12 @@ fn encoded(part: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_duration_has_two_or_three_digits() {
+        let rough = |seconds| rough(Duration::from_secs(seconds));
+        assert_eq!([rough(10), rough(119), rough(2_640), rough(86_400)], ["10 s", "119 s", "44 min", "24 h"]);
+    }
 
     #[test]
     fn an_instant_is_never_later_than_it_was() {

@@ -22,10 +22,10 @@ pub fn hot() -> Notification {
         unit: Some("Cel".into()),
         raised: Some(NOON - 1_000_000_000),
         sequence: Some(7),
-        ..test.alarm
+        ..test.alarm.clone()
     };
     let key = "6f0c3a1e-52d8-4b6f-9e0b-7d2fa8c194e3".into();
-    Notification { id: 17, key, event: Event::Raised, dac: "hall-1".into(), alarm, written: NOON }
+    Notification { id: 17, key, event: Event::Raised, alarm, ..test }
 }
 
 /// It is no longer.

@@ -52,18 +52,20 @@ fn a_place_that_is_busy_or_away_gets_the_notification_later_with_the_same_key() 
         + &format!("[away]\nkind = \"webhook\"\nurl = \"http://{away}/\"\nprivate = true\n");
     let plant = Plant::start(folder.path(), &config);
     plant.raise("pump");
-    plant.clear("pump");
-    let (first, second, third) = (receiver.next(), receiver.next(), receiver.next());
+    let (first, second) = (receiver.next(), receiver.next());
     assert_eq!(first.header("idempotency-key"), second.header("idempotency-key"));
     assert!(second.at - first.at >= Duration::from_secs(1), "as the server asked");
-    assert_eq!(third.json()["event"], "cleared");
     let error = eventually("a failed attempt", || plant.figures("away").last_error);
     assert!(plant.supervisor.problems()[0].1.contains("away"), "{:?}", plant.supervisor.problems());
     assert!(!error.is_empty());
+    plant.clear("pump");
+    assert_eq!(happened(&receiver), pair("cleared", "pump"));
     let arrived = Receiver::http_at(away);
-    assert_eq!(happened(&arrived), pair("raised", "pump"));
-    assert_eq!(happened(&arrived), pair("cleared", "pump"));
+    let newest = arrived.next().json();
+    assert_eq!((&newest["event"], &newest["coalesced"]), (&"cleared".into(), &1.into()), "the newest state");
+    assert!(newest["age_seconds"].as_f64().unwrap() >= 0.0);
     plant.drain("away");
+    assert_eq!((plant.figures("away").delivered, plant.figures("away").coalesced), (1, 1));
     eventually("no problem", || plant.supervisor.problems().is_empty().then_some(()));
 }
 
@@ -93,8 +95,7 @@ fn a_notification_that_a_place_refuses_for_now_holds_up_only_those_about_the_sam
     plant.raise("good");
     assert_eq!(happened(&receiver), pair("raised", "bad"));
     assert_eq!(happened(&receiver), pair("raised", "good"));
-    assert_eq!(happened(&receiver), pair("raised", "bad"));
-    assert_eq!(happened(&receiver), pair("cleared", "bad"));
+    assert_eq!(happened(&receiver), pair("cleared", "bad"), "its newest state");
     plant.drain("pager");
     assert_eq!(plant.figures("pager").given_up, 0);
 }
@@ -131,6 +132,23 @@ fn beyond_the_limit_a_webhook_waits() {
         "30 at once, then one every two seconds"
     );
     plant.drain("pager");
+}
+
+#[test]
+fn a_destination_that_lags_is_a_warning_and_gets_what_is_critical_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::http();
+    let plant = Plant::start(folder.path(), &webhook("pager", &receiver, "per_minute = 2"));
+    (0..5).for_each(|number| plant.raise(&format!("pump-{number}")));
+    assert_eq!(happened(&receiver), pair("raised", "pump-0"));
+    assert_eq!(happened(&receiver), pair("raised", "pump-1"));
+    plant.raise_critical("reactor");
+    let warning = eventually("a warning", || plant.supervisor.warnings().pop()).1;
+    for part in ["pager lags: 4 notifications wait, the oldest for ", "notify.pager.per_minute"] {
+        assert!(warning.contains(part), "{warning}");
+    }
+    assert!(plant.handler.list()[0].oldest_seconds >= Some(10));
+    assert_eq!(happened(&receiver), pair("raised", "reactor"));
 }
 
 #[cfg(feature = "mail")]

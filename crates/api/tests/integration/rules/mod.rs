@@ -195,6 +195,7 @@ async fn a_file_has_no_commands_that_its_author_may_not_send_and_no_name_of_anot
         file: Some("a.rules".into()),
         inputs: vec!["*/pump".into()],
         severity: Some(oasis_rules::program::Severity::High),
+        is_damped: false,
         memory_bytes: 100,
         instances: 2,
     };

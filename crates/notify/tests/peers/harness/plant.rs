@@ -43,22 +43,27 @@ impl Plant {
 
     /// Raises the alarm of an instance.
     pub fn raise(&self, instance: &str) {
-        self.event(instance, EventKind::Raised, Standing::Active);
+        self.event(instance, EventKind::Raised, Standing::Active, Severity::High);
+    }
+
+    /// Raises the alarm of an instance, which is critical.
+    pub fn raise_critical(&self, instance: &str) {
+        self.event(instance, EventKind::Raised, Standing::Active, Severity::Critical);
     }
 
     /// Clears it.
     pub fn clear(&self, instance: &str) {
-        self.event(instance, EventKind::Cleared, Standing::Normal);
+        self.event(instance, EventKind::Cleared, Standing::Normal, Severity::High);
     }
 
-    fn event(&self, instance: &str, kind: EventKind, standing: Standing) {
+    fn event(&self, instance: &str, kind: EventKind, standing: Standing, severity: Severity) {
         let now = now();
         let (rule, node) = (RULE, "plant");
         let identity =
             EventIdentity { rule, node, instance, run: None, at: At::Sequence(now), kind, index: 0 };
         let event = RuleEvent {
             standing: Some(standing),
-            severity: Some(Severity::High),
+            severity: Some(severity),
             is_known: true,
             time: now,
             dac_time: now,

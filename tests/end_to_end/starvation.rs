@@ -250,6 +250,18 @@ fn hellos_of_nodes_that_never_send_a_sample_keep_no_other_node_away() {
 }
 
 #[test]
+fn nobody_takes_the_name_of_a_node_of_the_dac() {
+    let up = Oasis::up(&["--own-node", "dac", "--name", "plant"]);
+    for name in ["dac", "rules", "plant"] {
+        let answer = welcomed(&up, name).unwrap_err();
+        assert!(answer.contains("name_reserved") && answer.contains(name), "{answer}");
+    }
+    ledger(&up, "dac", "shards", "a sample of the DAC's own node", |ledger| ledger["received"] != 0);
+    let health = get(&up, "/api/v1/health").to_string();
+    assert!(health.contains("name_reserved"), "{health}");
+}
+
+#[test]
 fn peers_that_are_refused_again_and_again_do_not_fill_the_log() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");

@@ -47,7 +47,8 @@ pub struct RefusedNode {
 }
 
 /// Codes of refusals that concern the identity of a node.
-const CODES: [&str; 10] = [
+const CODES: [&str; 11] = [
+    "name_reserved",
     "name_not_certified",
     "key_in_use",
     "key_wrong",

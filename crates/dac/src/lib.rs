@@ -80,6 +80,7 @@ mod memory;
 mod moment;
 mod newest;
 mod node;
+mod own_nodes;
 mod registry;
 mod relayed;
 mod reorder;
@@ -120,6 +121,7 @@ pub use log_limit::{LeftOut, LogLimit};
 pub use memory::{HeldMemory, MemoryAccount};
 pub use moment::{Moment, now};
 pub use node::{Link, MeasuredClock, Moved, Node};
+pub use own_nodes::OwnNodes;
 pub use registry::{
     Evicted, Follower, NodeHome, Registry, RegistryCursor, RegistryDelta, RestoreCounts, StillConnected,
 };
@@ -208,6 +210,8 @@ pub struct Dac {
     pub admission: Admission,
     /// Limits the connections of the data channel by address.
     pub(crate) gate: Gate,
+    /// Names of the DAC's own nodes. Whoever makes one reserves its name before others can connect.
+    pub own_nodes: OwnNodes,
     /// Nodes that were refused for what they claimed to be.
     pub refused_nodes: RefusedNodes,
     /// Routes of batches that arrive by UDP.
@@ -263,6 +267,7 @@ impl Dac {
             settings,
             admission: Admission::new(config.channel.max_connections),
             gate: Gate::new("channel", config.channel.max_connections_per_address, config::USUAL_PER_ADDRESS),
+            own_nodes: OwnNodes::default(),
             refused_nodes: RefusedNodes::default(),
             datagrams: datagrams::Datagrams::default(),
             derived: DerivedStreams::new(config.log.derived_streams, linger, budget.clone()),

@@ -119,6 +119,11 @@ impl NodeSession {
         Self { peer: Arc::new(peer), guard, ..self }
     }
 
+    /// Marks the node as one of the DAC's own process: it may have a reserved name.
+    pub fn of_this_process(self) -> Self {
+        self.known_as(Peer::Itself, None)
+    }
+
     /// Returns whether the node has a certificate, to be [looked at](NodeSession::check_certificate) now and then.
     pub fn is_certified(&self) -> bool {
         matches!(&*self.peer, Peer::Node(_))

@@ -34,6 +34,7 @@ impl NodeSession {
         check_text("software", &node.software)?;
         self.claimed.clone_from(&node.name);
         identity::check_name(&self.peer, &node.name)?;
+        self.dac.own_nodes.check(&node.name, &self.peer, secret)?;
         self.check_certificate()?;
         let Some(outbound) = self.outbound.take() else {
             return Err(Failure::new("hello_expected", "hello was received before"));

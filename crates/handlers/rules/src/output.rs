@@ -69,7 +69,7 @@ impl Output {
     /// If another node has its name.
     pub fn connect(dac: Arc<Dac>, name: &str, is_archived: bool) -> Result<Self, Failure> {
         let (outbound, commands) = mpsc::channel(COMMANDS);
-        let session = NodeSession::new(dac.clone(), outbound);
+        let session = NodeSession::new(dac.clone(), outbound).of_this_process();
         let node = NodeIdentity {
             name: name.to_owned(),
             uuid: Uuid::new_v5(&NAMESPACE, name.as_bytes()),

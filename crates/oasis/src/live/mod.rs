@@ -28,6 +28,7 @@ pub mod list;
 pub mod locate;
 pub mod node;
 mod notify;
+mod own_connector;
 mod own_node;
 mod peers;
 pub mod probe_choice;

@@ -51,7 +51,7 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     config.place_archive(arguments.no_archive);
     let archive = config.archive.directory.clone();
     let (mut section, gateway) = (config.node.clone(), config.gateway.clone());
-    let dac = RunningDac::start(config, Parts::Dac).await?;
+    let dac = RunningDac::start_with_node(config, Parts::Dac, &section.name()).await?;
     // The same channel as for a remote node, so that samples always take the same path.
     section.dac = dac.channel.as_str().into();
     section.tem = TemAddresses::default();
@@ -60,7 +60,7 @@ pub async fn up(arguments: arguments::Up) -> anyhow::Result<()> {
     let mut node = section.builder(oasis_probes::PROBES)?;
     let devices = Devices { config: gateway, connectors: Box::new(connectors), state: devices::state(None) };
     let gateway = devices.start(&section, &mut node)?;
-    let node = node.start(encryption::own_connector(&dac.channel, dac.tls.as_ref()))?;
+    let node = node.start(dac.own_connector())?;
     let mut facts = dac.facts()?;
     facts.push(("node", section.name(), "node"));
     facts.extend(gateway.as_ref().map(devices_of));

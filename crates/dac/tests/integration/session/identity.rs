@@ -158,3 +158,31 @@ fn a_revoked_or_expired_certificate_ends_its_connection() {
     let old = connection(&dac, &guard, 1, Holder::Node(old)).session.check_certificate();
     assert_eq!(old.unwrap_err().code, "certificate_expired");
 }
+
+#[test]
+fn a_name_of_the_dac_itself_is_refused_to_others_from_the_start() {
+    let (dac, guard) = (dac(), Arc::new(Guard::default()));
+    dac.own_nodes.reserve("dac");
+    let mut foreign = connection(&dac, &guard, 1, Holder::Anonymous);
+    assert_eq!(says(&mut foreign, &hello("dac", 1), 0), "name_reserved");
+    let mut certified = connection(&dac, &guard, 2, certificate("dac", 1, 1));
+    assert_eq!(says(&mut certified, &hello("dac", 2), 0), "name_reserved");
+    let report = dac.refused_nodes.report(std::time::Instant::now());
+    assert!(report[0].1.contains("give this node another name"), "{report:?}");
+    let mut own = connection(&dac, &guard, 1, Holder::Itself);
+    assert_eq!(says(&mut own, &hello("dac", 3), 0), "welcome");
+
+    // Without certificates the own node is known by the secret of its run.
+    let secret = oasis_channel::ResumeSecret::random();
+    let NodeMessage::Hello { protocol, mut node, .. } = hello("dac", 4) else {
+        unreachable!("it is a hello")
+    };
+    node.run = secret.run();
+    let hello = NodeMessage::Hello { protocol, node, secret: Some(secret), attach: None, drains: false };
+    drop(own);
+    let mut next = connection(&dac, &guard, 1, Holder::Anonymous);
+    assert_eq!(says(&mut next, &hello, 60 * SECOND), "name_reserved");
+    dac.own_nodes.expect("dac", secret);
+    let mut next = connection(&dac, &guard, 1, Holder::Anonymous);
+    assert_eq!(says(&mut next, &hello, 60 * SECOND), "welcome");
+}

@@ -13,6 +13,7 @@ use crate::{
         copies::CopySources,
         encryption,
         follow::Sources,
+        own_connector::OwnConnector,
         own_node, peers,
         registration::{self, Registrations},
         relay::Relays,
@@ -24,6 +25,7 @@ use anyhow::Context;
 use oasis_access::{Access, Moment};
 use oasis_api::{Api, Registrant, Tem};
 use oasis_archive::Archive;
+use oasis_channel::Connector;
 use oasis_dac::{
     Dac,
     config::{RelayConfig, TemConfig},
@@ -104,7 +106,12 @@ struct Archiving {
 const FILE_TOO_LARGE: i32 = 25;
 
 impl RunningDac {
-    pub async fn start(mut config: Config, parts: Parts) -> anyhow::Result<Self> {
+    pub async fn start(config: Config, parts: Parts) -> anyhow::Result<Self> {
+        Self::start_with_node(config, parts, "").await
+    }
+
+    /// Starts one whose process has a node with this name too, empty for none: no other node may take it.
+    pub async fn start_with_node(mut config: Config, parts: Parts, node: &str) -> anyhow::Result<Self> {
         raise_open_files(config.doors.max_connections + config.channel.max_connections);
         let tls = encryption::load(&config.tls)?;
         let doors_listener =
@@ -164,6 +171,11 @@ impl RunningDac {
         });
         if parts == Parts::Relay {
             dac.upstreams.set_all();
+        }
+        // The data channel accepts no node before its own names are reserved.
+        let node_of_rules = rules.as_ref().map_or("", |_| &config.rules.node);
+        for name in [node, &config.own_node, node_of_rules].into_iter().filter(|name| !name.is_empty()) {
+            dac.own_nodes.reserve(name);
         }
         if let Some(directory) = settings.filter(|_| parts == Parts::Dac) {
             let read = dac.settings.open(&directory);
@@ -267,10 +279,15 @@ impl RunningDac {
         Ok(())
     }
 
+    /// Connects a node of this process.
+    pub fn own_connector(&self) -> Box<dyn Connector> {
+        let connector = encryption::own_connector(&self.channel, self.tls.as_ref());
+        Box::new(OwnConnector::new(self.dac.clone(), connector))
+    }
+
     fn start_own_node(&mut self, name: &str) -> anyhow::Result<()> {
         if !name.is_empty() {
-            let connector = encryption::own_connector(&self.channel, self.tls.as_ref());
-            let node = own_node::start(name, &self.dac, connector);
+            let node = own_node::start(name, &self.dac, self.own_connector());
             self.own_node = Some(node.context("the DAC's own node cannot be started (own_node)")?);
         }
         Ok(())

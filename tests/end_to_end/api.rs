@@ -280,6 +280,37 @@ fn a_name_that_resolves_here_by_an_attackers_will_is_not_answered() {
 }
 
 #[test]
+fn a_request_without_one_plain_host_is_a_bad_request() {
+    let dac = Oasis::dac(&[]);
+    let answer = |head: &str| {
+        let mut stream = TcpStream::connect(dac.listen()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    for path in ["/", "/healthz", "/api/v1/nodes", "/ws"] {
+        for hosts in [
+            "",
+            "Host: 127.0.0.1\r\nHost: 127.0.0.1\r\n",
+            "Host: evil.example@127.0.0.1:7270\r\n",
+            "Host:\r\n",
+        ] {
+            let answer = answer(&format!("GET {path} HTTP/1.1\r\n{hosts}"));
+            assert!(
+                answer.starts_with("HTTP/1.1 400") && answer.contains("/problems/bad_host"),
+                "{path}: {answer}"
+            );
+        }
+    }
+    assert!(answer("GET /api/v1/nodes HTTP/1.1\r\nHost: 127.0.0.1\r\n").starts_with("HTTP/1.1 200"));
+    // HTTP/1.0 has no host: monitors get the health, and no caller is local.
+    assert!(answer("GET /healthz HTTP/1.0\r\n").contains(" 200 "));
+    assert!(answer("GET /api/v1/nodes HTTP/1.0\r\n").contains(" 401 "));
+}
+
+#[test]
 fn a_page_of_another_site_cannot_cause_a_read() {
     let dac = Oasis::dac(&[]);
     for path in ["/api/v1/nodes", "/api/v1/samples?node=a&instance=b&max_hz=1", "/metrics"] {

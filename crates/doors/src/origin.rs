@@ -68,8 +68,9 @@ pub fn allowed(headers: &HeaderMap, config: &DoorsConfig) -> bool {
         return false;
     };
     let own = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-    own.is_some_and(|own| own.eq_ignore_ascii_case(host) && host::is_allowed(host, &config.allowed_hosts))
-        || config.allowed_origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
+    own.is_some_and(|own| {
+        own.eq_ignore_ascii_case(host) && host::is_allowed_authority(host, &config.allowed_hosts)
+    }) || config.allowed_origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
 }
 
 /// Lets browsers give answers to pages of allowed origins, and lets these pages use every method of the API (WHATWG Fetch, "CORS protocol").

@@ -1,7 +1,7 @@
 //! Who asks: a token, a ticket, the cookie of a session, this host, or a stranger.
 
 use super::{Caller, Permissions};
-use crate::{problem::Problem, proxies::Proxied};
+use crate::{host::Named, problem::Problem, proxies::Proxied};
 use axum::{
     extract::ConnectInfo,
     http::{HeaderMap, HeaderValue, Request, StatusCode, header, uri::Authority},
@@ -109,21 +109,10 @@ pub fn named_cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 /// Whether somebody on this host asks for this host, and no proxy does so for others.
 fn is_local<B>(request: &Request<B>, peer: IpAddr) -> bool {
     let headers = request.headers();
-    let host = headers.get(header::HOST).map(|host| host.to_str().unwrap_or_default());
-    let asked = request.uri().authority().map(Authority::as_str);
     peer.to_canonical().is_loopback()
         && request.extensions().get::<Proxied>().is_none()
-        && [host, asked].into_iter().flatten().all(is_loopback)
+        && Named::of(request).is_ok_and(|named| named.is_loopback())
         && !FORWARDING.iter().any(|name| headers.contains_key(*name))
-}
-
-fn is_loopback(authority: &str) -> bool {
-    let Ok(authority) = authority.parse::<Authority>() else { return false };
-    let host = authority.host().trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
-    let host = host.to_ascii_lowercase();
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }
 
 #[cfg(test)]
@@ -152,9 +141,17 @@ mod tests {
         {
             assert_eq!(kind(here, &[("host", host)]), Kind::Local, "{host}");
         }
-        assert_eq!(kind(here, &[]), Kind::Local);
+        assert_eq!(kind(here, &[]), Kind::Stranger);
+        assert_eq!(kind(here, &[("host", "localhost"), ("host", "localhost")]), Kind::Stranger);
         assert_eq!(kind([10, 1, 2, 3], &[("host", "127.0.0.1:7070")]), Kind::Stranger);
-        for host in ["dac.example", "10.1.2.3:7070", "localhost.evil.example", "", "127.0.0.1@evil.example"] {
+        for host in [
+            "dac.example",
+            "10.1.2.3:7070",
+            "localhost.evil.example",
+            "",
+            "127.0.0.1@evil.example",
+            "evil.example@127.0.0.1",
+        ] {
             assert_eq!(kind(here, &[("host", host)]), Kind::Stranger, "{host}");
         }
         for name in FORWARDING {

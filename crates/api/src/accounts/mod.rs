@@ -23,11 +23,16 @@ async fn change<T: Send + 'static>(
     (action, target, arguments): Action,
     change: impl FnOnce(&Arc<Access>) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    api.doors.admit(headers, "pages of other sites may not change accounts (doors.allowed_origins)")?;
+    admit(api, headers)?;
     let permissions = &api.doors.permissions;
     let access = permissions.access.clone();
     let acting = async move { blocking(move || change(&access)).await? };
     permissions.recorded(caller, action, target, arguments, acting).await
+}
+
+/// Pages of other sites change nothing.
+fn admit(api: &Api, headers: &HeaderMap) -> Result<(), Problem> {
+    api.doors.admit(headers, "pages of other sites may not change accounts (doors.allowed_origins)")
 }
 
 /// Changes the document of accounts.

@@ -1,6 +1,6 @@
 //! Users.
 
-use super::{bad_password, change, edit, list as texts_of, name, names};
+use super::{admit, bad_password, change, edit, list as texts_of, name, names};
 use crate::Api;
 use axum::{
     Extension, Json,
@@ -121,6 +121,8 @@ pub async fn set(
 ) -> Result<StatusCode, Problem> {
     let UserChange { roles, password } = crate::body(&body)?;
     let user = name(&user)?;
+    admit(&api, &headers)?;
+    check_known(&api, user.as_str())?;
     if let Some(roles) = roles {
         let roles = names(&roles)?;
         let action = ("user:set-roles", user.to_string(), json!({"roles": roles}));
@@ -157,15 +159,29 @@ pub async fn remove(
 
 /// Ends the sessions of a user; its streams end within 5 s.
 #[utoipa::path(delete, path = "/api/v1/users/{name}/sessions", params(("name" = String, Path)),
-    responses((status = 200, body = Ended), (status = 403, body = Problem)))]
+    responses((status = 200, body = Ended), (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub async fn end_sessions(
     State(api): State<Api>,
     Extension(caller): Extension<Caller>,
     Path(user): Path<String>,
     headers: HeaderMap,
 ) -> Result<Json<Ended>, Problem> {
+    admit(&api, &headers)?;
+    check_known(&api, &user)?;
     let action = ("user:end-sessions", user.clone(), Value::Null);
     let end = move |access: &Arc<Access>| Ok(access.end_sessions_of(&user));
     let sessions = change(&api, &caller, &headers, action, end).await?;
     Ok(Json(Ended { sessions }))
+}
+
+/// Checks that a user exists, or stands for callers who have not signed in. An empty change needs a user, too.
+fn check_known(api: &Api, user: &str) -> Result<(), Problem> {
+    let document = api.doors.permissions.access.document();
+    let is_known =
+        [LOCAL, STRANGER].contains(&user) || document.users().iter().any(|(name, _)| name.as_str() == user);
+    if is_known {
+        return Ok(());
+    }
+    let detail = format!("there is no user {user:?}: list them with GET /api/v1/users");
+    Err(Problem::new(StatusCode::NOT_FOUND, "unknown_account", detail))
 }

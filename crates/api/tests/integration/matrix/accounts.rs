@@ -71,6 +71,14 @@ async fn an_administrator_manages_users_tokens_and_roles() {
         problem("PATCH", "users/none", json!({"roles": []})).await,
         (404, "/problems/unknown_account".into())
     );
+    for body in [json!({}), json!({"password": "short"})] {
+        assert_eq!(problem("PATCH", "users/none", body).await, (404, "/problems/unknown_account".into()));
+    }
+    assert_eq!(
+        problem("DELETE", "users/none/sessions", Value::Null).await,
+        (404, "/problems/unknown_account".into())
+    );
+    done(&signed, "PATCH", "users/bob", json!({})).await;
     let past = json!({"name": "old", "roles": ["viewer"], "expires": "2020-01-01T00:00:00Z"});
     assert_eq!(problem("POST", "tokens", past).await, (422, "/problems/bad_account".into()));
     done(&signed, "DELETE", "users/bob", Value::Null).await;

@@ -1,7 +1,7 @@
 //! A mail about one notification, or about several that had to wait. Names and texts in it are hostile: the only header that has them is the subject, as
 //! one encoded line.
 
-use super::prose;
+use super::{prose, subject::Subject};
 use crate::{notification::Notification, notification::prose::summary, text};
 use lettre::{
     Message,
@@ -47,13 +47,13 @@ fn of_one(builder: MessageBuilder, one: &Notification, domain: &str) -> MessageB
         .message_id(Some(format!("<{}@{domain}>", one.key)))
         .in_reply_to(conversation.clone())
         .references(conversation)
-        .subject(text::line(&summary(one), LONGEST_SUBJECT))
+        .header(Subject(text::line(&summary(one), LONGEST_SUBJECT)))
 }
 
 fn of_several(builder: MessageBuilder, several: &[Notification], domain: &str) -> MessageBuilder {
     let keys: Vec<_> = several.iter().map(|one| one.key.as_str()).collect();
     let key = Uuid::new_v5(&NAMESPACE, keys.join(" ").as_bytes());
-    builder.message_id(Some(format!("<{key}@{domain}>"))).subject(prose::count(several))
+    builder.message_id(Some(format!("<{key}@{domain}>"))).header(Subject(prose::count(several)))
 }
 
 /// The same for all notifications about one raise of an alarm.
@@ -132,7 +132,10 @@ mod tests {
                     let name = line.split(':').next().unwrap();
                     assert!(names.contains(&name), "{name} in {head}");
                 }
-                assert!(header(&mail, "subject")[0].len() < 1_000);
+                let subject = header(&mail, "subject")[0];
+                assert!(subject.len() < 1_000);
+                let is_raw = text.starts_with("=?") && subject.contains(&text);
+                assert!(!is_raw, "readers would decode it: {subject}");
                 assert!(body.len() < 100_000 && !body.contains("\n.\r\n"), "{}", body.len());
             }
         }

@@ -9,5 +9,7 @@ mod opening;
 mod prose;
 #[cfg(feature = "mail")]
 mod sender;
+#[cfg(feature = "mail")]
+mod subject;
 
 pub use config::{MailConfig, MailTls};

@@ -55,6 +55,10 @@ impl Indexing {
             if is_wanted && words::WordIndex::open(&store.directory, number).is_none() {
                 // Without an index a search reads the whole file, so the next start is soon enough for another attempt.
                 if let Err(error) = words::of_segment(&store.directory, number) {
+                    if !is_listed(store, number)? {
+                        // Retention has evicted the file meanwhile.
+                        continue;
+                    }
                     tracing::warn!(file = %words::path(&store.directory, number).display(), %error, "cannot make the word index of a segment file");
                     store.counters.lock().word_index_failures += 1;
                 }
@@ -73,6 +77,10 @@ impl Indexing {
     }
 }
 
+fn is_listed(store: &Store, number: u64) -> Result<bool, ReadError> {
+    Ok(store.catalogue().segment_numbers()?.contains(&number))
+}
+
 /// Removes indexes without a segment file, and unfinished ones.
 fn tidy(store: &Store, listed: &BTreeSet<u64>) -> io::Result<()> {
     for entry in fs::read_dir(&store.directory)? {
@@ -84,4 +92,73 @@ fn tidy(store: &Store, listed: &BTreeSet<u64>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Series,
+        catalogue::SealedFile,
+        open,
+        segment_file::{self, SegmentFile},
+    };
+    use oasis_channel::ProbeKind;
+    use oasis_wire::{
+        batch::{Encoder, Fields, stamp},
+        quantity::{Epoch, Nanos, Offset, TopicId},
+        schema::ProbeType,
+        value::RowWriter,
+    };
+    use std::{path::Path, sync::Arc};
+    use uuid::Uuid;
+
+    /// Writes a segment file with a text, and lists it.
+    fn add_segment(store: &Store, folder: &Path, number: u64) {
+        let json = r#"{"name": "Log", "uuid": "0b3c9f0e-5d0c-4a7e-9a51-6f1c0e6a2d12", "version": "1.0",
+            "metrics": [{"name": "message", "type": "string"}]}"#;
+        let probe_type: Arc<ProbeType> = Arc::new(serde_json::from_str(json).unwrap());
+        let (mut row, mut batch) = (Vec::new(), Vec::new());
+        RowWriter::new(&mut row).string("pump failed");
+        let mut encoder = Encoder::new(&probe_type).unwrap();
+        encoder.push(number, &row).unwrap();
+        encoder.finish(Fields { topic: 1, first_sequence: number, ..Fields::default() }, &mut batch);
+        stamp(&mut batch, number - 1, number);
+        let (run, epoch, kind) = (Uuid::nil(), Epoch(1), ProbeKind::Pushed);
+        let series = Series { node: "plant".into(), instance: "log".into(), kind, run, epoch, probe_type };
+        let mut file = SegmentFile::create(folder, number, epoch).unwrap();
+        file.stage((TopicId(1), run), || series, &batch, (Offset(number - 1), 1)).unwrap();
+        file.finish_writing().unwrap();
+        file.commit().unwrap();
+        let bytes = file.seal().unwrap();
+        let (index, window) = (file.open.index(), store.limits.around(Nanos(1), Nanos(1)));
+        let (created, sealed) = (file.created(), Nanos(1));
+        let sealed = SealedFile { number, rule: "*", created, sealed, bytes, index: &index, window };
+        store.catalogue().add(&sealed).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_is_evicted_before_it_has_an_index_is_no_failure_and_one_that_is_missing_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let config =
+            ArchiveConfig { directory: folder.path().display().to_string(), ..ArchiveConfig::default() };
+        let opened = open(config).unwrap();
+        let store = &opened.store;
+        (1..=3).for_each(|number| add_segment(store, folder.path(), number));
+        let mut indexing = Indexing::default();
+        let remove = |number| fs::remove_file(segment_file::path(folder.path(), number)).unwrap();
+        // Right before its turn.
+        let evict = |number: u64| {
+            if number < 3 {
+                remove(number);
+            }
+            if number == 1 {
+                store.catalogue().expire(number).unwrap();
+            }
+            true
+        };
+        indexing.round(store, &opened.config, &AtomicBool::new(false), evict).unwrap();
+        assert_eq!(store.counters.lock().word_index_failures, 1, "that of the second one");
+        assert_eq!(indexing.size().0, 1, "that of the third one");
+    }
 }

@@ -5,7 +5,8 @@ use oasis_store::store::{OpenGap, OpenShare};
 use oasis_wire::loss;
 use rusqlite::{Connection, params};
 
-/// Name, meaning of the rows, and query. `{t:COLUMN}` is a time as text, `{cause}` the current word of a cause of loss.
+/// Name, meaning of the rows, and query. `{t:COLUMN}` is a time as text, `{cause}` the current word of a cause of loss, `{expired}` the table of evicted
+/// samples.
 const VIEWS: [(&str, &str, &str); 6] = [
     (
         "test_runs",
@@ -25,7 +26,7 @@ const VIEWS: [(&str, &str, &str); 6] = [
     ),
     (
         "gaps",
-        "missing samples and their cause: by sequence number if the DAC never received them or the disk was full at the end of a run, by offset if they were not stored",
+        "missing samples and their cause: by sequence number if the DAC never received them or the disk was full at the end of a run, by offset if they were not stored or retention has evicted them",
         "SELECT {t:time} AS time, time AS time_ns, node, instance, run, to_sequence - from_sequence + 1 AS count, {cause} AS cause,
                 from_sequence, to_sequence, NULL AS epoch, NULL AS from_offset, NULL AS to_offset
          FROM loss
@@ -36,7 +37,11 @@ const VIEWS: [(&str, &str, &str); 6] = [
          UNION ALL
          SELECT {t:time}, time, node, instance, run, to_offset - from_offset, cause,
                 NULL, NULL, epoch, from_offset, to_offset - 1
-         FROM temp.open_gap WHERE segment NOT IN (SELECT number FROM main.segment)",
+         FROM temp.open_gap WHERE segment NOT IN (SELECT number FROM main.segment)
+         UNION ALL
+         SELECT {t:max_time}, max_time, node, instance, NULL, samples, 'archive_retention',
+                NULL, NULL, epoch, from_offset, to_offset - 1
+         FROM {expired}",
     ),
     (
         "nodes",
@@ -78,7 +83,8 @@ pub fn create(
     add_gaps(connection, gaps)?;
     let mut tables = Vec::new();
     for (name, about, query) in VIEWS {
-        let query = with_times(&query.replace("{cause}", &present_cause()));
+        let query = query.replace("{cause}", &present_cause()).replace("{expired}", expired(connection)?);
+        let query = with_times(&query);
         connection.execute_batch(&format!("CREATE TEMP VIEW {name} AS {query}"))?;
         let statement = connection.prepare(&format!("SELECT * FROM {name}"))?;
         let columns = statement.column_names().map(|column| (column.to_owned(), None)).collect();
@@ -130,6 +136,17 @@ fn add_gaps(connection: &Connection, open: &[OpenGap]) -> rusqlite::Result<()> {
         ])?;
     }
     Ok(())
+}
+
+/// The table of evicted samples. The catalogue of an earlier version has none.
+fn expired(connection: &Connection) -> rusqlite::Result<&'static str> {
+    let listed = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = 'expired'";
+    Ok(match connection.prepare(listed)?.exists([])? {
+        true => "main.expired",
+        false => {
+            "(SELECT NULL AS node, NULL AS instance, NULL AS epoch, 0 AS from_offset, 0 AS to_offset, 0 AS samples, 0 AS max_time WHERE false)"
+        }
+    })
 }
 
 /// The column `cause`: maps words of earlier releases.

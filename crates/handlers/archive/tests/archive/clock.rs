@@ -7,6 +7,7 @@ use crate::{
 };
 use oasis_archive::Archive;
 use oasis_handler::Handler as _;
+use oasis_query::Sql;
 use oasis_store::{ArchiveConfig, Clock, ClockJump, RetentionRule, points::Span};
 use oasis_wire::quantity::Nanos;
 use std::{
@@ -108,6 +109,9 @@ fn a_clock_that_jumps_evicts_nothing_until_it_is_confirmed_and_readers_learn_wha
     let gaps: Vec<_> =
         points.gaps.iter().map(|gap| (gap.from, gap.to, gap.samples, gap.cause.word())).collect();
     assert_eq!(gaps, [(0, 1_999 * STEP, 2_000, "archive_retention")]);
+    let query = "SELECT node, instance, count, cause, from_offset, to_offset, time_ns FROM gaps";
+    let evicted = format!("plant|counter|2000|archive_retention|0|1999|{}", 1_999 * STEP);
+    assert_eq!(super::sql::one(&Sql::open(folder.path()).unwrap(), query), evicted);
 }
 
 #[test]

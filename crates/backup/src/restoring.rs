@@ -26,6 +26,21 @@ pub enum RestoreError {
     /// Another file.
     #[error("it is not a backup of OASIS (oasis backup)")]
     NotABackup,
+    /// The file ends too early.
+    #[error(
+        "the backup is truncated: it ends after {at} bytes, within {within}; before that {files} files with {bytes} bytes are complete. Nothing was restored: \
+         copy or make the backup again"
+    )]
+    Truncated {
+        /// Its bytes.
+        at: u64,
+        /// The part that is cut off, for people.
+        within: String,
+        /// Files before that part.
+        files: usize,
+        /// Their bytes.
+        bytes: u64,
+    },
     /// A later release wrote it.
     #[error("it has format {0}, and this release reads {FORMAT}: update oasis")]
     Version(u32),
@@ -75,7 +90,7 @@ pub fn restore(
     let held = File::open(staging.path()).map_err(doing("open", staging.path()))?;
     held.try_lock().map_err(|error| doing("lock", staging.path())(error.into()))?;
     let mut extracting =
-        Extracting { from, folder: staging.path(), files: BTreeMap::new(), read: 0, progress };
+        Extracting { from, folder: staging.path(), files: BTreeMap::new(), read: 0, within: None, progress };
     let manifest = extracting.run()?;
     settle(staging.path(), &manifest).map_err(doing("complete", target))?;
     // An empty folder is replaced; anything else refuses the rename.
@@ -126,6 +141,8 @@ struct Extracting<'a, R, P> {
     folder: &'a Path,
     files: BTreeMap<String, FileSum>,
     read: u64,
+    /// The file that is being read; none between two.
+    within: Option<String>,
     progress: P,
 }
 
@@ -134,7 +151,8 @@ impl<R: Read, P: FnMut(u64)> Extracting<'_, R, P> {
         self.check_version()?;
         loop {
             let Some(entry) = self.next_header()? else {
-                return Err(RestoreError::Damaged("it ends before its manifest".into()));
+                // Zeros, such as those of a disk that was full.
+                return Err(self.truncated(self.read));
             };
             if entry.name == MANIFEST {
                 return self.manifest(&entry);
@@ -149,10 +167,20 @@ impl<R: Read, P: FnMut(u64)> Extracting<'_, R, P> {
 
     /// Reads the first file.
     fn check_version(&mut self) -> Result<(), RestoreError> {
-        let first = self.next_header().map_err(|_| RestoreError::NotABackup)?;
+        let mut block = [0; BLOCK];
+        let read = self.fill_some(&mut block)?;
+        // The first bytes tell a backup from another file, however few there are.
+        let begin = &block[..read.min(ABOUT.len())];
+        if !ABOUT.as_bytes().starts_with(begin) {
+            return Err(RestoreError::NotABackup);
+        }
+        if read < BLOCK {
+            return Err(self.truncated(self.read));
+        }
+        let first = tar::parse(&block).map_err(|_| RestoreError::NotABackup)?;
         let first =
             first.filter(|entry| entry.name == ABOUT && entry.size <= 16).ok_or(RestoreError::NotABackup)?;
-        let text = self.bytes(&first).map_err(|_| RestoreError::NotABackup)?;
+        let text = self.bytes(&first)?;
         let version = std::str::from_utf8(&text).ok().and_then(|text| text.trim().parse().ok());
         match version {
             Some(FORMAT) => Ok(()),
@@ -162,19 +190,46 @@ impl<R: Read, P: FnMut(u64)> Extracting<'_, R, P> {
     }
 
     fn next_header(&mut self) -> Result<Option<Entry>, RestoreError> {
+        self.within = None;
         let mut block = [0; BLOCK];
         self.fill(&mut block)?;
-        Ok(tar::parse(&block)?)
+        let entry = tar::parse(&block)?;
+        self.within = entry.as_ref().map(|entry| entry.name.clone());
+        Ok(entry)
     }
 
+    /// Reads all of these bytes.
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RestoreError> {
-        self.from.read_exact(bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => RestoreError::Damaged("it is cut off".into()),
-            _ => RestoreError::Io { doing: "read", path: "the backup".into(), error },
-        })?;
-        self.read += bytes.len() as u64;
+        let read = self.fill_some(bytes)?;
+        if read == bytes.len() { Ok(()) } else { Err(self.truncated(self.read)) }
+    }
+
+    /// Reads these bytes, or as many as there are. Returns how many.
+    fn fill_some(&mut self, bytes: &mut [u8]) -> Result<usize, RestoreError> {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.from.read(&mut bytes[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    return Err(RestoreError::Io { doing: "read", path: "the backup".into(), error });
+                }
+            }
+        }
+        self.read += filled as u64;
         (self.progress)(self.read);
-        Ok(())
+        Ok(filled)
+    }
+
+    fn truncated(&self, at: u64) -> RestoreError {
+        let within = match &self.within {
+            Some(name) => format!("the file {name:?}"),
+            None if self.files.is_empty() => "its beginning".into(),
+            None => "the header of a file".into(),
+        };
+        let bytes = self.files.values().map(|sum| sum.bytes).sum();
+        RestoreError::Truncated { at, within, files: self.files.len(), bytes }
     }
 
     fn bytes(&mut self, entry: &Entry) -> Result<Vec<u8>, RestoreError> {

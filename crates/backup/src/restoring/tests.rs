@@ -69,6 +69,35 @@ fn a_later_format_and_other_files_are_refused() {
     assert!(matches!(restored(&[0; 2_048], &target), Err(RestoreError::NotABackup)));
 }
 
+#[test]
+fn a_truncated_backup_says_where_it_ends_and_what_is_complete() {
+    let (whole, folder) = (backup(), tempfile::tempdir().unwrap());
+    let found = |bytes: &[u8]| match restored(bytes, &folder.path().join("new")) {
+        Err(RestoreError::Truncated { at, within, files, bytes }) => (at, within, files, bytes),
+        other => panic!("{other:?}"),
+    };
+    for (at, within, files, bytes) in [
+        (0, "its beginning", 0, 0),
+        (300, "its beginning", 0, 0),
+        (700, "its beginning", 0, 0),
+        (1_636, "the file \"archive/0000000001.oseg\"", 0, 0),
+        (3_082, "the header of a file", 1, 1_300),
+        (5_125, "the file \"manifest.json\"", 3, 1_304),
+    ] {
+        assert_eq!(found(&whole[..at]), (at as u64, within.into(), files, bytes));
+    }
+    // The rest is zeros, as on a disk that was full.
+    let zeros = [&whole[..3_584], &[0; 1_024][..]].concat();
+    assert_eq!(found(&zeros), (4_096, "the header of a file".into(), 2, 1_300));
+    let text = restored(&whole[..3_082], &folder.path().join("new")).unwrap_err().to_string();
+    assert!(
+        text.contains("truncated")
+            && text.contains("after 3082 bytes")
+            && text.contains("1 files with 1300 bytes"),
+        "{text}"
+    );
+}
+
 proptest! {
     #[test]
     fn any_damage_is_noticed_and_leaves_nothing(at: prop::sample::Index, bit in 0..8, cut: bool) {

@@ -311,6 +311,19 @@ fn a_request_without_one_plain_host_is_a_bad_request() {
 }
 
 #[test]
+fn alarms_are_there_without_any_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("samples");
+    for arguments in [&[][..], &["--archive", archive.to_str().unwrap()]] {
+        let dac = Oasis::dac(arguments);
+        assert_eq!(get(&dac, "/api/v1/alarms")["alarms"], json!([]));
+        assert_eq!(get(&dac, "/api/v1/rules")["rules"], json!([]));
+        assert_eq!(get(&dac, "/api/v1/nodes")["nodes"], json!([]), "no node of rules without rules");
+    }
+    assert!(folder.path().join("samples-rules/alarms.sqlite3").exists());
+}
+
+#[test]
 fn a_page_of_another_site_cannot_cause_a_read() {
     let dac = Oasis::dac(&[]);
     for path in ["/api/v1/nodes", "/api/v1/samples?node=a&instance=b&max_hz=1", "/metrics"] {

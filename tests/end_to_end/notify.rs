@@ -213,7 +213,9 @@ fn settings_that_cannot_be_used_end_the_start() {
         assert!(!output.status.success(), "{text}");
         String::from_utf8(output.stderr).unwrap()
     };
-    let error = refused("[notify.pager]\nkind = \"webhook\"\nurl = \"https://example.org\"\n");
+    let error = refused(
+        "[rules]\nenabled = false\n[notify.pager]\nkind = \"webhook\"\nurl = \"https://example.org\"\n",
+    );
     assert!(error.contains("[notify] needs rules"), "{error}");
     let error = refused("[notify.pager]\nkind = \"webhook\"\nurl = \"http://example.org\"\n");
     assert!(error.contains("notify.pager.url") && error.contains("https://"), "{error}");

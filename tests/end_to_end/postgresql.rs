@@ -399,7 +399,7 @@ fn an_invalid_address_is_named_and_without_one_there_is_no_handler() {
     let handlers = get(&Oasis::dac(&[]), "/api/v1/handlers");
     let names: Vec<_> =
         handlers["handlers"].as_array().unwrap().iter().map(|handler| &handler["name"]).collect();
-    assert_eq!(names, ["openmetrics"]);
+    assert_eq!(names, ["openmetrics", "notify", "rules"]);
 }
 
 #[test]

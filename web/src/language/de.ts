@@ -682,7 +682,7 @@ export const de: Translation = {
     sentence: (label, because) => `${label} ist ${because}`,
     raisedSentence: (rule, instance) => `${rule}: ${instance}`,
     noAlarms:
-      'Starten Sie ihn mit --archive DIR --rules FILE, oder setzen Sie files oder directory im Abschnitt [rules] von oasis.toml. Ein Relay führt nie Alarme: Öffnen Sie die Seite seines DAC.',
+      'Setzen Sie enabled = true im Abschnitt [rules] von oasis.toml. Ein Relay führt nie Alarme: Öffnen Sie die Seite seines DAC.',
     severities: { low: 'Gering', medium: 'Mittel', high: 'Hoch', critical: 'Kritisch' },
     bell: (parts) => `Alarme (g): ${parts} nicht quittiert`,
   },

@@ -205,9 +205,9 @@ export const deParts: PartTranslation = {
       readOnly:
         'Sie haben kein Recht, Regeln zu ändern (Verb rules): Sie können sie lesen, prüfen und ihre Vorschau sehen.',
       notEditable:
-        'Dieser DAC lässt Seiten keine Regeln ändern: Setzen Sie rules.directory und rules.editable in oasis.toml.',
+        'Dieser DAC lässt Seiten keine Regeln ändern: Führen Sie ein Archiv oder setzen Sie rules.directory, und setzen Sie rules.editable in oasis.toml.',
       notConfigured:
-        'Dieser DAC wertet keine Regeln aus: Starten Sie ihn mit --archive DIR --rules FILE, oder setzen Sie files oder directory im Abschnitt [rules] von oasis.toml. Prüfen und Vorschau gehen auch so.',
+        'Dieser DAC wertet keine Regeln aus: Setzen Sie enabled = true im Abschnitt [rules] von oasis.toml. Prüfen und Vorschau gehen auch so.',
       back: 'Alle Regeln',
       name: 'Name der Datei',
       noName: 'Benennen Sie die Datei, um sie zu speichern',

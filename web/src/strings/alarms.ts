@@ -5,7 +5,7 @@ export const alarmsStrings = {
     sentence: (label: string, because: string) => `${label} is ${because}`,
     raisedSentence: (rule: string, instance: string) => `${rule}: ${instance}`,
     noAlarms:
-      'Start it with --archive DIR --rules FILE, or set files or directory in the section [rules] of oasis.toml. A relay never keeps alarms: open the page of its DAC.',
+      'Set enabled = true in the section [rules] of oasis.toml. A relay never keeps alarms: open the page of its DAC.',
     severities: { low: 'Low', medium: 'Medium', high: 'High', critical: 'Critical' },
     bell: (parts: string) => `Alarms (g): ${parts} not acknowledged`,
   },

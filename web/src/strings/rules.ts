@@ -27,9 +27,9 @@ export const ruleStrings = spoken('rules', {
 
     readOnly: 'You have no permission to change rules (verb rules): you can read, check and preview them.',
     notEditable:
-      'This DAC does not let pages change rules: set rules.directory and rules.editable in oasis.toml.',
+      'This DAC does not let pages change rules: keep an archive or set rules.directory, and set rules.editable in oasis.toml.',
     notConfigured:
-      'This DAC evaluates no rules: start it with --archive DIR --rules FILE, or set files or directory in the section [rules] of oasis.toml. You can check and preview rules.',
+      'This DAC evaluates no rules: set enabled = true in the section [rules] of oasis.toml. You can check and preview rules.',
     back: 'All rules',
     name: 'Name of the file',
     noName: 'Name the file to save it',

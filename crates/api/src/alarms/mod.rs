@@ -27,7 +27,7 @@ fn alarms(api: &Api) -> Result<&Arc<Alarms>, Problem> {
 
 /// The problem of a DAC that has no alarms, neither its own nor those of others.
 fn none() -> Problem {
-    let detail = "this DAC evaluates no rules: set `directory` in the section [rules] of its configuration";
+    let detail = "this process evaluates no rules: ask a DAC whose section [rules] has `enabled`";
     Problem::new(StatusCode::NOT_FOUND, "no_alarms", detail)
 }
 

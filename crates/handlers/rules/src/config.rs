@@ -12,9 +12,12 @@ const AUTOMATIC_THREADS: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RulesConfig {
+    /// Whether the DAC evaluates rules and has alarms.
+    pub enabled: bool,
     /// Files of rules, and directories whose files `*.rules` are read; from the folder of the configuration file on.
     pub files: Vec<String>,
-    /// The directory of the alarms, and of files that the page saves (`files/*.rules`). Empty: the DAC evaluates no rules.
+    /// The directory of the alarms, and of files that the page saves (`files/*.rules`). Empty: beside the archive; without an archive the alarms are kept in
+    /// memory, and the page saves no files.
     pub directory: String,
     /// Whether the page may change the files of the directory.
     pub editable: bool,
@@ -37,6 +40,7 @@ pub struct RulesConfig {
 impl Default for RulesConfig {
     fn default() -> Self {
         Self {
+            enabled: true,
             files: Vec::new(),
             directory: String::new(),
             editable: true,

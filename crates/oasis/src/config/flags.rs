@@ -6,7 +6,7 @@ use crate::{
     live::probe_choice,
     usual_archive::usual_archive,
 };
-use anyhow::{Context, bail};
+use anyhow::Context;
 use oasis_gateway::LineAddress;
 use oasis_instrument::ProbeChoice;
 use std::path::{Path, PathBuf};
@@ -91,21 +91,9 @@ impl Config {
         self
     }
 
-    /// Finds the directory of the state of rules: beside the archive, unless the configuration says where.
-    ///
-    /// # Errors
-    /// If there are rules and neither.
-    pub fn place_rules(&mut self) -> anyhow::Result<()> {
-        if self.rules.files.is_empty() {
-            return Ok(());
-        }
-        let Some(directory) = self.rules_directory() else {
-            bail!(
-                "rules need a directory for their alarms: set rules.directory, or keep an archive (--archive DIR)"
-            );
-        };
-        self.rules.directory = directory;
-        Ok(())
+    /// Finds the directory of the state of rules: beside the archive, unless the configuration says where. Without either it is kept in memory.
+    pub fn place_rules(&mut self) {
+        self.rules.directory = self.rules_directory().unwrap_or_default();
     }
 
     /// Where a DAC keeps labels and settings of nodes: beside the archive, unless the configuration says where; none if neither says so.
@@ -193,17 +181,13 @@ mod tests {
     fn the_state_of_rules_lies_beside_the_archive() {
         let placed = |archive: &str, directory: &str| {
             let mut config = Config::default();
-            config.rules.files = vec!["a.rules".into()];
             (config.archive.directory, config.rules.directory) = (archive.into(), directory.into());
-            config.place_rules().map(|()| config.rules.directory)
+            config.place_rules();
+            config.rules.directory
         };
-        let error = placed("", "").unwrap_err().to_string();
-        assert!(error.contains("--archive"), "{error}");
-        assert_eq!(placed("/data/samples/", "").unwrap(), "/data/samples-rules");
-        assert_eq!(placed("/data/samples", "/state").unwrap(), "/state");
-        let mut without = Config::default();
-        without.place_rules().unwrap();
-        assert_eq!(without.rules.directory, "", "no rules, no state");
+        assert_eq!(placed("", ""), "", "in memory");
+        assert_eq!(placed("/data/samples/", ""), "/data/samples-rules");
+        assert_eq!(placed("/data/samples", "/state"), "/state");
     }
 
     #[test]

@@ -110,6 +110,7 @@ impl Work<'_> {
     pub(super) fn compile(&mut self) {
         let set = RuleSet::compile(&self.set, self.files.all(), &self.types, self.config.pdl_limits);
         let before = std::mem::replace(&mut self.set, Arc::new(set));
+        self.connect();
         self.end_joints(&before);
         self.has_facts = false;
         let rules = self.set.names();

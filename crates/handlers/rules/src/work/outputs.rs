@@ -7,9 +7,10 @@ use oasis_rules::Derived;
 use std::sync::Arc;
 
 impl Work<'_> {
-    /// Connects the node of derived instances and results, if that has not been done.
+    /// Connects the node of derived instances and results, if that has not been done and there is something to read.
     pub(super) fn connect(&mut self) {
-        if self.output.is_some() || self.config.node.is_empty() {
+        let is_wanted = self.set.count() > 0 || self.config.all_clocks;
+        if self.output.is_some() || self.config.node.is_empty() || !is_wanted {
             return;
         }
         let connected = Output::connect(self.dac.clone(), &self.config.node, self.archive.is_some());

@@ -25,7 +25,7 @@ pub fn open(
         }
         None if destinations.is_empty() => Ok(None),
         None => bail!(
-            "[notify] needs rules, since nothing else raises an alarm: set rules.files or rules.directory"
+            "[notify] needs rules, since nothing else raises an alarm: set rules.enabled = true, at a DAC"
         ),
     }
 }

@@ -138,11 +138,15 @@ impl RunningDac {
             config.postgresql.writer = registration::name(&config.tem, kind)?.to_string();
         }
         let mut handlers = config.handlers()?;
-        config.place_rules()?;
+        config.place_rules();
         config.doors.layouts_dir = config.layouts_directory().unwrap_or_default();
         config.rules.name_node(&config.tem.name);
         let destinations = config.notify.destinations().context("in the section [notify]")?;
-        let rules = rules::open(&config.rules)?;
+        let rules = match parts {
+            Parts::Dac => rules::open(&config.rules)?,
+            // A relay shows the alarms of other DACs.
+            Parts::Tem | Parts::Relay => None,
+        };
         let notify = notify::open(destinations, &config.tem, rules.as_ref().map(|rules| &rules.alarms))?;
         handlers.extend(notify.clone().map(|notify| -> Arc<dyn Handler> { notify }));
         handlers.extend(rules.iter().map(|rules| -> Arc<dyn Handler> { rules.handler.clone() }));

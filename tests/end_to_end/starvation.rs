@@ -14,7 +14,7 @@ use std::{
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::{self, JoinHandle},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 fn config(folder: &Path, text: &str) -> [String; 2] {
@@ -343,6 +343,33 @@ fn connections_leave_descriptors_for_the_archive() {
         get_status(&dac, "/api/v1/nodes").starts_with("HTTP/1.1 200 ").then_some(())
     });
     assert!(refused(&dac, "doors", "out_of_descriptors") >= 1);
+}
+
+/// Descriptors that a process has in use.
+fn open_descriptors(process: u32) -> u64 {
+    fs::read_dir(format!("/proc/{process}/fd")).unwrap().count() as u64
+}
+
+#[test]
+fn after_a_flood_a_dac_with_few_descriptors_answers_within_a_second_or_two() {
+    let dac = Oasis::dac(&[]);
+    assert!(is_served(&dac));
+    let few = open_descriptors(dac.id()) + 20;
+    dac.set_limit(
+        Resource::Nofile,
+        Rlimit { current: Some(few), maximum: getrlimit(Resource::Nofile).maximum },
+    );
+    let address = dac.listen().parse().unwrap();
+    let flood = Instant::now();
+    // Closed at once: they fill the queue of the listener, and each has to be accepted.
+    while flood.elapsed() < Duration::from_secs(3) {
+        let _ = TcpStream::connect_timeout(&address, Duration::from_millis(50));
+    }
+    let ended = Instant::now();
+    eventually("an answer of the API", || {
+        get_status(&dac, "/api/v1/nodes").starts_with("HTTP/1.1 200 ").then_some(())
+    });
+    assert!(ended.elapsed() < Duration::from_secs(3), "{:?}", ended.elapsed());
 }
 
 #[test]

@@ -1,11 +1,19 @@
 //! File descriptors: as many as the system allows, with some kept for files.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::{io, os::fd::AsRawFd};
+use std::{
+    fs::File,
+    io,
+    os::fd::AsRawFd,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 /// Descriptors that connections must leave: 192 for the files of the archive and of its readers, 64 for goodbyes to refused peers and
-/// connections to other systems.
+/// connections to other systems. Of a small limit it is half of those that the process does not need by itself.
 const RESERVED: u64 = 256;
+
+/// Descriptors that the process has in use without any connection; 0 until it has started.
+static IN_USE_AT_START: AtomicU64 = AtomicU64::new(0);
 
 /// Raises the soft limit of descriptors (`RLIMIT_NOFILE`) to the hard one. Returns it.
 ///
@@ -19,6 +27,14 @@ pub fn raise_limit() -> io::Result<u64> {
     Ok(limit.maximum.unwrap_or(u64::MAX))
 }
 
+/// Notes how many descriptors the process needs by itself. Call it once it has started, before it has many connections.
+pub fn note_start() {
+    // The lowest free number.
+    if let Ok(probe) = File::open("/dev/null") {
+        IN_USE_AT_START.store(u64::try_from(probe.as_raw_fd()).unwrap_or_default(), Ordering::Relaxed);
+    }
+}
+
 /// Returns whether a new socket uses a descriptor that is reserved for files.
 pub fn is_reserved(socket: &impl AsRawFd) -> bool {
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
@@ -26,21 +42,26 @@ pub fn is_reserved(socket: &impl AsRawFd) -> bool {
     u64::try_from(socket.as_raw_fd()).is_ok_and(|number| number >= usable(limit))
 }
 
-/// Returns the descriptors that connections may use, of all that the system allows.
+/// Returns the descriptors that connections may use, of all that the system allows, and those that the process uses by itself.
 pub fn usable(limit: u64) -> u64 {
-    limit - RESERVED.min(limit / 2)
+    usable_beside(limit, IN_USE_AT_START.load(Ordering::Relaxed))
+}
+
+fn usable_beside(limit: u64, in_use: u64) -> u64 {
+    limit - RESERVED.min(limit.saturating_sub(in_use) / 2)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::File;
 
     #[test]
     fn connections_leave_descriptors_for_files() {
-        assert_eq!(usable(1_024), 768);
-        assert_eq!(usable(100), 50);
-        assert_eq!(usable(u64::MAX), u64::MAX - 256);
+        assert_eq!(usable_beside(1_024, 40), 768);
+        assert_eq!(usable_beside(100, 0), 50);
+        assert_eq!(usable_beside(64, 44), 54, "there is room for connections in a small limit too");
+        assert_eq!(usable_beside(64, 100), 64);
+        assert_eq!(usable_beside(u64::MAX, 0), u64::MAX - 256);
     }
 
     #[test]

@@ -271,6 +271,7 @@ impl RunningDac {
         running.announce(&config.tem, &identity)?;
         running.exchange(peers, &own_tem, &config.tem, &identity)?;
         running.start_own_node(&config.own_node)?;
+        descriptors::note_start();
         Ok(running)
     }
 

@@ -68,8 +68,51 @@ fn a_name_that_another_node_has_is_an_error_in_c_and_cpp() {
         let text = String::from_utf8(refused.stdout).unwrap();
         assert_eq!(refused.status.code(), Some(1), "{text}");
         assert!(text.contains("the DAC refuses this node") && text.contains("name_taken"), "{text}");
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!(said.matches("the DAC refuses node \"machine\"").count(), 1, "{said}");
         let taken = run("another machine");
         assert!(taken.status.success(), "{taken:?}");
+    }
+}
+
+/// Children of each program that forks: `OASIS_FORKS`, or a few.
+fn forks() -> u32 {
+    std::env::var("OASIS_FORKS").map_or(5, |forks| forks.parse().expect("OASIS_FORKS is a number"))
+}
+
+#[test]
+fn children_of_a_program_in_c_are_refused_by_its_node_and_have_their_own() {
+    let folder = TempDir::new().unwrap();
+    let program = compile("cc", "-std=c11", folder.path(), "sdk/c/tests/fork.c");
+    let dac = Oasis::dac(&[]);
+    let forks = forks();
+    let mut command = Command::new(&program);
+    let ran =
+        command.args([dac.channel(), &forks.to_string()]).env("OASIS_NODE_NAME", "tree").output().unwrap();
+    let (children, said) = (String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap());
+    assert!(ran.status.success(), "{}: {said}", ran.status);
+    assert_eq!(said.matches("was forked after its node had started").count(), forks as usize, "{said}");
+    let nodes = children.lines().map(|process| (format!("tree-{process}"), 3));
+    for (node, samples) in nodes.chain([("tree".to_owned(), forks)]) {
+        let ledger = ledger(&dac, &node, "counter", "all samples", |ledger| ledger["received"] == samples);
+        assert_explained(&ledger);
+        assert_eq!(ledger["missing"], 0, "{ledger:#}");
+    }
+    assert_explained(&ledger(&dac, "tree", "log", "records", |ledger| ledger["received"].as_u64() > Some(0)));
+}
+
+#[test]
+fn a_child_of_a_program_in_cpp_gets_an_exception_and_ends_in_order() {
+    let folder = TempDir::new().unwrap();
+    let program = compile("c++", "-std=c++17", folder.path(), "sdk/cpp/tests/fork.cpp");
+    let dac = Oasis::dac(&[]);
+    for _ in 0..forks() {
+        finish(Command::new(&program).arg(dac.channel()));
+    }
+    for node in ["parent", "child"] {
+        let ledger =
+            ledger(&dac, node, "counter", "one sample", |ledger| ledger["received"].as_u64() > Some(0));
+        assert_explained(&ledger);
     }
 }
 

@@ -4,16 +4,31 @@ use crate::{
     arguments::text,
     status::{Problem, Status, answer},
 };
+use oasis_probe::{
+    Failure,
+    process::{self, UnlockedStderr},
+};
 use std::{
     env,
     ffi::c_char,
     io::{self, IsTerminal},
+    sync::atomic::{AtomicBool, Ordering},
 };
 use tracing_subscriber::EnvFilter;
 
+/// Whether the node's log says why the DAC refuses it.
+static IS_LOGGING: AtomicBool = AtomicBool::new(false);
+
+/// Writes to standard error that the DAC refuses a node, unless the log does.
+pub fn report_refusal(node: &str, refusal: &Failure) {
+    if !IS_LOGGING.load(Ordering::Relaxed) {
+        process::say(&format!("the DAC refuses node {node:?}, and receives none of its samples: {refusal}"));
+    }
+}
+
 /// Logs node events to standard error (connections, refusals, failing probes). `filter` is for example "info" or
 /// "oasis_probe=debug". Null selects the environment variable OASIS_LOG, or "warn" without it. Without this call
-/// nothing is logged. Call it once in a process; later calls are refused.
+/// only a refusal of the node is written there, once. Call it once in a process; later calls are refused.
 ///
 /// # Safety
 /// `filter` is null or ends with NUL.
@@ -33,9 +48,10 @@ pub unsafe extern "C" fn oasis_log(filter: *const c_char) -> Status {
             .with_env_filter(filter)
             // Errors are ignored: otherwise a closed standard error would end the node's thread that writes to it.
             .log_internal_errors(false)
-            .with_writer(io::stderr)
+            .with_writer(|| UnlockedStderr)
             .try_init()
             .map_err(|error| refused(error.to_string()))?;
+        IS_LOGGING.store(true, Ordering::Relaxed);
         Ok(Status::Ok)
     })
 }

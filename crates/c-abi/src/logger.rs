@@ -92,7 +92,8 @@ pub unsafe extern "C" fn oasis_logger_is_enabled(logger: *const Logger) -> bool 
 }
 
 /// Logs a record. Callable from any number of threads; none waits for another, for the node or for the DAC. A record
-/// without room is counted, and reported to the DAC.
+/// without room is counted, and reported to the DAC. In a child of the process in which the node has started, the result is
+/// OASIS_STATUS_FORKED.
 ///
 /// # Safety
 /// `logger` is from oasis_node_builder_logger; the texts and fields of `record` have their lengths.
@@ -103,6 +104,9 @@ pub unsafe extern "C" fn oasis_logger_log(logger: *const Logger, record: *const 
         let (logger, record) = unsafe { (logger.as_ref(), record.as_ref()) };
         let (logger, record) =
             (logger.ok_or(Problem::Null("logger"))?, record.ok_or(Problem::Null("record"))?);
+        if logger.0.is_forked() {
+            return Err(Problem::forked());
+        }
         // SAFETY: as the caller promises.
         unsafe { record.log(&logger.0) }
     })

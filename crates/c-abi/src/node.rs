@@ -2,11 +2,12 @@
 
 use crate::{
     arguments::{bytes, put, schema, text, thing},
+    log::report_refusal,
     probe::Probe,
     status::{Problem, Status, answer},
 };
 use oasis_instrument::NodeSettings;
-use oasis_probe::{Connector, Hertz, NodeConfig, ProbeState, PushedKind, RowWriter};
+use oasis_probe::{Connector, Hertz, NodeConfig, ProbeState, PushedKind, RowWriter, process};
 use std::{
     ffi::{c_char, c_int, c_void},
     io,
@@ -63,6 +64,8 @@ pub unsafe extern "C" fn oasis_node_builder_new(
 /// variable OASIS_CONFIG names the file; without it the defaults apply. OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC,
 /// OASIS_TEM, OASIS_DAC_NAME, OASIS_CA, OASIS_CERTIFICATE, OASIS_KEY and OASIS_SPOOL_DIRECTORY override the file.
 ///
+/// In a child of a process that had a builder or a node, the name is NAME-PID and the UUID follows from it.
+///
 /// # Safety
 /// `file` is null or ends with NUL; `builder` is writable.
 #[unsafe(no_mangle)]
@@ -74,7 +77,10 @@ pub unsafe extern "C" fn oasis_node_builder_from_file(
         // SAFETY: as the caller promises.
         unsafe {
             let file = if file.is_null() { None } else { Some(Path::new(text(file, "file")?)) };
-            let settings = NodeSettings::load(file)?;
+            let mut settings = NodeSettings::load(file)?;
+            if process::is_child() {
+                settings = settings.in_child();
+            }
             let node = settings.builder(oasis_instrument::PROBES)?;
             put(builder, NodeBuilder { node, settings, knows_dacs: true }, "builder")?;
         }
@@ -218,7 +224,7 @@ pub unsafe extern "C" fn oasis_node_builder_start(
         }
         // SAFETY: created by a Box, and the caller promises not to use it again; the rest as promised.
         unsafe {
-            let builder = Box::from_raw(builder);
+            let mut builder = Box::from_raw(builder);
             let connector: Box<dyn Connector> = match builder.knows_dacs && dac.is_null() {
                 true => builder.settings.connector(),
                 false => builder.settings.connector_to(text(dac, "dac")?),
@@ -226,6 +232,8 @@ pub unsafe extern "C" fn oasis_node_builder_start(
             if node.is_null() {
                 return Err(Problem::Null("node"));
             }
+            let name = builder.settings.name();
+            builder.node.on_refusal(move |refusal| report_refusal(&name, refusal));
             put(node, Node(builder.node.start(connector)?), "node")?;
         }
         Ok(Status::Ok)
@@ -246,7 +254,8 @@ pub unsafe extern "C" fn oasis_node_builder_free(builder: *mut NodeBuilder) {
 
 /// Takes the last samples, sends them, waits up to two seconds until the DAC has them, and frees the node. Null is
 /// ignored. Returns OASIS_STATUS_REFUSED if the DAC has refused the node, such as for a name that another node has: then
-/// it has not received the samples.
+/// it has not received the samples. In a child of the process in which the node has started, it returns
+/// OASIS_STATUS_FORKED at once, and the node of the parent goes on.
 ///
 /// # Safety
 /// `node` is from oasis_node_builder_start and not used afterwards.
@@ -257,6 +266,9 @@ pub unsafe extern "C" fn oasis_node_shutdown(node: *mut Node) -> Status {
             // SAFETY: made by a Box, and the caller promises to use it no more.
             let refusal = unsafe { Box::from_raw(node) }.0.shutdown();
             if let Some(refusal) = refusal {
+                if refusal.code == process::FORKED {
+                    return Err(Problem::forked());
+                }
                 return Err(Problem::Refused(refusal.to_string()));
             }
         }

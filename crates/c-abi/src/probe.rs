@@ -2,7 +2,7 @@
 
 use crate::{
     arguments::{bytes, thing},
-    status::{Status, answer},
+    status::{Problem, Status, answer},
 };
 use oasis_probe::{ProbeState, RowProbe, now_ns};
 
@@ -13,7 +13,7 @@ pub struct Probe(pub RowProbe);
 ///
 /// `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. The node counts a row that
 /// does not fit the schema as dropped. While the probe is disabled, nothing is taken and the result is
-/// OASIS_STATUS_OK.
+/// OASIS_STATUS_OK. In a child of the process in which the node has started it is OASIS_STATUS_FORKED.
 ///
 /// # Safety
 /// `probe` is from oasis_node_builder_pushed and not used by another thread at this time; `row` has `length` bytes.
@@ -37,6 +37,9 @@ pub unsafe extern "C" fn oasis_probe_flush_at(
     answer(|| {
         // SAFETY: as the caller promises.
         let (probe, row) = unsafe { (thing(probe, "probe")?, bytes(row, length, "row")?) };
+        if probe.0.is_forked() {
+            return Err(Problem::forked());
+        }
         let has_room = probe.0.flush_at(time, |to| to.packed(row));
         Ok(if has_room { Status::Ok } else { Status::Dropped })
     })

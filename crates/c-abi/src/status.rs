@@ -1,7 +1,7 @@
 //! Results of calls, and error messages.
 
 use oasis_instrument::SettingsError;
-use oasis_probe::NodeError;
+use oasis_probe::{Failure, NodeError, process};
 use oasis_wire::{
     batch::{BatchError, RowError},
     declared::DeclarationError,
@@ -35,6 +35,9 @@ pub enum Status {
     Internal = 6,
     /// The DAC refuses the node, such as for a name that another node has: it has not received its samples.
     Refused = 7,
+    /// The process was forked after its node had started, and has none of its threads: no sample is taken. Build a node in
+    /// the child.
+    Forked = 8,
 }
 
 /// Why a call failed.
@@ -56,6 +59,8 @@ pub enum Problem {
     Batch(#[from] BatchError),
     #[error("the DAC refuses this node: {0}")]
     Refused(String),
+    #[error("{}", .0.message)]
+    Forked(Failure),
     #[error(transparent)]
     Node(#[from] NodeError),
     #[error(transparent)]
@@ -63,11 +68,18 @@ pub enum Problem {
 }
 
 impl Problem {
+    /// The problem of a call in a child of the node's process. The first one is on standard error too.
+    pub fn forked() -> Self {
+        process::warn_once();
+        Self::Forked(process::forked())
+    }
+
     fn status(&self) -> Status {
         match self {
             Self::Settings(SettingsError::File { .. }) => Status::System,
             Self::Null(_) | Self::Text(_) | Self::Argument(_) | Self::Settings(_) => Status::Argument,
             Self::Refused(_) => Status::Refused,
+            Self::Forked(_) | Self::Node(NodeError::Forked(_)) => Status::Forked,
             Self::Declaration(_) | Self::Schema(_) | Self::Row(_) | Self::Batch(_) => Status::Schema,
             Self::Node(NodeError::Schema { .. }) => Status::Schema,
             Self::Node(NodeError::DuplicateInstance { .. }) => Status::Duplicate,

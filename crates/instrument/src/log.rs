@@ -74,6 +74,11 @@ impl Logger {
         self.0.is_enabled()
     }
 
+    /// Returns whether the node runs in another process, of which this one is a child: then nothing is taken.
+    pub fn is_forked(&self) -> bool {
+        self.0.is_forked()
+    }
+
     /// Logs a record of `time`, in nanoseconds since 1970-01-01 UTC.
     pub fn log<'f>(
         &self,

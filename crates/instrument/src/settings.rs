@@ -11,7 +11,7 @@ use oasis_channel::{Receiver, Sender};
 use oasis_client::{NodeDacs, TemAddress, TemAddressError, TemAddresses, Tems};
 use oasis_probe::{
     Connector, DEFAULT_DATAGRAM, Failover, NodeBuilder, NodeConfig, NodeError, Patience, RealTime,
-    TcpConnector, TlsConnector, UdpConnector, host_name,
+    TcpConnector, TlsConnector, UdpConnector, host_name, process,
 };
 use oasis_tem::{DacName, DacNameError};
 use oasis_tls::{ClientFiles, TlsError};
@@ -301,6 +301,12 @@ impl NodeSettings {
     /// If it is no name of a DAC.
     pub fn with_dac_name(self, name: &str) -> Result<Self, SettingsError> {
         Ok(Self { dac_name: Some(name.parse()?), ..self })
+    }
+
+    /// Returns the settings of a child process that inherits them: its name is `NAME-PID`, and its identity follows from that.
+    #[must_use]
+    pub fn in_child(self) -> Self {
+        Self { name: process::name_in_child(&self.name()), uuid: None, ..self }
     }
 
     /// Returns the configured name, or the host's name.

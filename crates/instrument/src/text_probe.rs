@@ -31,6 +31,11 @@ impl TextProbe {
         self.0.is_enabled()
     }
 
+    /// Returns whether the node runs in another process, of which this one is a child.
+    pub fn is_forked(&self) -> bool {
+        self.0.is_forked()
+    }
+
     /// Flushes the sample that `write` writes.
     pub fn flush(&self, time: u64, write: impl FnOnce(&mut RowWriter<'_>)) {
         // A thread that ends has already freed its buffer.

@@ -6,6 +6,7 @@ use crate::{
     deadband::{ChangeFilter, Limits},
     governor::{Importance, Load},
     outbox::Progress,
+    process::Process,
     recorder::Recorder,
     ring::Drain,
     schedule::Schedule,
@@ -141,6 +142,13 @@ impl Instance {
     /// Handles a new DAC, which has none of the samples so far: a probe on change sends its next sample in any case.
     pub fn renew(&self) {
         self.limits.iter().for_each(|limits| limits.renew());
+    }
+
+    /// Sets the process in which the node starts.
+    pub fn set_home(&self, process: Process) {
+        if let Source::Pushed(drain) = &self.source {
+            drain.shared.set_home(process);
+        }
     }
 
     /// Adds a flight recorder: from now on only samples around a trigger are sent.

@@ -75,6 +75,7 @@ mod outbox;
 pub mod outgoing;
 mod overflow;
 mod overhead;
+pub mod process;
 mod realtime;
 mod recorder;
 mod replay;
@@ -99,7 +100,7 @@ pub use node::{Node, NodeBuilder, Probe, PushedKind, host_name};
 pub use node_config::NodeConfig;
 pub use node_error::NodeError;
 pub use oasis_channel::{
-    Connector, DacUpdates, Ended, Failover, NewestList, Patience,
+    Connector, DacUpdates, Ended, Failover, Failure, NewestList, Patience,
     tcp::TcpConnector,
     tls::TlsConnector,
     udp::{DEFAULT_DATAGRAM, UdpConnector},

@@ -16,12 +16,13 @@ use crate::{
     node_error::NodeError,
     outbox::Outbox,
     overflow::{MAX_RING_BYTES, RingConfig},
+    process::{self, Process},
     realtime::RealTimeState,
     recorder::Recorder,
     replay,
     ring::{self, Drain, PushedProbe, RowProbe},
     schedule::Schedule,
-    shipper::{self, CommandHandling},
+    shipper::{self, CommandHandling, OnRefusal, Refusals},
     spool::Spool,
     spooler,
     state::ProbeState,
@@ -29,7 +30,7 @@ use crate::{
 use oasis_channel::{Connector, Failure, NodeIdentity, ProbeKind, RegisteredInstance, ResumeSecret};
 use oasis_wire::{batch::Encoder, quantity::Hertz, sample::Sample, schema::ProbeType, value::RowWriter};
 use std::{
-    io,
+    io, mem,
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -75,12 +76,18 @@ pub struct NodeBuilder {
     announced: Vec<RegisteredInstance>,
     instances: Vec<Instance>,
     bell: Bell,
+    second_name: Option<String>,
+    on_refusal: Option<OnRefusal>,
 }
 
 /// A running node. Dropping it discards unsent samples; with a spool directory, it waits until they are in a file.
 /// [`Node::shutdown`] waits for the DAC.
+///
+/// A child of `fork` has none of its threads. There, it refuses probes with [`NodeError::Forked`], its probes take no
+/// samples ([`PushedProbe::is_forked`]), and its end waits for nothing: the child starts a node of its own.
 #[derive(Debug)]
 pub struct Node {
+    process: Process,
     orders: mpsc::Sender<Order>,
     outbox: Arc<Outbox>,
     real_time: RealTimeState,
@@ -93,6 +100,7 @@ pub struct Node {
 impl NodeBuilder {
     /// Creates a node without probes. `name` is unique among the nodes of a DAC.
     pub fn new(name: impl Into<String>, config: NodeConfig) -> Self {
+        process::count_forks();
         Self {
             name: name.into(),
             config,
@@ -100,7 +108,23 @@ impl NodeBuilder {
             announced: Vec::new(),
             instances: Vec::new(),
             bell: Bell::default(),
+            second_name: None,
+            on_refusal: None,
         }
+    }
+
+    /// Sets the name that the node takes if another node has its first one: for a name that nobody has chosen, such as
+    /// that of a program. It is used if the DAC refuses the first one for four seconds, or until the node ends. A node
+    /// with a spool directory keeps its first name, which is in its files.
+    pub fn second_name(&mut self, name: impl Into<String>) -> &mut Self {
+        self.second_name = Some(name.into());
+        self
+    }
+
+    /// Calls `report` on a thread of the node when a DAC refuses the node for another reason than before.
+    pub fn on_refusal(&mut self, report: impl FnMut(&Failure) + Send + 'static) -> &mut Self {
+        self.on_refusal = Some(Box::new(report));
+        self
     }
 
     /// Adds a probe that the node calls at a rate.
@@ -266,9 +290,15 @@ impl NodeBuilder {
             return Err(NodeError::Budget(budget));
         }
         NodeError::check_node_name(&self.name)?;
+        self.second_name.iter().try_for_each(|name| NodeError::check_node_name(name))?;
+        let process = Process::current();
+        self.instances.iter().for_each(|instance| instance.set_home(process));
         let directory = self.directory()?;
         let secret = ResumeSecret::random();
-        let identity = self.identity(secret.run());
+        let identity = self.identity(&self.name, self.config.uuid, secret.run());
+        let second = self.second_name.take().filter(|_| directory.is_none());
+        let second = second.map(|name| self.identity(&name, None, secret.run()));
+        let refusals = Refusals { second, report: self.on_refusal.take() };
         let progress: Vec<_> = self.instances.iter().map(Instance::progress).collect();
         self.announced.iter_mut().zip(&self.instances).for_each(|(announced, instance)| {
             announced.declared = Some(instance.declared());
@@ -321,11 +351,11 @@ impl NodeBuilder {
                     replay::all(&mut connector, directory, &config, &outbox);
                 }
                 let budget = ByteBudget::new(config.max_bytes_per_second);
-                shipper::run(&mut connector, &announcement, &orders, &outbox, budget);
+                shipper::run(&mut connector, &announcement, &orders, &outbox, (budget, refusals));
             })?
         };
         let (collector, shipper) = (Some(collector), Some(shipper));
-        Ok(Node { orders, outbox, real_time, additions, collector, shipper, spooler })
+        Ok(Node { process, orders, outbox, real_time, additions, collector, shipper, spooler })
     }
 
     fn directory(&self) -> Result<Option<Arc<Directory>>, NodeError> {
@@ -355,13 +385,12 @@ impl NodeBuilder {
         Ok(())
     }
 
-    fn identity(&self, run: Uuid) -> NodeIdentity {
+    fn identity(&self, name: &str, uuid: Option<Uuid>, run: Uuid) -> NodeIdentity {
         let host = host_name();
-        let derived =
-            || Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("oasis node {host}/{}", self.name).as_bytes());
+        let derived = || Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("oasis node {host}/{name}").as_bytes());
         NodeIdentity {
-            name: self.name.clone(),
-            uuid: self.config.uuid.unwrap_or_else(derived),
+            name: name.into(),
+            uuid: uuid.unwrap_or_else(derived),
             run,
             software: concat!("oasis ", env!("CARGO_PKG_VERSION")).into(),
             pid: std::process::id(),
@@ -379,7 +408,7 @@ impl Node {
     /// Adds a probe as [`NodeBuilder::pushed`] does, while the node runs.
     ///
     /// # Errors
-    /// As there; also if the node has another schema with the UUID of this type.
+    /// As there; also if the node has another schema with the UUID of this type, or this process is a child of its own.
     pub fn pushed<S: Sample>(
         &self,
         name: impl Into<String>,
@@ -400,10 +429,15 @@ impl Node {
         kind: PushedKind,
         ring: impl Into<RingConfig>,
     ) -> Result<RowProbe, NodeError> {
+        // Before any lock, which another thread of the parent may have had.
+        if self.is_forked() {
+            return Err(NodeError::Forked(process::forked()));
+        }
         let name = name.into();
         NodeError::check_name("instance", &name)?;
         let Additions { bell, config, .. } = &self.additions;
         let pushed = Pushed::new(&name, &probe_type, kind, ring.into(), bell)?;
+        pushed.drain.shared.set_home(self.process);
         let source = (Source::Pushed(pushed.drain), pushed.kind, pushed.limits);
         let make =
             |index, probe_type: &ProbeType| instance((index, name.clone()), probe_type, source, config);
@@ -413,23 +447,39 @@ impl Node {
 
     /// Returns whether all probes are disabled, as they are after their [`NodeBuilder::flushes`].
     pub fn is_done(&self) -> bool {
-        self.outbox.wait(Duration::ZERO, |held| held.progress.iter().all(|known| !known.state.enabled)).1
+        !self.is_forked()
+            && self
+                .outbox
+                .wait(Duration::ZERO, |held| held.progress.iter().all(|known| !known.state.enabled))
+                .1
+    }
+
+    /// Returns whether this process is a child of the node's, made by `fork`.
+    pub fn is_forked(&self) -> bool {
+        !self.process.is_current()
     }
 
     /// Returns why the DAC that answered last has refused the node, such as `name_taken`. None once a DAC has taken it,
-    /// and before any has answered.
+    /// and before any has answered. In a child of the node's process: `forked`.
     pub fn refusal(&self) -> Option<Failure> {
+        if self.is_forked() {
+            return Some(process::forked());
+        }
         self.outbox.with(|held| held.refused.clone())
     }
 
     /// Returns whether a DAC has taken the node since it started.
     pub fn was_taken(&self) -> bool {
-        self.outbox.with(|held| held.was_taken)
+        !self.is_forked() && self.outbox.with(|held| held.was_taken)
     }
 
     /// Takes the last samples, sends them, and waits up to two seconds until the DAC has them. Returns why the DAC has
-    /// refused the node, if it has: then it has not received them.
+    /// refused the node, if it has: then it has not received them. In a child of the node's process it returns `forked` at
+    /// once, and the node of the parent goes on.
     pub fn shutdown(mut self) -> Option<Failure> {
+        if self.is_forked() {
+            return self.refusal();
+        }
         self.stop_collecting();
         self.outbox.close();
         for thread in [self.shipper.take(), self.spooler.take()].into_iter().flatten() {
@@ -448,6 +498,11 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
+        if self.is_forked() {
+            // The threads do not exist here: they can be neither joined nor detached.
+            let threads = [self.collector.take(), self.shipper.take(), self.spooler.take()];
+            return mem::forget(threads);
+        }
         self.stop_collecting();
         self.outbox.close();
         if self.spooler.is_some() {

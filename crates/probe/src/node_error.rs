@@ -6,7 +6,7 @@ use crate::{
     flight_recorder::{MAX_RECORDER_BYTES, TriggerError},
     overflow::MAX_RING_BYTES,
 };
-use oasis_channel::RegisteredInstance;
+use oasis_channel::{Failure, RegisteredInstance};
 use oasis_wire::schema::ProbeType;
 use std::io;
 
@@ -109,6 +109,9 @@ pub enum NodeError {
     /// An invalid overhead budget.
     #[error("invalid overhead budget {0}: use a share of one core above 0, for example 0.02")]
     Budget(f64),
+    /// A node of the parent process, in a child made by `fork`.
+    #[error("{}", .0.message)]
+    Forked(Failure),
     /// The operating system could not create a thread.
     #[error("cannot start a thread: {0}")]
     Thread(#[from] io::Error),

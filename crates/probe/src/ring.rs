@@ -23,6 +23,7 @@ use crate::{
     clock::now_ns,
     deadband::{ChangeFilter, Limits},
     overflow::{Overflow, RingConfig},
+    process::{self, Home, Process},
     state::ProbeState,
 };
 use oasis_wire::{sample::Sample, value::RowWriter};
@@ -56,12 +57,19 @@ pub struct RingState {
     enabled: AtomicBool,
     /// Set when the node no longer drains the ring.
     ended: AtomicBool,
+    /// The process whose threads drain it.
+    home: Home,
 }
 
 impl RingState {
     /// Sets whether the probe takes samples.
     pub fn set_enabled(&self, enabled: bool) {
         self.enabled.store(enabled, Ordering::Relaxed);
+    }
+
+    /// Sets the process in which the node has started.
+    pub fn set_home(&self, process: Process) {
+        self.home.set(process);
     }
 }
 
@@ -74,6 +82,12 @@ impl Switch {
     #[inline]
     pub fn is_on(&self) -> bool {
         self.0.enabled.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the probe's node runs in another process, of which this one is a child.
+    #[inline]
+    pub fn is_forked(&self) -> bool {
+        self.0.home.is_elsewhere()
     }
 }
 
@@ -116,6 +130,7 @@ pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe
         dropped_to: AtomicU64::new(0),
         enabled: AtomicBool::new(true),
         ended: AtomicBool::new(false),
+        home: Home::unknown(),
     });
     let row_bytes = config.bytes.min(BATCH_BYTES);
     let mut record = Vec::new();
@@ -148,6 +163,8 @@ impl<S: Sample> PushedProbe<S> {
     /// by the node.
     ///
     /// A disabled probe takes nothing and returns `true`; so does a probe on change for a sample without a change.
+    /// It takes nothing and returns `false` in a child of the process in which its node has started: see
+    /// [`PushedProbe::is_forked`].
     #[inline]
     pub fn flush(&mut self, sample: &S) -> bool {
         self.flush_at(now_ns(), sample)
@@ -176,6 +193,12 @@ impl<S: Sample> PushedProbe<S> {
     pub fn is_enabled(&self) -> bool {
         self.rows.is_enabled()
     }
+
+    /// As [`RowProbe::is_forked`].
+    #[inline]
+    pub fn is_forked(&self) -> bool {
+        self.rows.is_forked()
+    }
 }
 
 impl RowProbe {
@@ -183,6 +206,10 @@ impl RowProbe {
     /// fit the schema, and counts it as invalid.
     #[inline]
     pub fn flush_at(&mut self, time: u64, write: impl FnOnce(&mut RowWriter<'_>)) -> bool {
+        if self.is_forked() {
+            process::warn_once();
+            return false;
+        }
         if !self.shared.enabled.load(Ordering::Relaxed) {
             return true;
         }
@@ -217,7 +244,10 @@ impl RowProbe {
 
     /// As [`PushedProbe::wake_node`].
     pub fn wake_node(&self) {
-        self.bell.ring();
+        // The bell has a lock, which another thread of the parent may have had.
+        if !self.is_forked() {
+            self.bell.ring();
+        }
     }
 
     /// Sets the bell of the node, which it rings then.
@@ -240,6 +270,13 @@ impl RowProbe {
     #[inline]
     pub fn is_enabled(&self) -> bool {
         self.shared.enabled.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the node runs in another process, of which this one is a child made by `fork`. Then each flush
+    /// returns `false`, and the first one writes why to standard error. The child needs a node of its own.
+    #[inline]
+    pub fn is_forked(&self) -> bool {
+        self.shared.home.is_elsewhere()
     }
 
     /// Returns whether a flush waits when the ring is full.

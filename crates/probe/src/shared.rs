@@ -7,7 +7,7 @@
 //! The models (`shared_models.rs`, `make check-memory`) try every order of these steps. They fail without the fences,
 //! and without the second check.
 
-use crate::{clock::now_ns, ring::RowProbe};
+use crate::{clock::now_ns, process, ring::RowProbe};
 #[cfg(loom)]
 use loom::sync::{
     Mutex,
@@ -76,6 +76,12 @@ impl SharedProbe {
         self.switch.is_on()
     }
 
+    /// Returns whether the node runs in another process, of which this one is a child: then no sample is taken.
+    #[inline]
+    pub fn is_forked(&self) -> bool {
+        self.switch.is_forked()
+    }
+
     /// Takes a sample now, given as a packed row. A row that finds no place is counted, and reported to the DAC.
     pub fn flush(&self, row: &[u8]) {
         self.flush_at(now_ns(), row);
@@ -83,6 +89,9 @@ impl SharedProbe {
 
     /// Takes a sample like [`SharedProbe::flush`], at the given time in nanoseconds since 1970-01-01 UTC.
     pub fn flush_at(&self, time: u64, row: &[u8]) {
+        if self.is_forked() {
+            return process::warn_once();
+        }
         if !self.is_enabled() {
             return;
         }

@@ -13,8 +13,8 @@ use crate::{
     survive,
 };
 use oasis_channel::{
-    Backoff, Connector, DacMessage, Ended, Failure, NodeMessage, Outcome, Overhead, PROTOCOL, Receiver,
-    Sender, TopicAssignment, Turn, frame::FrameError,
+    Backoff, Connector, DacMessage, Ended, Failure, NodeIdentity, NodeMessage, Outcome, Overhead, PROTOCOL,
+    Receiver, Sender, TopicAssignment, Turn, frame::FrameError,
 };
 use oasis_wire::quantity::{Epoch, TopicId};
 use std::{
@@ -34,6 +34,10 @@ const DRAIN: Duration = Duration::from_secs(2);
 const LEAVE: Duration = Duration::from_millis(500);
 /// Most batches in one write.
 const BATCHES: usize = 256;
+/// Code of a refusal because another node has the name.
+const NAME_TAKEN: &str = "name_taken";
+/// How long a node insists on its first name. A DAC gives it to the node's next process after three seconds.
+const FIRST_NAME: Duration = Duration::from_secs(4);
 /// Most DACs whose last failures are remembered.
 const LOGGED: usize = 64;
 
@@ -46,19 +50,38 @@ pub enum CommandHandling {
     Refuse,
 }
 
+/// Receives why a DAC refuses the node.
+pub type OnRefusal = Box<dyn FnMut(&Failure) + Send>;
+
+/// What follows from a refusal of the node.
+#[derive(Default)]
+pub struct Refusals {
+    /// The identity under which the node tries again if its name is taken.
+    pub second: Option<NodeIdentity>,
+    /// Reports each new reason.
+    pub report: Option<OnRefusal>,
+}
+
+impl std::fmt::Debug for Refusals {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Refusals").field("second", &self.second).finish_non_exhaustive()
+    }
+}
+
 /// Runs until the outbox is closed.
 pub fn run(
     connector: &mut dyn Connector,
     announcement: &Arc<Announcement>,
     orders: &CommandHandling,
     outbox: &Arc<Outbox>,
-    budget: ByteBudget,
+    (budget, refusals): (ByteBudget, Refusals),
 ) {
-    let mut attempts = Attempts { attach: Some(0), ..Attempts::new(budget) };
+    let mut attempts = Attempts { attach: Some(0), refused: refusals, ..Attempts::new(budget) };
     // At least once: a program may end before this thread starts.
     loop {
         attempts.once(connector, announcement, orders, outbox);
-        if attempts.pause(outbox) {
+        let is_ending = attempts.pause(outbox);
+        if !attempts.take_second_name(outbox, is_ending) && is_ending {
             break;
         }
     }
@@ -82,6 +105,12 @@ pub struct Attempts {
     /// The last failure of each DAC that was logged. It is not logged again: a DAC may be away for days.
     logged: BTreeMap<String, String>,
     budget: ByteBudget,
+    /// What follows from a refusal.
+    refused: Refusals,
+    /// When the name was taken first.
+    taken_since: Option<Instant>,
+    /// The identity that the node has instead of the announced one.
+    identity: Option<NodeIdentity>,
 }
 
 impl Attempts {
@@ -96,6 +125,9 @@ impl Attempts {
             attach: None,
             logged: BTreeMap::new(),
             budget,
+            refused: Refusals::default(),
+            taken_since: None,
+            identity: None,
         }
     }
 
@@ -127,13 +159,45 @@ impl Attempts {
         };
         let Err(error) = ended else { return };
         if let Some(refusal) = refusal_of(&error) {
-            outbox.with(|held| held.refused = Some(refusal));
+            self.on_refusal(refusal, outbox);
         }
         if outbox.with(|held| held.closing) {
             return;
         }
         self.refusals = if is_refused { self.refusals + 1 } else { 0 };
         self.log(target, &error.to_string(), has_connected, turn);
+    }
+
+    /// Notes why the node is refused, and reports it unless that is known, or the node has another name to try.
+    fn on_refusal(&mut self, refusal: Failure, outbox: &Outbox) {
+        let is_taken = refusal.code == NAME_TAKEN;
+        if is_taken {
+            self.taken_since.get_or_insert_with(Instant::now);
+        }
+        let before = outbox.with(|held| held.refused.replace(refusal.clone()));
+        let is_known = before.is_some_and(|before| before.code == refusal.code);
+        let has_another_name = is_taken && self.refused.second.is_some();
+        if let Some(report) = self.refused.report.as_mut().filter(|_| !is_known && !has_another_name) {
+            // Code of the program.
+            survive::turn("report a refusal", || report(&refusal));
+        }
+    }
+
+    /// Gives the node its second name if the first one is another node's for good, or the node ends. Returns whether it
+    /// has: then there is another attempt.
+    fn take_second_name(&mut self, outbox: &Outbox, is_ending: bool) -> bool {
+        let is_taken = |held: &mut OutboxState| {
+            !held.was_taken && held.refused.as_ref().is_some_and(|refusal| refusal.code == NAME_TAKEN)
+        };
+        let has_waited = self.taken_since.is_some_and(|since| since.elapsed() >= FIRST_NAME);
+        if !(has_waited || is_ending) || !outbox.with(is_taken) {
+            return false;
+        }
+        let Some(second) = self.refused.second.take() else { return false };
+        tracing::warn!(name = second.name, "another node has the name of this one: it takes its second name");
+        outbox.with(|held| held.refused = None);
+        self.identity = Some(second);
+        true
     }
 
     fn log(&mut self, target: String, error: &str, has_connected: bool, turn: Turn) {
@@ -164,7 +228,7 @@ impl Attempts {
         self.attach = self.attach.map(|last| last + 1);
         let hello = NodeMessage::Hello {
             protocol: PROTOCOL,
-            node: announcement.identity.clone(),
+            node: self.identity.as_ref().unwrap_or(&announcement.identity).clone(),
             secret: announcement.secret,
             attach: self.attach,
             drains: true,

@@ -65,6 +65,9 @@ typedef enum {
   OASIS_STATUS_INTERNAL = 6,
   // The DAC refuses the node, such as for a name that another node has: it has not received its samples.
   OASIS_STATUS_REFUSED = 7,
+  // The process was forked after its node had started, and has none of its threads: no sample is taken. Build a node in
+  // the child.
+  OASIS_STATUS_FORKED = 8,
 } oasis_status;
 
 // Encodes samples of one probe type as native batches (docs/reference/native-batch.md).
@@ -231,7 +234,7 @@ void oasis_encoder_free(oasis_encoder *encoder);
 
 // Logs node events to standard error (connections, refusals, failing probes). `filter` is for example "info" or
 // "oasis_probe=debug". Null selects the environment variable OASIS_LOG, or "warn" without it. Without this call
-// nothing is logged. Call it once in a process; later calls are refused.
+// only a refusal of the node is written there, once. Call it once in a process; later calls are refused.
 //
 // # Safety
 // `filter` is null or ends with NUL.
@@ -254,7 +257,8 @@ oasis_status oasis_node_builder_logger(oasis_node_builder *builder,
 bool oasis_logger_is_enabled(const oasis_logger *logger);
 
 // Logs a record. Callable from any number of threads; none waits for another, for the node or for the DAC. A record
-// without room is counted, and reported to the DAC.
+// without room is counted, and reported to the DAC. In a child of the process in which the node has started, the result is
+// OASIS_STATUS_FORKED.
 //
 // # Safety
 // `logger` is from oasis_node_builder_logger; the texts and fields of `record` have their lengths.
@@ -278,6 +282,8 @@ oasis_status oasis_node_builder_new(const char *name,
 // UUID, DAC or TEM, limits, spool directory, and the ready-made probe heartbeat. If `file` is null, the environment
 // variable OASIS_CONFIG names the file; without it the defaults apply. OASIS_NODE_NAME, OASIS_NODE_UUID, OASIS_DAC,
 // OASIS_TEM, OASIS_DAC_NAME, OASIS_CA, OASIS_CERTIFICATE, OASIS_KEY and OASIS_SPOOL_DIRECTORY override the file.
+//
+// In a child of a process that had a builder or a node, the name is NAME-PID and the UUID follows from it.
 //
 // # Safety
 // `file` is null or ends with NUL; `builder` is writable.
@@ -354,7 +360,8 @@ void oasis_node_builder_free(oasis_node_builder *builder);
 
 // Takes the last samples, sends them, waits up to two seconds until the DAC has them, and frees the node. Null is
 // ignored. Returns OASIS_STATUS_REFUSED if the DAC has refused the node, such as for a name that another node has: then
-// it has not received the samples.
+// it has not received the samples. In a child of the process in which the node has started, it returns
+// OASIS_STATUS_FORKED at once, and the node of the parent goes on.
 //
 // # Safety
 // `node` is from oasis_node_builder_start and not used afterwards.
@@ -375,7 +382,7 @@ oasis_status oasis_node_builder_pushed_with(oasis_node_builder *builder,
 //
 // `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. The node counts a row that
 // does not fit the schema as dropped. While the probe is disabled, nothing is taken and the result is
-// OASIS_STATUS_OK.
+// OASIS_STATUS_OK. In a child of the process in which the node has started it is OASIS_STATUS_FORKED.
 //
 // # Safety
 // `probe` is from oasis_node_builder_pushed and not used by another thread at this time; `row` has `length` bytes.

@@ -4,6 +4,7 @@
 //! contains numbered segments and `delivered`.
 
 use super::segment::Reader;
+use crate::process;
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io::{self, Write},
@@ -47,7 +48,7 @@ pub struct Directory {
     /// Runs numbered up to this existed before this process.
     last_run: u64,
     /// The lock is released with the file, however the process ends.
-    _lock: File,
+    lock: File,
 }
 
 /// A segment by its name.
@@ -59,6 +60,12 @@ pub struct SegmentFile {
     pub number: u64,
     /// Size in bytes.
     pub bytes: u64,
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        process::keep_in_child(&self.lock);
+    }
 }
 
 impl Directory {
@@ -84,10 +91,12 @@ impl Directory {
             }
             Err(TryLockError::Error(error)) => return Err(unusable(error)),
         }
+        // A child would hold the lock after this process has ended.
+        process::close_in_child(&file);
         // Only for the error message above: a full disk must not keep the node from starting.
         let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
         let last_run = runs(path).map_err(unusable)?.last().map_or(0, |(number, _)| *number);
-        Ok(Self { path: path.to_owned(), limit, last_run, _lock: file })
+        Ok(Self { path: path.to_owned(), limit, last_run, lock: file })
     }
 
     /// Returns where it is.

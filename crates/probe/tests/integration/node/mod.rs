@@ -1,6 +1,7 @@
 //! Nodes and a DAC that records, in one process: the outcome of samples by kind, policy and command.
 
 mod forwarded;
+mod process;
 mod recorder;
 
 use oasis_channel::{Command, Drops, Failure, InstanceState, Outcome, ProbeKind};
@@ -483,6 +484,40 @@ fn a_node_that_the_dac_refuses_says_so_until_it_is_taken() {
     recorder.wait_for("reading", 1);
     assert!(node.was_taken());
     assert_eq!(node.shutdown(), None);
+}
+
+#[test]
+fn a_node_takes_its_second_name_when_it_ends_and_another_node_has_the_first() {
+    let mut builder = builder();
+    let mut probe = builder.pushed_rows("reading", reading(), PushedKind::Pushed, 4_096).unwrap();
+    let (reports, reported) = std::sync::mpsc::channel();
+    builder.second_name("node-2").on_refusal(move |refusal| reports.send(refusal.code.clone()).unwrap());
+    let (connector, recorder) = recorder();
+    recorder.have_name_taken("node");
+    let node = builder.start(connector).unwrap();
+    (0..20).for_each(|_| recorder.live(Epoch(2)));
+    assert!(flush(&mut probe, 1.0));
+    while node.refusal().is_none() {
+        thread::yield_now();
+    }
+    assert_eq!(node.shutdown(), None);
+    assert_eq!(reported.try_iter().count(), 0, "its second name is free");
+    assert_eq!((recorder.identity().name.as_str(), recorder.samples("reading").len()), ("node-2", 1));
+}
+
+#[test]
+fn a_refusal_is_reported_once() {
+    let mut builder = builder();
+    let (reports, reported) = std::sync::mpsc::channel();
+    builder.on_refusal(move |refusal| reports.send(refusal.code.clone()).unwrap());
+    let (connector, recorder) = recorder();
+    recorder.take_name(true);
+    (0..20).for_each(|_| recorder.live(Epoch(2)));
+    let node = builder.start(connector).unwrap();
+    assert_eq!(reported.recv_timeout(Duration::from_secs(20)).unwrap(), "name_taken");
+    recorder.wait_for_refusals(3);
+    assert!(node.shutdown().is_some());
+    assert_eq!(reported.try_iter().count(), 0);
 }
 
 #[test]

@@ -52,6 +52,10 @@ struct Memory {
     refused: Option<Uuid>,
     /// Whether a node of the same name is connected.
     is_taken: bool,
+    /// The name that another node has.
+    taken_name: Option<String>,
+    /// Refusals because of that.
+    refusals: usize,
     /// Future runs of the DAC.
     to_come: Vec<Epoch>,
 }
@@ -132,7 +136,8 @@ impl Memory {
         match message.clone() {
             NodeMessage::Hello { node, attach, .. } => {
                 self.attached.extend(attach);
-                if self.is_taken {
+                if self.is_taken || self.taken_name.as_ref() == Some(&node.name) {
+                    self.refusals += 1;
                     return Some(DacMessage::Refused(Failure::new("name_taken", "")));
                 }
                 if self.refused == Some(node.run) {
@@ -247,6 +252,15 @@ impl Recorder {
     /// Refuses all nodes, as if another one had their name; or accepts them again.
     pub fn take_name(&self, is_taken: bool) {
         self.memory.0.lock().unwrap().is_taken = is_taken;
+    }
+
+    /// Refuses nodes of this name.
+    pub fn have_name_taken(&self, name: &str) {
+        self.memory.0.lock().unwrap().taken_name = Some(name.into());
+    }
+
+    pub fn wait_for_refusals(&self, refusals: usize) {
+        self.wait("refusals", |memory| (memory.refusals >= refusals).then_some(()));
     }
 
     /// Waits until `look` returns a value.

@@ -84,6 +84,7 @@ mod schedule;
 mod schema_text;
 mod shared;
 mod shipper;
+mod sigterm;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 mod spool;

@@ -24,7 +24,7 @@ mod _native {
     use crate::{
         batch::{decode_batch, decode_rows, encode_batch},
         declared_schema, log,
-        node::{Node, NodeBuilder, PushedProbe, now},
+        node::{ForkedError, Node, NodeBuilder, PushedProbe, at_sigterm, end_at_once, now},
         texts::{Logger, Spans},
     };
 }
@@ -40,7 +40,7 @@ fn log(wanted: &str) -> PyResult<()> {
         .with_env_filter(filter)
         // Errors are ignored: otherwise a closed standard error would end the node's thread that writes to it.
         .log_internal_errors(false)
-        .with_writer(std::io::stderr)
+        .with_writer(|| oasis_probe::process::UnlockedStderr)
         .try_init()
         .map_err(|error| refused(error.to_string()))
 }

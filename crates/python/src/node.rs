@@ -6,10 +6,11 @@
 use crate::schema;
 use oasis_instrument::{NodeSettings, SettingsError};
 use oasis_probe::{
-    Deadbands, FlightRecorder, Hertz, Importance, NodeError, Overflow, ProbeState, PushedKind, RingConfig,
-    RowProbe, RowWriter, TriggerError, now_ns,
+    Deadbands, Failure, FlightRecorder, Hertz, Importance, NodeError, Overflow, ProbeState, PushedKind,
+    RingConfig, RowProbe, RowWriter, TriggerError, now_ns, process,
 };
 use pyo3::{
+    create_exception,
     exceptions::{PyConnectionRefusedError, PyOSError, PyRuntimeError, PyValueError},
     prelude::*,
     pybacked::PyBackedBytes,
@@ -22,6 +23,13 @@ use std::{
     sync::{Mutex, PoisonError},
     time::Duration,
 };
+
+create_exception!(
+    oasis._native,
+    ForkedError,
+    PyRuntimeError,
+    "The process was forked after its node had started, and has none of its threads."
+);
 
 /// A node that has not started yet; empty afterwards.
 #[pyclass]
@@ -54,24 +62,28 @@ impl<T> Exclusive<T> {
 
 #[pymethods]
 impl NodeBuilder {
-    /// Without a name or a file, the environment names the file; without that, the defaults apply.
+    /// Without a name or a file, the environment names the file; without that, the defaults apply. A node has `default_name` if they
+    /// name none, and with a process number if another node has that. `child` is for a process that inherits all of these.
     #[new]
-    /// A node has `default_name` if they name none.
-    #[pyo3(signature = (name = None, config = None, tem = None, dac_name = None, default_name = None))]
+    #[pyo3(signature = (name = None, config = None, tem = None, dac_name = None, default_name = None, child = false))]
     fn new(
         name: Option<String>,
         config: Option<PathBuf>,
         tem: Option<&str>,
         dac_name: Option<&str>,
         default_name: Option<String>,
+        child: bool,
     ) -> PyResult<Self> {
         let mut settings = match (&name, &config) {
             (Some(_), None) => NodeSettings::default(),
             _ => NodeSettings::load(config.as_deref()).map_err(misconfigured)?,
         };
         settings.name = name.unwrap_or(settings.name);
-        if let Some(name) = default_name.filter(|_| settings.name.is_empty()) {
-            settings.name = name;
+        let default_name = default_name.filter(|_| settings.name.is_empty());
+        let is_default = default_name.is_some();
+        settings.name = default_name.unwrap_or(settings.name);
+        if child {
+            settings = settings.in_child();
         }
         if let Some(addresses) = tem {
             settings = settings.with_tem(addresses).map_err(misconfigured)?;
@@ -79,7 +91,10 @@ impl NodeBuilder {
         if let Some(name) = dac_name {
             settings = settings.with_dac_name(name).map_err(misconfigured)?;
         }
-        let node = settings.builder(oasis_instrument::PROBES).map_err(misconfigured)?;
+        let mut node = settings.builder(oasis_instrument::PROBES).map_err(misconfigured)?;
+        if is_default && !child {
+            node.second_name(process::name_in_child(&settings.name));
+        }
         Ok(Self { node: Exclusive::new(Some(node)), settings })
     }
 
@@ -143,9 +158,14 @@ impl NodeBuilder {
         self.builder()?.importance(instance, Importance(importance)).map(drop).map_err(refused)
     }
 
-    #[pyo3(signature = (dac = None))]
-    fn start(&mut self, dac: Option<&str>) -> PyResult<Node> {
-        let builder = self.node.get().take().ok_or_else(started)?;
+    /// `on_refusal` is called by a thread of the node, with the node's name and the reason.
+    #[pyo3(signature = (dac = None, on_refusal = None))]
+    fn start(&mut self, dac: Option<&str>, on_refusal: Option<Py<PyAny>>) -> PyResult<Node> {
+        let mut builder = self.node.get().take().ok_or_else(started)?;
+        if let Some(report) = on_refusal {
+            let name = self.settings.name();
+            builder.on_refusal(move |refusal| call_report(&report, &name, refusal));
+        }
         let connector = dac.map_or_else(|| self.settings.connector(), |dac| self.settings.connector_to(dac));
         builder.start(connector).map(|node| Node(Some(node))).map_err(refused)
     }
@@ -216,6 +236,12 @@ impl PushedProbe {
     fn of(rows: RowProbe) -> Self {
         Self(Exclusive::new(rows))
     }
+
+    /// Returns the probe unless its node is one of the parent process.
+    fn usable(&mut self) -> PyResult<&mut RowProbe> {
+        let probe = self.0.get();
+        if probe.is_forked() { Err(forked()) } else { Ok(probe) }
+    }
 }
 
 #[pymethods]
@@ -226,15 +252,15 @@ impl PushedProbe {
 
     /// Returns whether the ring had room.
     #[pyo3(signature = (row, time = None))]
-    fn flush(&mut self, py: Python<'_>, row: PyBackedBytes, time: Option<u64>) -> bool {
-        let probe = self.0.get();
+    fn flush(&mut self, py: Python<'_>, row: PyBackedBytes, time: Option<u64>) -> PyResult<bool> {
+        let probe = self.usable()?;
         let time = time.unwrap_or_else(now_ns);
         if !probe.may_wait() {
-            return probe.flush_at(time, |to| to.packed(&row));
+            return Ok(probe.flush_at(time, |to| to.packed(&row)));
         }
         // The node may need the interpreter to make room.
         let row: &[u8] = &row;
-        py.detach(|| probe.flush_at(time, |to| to.packed(row)))
+        Ok(py.detach(|| probe.flush_at(time, |to| to.packed(row))))
     }
 
     /// Flushes consecutive rows of `width` bytes. `times` has 8 bytes for each row, little-endian; if it is empty,
@@ -253,7 +279,7 @@ impl PushedProbe {
             return Err(PyValueError::new_err("lengths of rows and times do not match"));
         }
         let now = now_ns();
-        let (probe, rows) = (self.0.get(), &rows[..]);
+        let (probe, rows) = (self.usable()?, &rows[..]);
         let flush = |index: &usize| {
             let time = times.map_or(now, |times| u64::from_le_bytes(times[*index]));
             probe.flush_at(time, |to| to.packed(&rows[index * width..][..width]))
@@ -280,8 +306,17 @@ impl Node {
         node.pushed_rows(instance, probe_type, kind, ring).map(PushedProbe::of).map_err(refused)
     }
 
+    /// Returns whether the node is one of the parent process.
+    fn is_forked(&self) -> bool {
+        self.0.as_ref().is_some_and(oasis_probe::Node::is_forked)
+    }
+
+    /// Does nothing with a node of the parent process: it has no samples of this one.
     fn shutdown(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(node) = self.0.take() else { return Ok(()) };
+        if node.is_forked() {
+            return Ok(());
+        }
         match py.detach(|| node.shutdown()) {
             None => Ok(()),
             Some(refusal) => {
@@ -314,6 +349,39 @@ pub fn now() -> u64 {
     now_ns()
 }
 
+/// Reports a refusal to the program. Without an interpreter there is no program left.
+fn call_report(report: &Py<PyAny>, name: &str, refusal: &Failure) {
+    Python::try_attach(|py| {
+        if let Err(error) = report.call1(py, (name, refusal.to_string())) {
+            error.write_unraisable(py, None);
+        }
+    });
+}
+
+/// The error of a call in a child of the node's process.
+pub fn forked() -> PyErr {
+    ForkedError::new_err(process::forked().message)
+}
+
+/// Calls `finish` when SIGTERM arrives, and then ends the process by it, unless the program handles that signal.
+#[pyfunction]
+pub fn at_sigterm(finish: Py<PyAny>) -> PyResult<bool> {
+    let finish = move || {
+        Python::try_attach(|py| {
+            if let Err(error) = finish.call0(py) {
+                error.write_unraisable(py, None);
+            }
+        });
+    };
+    process::at_sigterm(finish).map_err(|error| PyOSError::new_err(error.to_string()))
+}
+
+/// Lets SIGTERM end the process at once again; waits for the end if it has arrived.
+#[pyfunction]
+pub fn end_at_once(py: Python<'_>) {
+    py.detach(process::end_at_once);
+}
+
 fn started() -> PyErr {
     PyRuntimeError::new_err("the node was started before: a builder makes only one node")
 }
@@ -327,6 +395,7 @@ fn misconfigured(error: SettingsError) -> PyErr {
 
 fn refused(error: NodeError) -> PyErr {
     match error {
+        NodeError::Forked(_) => forked(),
         error @ (NodeError::Thread(_) | NodeError::Spool(_)) => PyOSError::new_err(error.to_string()),
         error => PyValueError::new_err(error.to_string()),
     }

@@ -1,6 +1,6 @@
 //! Log records and spans, from any thread, with or without the interpreter's lock.
 
-use crate::node::NodeBuilder;
+use crate::node::{NodeBuilder, forked};
 use oasis_instrument::{
     LogLevel, Outcome,
     log::{self, LogRecord},
@@ -45,12 +45,16 @@ impl Logger {
         thread: Text<'_>,
         span: Text<'_>,
         fields: Fields<'_>,
-    ) {
+    ) -> PyResult<()> {
+        if self.0.is_forked() {
+            return Err(forked());
+        }
         let level = LogLevel::of_severity(severity);
         let texts = [&target, &message, &file, &thread, &span].map(|text| text.to_string_lossy());
         let [target, message, file, thread, span] = texts.each_ref().map(|text| &**text);
         let record = LogRecord { level, target, message, file, line, thread, span, cut: 0 };
         self.0.log(time, &record, fields_of(&texts_of(&fields)));
+        Ok(())
     }
 }
 
@@ -78,7 +82,10 @@ impl Spans {
         number: u64,
         parent: u64,
         fields: Fields<'_>,
-    ) {
+    ) -> PyResult<()> {
+        if self.0.is_forked() {
+            return Err(forked());
+        }
         let texts = [&name, &target, &thread].map(|text| text.to_string_lossy());
         let [name, target, thread] = texts.each_ref().map(|text| &**text);
         let outcome = if failed { Outcome::Error } else { Outcome::Ok };
@@ -94,6 +101,7 @@ impl Spans {
             cut: 0,
         };
         self.0.ended(time, &record, fields_of(&texts_of(&fields)));
+        Ok(())
     }
 }
 

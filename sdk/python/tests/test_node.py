@@ -41,7 +41,11 @@ def test_a_name_that_another_node_has_is_an_error(dac: Dac) -> None:
         dac.eventually("twice", "texts", lambda ledger: ledger["received"] == 0)
         other = NodeBuilder("twice")
         other.pushed("texts", Texts)
-        with pytest.raises(ConnectionRefusedError, match="name_taken"), other.start(dac.channel):
+        with (
+            pytest.warns(oasis.RefusedWarning, match="the DAC refuses node 'twice'.*name_taken"),
+            pytest.raises(ConnectionRefusedError, match="name_taken"),
+            other.start(dac.channel),
+        ):
             pass
 
 

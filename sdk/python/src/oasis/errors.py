@@ -23,6 +23,10 @@ class EncodeError(OasisError, ValueError):
         self.problem = problem
 
 
+class RefusedWarning(RuntimeWarning):
+    """A DAC refuses the node of this program, such as for a name that another node has: it receives none of its samples."""
+
+
 class Fault(enum.Enum):
     """Kinds of decoding errors."""
 

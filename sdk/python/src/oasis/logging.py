@@ -47,7 +47,14 @@ class Handler(logging.Handler):
         Raises ValueError if the node has an instance of this name.
         """
         super().__init__(level)
-        self._native = _native.Logger(builder.native, instance, ring_bytes)
+        self._plan = builder.plan
+        self._instance = instance
+        self._ring_bytes = ring_bytes
+        self._native: _native.Logger
+        self._plan.add(self._add_to)
+
+    def _add_to(self, native: _native.NodeBuilder) -> None:
+        self._native = _native.Logger(native, self._instance, self._ring_bytes)
 
     def createLock(self) -> None:  # noqa: N802
         """Create no lock, so that no thread waits: the node needs none."""
@@ -77,7 +84,7 @@ class Handler(logging.Handler):
         fields = [(name, text_of(value)) for name, value in vars(record).items() if name not in _USUAL]
         if record.exc_info is not None and record.exc_info[0] is not None:
             fields.append(("exception", f"{record.exc_info[0].__qualname__}: {text_of(record.exc_info[1])}"))
-        self._native.log(
+        values = (
             int(record.created * 1e9),
             next((severity for level, severity in _SEVERITIES if record.levelno >= level), 1),
             record.name,
@@ -88,6 +95,11 @@ class Handler(logging.Handler):
             current_path(),
             fields,
         )
+        try:
+            self._native.log(*values)
+        except _native.ForkedError:
+            self._plan.renew()
+            self._native.log(*values)
 
 
 def _with_traceback(record: logging.LogRecord) -> str:

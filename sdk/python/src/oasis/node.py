@@ -8,14 +8,17 @@ with builder.start("127.0.0.1:7071"):
 
 from __future__ import annotations
 
-import atexit
+import contextlib
 import os
+import threading
+import warnings
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
-from oasis import _native, spans
+from oasis import _native, processes, spans
+from oasis.plan import Plan
 from oasis.probe import Probe
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ Overflow: TypeAlias = Literal["drop-newest", "drop-oldest"] | float
 """Policy of a full ring; a number is the timeout in seconds for which a flush waits for room."""
 
 _running: weakref.WeakSet[Node] = weakref.WeakSet()
+_ending: set[Node] = set()
 
 
 def now() -> int:
@@ -48,15 +52,21 @@ def log(wanted: str | None = None) -> None:
 
 
 class PushedProbe(Generic[Sample]):
-    """A probe that the program flushes. Use it from one thread at a time."""
+    """A probe that the program flushes. Use it from one thread at a time.
 
-    def __init__(self, native: _native.PushedProbe, probe: type[Sample]) -> None:
-        self._native = native
+    In a child of `fork` the first flush builds a node like the parent's, named `NAME-PID`.
+    """
+
+    def __init__(self, probe: type[Sample], plan: Plan) -> None:
+        self._native: _native.PushedProbe
         self._probe = probe
+        self._plan = plan
+        self._state = 0
 
     def set_state(self, state: int) -> None:
         """Set the state of all following samples, 0 to 65,535. 0 is normal; the program defines the other values."""
         self._native.set_state(state)
+        self._state = state
 
     def flush(self, sample: Sample, time: int | None = None) -> bool:
         """Take a sample, now or at `time` in nanoseconds since 1970-01-01 UTC.
@@ -64,7 +74,12 @@ class PushedProbe(Generic[Sample]):
         Waits only if the overflow policy of the ring says so. Returns whether the ring had room; a sample without room is dropped and counted,
         and the DAC reports the loss. Raises EncodeError for a value that its metric cannot represent.
         """
-        return self._native.flush(sample.to_row(), time)  # type: ignore[attr-defined]
+        row = sample.to_row()  # type: ignore[attr-defined]
+        try:
+            return self._native.flush(row, time)
+        except _native.ForkedError:
+            self._plan.renew()
+            return self._native.flush(row, time)
 
     def flush_arrays(self, samples: npt.NDArray[np.void] | Columns, time: npt.ArrayLike | None = None) -> int:
         """Take many samples in one call: a structured array, or a column for each metric; now, or each at its time.
@@ -76,16 +91,33 @@ class PushedProbe(Generic[Sample]):
         from oasis import arrays
 
         rows, count = arrays.rows(_probe(self._probe), samples)
-        return self._native.flush_rows(rows, count, None if time is None else arrays.times(time, count))
+        stamps = None if time is None else arrays.times(time, count)
+        try:
+            return self._native.flush_rows(rows, count, stamps)
+        except _native.ForkedError:
+            self._plan.renew()
+            return self._native.flush_rows(rows, count, stamps)
+
+    def adopt(self, native: _native.PushedProbe) -> None:
+        """Belong to this node from now on."""
+        self._native = native
+        native.set_state(self._state)
 
 
 class Node:
-    """A running node. Call `shutdown`, or use it in a `with`; the end of the program shuts it down in any case."""
+    """A running node. Call `shutdown`, or use it in a `with`; the end of the program shuts it down in any case.
 
-    def __init__(self, native: _native.Node) -> None:
-        self._native = native
+    A child of `fork` gets its own at its first sample: with the same probes, named `NAME-PID`.
+    """
+
+    def __init__(self, native: _native.Node, plan: Plan) -> None:
+        self.native = native
         self.watched: dict[str, Watched] = {}
+        self._plan = plan
+        self._end_lock = threading.Lock()
+        plan.belong_to(self)
         _running.add(self)
+        processes.prepare_end()
 
     @property
     def is_running(self) -> bool:
@@ -104,8 +136,11 @@ class Node:
 
         Raises ValueError as there, RuntimeError if the node was shut down.
         """
-        native = self._native.pushed(instance, _probe(probe).SCHEMA, "pushed", ring_bytes, overflow)
-        return PushedProbe(native, probe)
+        schema = _probe(probe).SCHEMA
+        added = PushedProbe(probe, self._plan)
+        added.adopt(self._here().pushed(instance, schema, "pushed", ring_bytes, overflow))
+        self._plan.add_later(_pushing(added, instance, schema, "pushed", ring_bytes, overflow))
+        return added
 
     def watch(self, instance: str, /, *, units: Mapping[str, str] | None = None, **metrics: Value) -> bool:
         """Take a sample as `oasis.watch` does, at this node."""
@@ -115,16 +150,28 @@ class Node:
 
     def add(self, instance: str, schema: str, ring_bytes: int) -> _native.PushedProbe:
         """Add a pushed probe of this schema."""
-        return self._native.pushed(instance, schema, "pushed", ring_bytes, "drop-newest")
+        return self._here().pushed(instance, schema, "pushed", ring_bytes, "drop-newest")
+
+    def _here(self) -> _native.Node:
+        """Return the node of this process."""
+        if self.native.is_forked():
+            self._plan.renew()
+        return self.native
 
     def shutdown(self) -> None:
         """Take the last samples, send them, and wait up to two seconds for the DAC to acknowledge them.
 
         Raises `ConnectionRefusedError` if the DAC refuses the node, such as for a name that another node has: then it
-        has not received the samples.
+        has not received the samples. In a child of `fork` that has taken no samples there is nothing to do.
         """
+        _ending.add(self)
         _running.discard(self)
-        self._native.shutdown()
+        try:
+            # The process may be told to end meanwhile: then it waits for this.
+            with self._end_lock:
+                self.native.shutdown()
+        finally:
+            _ending.discard(self)
 
     def __enter__(self) -> Node:
         """Run until the end of the block."""
@@ -153,10 +200,79 @@ def _probe(declared: type[object]) -> type[Probe]:
     return declared
 
 
-@atexit.register
+def _pushing(
+    probe: PushedProbe[Sample],
+    instance: str,
+    schema: str,
+    kind: str | dict[str, float],
+    ring_bytes: int,
+    overflow: Overflow,
+) -> Callable[[_native.NodeBuilder], None]:
+    """Return the step that adds a pushed probe. The probe does not live longer because of that."""
+    reference = weakref.ref(probe)
+
+    def push(native: _native.NodeBuilder) -> None:
+        pushed, probe = native.pushed(instance, schema, kind, ring_bytes, overflow), reference()
+        if probe is not None:
+            probe.adopt(pushed)
+
+    return push
+
+
+class _Spans:
+    """Records spans at the node of this process."""
+
+    def __init__(self, plan: Plan, instance: str, ring_bytes: int) -> None:
+        self._plan = plan
+        self._instance = instance
+        self._ring_bytes = ring_bytes
+        self._native: _native.Spans
+
+    def add_to(self, native: _native.NodeBuilder) -> None:
+        """Add the instance."""
+        self._native = _native.Spans(native, self._instance, self._ring_bytes)
+
+    def is_enabled(self) -> bool:
+        """Return whether spans are recorded."""
+        return self._native.is_enabled()
+
+    def ended(
+        self,
+        time: int,
+        name: str,
+        target: str,
+        duration: int,
+        failed: bool,
+        thread: str,
+        number: int,
+        parent: int,
+        fields: list[tuple[str, str]],
+    ) -> None:
+        """Record an ended span."""
+        values = (time, name, target, duration, failed, thread, number, parent, fields)
+        try:
+            self._native.ended(*values)
+        except _native.ForkedError:
+            try:
+                self._plan.renew()
+                self._native.ended(*values)
+            except (OSError, RuntimeError, ValueError) as error:
+                # A span must not end the work that it times.
+                warnings.warn(
+                    f"spans of this process are not recorded: {error}", RuntimeWarning, stacklevel=3
+                )
+
+
 def _shutdown_all() -> None:
-    for node in list(_running):
-        node.shutdown()
+    for node in [*_running, *_ending]:
+        # A refusal was a warning.
+        with contextlib.suppress(ConnectionRefusedError):
+            node.shutdown()
+
+
+processes.at_end(_shutdown_all)
+# Nodes that another thread of the parent was about to end.
+processes.at_fork(_ending.clear)
 
 
 class NodeBuilder:
@@ -169,6 +285,7 @@ class NodeBuilder:
     OASIS_SPOOL_DIRECTORY override the file.
     `tem` is the address of the page of a TEM, or several, which know the DACs (docs/guides/name-dacs.md): call `start()` without a DAC then.
     `dac_name` is the DAC to connect to first. `default_name` is the name of a node that nothing else names, instead of the host's.
+    In a process of `multiprocessing`, and in a child of `fork`, a node without `name` appends the number of the process: `NAME-PID`.
     Raises OSError for a file that cannot be read, ValueError for an invalid one and for a text that is no address of a TEM.
     """
 
@@ -182,19 +299,21 @@ class NodeBuilder:
         default_name: str | None = None,
     ) -> None:
         addresses = tem if tem is None or isinstance(tem, str) else ",".join(tem)
-        self._native = _native.NodeBuilder(name, config, addresses, dac_name, default_name)
+        self._plan = Plan(name, config, addresses, dac_name, default_name)
 
     @property
-    def native(self) -> _native.NodeBuilder:
-        """The native builder."""
-        return self._native
+    def plan(self) -> Plan:
+        """What was added so far."""
+        return self._plan
 
     def spans(self, instance: str = "spans", *, ring_bytes: int = 256 * 1024) -> None:
         """Add a probe for the spans that `oasis.span` records anywhere in the program.
 
         Raises ValueError if the node has an instance of this name.
         """
-        spans.record_to(_native.Spans(self._native, instance, ring_bytes))
+        recorder = _Spans(self._plan, instance, ring_bytes)
+        self._plan.add(recorder.add_to)
+        spans.record_to(recorder)
 
     def pushed(
         self,
@@ -251,7 +370,9 @@ class NodeBuilder:
         overflow: Overflow,
     ) -> PushedProbe[Sample]:
         schema = _probe(probe).SCHEMA
-        return PushedProbe(self._native.pushed(instance, schema, kind, ring_bytes, overflow), probe)
+        added = PushedProbe(probe, self._plan)
+        self._plan.add(_pushing(added, instance, schema, kind, ring_bytes, overflow))
+        return added
 
     def periodic(
         self, instance: str, probe: type[Sample], hertz: float, sample: Callable[[], Sample]
@@ -262,7 +383,11 @@ class NodeBuilder:
         Raises ValueError if the rate is out of range or the node has an instance of this name.
         """
         schema = _probe(probe).SCHEMA
-        self._native.periodic(instance, schema, hertz, lambda: sample().to_row())  # type: ignore[attr-defined]
+
+        def row() -> bytes:
+            return sample().to_row()  # type: ignore[attr-defined, no-any-return]
+
+        self._plan.add(lambda native: native.periodic(instance, schema, hertz, row))
 
     def record(
         self,
@@ -279,14 +404,15 @@ class NodeBuilder:
         seconds; `memory_bytes` (at most 1 GiB) bounds the samples kept before a trigger; each takes its row and 32 bytes.
         Raises ValueError for an unknown instance or metric, and for an invalid limit.
         """
-        self._native.record(instance, before, after, memory_bytes, list(triggers))
+        limits = list(triggers)
+        self._plan.add(lambda native: native.record(instance, before, after, memory_bytes, limits))
 
     def importance(self, instance: str, importance: int) -> None:
         """Set the importance of an added probe for when rates must be lowered: 0 (least) to 255.
 
         Raises ValueError for an unknown instance.
         """
-        self._native.importance(instance, importance)
+        self._plan.add(lambda native: native.importance(instance, importance))
 
     def start(self, dac: str | None = None) -> Node:
         """Start sampling and connect to the data channel of a DAC; the default is that of the TEM, the configured one, or 127.0.0.1:7071.
@@ -294,4 +420,4 @@ class NodeBuilder:
         With several, "192.0.2.7:7071,192.0.2.8:7071", the node goes to the next one when it loses one. While none can be
         reached, it retries and keeps samples, within bounds. Afterwards the builder is empty.
         """
-        return Node(self._native.start(dac))
+        return Node(self._plan.start(dac), self._plan)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from oasis import _native
+from oasis import _native, processes
 from oasis.errors import EncodeError
 from oasis.node import Node, NodeBuilder, running
 from oasis.row import RowWriter
@@ -63,12 +63,17 @@ def watch_at(
     """Take a sample at this node."""
     watched = node.watched.get(instance)
     if watched is None:
-        watched = _begin(node, instance, units or {}, metrics)
-    elif units is not None and dict(units) != watched.units:
+        return _begin(node, instance, units or {}, metrics).take(metrics)
+    if units is not None and dict(units) != watched.units:
         raise ValueError(
             f"{instance} has had the units {watched.units} since its first call, not {dict(units)}"
         )
-    return watched.take(metrics)
+    try:
+        return watched.take(metrics)
+    except _native.ForkedError:
+        # Something has forked without the interpreter's knowledge, which calls `_begin_child`.
+        node.watched = {}
+        return _begin(node, instance, units or {}, metrics).take(metrics)
 
 
 class Watched:
@@ -188,6 +193,14 @@ def _find() -> Node:
         return _node
 
 
+def _begin_child() -> None:
+    """Forget locks, which another thread of the parent may have had, and probes of the parent's nodes."""
+    global _lock
+    _lock = threading.Lock()
+    for node in running():
+        node.watched = {}
+
+
 def _program() -> str:
     """Return the name of the program, without its folder and ending."""
     path = Path(sys.argv[0] if sys.argv else "")
@@ -225,3 +238,6 @@ def _plain(value: object, kind: str | None) -> Value:
             raise EncodeError("int64", f"{number} has more than 64 bits")
         return int(number)
     return float(value)  # type: ignore[arg-type]
+
+
+processes.at_fork(_begin_child)

@@ -4,7 +4,7 @@ use super::{flush, pushing, reading};
 use oasis_probe::{NodeError, PushedKind, SharedProbe, process};
 use std::{
     fs::File,
-    io::Read,
+    io::{Read, Write},
     os::fd::FromRawFd,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::atomic::{AtomicBool, Ordering},
@@ -122,4 +122,32 @@ fn children_of_a_program_whose_threads_flush_all_end() {
     });
     node.shutdown();
     assert!(!recorder.samples("reading").is_empty());
+}
+
+#[test]
+fn a_process_that_gets_sigterm_finishes_its_work_whatever_its_threads_do() {
+    let ended = in_child(|| {
+        let (mut from_child, mut to_parent) = std::io::pipe().unwrap();
+        // SAFETY: this process is a child that runs nothing else; it forks once more, because the signal ends it.
+        match unsafe { libc::fork() } {
+            0 => {
+                let finish = move || to_parent.write_all(b"delivered").unwrap();
+                let signal = if process::at_sigterm(finish).unwrap() { libc::SIGTERM } else { libc::SIGKILL };
+                // SAFETY: a signal to this process, which then waits for ever.
+                unsafe { libc::kill(libc::getpid(), signal) };
+                loop {
+                    thread::park();
+                }
+            }
+            id => {
+                drop(to_parent);
+                let (mut said, mut status) = (String::new(), 0);
+                from_child.read_to_string(&mut said).unwrap();
+                // SAFETY: the child of this process, and room for its status.
+                unsafe { libc::waitpid(id, &raw mut status, 0) };
+                format!("{said} {}", libc::WTERMSIG(status) == libc::SIGTERM)
+            }
+        }
+    });
+    assert_eq!(ended, "delivered true");
 }

@@ -13,7 +13,8 @@ pub struct Probe(pub RowProbe);
 ///
 /// `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. The node counts a row that
 /// does not fit the schema as dropped. While the probe is disabled, nothing is taken and the result is
-/// OASIS_STATUS_OK. In a child of the process in which the node has started it is OASIS_STATUS_FORKED.
+/// OASIS_STATUS_OK. In a child of the process in which the node has started it is OASIS_STATUS_FORKED; for a
+/// row that is longer than the ring it is OASIS_STATUS_TOO_LONG.
 ///
 /// # Safety
 /// `probe` is from oasis_node_builder_pushed and not used by another thread at this time; `row` has `length` bytes.
@@ -41,6 +42,10 @@ pub unsafe extern "C" fn oasis_probe_flush_at(
             return Err(Problem::forked());
         }
         let has_room = probe.0.flush_at(time, |to| to.packed(row));
+        let limit = probe.0.max_row_bytes();
+        if !has_room && row.len() > limit {
+            return Err(Problem::TooLong { bytes: row.len(), limit });
+        }
         Ok(if has_room { Status::Ok } else { Status::Dropped })
     })
 }

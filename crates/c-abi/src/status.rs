@@ -38,6 +38,8 @@ pub enum Status {
     /// The process was forked after its node had started, and has none of its threads: no sample is taken. Build a node in
     /// the child.
     Forked = 8,
+    /// A row has more bytes than the probe's ring or a batch: the sample is dropped, counted, and reported to the DAC.
+    TooLong = 9,
 }
 
 /// Why a call failed.
@@ -59,6 +61,10 @@ pub enum Problem {
     Batch(#[from] BatchError),
     #[error("the DAC refuses this node: {0}")]
     Refused(String),
+    #[error(
+        "row too long: {bytes} bytes, at most {limit}: the sample is dropped and counted (cut its texts and vectors, or give its probe a larger ring)"
+    )]
+    TooLong { bytes: usize, limit: usize },
     #[error("{}", .0.message)]
     Forked(Failure),
     #[error(transparent)]
@@ -79,6 +85,7 @@ impl Problem {
             Self::Settings(SettingsError::File { .. }) => Status::System,
             Self::Null(_) | Self::Text(_) | Self::Argument(_) | Self::Settings(_) => Status::Argument,
             Self::Refused(_) => Status::Refused,
+            Self::TooLong { .. } => Status::TooLong,
             Self::Forked(_) | Self::Node(NodeError::Forked(_)) => Status::Forked,
             Self::Declaration(_) | Self::Schema(_) | Self::Row(_) | Self::Batch(_) => Status::Schema,
             Self::Node(NodeError::Schema { .. }) => Status::Schema,

@@ -38,8 +38,10 @@ pub struct NewSample<'a> {
     pub kept_back: u64,
     /// How many of them the node did not take, because it was stopped.
     pub not_taken: u64,
-    /// Its packed row.
+    /// Its packed row; empty if that was too long for its ring.
     pub row: &'a [u8],
+    /// The most bytes of a row, if this one had more.
+    pub limit: Option<usize>,
 }
 
 /// Why a sample cannot be encoded.
@@ -47,8 +49,10 @@ pub struct NewSample<'a> {
 enum SampleError {
     #[error(transparent)]
     Row(#[from] RowError),
-    #[error("row too large: {bytes} bytes, the limit of a batch is {most}")]
-    Long { bytes: usize, most: usize },
+    #[error("row too long: at most {0} bytes, cut its texts and vectors or give its probe a larger ring")]
+    Long(usize),
+    #[error("row too long: {0} bytes, a batch has at most {BATCH_BYTES}")]
+    LongerThanBatch(usize),
 }
 
 /// Samples with consecutive sequence numbers and one state.
@@ -134,17 +138,20 @@ impl BatchBuilder {
 
     fn encode(&mut self, taken: NewSample<'_>) -> Result<(), SampleError> {
         if taken.row.len() > BATCH_BYTES {
-            return Err(SampleError::Long { bytes: taken.row.len(), most: BATCH_BYTES });
+            return Err(SampleError::LongerThanBatch(taken.row.len()));
+        }
+        if let Some(limit) = taken.limit {
+            return Err(SampleError::Long(limit));
         }
         Ok(self.encoder.push(taken.time, taken.row)?)
     }
 
-    /// Drops a row that does not fit its own schema, because of a faulty `Sample` implementation or foreign code. It
+    /// Drops a row that is too long or does not fit its own schema, because of a faulty `Sample` implementation or foreign code. It
     /// is counted, and logged once until a row fits again.
     fn refuse(&mut self, error: &SampleError, out: &mut Vec<NewBatch>) {
         if !self.misfit {
             let instance = &self.instance.1;
-            tracing::error!(%instance, %error, "sample does not fit its schema: samples are dropped and counted until one fits");
+            tracing::error!(%instance, %error, "sample cannot be encoded: samples are dropped and counted until one can");
         }
         self.misfit = true;
         self.flush(out);

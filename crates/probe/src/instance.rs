@@ -347,7 +347,8 @@ impl Instance {
             changes.keep(&self.row);
         }
         let not_taken = std::mem::take(not_taken);
-        let taken = NewSample { sequence: None, time, state, kept_back: 0, not_taken, row: &self.row };
+        let taken =
+            NewSample { sequence: None, time, state, kept_back: 0, not_taken, row: &self.row, limit: None };
         pass(taken, &mut self.recorder, &mut self.filling, out);
         if let Some(left) = &mut self.flushes {
             *left = left.saturating_sub(1);
@@ -365,7 +366,8 @@ impl Instance {
             let Some(record) = drain.pop() else { return };
             let (sequence, time, state) = (Some(record.sequence), record.time, record.state);
             self.load.samples += 1;
-            let taken = NewSample { sequence, time, state, kept_back: 0, not_taken: 0, row: record.row };
+            let (row, limit) = (record.row, record.limit);
+            let taken = NewSample { sequence, time, state, kept_back: 0, not_taken: 0, row, limit };
             pass(taken, &mut self.recorder, &mut self.filling, out);
         }
     }

@@ -98,7 +98,15 @@ impl Recorder {
         while let Some(held) = self.pop(&mut row) {
             let BufferedSample { sequence, time, state, not_taken, .. } = held;
             self.send(
-                NewSample { sequence: Some(sequence), time, state, kept_back: 0, not_taken, row: &row },
+                NewSample {
+                    sequence: Some(sequence),
+                    time,
+                    state,
+                    kept_back: 0,
+                    not_taken,
+                    row: &row,
+                    limit: None,
+                },
                 filling,
                 out,
             );
@@ -284,6 +292,7 @@ mod tests {
                 kept_back: 0,
                 not_taken: 0,
                 row: &bytes,
+                limit: None,
             };
             self.recorder.take(taken, &mut self.filling, &mut self.out);
         }

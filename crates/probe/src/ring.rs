@@ -11,7 +11,7 @@
 //! | 4 | number of words, written by the ring |
 //! | 2 | the probe's state |
 //! | 1 | bytes of padding |
-//! | 1 | 0 |
+//! | 1 | 1 if the row was too long and is left out, else 0 |
 //! | 8 | sequence number |
 //! | 8 | time |
 
@@ -39,6 +39,10 @@ use std::{
     time::{Duration, Instant},
 };
 use words::{Reader, WORD, Writer};
+
+/// Place in the head, and the value there, of a sample whose row was too long.
+const IS_TOO_LONG: usize = 7;
+const TOO_LONG: u8 = 1;
 
 /// Bytes before each row.
 const HEAD: usize = 3 * WORD;
@@ -203,7 +207,8 @@ impl<S: Sample> PushedProbe<S> {
 
 impl RowProbe {
     /// Takes a sample like [`PushedProbe::flush_at`]; `write` writes the row. The node discards a row that does not
-    /// fit the schema, and counts it as invalid.
+    /// fit the schema, and counts it as invalid. It counts a row of more than [`RowProbe::max_row_bytes`] so, too, and
+    /// logs why.
     #[inline]
     pub fn flush_at(&mut self, time: u64, write: impl FnOnce(&mut RowWriter<'_>)) -> bool {
         if self.is_forked() {
@@ -217,12 +222,16 @@ impl RowProbe {
         self.record.extend_from_slice(&[0; HEAD]);
         write(&mut RowWriter::new(&mut self.record));
         let end = self.record.len();
+        let is_too_long = end - HEAD > self.max_row_bytes();
         if let Some(changes) = &mut self.changes
             && !changes.is_change(&self.record[HEAD..])
         {
             return true;
         }
         self.sequence += 1;
+        if is_too_long {
+            return self.push_without_row(time);
+        }
         self.finish_record(time);
         let pushed = self.ring.push(&mut self.record) || self.wait();
         if !pushed {
@@ -232,6 +241,23 @@ impl RowProbe {
             changes.keep(&self.record[HEAD..end]);
         }
         pushed
+    }
+
+    /// Returns the most bytes of a row: what the ring can contain, at most 512 KiB.
+    pub fn max_row_bytes(&self) -> usize {
+        (self.ring.capacity() * WORD - HEAD).min(BATCH_BYTES)
+    }
+
+    /// Tells the node that the row of this sample was too long. Returns `false`, as the sample is lost.
+    #[cold]
+    fn push_without_row(&mut self, time: u64) -> bool {
+        self.record.truncate(HEAD);
+        self.record[IS_TOO_LONG] = TOO_LONG;
+        self.finish_record(time);
+        if !self.ring.push(&mut self.record) {
+            self.shared.dropped_to.store(self.sequence, Ordering::Release);
+        }
+        false
     }
 
     /// Counts samples that were lost before this point: leaves a gap in the sequence numbers, as a full ring does.
@@ -300,9 +326,6 @@ impl RowProbe {
     #[cold]
     fn wait(&mut self) -> bool {
         let Overflow::Block(timeout) = self.overflow else { return false };
-        if self.record.len() > self.ring.capacity() * WORD {
-            return false;
-        }
         let began = Instant::now();
         loop {
             for _ in 0..SPINS {
@@ -329,8 +352,10 @@ pub struct Record<'a> {
     pub time: u64,
     /// The probe's state.
     pub state: ProbeState,
-    /// Its packed row.
+    /// Its packed row; empty if that was too long.
     pub row: &'a [u8],
+    /// The most bytes of a row, if this one had more.
+    pub limit: Option<usize>,
 }
 
 impl Drain {
@@ -350,6 +375,7 @@ impl Drain {
         if !self.ring.pop(&mut self.record) {
             return None;
         }
+        let max_row_bytes = (self.ring.capacity() * WORD - HEAD).min(BATCH_BYTES);
         let (head, row) = self.record.split_at_checked(HEAD)?;
         let (&[first, sequence, time], _) = head.as_chunks::<WORD>().0.split_first_chunk()?;
         let filling = usize::from(first[6]);
@@ -359,6 +385,7 @@ impl Drain {
             time: u64::from_le_bytes(time),
             state: ProbeState(u16::from_le_bytes([first[4], first[5]])),
             row: &row[..row.len() - filling],
+            limit: (first[IS_TOO_LONG] == TOO_LONG).then_some(max_row_bytes),
         })
     }
 }

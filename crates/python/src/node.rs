@@ -263,6 +263,11 @@ impl PushedProbe {
         Ok(py.detach(|| probe.flush_at(time, |to| to.packed(row))))
     }
 
+    /// Returns the most bytes of a row.
+    fn max_row_bytes(&mut self) -> usize {
+        self.0.get().max_row_bytes()
+    }
+
     /// Flushes consecutive rows of `width` bytes. `times` has 8 bytes for each row, little-endian; if it is empty,
     /// the time is now. Returns how many rows found room.
     #[pyo3(signature = (rows, count, times = None))]

@@ -280,6 +280,7 @@ impl NodeHost {
                 kept_back: 0,
                 not_taken: 0,
                 row: &row,
+                limit: None,
             };
             process.builders[instance].take(sample, &mut batches);
         }

@@ -157,7 +157,7 @@ pub const TABLE: [Entry; 25] = {
             &["invalid"],
             Place::Node,
             true,
-            "their rows did not fit the schema of the probe type, or were too long for a batch",
+            "their rows did not fit their schema, or were too long for the ring or a batch",
         ),
         entry(
             NotTaken,

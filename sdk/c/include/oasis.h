@@ -68,6 +68,8 @@ typedef enum {
   // The process was forked after its node had started, and has none of its threads: no sample is taken. Build a node in
   // the child.
   OASIS_STATUS_FORKED = 8,
+  // A row has more bytes than the probe's ring or a batch: the sample is dropped, counted, and reported to the DAC.
+  OASIS_STATUS_TOO_LONG = 9,
 } oasis_status;
 
 // Encodes samples of one probe type as native batches (docs/reference/native-batch.md).
@@ -382,7 +384,8 @@ oasis_status oasis_node_builder_pushed_with(oasis_node_builder *builder,
 //
 // `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. The node counts a row that
 // does not fit the schema as dropped. While the probe is disabled, nothing is taken and the result is
-// OASIS_STATUS_OK. In a child of the process in which the node has started it is OASIS_STATUS_FORKED.
+// OASIS_STATUS_OK. In a child of the process in which the node has started it is OASIS_STATUS_FORKED; for a
+// row that is longer than the ring it is OASIS_STATUS_TOO_LONG.
 //
 // # Safety
 // `probe` is from oasis_node_builder_pushed and not used by another thread at this time; `row` has `length` bytes.

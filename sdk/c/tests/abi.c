@@ -162,6 +162,9 @@ static void check_options(void) {
   CHECK(oasis_node_builder_pushed_with(builder, "b", schema, &options, &probe) == OASIS_STATUS_OK);
   CHECK(oasis_probe_flush(probe, (const uint8_t[]){1}, 1) == OASIS_STATUS_OK);
   CHECK(oasis_probe_flush(probe, (const uint8_t[]){2}, 1) == OASIS_STATUS_DROPPED);
+  static const uint8_t long_row[1000];
+  CHECK(oasis_probe_flush(probe, long_row, sizeof long_row) == OASIS_STATUS_TOO_LONG);
+  CHECK(says("row too long: 1000 bytes, at most"));
   oasis_probe_free(probe);
   oasis_node_builder_free(builder);
 }

@@ -178,6 +178,35 @@ def test_a_call_that_differs_from_the_first_one_is_an_error(dac: Dac) -> None:
             oasis.watch("one more", value=1)
 
 
+def test_a_text_that_is_longer_than_the_ring_says_so_once_and_is_counted_with_its_cause(dac: Dac) -> None:
+    with NodeBuilder("long").start(dac.channel) as node:
+        assert node.watch("motor", text="x")
+        with pytest.warns(
+            oasis.SampleTooLongWarning, match=r"sample of motor has 70003 bytes, at most 65512"
+        ):
+            assert not node.watch("motor", text="x" * 70_000)
+        # A second warning would be an error.
+        assert not any(node.watch("motor", text="x" * 70_000) for _ in range(9))
+        assert node.watch("motor", text="y")
+        ledger = dac.eventually("long", "motor", lambda ledger: ledger["received"] == 2)
+    assert (ledger["missing"], [gap["cause"] for gap in ledger["gaps"]]) == (10, ["invalid_row"])
+
+
+def test_a_long_sample_of_a_class_says_so_once(dac: Dac) -> None:
+    builder = NodeBuilder("long class")
+    motor = builder.pushed("motor", Motor, ring_bytes=1_000)
+    with builder.start(dac.channel):
+        with pytest.warns(
+            oasis.SampleTooLongWarning, match="sample of Motor has .* at most 976: .* ring_bytes"
+        ):
+            assert not motor.flush(Motor(1, 1.5, name="x" * 1_000))
+        assert not motor.flush(Motor(1, 1.5, name="x" * 1_000))
+        assert motor.flush(Motor(1, 1.5))
+        dac.eventually(
+            "long class", "motor", lambda ledger: (ledger["received"], ledger["missing"]) == (1, 2)
+        )
+
+
 def test_a_program_with_several_nodes_says_which(dac: Dac) -> None:
     with NodeBuilder("one").start(dac.channel) as one, NodeBuilder("two").start(dac.channel):
         with pytest.raises(ValueError, match="several nodes"):

@@ -57,7 +57,7 @@ export const LOSS_CAUSES: readonly LossCause[] = [
     cause: 'invalid_row',
     place: 'node',
     isLoss: true,
-    meaning: 'their rows did not fit the schema of the probe type, or were too long for a batch',
+    meaning: 'their rows did not fit their schema, or were too long for the ring or a batch',
   },
   {
     cause: 'not_taken',

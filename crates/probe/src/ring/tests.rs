@@ -91,12 +91,17 @@ fn waiting_ends_with_the_time_allowed_and_with_the_node() {
 }
 
 #[test]
-fn a_sample_larger_than_the_ring_is_dropped_at_once_whatever_the_policy() {
+fn a_row_longer_than_the_ring_is_dropped_at_once_whatever_the_policy_and_the_node_learns_the_limit() {
     for overflow in [Overflow::DropNewest, Overflow::DropOldest, Overflow::Block(Duration::MAX)] {
         let (mut probe, mut drain) = ring_of(NUMBER, overflow);
-        assert!(!probe.flush_at(1, |row| row.packed(&[0; 100])));
+        assert_eq!(probe.max_row_bytes(), 8);
+        assert!(!probe.flush_at(1, |row| row.packed(&[0; 9])));
+        let record = drain.pop().unwrap();
+        assert_eq!((record.sequence, record.row.len(), record.limit), (1, 0, Some(8)));
         assert!(probe.flush_number(2));
-        assert_eq!(sequences(&mut drain), [2]);
+        assert!(!probe.flush_at(1, |row| row.packed(&[0; 9])));
+        let record = drain.pop().unwrap();
+        assert_eq!(record.limit, if overflow == Overflow::DropOldest { Some(8) } else { None });
     }
 }
 

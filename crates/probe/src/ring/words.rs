@@ -188,6 +188,11 @@ impl Reader {
         false
     }
 
+    /// Returns its capacity in words.
+    pub fn capacity(&self) -> usize {
+        self.ring.words.len()
+    }
+
     /// Whether all records were read, or overwritten.
     pub fn is_empty(&self) -> bool {
         self.ring.head.0.load(Ordering::Acquire) <= self.at.count

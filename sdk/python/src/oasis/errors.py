@@ -27,6 +27,10 @@ class RefusedWarning(RuntimeWarning):
     """A DAC refuses the node of this program, such as for a name that another node has: it receives none of its samples."""
 
 
+class SampleTooLongWarning(RuntimeWarning):
+    """A sample is longer than the ring of its probe: it is dropped and counted, as any sample of this size."""
+
+
 class Fault(enum.Enum):
     """Kinds of decoding errors."""
 

@@ -16,7 +16,7 @@ class Cause(str, Enum):
     SPOOL_FULL = "spool_full"
     """The node's spool was full, or its file is damaged."""
     INVALID_ROW = "invalid_row"
-    """Their rows did not fit the schema of the probe type, or were too long for a batch."""
+    """Their rows did not fit their schema, or were too long for the ring or a batch."""
     NOT_TAKEN = "not_taken"
     """The node did not call its probe for a second or more: it was stopped, or its host was busy."""
     KEPT_BACK = "kept_back"

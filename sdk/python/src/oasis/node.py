@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from oasis import _native, processes, spans
+from oasis.errors import SampleTooLongWarning
 from oasis.plan import Plan
 from oasis.probe import Probe
 
@@ -62,6 +63,7 @@ class PushedProbe(Generic[Sample]):
         self._probe = probe
         self._plan = plan
         self._state = 0
+        self._has_warned = False
 
     def set_state(self, state: int) -> None:
         """Set the state of all following samples, 0 to 65,535. 0 is normal; the program defines the other values."""
@@ -76,10 +78,18 @@ class PushedProbe(Generic[Sample]):
         """
         row = sample.to_row()  # type: ignore[attr-defined]
         try:
-            return self._native.flush(row, time)
+            is_taken = self._native.flush(row, time)
         except _native.ForkedError:
             self._plan.renew()
-            return self._native.flush(row, time)
+            is_taken = self._native.flush(row, time)
+        if not is_taken and not self._has_warned and len(row) > self._native.max_row_bytes():
+            self._has_warned = True
+            text = (
+                f"a sample of {self._probe.__name__} has {len(row)} bytes, at most {self._native.max_row_bytes()}:"
+                " such samples are dropped and counted; cut its texts and lists, or set ring_bytes"
+            )
+            warnings.warn(text, SampleTooLongWarning, stacklevel=2)
+        return is_taken
 
     def flush_arrays(self, samples: npt.NDArray[np.void] | Columns, time: npt.ArrayLike | None = None) -> int:
         """Take many samples in one call: a structured array, or a column for each metric; now, or each at its time.

@@ -9,12 +9,13 @@ import re
 import struct
 import sys
 import threading
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
 from oasis import _native, processes
-from oasis.errors import EncodeError
+from oasis.errors import EncodeError, SampleTooLongWarning
 from oasis.node import Node, NodeBuilder, running
 from oasis.row import RowWriter
 from oasis.schema import schema_of
@@ -48,7 +49,7 @@ def watch(instance: str, /, *, units: Mapping[str, str] | None = None, **metrics
     A later call has the same metrics, and may have whole numbers for floats. Its `units` may be left out.
 
     Without a node of the program's own, a node named like the program connects to OASIS_DAC, or to 127.0.0.1:7071: the environment is
-    that of `NodeBuilder()`. It never waits for the DAC. Returns whether there was room for the sample; others are dropped and counted.
+    that of `NodeBuilder()`. It never waits for the DAC. Returns whether there was room for the sample; others are dropped and counted. One of more than 64 KiB never has room: a `SampleTooLongWarning` says so once.
     Raises TypeError or ValueError for metrics that differ from those of the first call, and for names and units that PDL does not have.
     """
     node = _node
@@ -92,6 +93,7 @@ class Watched:
         # Texts have no fixed size.
         self._packed = None if None in formats else struct.Struct("<" + "".join(filter(None, formats)))
         self._types: tuple[type, ...] = ()
+        self._has_warned = False
 
     def take(self, metrics: Mapping[str, Value]) -> bool:
         """Take a sample. Returns whether there was room."""
@@ -107,7 +109,17 @@ class Watched:
             self._types = tuple(map(type, values))
         row = self._row(values)
         with self._lock:
-            return self._native.flush(row)
+            is_taken = self._native.flush(row)
+        return is_taken or self._warn_if_too_long(row)
+
+    def _warn_if_too_long(self, row: bytes) -> bool:
+        """Say once, and return False, if a row can never find room."""
+        limit = self._native.max_row_bytes()
+        if len(row) > limit and not self._has_warned:
+            self._has_warned = True
+            text = f"a sample of {self._instance} has {len(row)} bytes, at most {limit}: such samples are dropped and counted; cut its texts"
+            warnings.warn(text, SampleTooLongWarning, stacklevel=4)
+        return False
 
     def _row(self, values: tuple[Value, ...]) -> bytes:
         try:

@@ -360,7 +360,7 @@ fn samples_dropped_by_every_policy_are_counted() {
 fn rows_that_do_not_fit_are_counted_and_the_next_that_does_is_sent() {
     let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 4 << 20);
     assert!(probe.flush_at(1, |row| row.u8(1)));
-    assert!(probe.flush_at(1, |row| row.packed(&[0; 600_000])));
+    assert!(!probe.flush_at(1, |row| row.packed(&[0; 600_000])));
     assert!(flush(&mut probe, 3.0));
     node.shutdown();
     let seen: Vec<_> = recorder.samples("reading").iter().map(|s| (s.sequence, s.value)).collect();

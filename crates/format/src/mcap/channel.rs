@@ -3,7 +3,7 @@
 use super::{
     RecordedSeries,
     bounds::{self, MAX_MESSAGE, MAX_ROW},
-    infer,
+    infer::{self, NoType},
     json::{self, Unfit},
     record::{ChannelRecord, Message, Schema},
     ros::{BadCdr, BadLayout, Layout},
@@ -103,6 +103,9 @@ pub enum Unread {
     /// Without values that could be metrics.
     #[error("the messages have no values")]
     Nothing,
+    /// Not of a form that could be samples.
+    #[error(transparent)]
+    Untyped(#[from] NoType),
     /// Invalid probe type of its channel.
     #[error("invalid probe type: {0}")]
     Type(#[from] InvalidType),
@@ -249,7 +252,7 @@ impl Channel {
                     Some(described) => (&described.name, described.metrics()),
                     None => (&self.topic, &[][..]),
                 };
-                let probe_type = infer::probe_type(name, metrics, content).ok_or(Unread::Nothing)?;
+                let probe_type = infer::probe_type(name, metrics, content)?;
                 Samples::new(self.foreign(message, probe_type), 0)?
             }
             From::Cdr { .. } => return Err(Unread::NoSchema),

@@ -1,17 +1,64 @@
 //! Infers a probe type for JSON messages of other programs: from their JSON Schema, otherwise from the first message.
 
-use oasis_wire::schema::{Metric, MetricType, ProbeType, StructType};
+use oasis_wire::schema::{InvalidType, Metric, MetricType, ProbeType, StructType};
 use serde_json::Value as Json;
 use uuid::Uuid;
 
 /// Deepest nesting of objects and lists.
 const DEPTH: usize = 8;
 
-/// Returns a type for these messages; `known` are the metrics of their schema. `None` without metrics.
-pub fn probe_type(name: &str, known: &[Metric], first: &Json) -> Option<ProbeType> {
+/// Why JSON messages have no probe type.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoType {
+    /// Only the members of an object have names.
+    #[error("a message is {0}: it must be an object, whose members become metrics")]
+    NoObject(&'static str),
+    /// All values are deeper than that.
+    #[error("the values are nested too deep: at most {DEPTH} objects and lists within each other are read")]
+    Deep,
+    /// Without values that could be metrics.
+    #[error("the messages have no values")]
+    Nothing,
+    /// Such as two metrics of one name.
+    #[error("invalid probe type: {0}")]
+    Invalid(#[from] InvalidType),
+}
+
+/// Returns a type for these messages; `known` are the metrics of their schema.
+///
+/// # Errors
+/// Without metrics, and with such that no type may have.
+pub fn probe_type(name: &str, known: &[Metric], first: &Json) -> Result<ProbeType, NoType> {
     let metrics = if known.is_empty() { metrics_of(first) } else { known.to_vec() };
-    Some(described(name, metrics))
-        .filter(|probe_type| !probe_type.metrics.is_empty() && probe_type.validate().is_ok())
+    if metrics.is_empty() {
+        return Err(why_nothing(first));
+    }
+    let described = described(name, metrics);
+    described.validate()?;
+    Ok(described)
+}
+
+/// Returns why a message has no metrics.
+fn why_nothing(message: &Json) -> NoType {
+    match message {
+        Json::Object(_) if is_deeper(message, DEPTH) => NoType::Deep,
+        Json::Object(_) => NoType::Nothing,
+        Json::Null => NoType::NoObject("null"),
+        Json::Bool(_) => NoType::NoObject("a boolean"),
+        Json::Number(_) => NoType::NoObject("a number"),
+        Json::String(_) => NoType::NoObject("a text"),
+        Json::Array(_) => NoType::NoObject("a list"),
+    }
+}
+
+/// Returns whether objects and lists are nested deeper than `depth`. The parser bounds that.
+fn is_deeper(value: &Json, depth: usize) -> bool {
+    let Some(rest) = depth.checked_sub(1) else { return value.is_object() || value.is_array() };
+    match value {
+        Json::Object(members) => members.values().any(|member| is_deeper(member, rest)),
+        Json::Array(elements) => elements.iter().any(|element| is_deeper(element, rest)),
+        _ => false,
+    }
 }
 
 /// Returns a type with these metrics.
@@ -97,11 +144,31 @@ mod tests {
         let names: Vec<_> = made.metrics.iter().map(|metric| metric.name.as_str()).collect();
         assert_eq!(names, ["count", "at", "names", "mode"]);
         assert_eq!(made.metrics[0].kind, MetricType::Int64);
-        assert_eq!(Some(made), probe_type("A", &described, &json!({})));
+        assert_eq!(Ok(made), probe_type("A", &described, &json!({})));
 
         let made = probe_type("A", &[], &json!({"count": 1, "nothing": null, "list": [[true]]})).unwrap();
         let vector = MetricType::Vector(Box::new(MetricType::Vector(Box::new(MetricType::Boolean))));
         assert_eq!(made.metrics, [Metric::new("count", MetricType::Real64), Metric::new("list", vector)]);
-        assert_eq!(probe_type("A", &[], &json!([1, 2])), None);
+    }
+
+    #[test]
+    fn a_message_without_metrics_has_a_reason() {
+        let why = |message: &Json| probe_type("A", &[], message).unwrap_err();
+        for (message, kind) in [
+            (json!([1, 2]), "a list"),
+            (json!(3.5), "a number"),
+            (json!("hot"), "a text"),
+            (json!(true), "a boolean"),
+            (json!(null), "null"),
+        ] {
+            assert_eq!(why(&message), NoType::NoObject(kind));
+        }
+        let nested = |levels| (0..levels).fold(json!(1), |inner, _| json!({ "in": inner }));
+        assert!(probe_type("A", &[], &nested(DEPTH)).is_ok());
+        for levels in [DEPTH + 1, 100] {
+            assert_eq!(why(&nested(levels)), NoType::Deep);
+        }
+        assert!(NoType::Deep.to_string().contains("at most 8"));
+        assert_eq!(why(&json!({"nothing": null, "empty": []})), NoType::Nothing);
     }
 }

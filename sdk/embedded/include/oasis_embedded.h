@@ -46,6 +46,16 @@ extern "C" {
 #define OASIS_NOINIT __attribute__((section(".noinit")))
 #endif
 
+/* Whether a node recognizes that it is in a child of the process that started it. -DOASIS_HAS_PROCESSES=0 leaves that out:
+ * it costs a system call (`getpid`) for each sample. */
+#ifndef OASIS_HAS_PROCESSES
+#ifdef __unix__
+#define OASIS_HAS_PROCESSES 1
+#else
+#define OASIS_HAS_PROCESSES 0
+#endif
+#endif
+
 /* Types: generated. */
 
 enum { OASIS_UNSIGNED = 0, OASIS_SIGNED = 1, OASIS_REAL = 2, OASIS_ROWS = 3 };
@@ -125,8 +135,8 @@ typedef struct oasis_probe {
 #define OASIS_SLOT_WORDS(row_bytes) (3u + ((row_bytes) + 3u) / 4u)
 #define OASIS_RING_WORDS(row_bytes, slots) (OASIS_SLOT_WORDS(row_bytes) * (slots))
 
-/* Numbers a sample and returns the place of its packed row; NULL if the ring is full (the sample is counted as dropped)
- * or the probe is disabled. One context alone calls this for a probe: an interrupt or the main loop. */
+/* Numbers a sample and returns the place of its packed row; NULL if the ring is full (the sample is counted as dropped),
+ * the probe is disabled, or this is a child of the node's process (`oasis_is_forked`). One context alone calls this for a probe: an interrupt or the main loop. */
 uint8_t *oasis_begin(oasis_probe *probe);
 
 /* Makes the row visible to `oasis_poll`. */
@@ -177,6 +187,9 @@ typedef struct oasis_node {
   oasis_port port;
   oasis_kept *kept;
 
+#if OASIS_HAS_PROCESSES
+  long process; /* that has started the node */
+#endif
   uint32_t refused; /* frames that arrived damaged */
   bool accepted;    /* the gateway takes samples */
   bool went_on;     /* it has accepted this start before */
@@ -214,6 +227,11 @@ oasis_status oasis_start(oasis_node *node);
 /* Receives, takes samples that are due, and sends: call it in the main loop, at least as often as the fastest probe with
  * `take` is due. Never waits. */
 void oasis_poll(oasis_node *node);
+
+/* Returns whether this process is a child of the one that started the node, made by `fork`. There the node takes no samples
+ * and sends nothing, because its line is that of the parent: the child starts a node of its own, over a line of its own.
+ * Never true on a device without processes. */
+bool oasis_is_forked(const oasis_node *node);
 
 /* Sets `time_ns` to the time of the DAC's clock, in nanoseconds since 1970. Returns false if it is not known yet. */
 bool oasis_time(const oasis_node *node, uint64_t *time_ns);

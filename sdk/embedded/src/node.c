@@ -6,6 +6,10 @@
 #include "kept.h"
 #include "ring.h"
 
+#if OASIS_HAS_PROCESSES
+#include <unistd.h>
+#endif
+
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
 
@@ -41,6 +45,21 @@ static uint8_t *put_text(uint8_t *to, const char *text) {
   return to + length;
 }
 
+/* Processes. */
+
+#if OASIS_HAS_PROCESSES
+bool oasis_is_forked(const oasis_node *node) { return node->process != (long)getpid(); }
+
+static void begin_process(oasis_node *node) { node->process = (long)getpid(); }
+#else
+bool oasis_is_forked(const oasis_node *node) {
+  (void)node;
+  return false;
+}
+
+static void begin_process(oasis_node *node) { (void)node; }
+#endif
+
 /* Start. */
 
 static oasis_status check_probe(const oasis_probe *probe) {
@@ -71,6 +90,7 @@ oasis_status oasis_start(oasis_node *node) {
   if (announcement > OASIS_BODY_BYTES || 20u * node->probe_count > OASIS_BODY_BYTES) {
     return OASIS_FRAME_TOO_SMALL;
   }
+  begin_process(node);
   oasis_resume(node);
   for (uint8_t at = 0; at < node->probe_count; ++at) {
     node->probes[at].node = node;
@@ -439,6 +459,9 @@ static bool send_rest(oasis_node *node) {
 }
 
 void oasis_poll(oasis_node *node) {
+  if (oasis_is_forked(node)) {
+    return;
+  }
   receive(node);
   take_samples(node);
   if (node->accepted && uptime(node) - node->heard_ns > SILENCE) {

@@ -29,7 +29,7 @@ static void count_taken(oasis_probe *probe) {
 }
 
 uint8_t *oasis_begin(oasis_probe *probe) {
-  if (!probe->enabled) {
+  if (!probe->enabled || oasis_is_forked(probe->node)) {
     return NULL;
   }
   count_taken(probe);

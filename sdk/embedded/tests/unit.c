@@ -1,8 +1,12 @@
 /* Unit tests on the host, with sanitizers. The frames of vectors/embedded-link.json come as a header (vectors.py). */
 
+#define _POSIX_C_SOURCE 200809L
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../src/batch.h"
 #include "../src/bytes.h"
@@ -433,6 +437,29 @@ static void no_message_harms_the_node(void) {
   CHECK(node.refused == 0 && probe.sent > 0);
 }
 
+static void a_child_takes_no_samples_and_sends_nothing(void) {
+  start_cold();
+  accept(0, 7);
+  CHECK(take(1, 2, 3) && !oasis_is_forked(&node));
+  const size_t sent_before = sent_count;
+  const uint32_t taken_before = kept.counts[0].low;
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool took = take(4, 5, 6);
+    now_ns += 10u * UINT64_C(1000000000);
+    oasis_poll(&node);
+    const bool is_silent = sent_count == sent_before && kept.counts[0].low == taken_before;
+    _exit(!took && oasis_is_forked(&node) && is_silent ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(child > 0 && waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  CHECK(take(7, 8, 9));
+  now_ns += 2u * UINT64_C(1000000000);
+  oasis_poll(&node);
+  CHECK(sent_count > sent_before);
+}
+
 int main(void) {
   static const uint8_t uuid[16] = {0x0f, 0x3c, 0x7d, 0x52, 0x9c, 0x7e, 0x4a, 0x57,
                                    0x8a, 0x9f, 0x62, 0xc1, 0xf1, 0xb8, 0xc7, 0xaa};
@@ -458,6 +485,7 @@ int main(void) {
   a_node_that_cannot_work_does_not_start();
   counts_cross_32_bits();
   no_message_harms_the_node();
+  a_child_takes_no_samples_and_sends_nothing();
   printf("all unit tests pass\n");
   return 0;
 }

@@ -14,3 +14,14 @@ export function valuesOf(value: unknown): unknown[] {
 export function listOf(value: unknown): Fields[] {
   return Array.isArray(value) ? value.filter(isFields) : [];
 }
+
+/** Levels of a document; ours have fewer than ten, and places of panels 32 times two. */
+const MAX_DEPTH = 100;
+
+/** Returns JSON without what is nested deeper than any document of ours: functions that call themselves would overflow. */
+export function withinDepth(json: unknown, depth = MAX_DEPTH): unknown {
+  if (typeof json !== 'object' || json === null) return json;
+  if (depth === 0) return null;
+  if (Array.isArray(json)) return json.map((entry) => withinDepth(entry, depth - 1));
+  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, withinDepth(value, depth - 1)]));
+}

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { setDock } from '../layout/active_dock.ts';
 import { Dock } from '../layout/dock.ts';
+import { startAll } from '../layout/restartable.ts';
 import { PanelFrame } from '../panels/panel_frame.tsx';
 import { titleOf } from '../panels/title.ts';
 import { isTemAlone } from '../state/dacs.ts';
@@ -48,25 +49,25 @@ function Docked() {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!place.current) return;
-    const dock = new Dock(place.current, closePanel, () => {
+    const dock: Dock = new Dock(place.current, closePanel, () => {
       geometry.value = dock.geometry();
     });
-    setDock(dock);
-    const stops = [
-      loaded.subscribe(() => {
-        dock.clear();
-        const shape = geometry.peek();
-        if (shape) dock.restore(shape);
-        dock.sync(panels.peek());
-      }),
-      panels.subscribe((specs) => dock.sync(specs)),
-      sharedNames.subscribe(() => dock.sync(panels.peek())),
-    ];
-    return () => {
-      for (const stop of stops) stop();
-      setDock(undefined);
-      dock.dispose();
-    };
+    return startAll([
+      () => () => dock.dispose(),
+      () => {
+        setDock(dock);
+        return () => setDock(undefined);
+      },
+      () =>
+        loaded.subscribe(() => {
+          dock.clear();
+          const shape = geometry.peek();
+          if (shape) dock.restore(shape);
+          dock.sync(panels.peek());
+        }),
+      () => panels.subscribe((specs) => dock.sync(specs)),
+      () => sharedNames.subscribe(() => dock.sync(panels.peek())),
+    ]);
   }, []);
   return <div class="dock" ref={place} data-testid="dock" />;
 }

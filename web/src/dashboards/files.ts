@@ -1,4 +1,4 @@
-import { isFields } from '../fields.ts';
+import { isFields, withinDepth } from '../fields.ts';
 import { parseLayout } from '../layout/document.ts';
 import { fileName, saveFile } from '../panels/save_file.ts';
 import { dashboard } from '../state/dashboard.ts';
@@ -30,7 +30,7 @@ export async function importDashboard(text: string): Promise<boolean> {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return withinDepth(JSON.parse(text));
   } catch {
     return undefined;
   }

@@ -11,6 +11,7 @@ import { strings } from '../strings.ts';
 import type { ActiveDock } from './active_dock.ts';
 import type { Geometry } from './geometry.ts';
 import { HeadActions } from './head_actions.ts';
+import { Restartable } from './restartable.ts';
 import { Tab } from './tab.ts';
 
 /** Maximum number of rows; further instances become tabs. */
@@ -27,17 +28,28 @@ const HIGH = 420;
 
 /** The only user of the docking library: places panels and reports what the user does with them. */
 export class Dock implements ActiveDock {
-  private readonly api: DockviewApi;
+  private readonly host: Restartable<DockviewApi>;
   private specs: readonly PanelSpec[] = [];
   /** Set while the page itself changes the layout. */
   private isBusy = false;
 
   constructor(
-    element: HTMLElement,
+    private readonly element: HTMLElement,
     private readonly closed: (id: string) => void,
-    changed: () => void,
+    private readonly changed: () => void,
   ) {
-    this.api = createDockview(element, {
+    this.host = new Restartable(
+      () => this.create(),
+      () => element.replaceChildren(),
+    );
+  }
+
+  private get api(): DockviewApi {
+    return this.host.current;
+  }
+
+  private create(): DockviewApi {
+    const api = createDockview(this.element, {
       createComponent: ({ id }) => new Content(id),
       createTabComponent: () => new Tab(strings.panels.close),
       defaultTabComponent: 'tab',
@@ -52,12 +64,13 @@ export class Dock implements ActiveDock {
       // The library's own tabs measure every row whenever one changes.
       scrollbars: 'native',
     });
-    this.api.onDidRemovePanel((panel) => {
+    api.onDidRemovePanel((panel) => {
       if (!this.isBusy) this.closed(panel.id);
     });
-    this.api.onDidLayoutChange(() => {
-      if (!this.isBusy) changed();
+    api.onDidLayoutChange(() => {
+      if (!this.isBusy) this.changed();
     });
+    return api;
   }
 
   /** Opens, closes and renames panels until the dock has the given ones. */
@@ -86,15 +99,16 @@ export class Dock implements ActiveDock {
       try {
         this.api.fromJSON(geometry);
         return true;
-      } catch {
-        this.api.clear();
+      } catch (error) {
+        console.warn('the panels are placed anew, because their places cannot be read', error);
+        this.host.clear();
         return false;
       }
     });
   }
 
   clear(): void {
-    this.quietly(() => this.api.clear());
+    this.quietly(() => this.host.clear());
   }
 
   get activeId(): string | undefined {
@@ -126,7 +140,7 @@ export class Dock implements ActiveDock {
 
   dispose(): void {
     this.isBusy = true;
-    this.api.dispose();
+    this.host.dispose();
   }
 
   private add(spec: PanelSpec): void {
@@ -231,6 +245,7 @@ export class Dock implements ActiveDock {
 class Content implements IContentRenderer {
   readonly element = document.createElement('div');
   private readonly isVisible = signal(true);
+  private end: (() => void) | undefined;
 
   constructor(private readonly id: string) {
     this.element.className = 'panel-host';
@@ -238,13 +253,16 @@ class Content implements IContentRenderer {
 
   init({ api }: Parameters<IContentRenderer['init']>[0]): void {
     this.isVisible.value = api.isVisible;
-    api.onDidVisibilityChange((event) => {
+    const listener = api.onDidVisibilityChange((event) => {
       this.isVisible.value = event.isVisible;
     });
+    this.end = () => listener.dispose();
     this.draw(h(PanelFrame, { id: this.id, isVisible: this.isVisible }));
   }
 
   dispose(): void {
+    this.end?.();
+    this.end = undefined;
     this.draw(null);
   }
 

@@ -22,7 +22,7 @@ import { type Annotation, MAX_ANNOTATIONS, MAX_NOTE } from '../state/annotations
 import type { Range, Source } from '../stream/query.ts';
 import type { Target } from '../stream/view.ts';
 import { MAX_MARKDOWN } from '../text/markdown.ts';
-import type { Geometry } from './geometry.ts';
+import { type Geometry, parseGeometry } from './geometry.ts';
 import { parseSettings } from './panel_settings.ts';
 
 /** A layout as saved, shared and exported. */
@@ -52,7 +52,7 @@ export function parseLayout(json: unknown): LayoutDocument | undefined {
     oasis: 'layout',
     version: 1,
     panels,
-    ...(isFields(json.geometry) && { geometry: json.geometry as unknown as Geometry }),
+    ...present('geometry', parseGeometry(json.geometry, ids)),
     ...present('range', parseRange(json.range)),
     annotations: parseAnnotations(json.annotations),
   };
@@ -62,7 +62,7 @@ function parsePanel(json: unknown): PanelSpec | undefined {
   if (!isFields(json)) return undefined;
   const id = text(json.id);
   const content = parseContent(json);
-  return id === undefined || content === undefined ? undefined : { id, ...content };
+  return !id || content === undefined ? undefined : { id, ...content };
 }
 
 function parseContent(json: Fields): PanelContent | undefined {

@@ -24,6 +24,7 @@ export class HeadActions implements IHeaderActionsRenderer {
 
   dispose(): void {
     this.end?.();
+    this.end = undefined;
     render(null, this.element);
   }
 }

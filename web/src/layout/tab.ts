@@ -31,12 +31,13 @@ export class Tab implements ITabRenderer {
       api.close();
     });
     const shown = signal(api.title ?? title);
+    const listener = api.onDidTitleChange((event) => {
+      shown.value = event.title;
+    });
+    this.end = () => listener.dispose();
     const stop = effect(() => {
       this.show(shown.value);
       mark.title = this.tip(shown.value);
-    });
-    const listener = api.onDidTitleChange((event) => {
-      shown.value = event.title;
     });
     this.end = () => {
       stop();
@@ -59,5 +60,6 @@ export class Tab implements ITabRenderer {
 
   dispose(): void {
     this.end?.();
+    this.end = undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { type Fields, isFields, listOf } from '../fields.ts';
+import { type Fields, isFields, listOf, withinDepth } from '../fields.ts';
 import { ask } from './api.ts';
 
 /** Dashboards: layouts saved in the DAC, for everybody who opens its page. */
@@ -55,11 +55,12 @@ export async function fetchLayout(
 ): Promise<{ readonly layout: Fields; readonly revision: number }> {
   let found = 0;
   const query = revision === undefined ? '' : `?revision=${revision}`;
-  const layout = await ask('GET', `${path(name)}${query}`, {
+  const answer = await ask('GET', `${path(name)}${query}`, {
     onHeaders: (headers) => {
       found = revisionIn(headers);
     },
   });
+  const layout = withinDepth(answer);
   return { layout: isFields(layout) ? layout : {}, revision: found };
 }
 

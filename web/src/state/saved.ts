@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import { isFields } from '../fields.ts';
+import { isFields, withinDepth } from '../fields.ts';
 import { zone } from '../format/zone.ts';
 import { type HandOver, parseHandOver } from '../going_on/hand_over.ts';
 import { decodeTargets, encodeTargets } from '../layout/address.ts';
@@ -163,7 +163,7 @@ export function parseText(text: string): LayoutDocument | undefined {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return withinDepth(JSON.parse(text));
   } catch {
     return undefined;
   }

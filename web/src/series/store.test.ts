@@ -48,6 +48,22 @@ describe('the store', () => {
     expect(store.bytes).toBeLessThan(650_000);
   });
 
+  it('overwrites no sample that is not folded yet, however small the ring and large the batches are', () => {
+    for (const batch of [60, 4090, 5000]) {
+      // Only the newest samples are kept, so that the ring does not grow.
+      const store = new SeriesStore(1, 10, 4096);
+      for (let from = 0; from < 40_000; from += batch) {
+        const numbers = Float64Array.from({ length: batch }, (_, index) => from + index);
+        store.append(numbers, [numbers]);
+      }
+      for (const tier of store.tiers.slice(1))
+        for (let row = tier.first; row < tier.next; row++) {
+          const slot = tier.slot(row);
+          expect([tier.min[0][slot], tier.max[0][slot]]).toEqual([tier.start[slot], tier.end[slot]]);
+        }
+    }
+  });
+
   it('agrees with a plain reduction of the samples, whatever the tier', () => {
     const value = (index: number) => (index * 7919) % 1009;
     for (const samples of [3, 17, 300, 5000, 70_000]) {

@@ -6,8 +6,8 @@ export type Numbers = ArrayLike<number> | ArrayLike<bigint>;
 /** Maximum rows of a tier. With {@link TIERS} tiers: minutes at a million samples a second, hours at a thousand. */
 const LIMIT = 1 << 16;
 const TIERS = 4;
-/** Samples to append before the next fold, so that none is overwritten unfolded. */
-const CHUNK = 4096;
+/** Samples to append before the next fold, so that a ring of 4,096 has room for those that are not folded yet. */
+const CHUNK = 4096 - FOLD;
 
 /**
  * The numbers of one instance in memory: the newest samples as they are, older ones folded tier by tier, sixteen to one,
@@ -68,7 +68,7 @@ export class SeriesStore {
 
   private appendChunk(times: Float64Array, columns: readonly Numbers[], from: number, to: number): void {
     const raw = this.tiers[0];
-    raw.reserve(to - from, times[to - 1], this.keepMs);
+    raw.reserve(to - from, times[to - 1], this.keepMs, this.unfoldedIn(0));
     const start = raw.next;
     // A node's clock may step back a little; a later sample is never drawn before an earlier one.
     let time = this.newest ?? Number.NEGATIVE_INFINITY;
@@ -95,6 +95,11 @@ export class SeriesStore {
     }
   }
 
+  /** Returns the number of rows that are not folded into the next tier yet; none in the last tier. */
+  private unfoldedIn(level: number): number {
+    return level < TIERS - 1 ? this.tiers[level].next - this.folded[level] : 0;
+  }
+
   /** Folds the rows up to `to` that are not folded yet into one row of the next tier. */
   private fold(level: number, to: number): void {
     const tier = this.tiers[level];
@@ -102,7 +107,7 @@ export class SeriesStore {
     const from = this.folded[level];
     const stop = Math.min(to, from + FOLD);
     const lastSlot = tier.slot(stop - 1);
-    above.reserve(1, tier.end[lastSlot], this.keepMs);
+    above.reserve(1, tier.end[lastSlot], this.keepMs, this.unfoldedIn(level + 1));
     const into = above.claim();
     above.start[into] = tier.start[tier.slot(from)];
     above.end[into] = tier.end[lastSlot];

@@ -58,12 +58,15 @@ export class Tier {
     this.counts[slot] = count;
   }
 
-  /** Makes room for rows up to the time `newest`. It allocates memory only if it would overwrite rows that must be kept. */
-  reserve(rows: number, newest: number, keepMs: number): void {
+  /**
+   * Makes room for rows up to the time `newest`. It allocates memory only if it would overwrite rows that must be kept: those of
+   * the last `keepMs`, and the last `unfolded` ones.
+   */
+  reserve(rows: number, newest: number, keepMs: number, unfolded = 0): void {
     while (
       this.size + rows > this.capacity &&
       this.capacity < this.limit &&
-      (rows > this.capacity || this.end[this.slot(this.first)] >= newest - keepMs)
+      (rows + unfolded > this.capacity || this.end[this.slot(this.first)] >= newest - keepMs)
     ) {
       this.grow(this.capacityFor(this.size + rows, newest, keepMs));
     }

@@ -1,7 +1,6 @@
-import { byteSize } from '../format/unit.ts';
 import { shownDate, zoneOffset } from '../format/zone.ts';
 
-/** Steps between ticks: milliseconds for times, powers of two for bytes. */
+/** Steps between ticks of time, in milliseconds. */
 
 const TIME_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500].concat(
   [
@@ -20,13 +19,6 @@ export function timeSplits(min: number, max: number, step: number): number[] {
   const ticks: number[] = [];
   for (let tick = Math.ceil((min - zone) / step) * step + zone; tick <= max; tick += step) ticks.push(tick);
   return ticks;
-}
-
-/** Returns the steps of an axis in a unit; undefined for the default steps of 1, 2 and 5. */
-export function valueSteps(unit: string | undefined): number[] | undefined {
-  const bytes = byteSize(unit);
-  if (bytes === undefined) return undefined;
-  return Array.from({ length: 60 }, (_, power) => 2 ** power / bytes);
 }
 
 /** Formats ticks with the parts of the time that differ between them. */

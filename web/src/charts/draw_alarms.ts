@@ -3,7 +3,7 @@ import type { AlarmSpan } from '../alarms/spans.ts';
 import { visible } from '../text/visible.ts';
 import type { Plot } from './draw_lines.ts';
 import { unionOf } from './draw_notes.ts';
-import type { Palette } from './palette.ts';
+import { canvasFont, type Palette } from './palette.ts';
 
 /** What a shade needs: it has no axis of values. */
 type Area = Omit<Plot, 'y'>;
@@ -160,7 +160,7 @@ export function drawRuleLimits(
 ): void {
   const named: number[] = [];
   ctx.lineWidth = devicePixelRatio;
-  ctx.font = palette.font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio));
+  ctx.font = canvasFont(palette);
   ctx.textAlign = 'right';
   for (const { y, severity, rule } of inPlot(plot, limits)) {
     if (named.includes(y)) continue;

@@ -1,19 +1,27 @@
 import { expect, it } from 'vitest';
-import { Columns } from '../series/columns.ts';
-import { drawLine, type Plot } from './draw_lines.ts';
+import { Columns, Mark } from '../series/columns.ts';
+import { drawInfinities, drawLine, type Plot } from './draw_lines.ts';
 import type { Line } from './line.ts';
 
 const PLOT: Plot = { left: 0, top: 0, width: 100, height: 100, x: (time) => time, y: (value) => 100 - value };
 
-type Column = readonly [time: number, isBroken: boolean, low: number, high: number, last?: number];
+type Column = readonly [
+  time: number,
+  isBroken: boolean,
+  low: number,
+  high: number,
+  last?: number,
+  marks?: number,
+];
 
 function lineOf(columns: readonly Column[]): Line {
-  const numbers = columns.flatMap(([time, isBroken, low, high, last]) => [
+  const numbers = columns.flatMap(([time, isBroken, low, high, last, marks]) => [
     time,
     Number(isBroken),
     low,
     high,
     last ?? high,
+    marks ?? 0,
   ]);
   const read = new Columns(Float64Array.from(numbers), { offset: 0, count: columns.length, series: 1 });
   return {
@@ -22,6 +30,7 @@ function lineOf(columns: readonly Column[]): Line {
     low: (column) => read.min(column, 0),
     high: (column) => read.max(column, 0),
     last: (column) => read.last(column, 0),
+    marks: (column) => read.marks(column, 0),
   };
 }
 
@@ -100,6 +109,46 @@ it('ends a line only where the worker has found a gap', () => {
     2,
   );
   expect(hole(spans)).toEqual([1, 29]);
+});
+
+it('breaks a line at infinite values and at NaN, within a column too', () => {
+  const { POSITIVE_INFINITY, NEGATIVE_INFINITY } = Number;
+  const around = (...between: Column[]): Column[] => [[0, false, 10, 10], ...between, [60, false, 20, 20]];
+  const nothing = [POSITIVE_INFINITY, NEGATIVE_INFINITY] as const;
+  // Alone in its column, before and after finite ones, and unknown at the end of a column.
+  expect(hole(covered(around([30, false, ...nothing, POSITIVE_INFINITY, Mark.above]), 2))).toEqual([1, 59]);
+  expect(hole(covered(around([30, false, 10, 10, 10, Mark.below]), 2))).toEqual([1, 29]);
+  expect(hole(covered(around([30, false, 10, 10, POSITIVE_INFINITY, Mark.above]), 2))).toEqual([1, 29]);
+  expect(hole(covered(around([30, false, 10, 10, 10, Mark.broken]), 2))).toEqual([1, 29]);
+  expect(hole(covered(around([30, false, 10, 10, 10, Mark.ended]), 2))).toEqual([30, 59]);
+  expect(hole(covered(around([30, false, 10, 10]), 2))).toBeUndefined();
+});
+
+it('marks infinite values at the edges, with a sign beside the first of several', () => {
+  const [bars, signs]: [number[][], unknown[][]] = [[], []];
+  const ctx = {
+    fillRect: (...bar: number[]) => bars.push(bar),
+    fillText: (...sign: unknown[]) => signs.push(sign),
+  };
+  const { NaN: none } = Number;
+  const line = lineOf([
+    [10, false, 1, 2, 2],
+    [20, false, none, none, none, Mark.above],
+    [22, false, 1, 2, 2, Mark.above | Mark.below],
+    [60, false, 1, 2, 2, Mark.above],
+  ]);
+  drawInfinities(ctx as unknown as CanvasRenderingContext2D, line, PLOT, 1);
+  expect(bars).toEqual([
+    [19, 0, 2, 7],
+    [21, 0, 2, 7],
+    [59, 0, 2, 7],
+    [21, 93, 2, 7],
+  ]);
+  expect(signs).toEqual([
+    ['\u221e', 22, 0],
+    ['\u221e', 62, 0],
+    ['\u2212\u221e', 24, 100],
+  ]);
 });
 
 /** Draws columns and returns the tops and bottoms of bars, and the ends of strokes. */

@@ -1,7 +1,7 @@
 import type { Annotation } from '../state/annotations.ts';
 import { strings } from '../strings.ts';
 import type { Plot } from './draw_lines.ts';
-import type { Palette } from './palette.ts';
+import { canvasFont, type Palette } from './palette.ts';
 
 const MAX_NOTE_LENGTH = 40;
 /** Minimum distance of two marks in pixels. */
@@ -96,7 +96,7 @@ function drawTexts(
   palette: Palette,
 ): void {
   ctx.fillStyle = palette.info;
-  ctx.font = palette.font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio));
+  ctx.font = canvasFont(palette);
   ctx.textBaseline = 'top';
   let free = plot.left;
   for (const { x, count, text } of marks) {

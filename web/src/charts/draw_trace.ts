@@ -8,6 +8,8 @@ export interface TraceLook {
   readonly isDots: boolean;
 }
 
+/** Size of the mark of an infinite value at an edge, in pixels. */
+const EDGE_MARK = 6;
 /** From here on lines are a pixel wide: wider ones that cross each other often take 20 times as long to draw. */
 const MANY = 2000;
 
@@ -34,7 +36,7 @@ export function drawTrace(
   while (first < times.length && times[first] < from) first++;
   ctx.lineWidth = times.length - first > MANY ? 1 : 1.5 * size;
   for (let index = first; index < times.length; index++) {
-    const [x, y] = [plane.placeX(xs[index]), plane.placeY(ys[index])];
+    const [x, y] = within(plane, xs[index], ys[index]);
     if (colorOf(index) !== color) {
       if (color >= 0) ctx.stroke();
       color = colorOf(index);
@@ -45,24 +47,34 @@ export function drawTrace(
     }
     if (look.isDots) ctx.fillRect(x - size, y - size, 2 * size, 2 * size);
     else if (breaks[index] === 1) {
-      ctx.fillRect(x - size / 2, y - size / 2, size, size);
+      const side = Number.isFinite(xs[index]) && Number.isFinite(ys[index]) ? size : EDGE_MARK * size;
+      ctx.fillRect(x - side / 2, y - side / 2, side, side);
       ctx.moveTo(x, y);
     } else ctx.lineTo(x, y);
   }
   if (color >= 0) ctx.stroke();
   ctx.lineWidth = 1.5 * size;
   const last = times.length - 1;
-  if (last >= 0) disk(ctx, plane.placeX(xs[last]), plane.placeY(ys[last]), 4 * size, look.newest, true);
+  if (last >= 0) disk(ctx, within(plane, xs[last], ys[last]), 4 * size, look.newest, true);
   if (wanted !== undefined && wanted >= 0)
-    disk(ctx, plane.placeX(xs[wanted]), plane.placeY(ys[wanted]), 6 * size, look.newest, false);
+    disk(ctx, within(plane, xs[wanted], ys[wanted]), 6 * size, look.newest, false);
+}
+
+/** Returns the place of a point; an infinite one is at the edge, where it is a mark of its own. */
+function within(plane: Plane, x: number, y: number): readonly [number, number] {
+  const { left, top, width, height } = plane.area();
+  const [across, down] = [plane.placeX(x), plane.placeY(y)];
+  return [
+    Number.isFinite(x) ? across : Math.min(left + width, Math.max(left, across)),
+    Number.isFinite(y) ? down : Math.min(top + height, Math.max(top, down)),
+  ];
 }
 
 const CORNERS = 16;
 
 function disk(
   ctx: CanvasRenderingContext2D,
-  x: number,
-  y: number,
+  [x, y]: readonly [number, number],
   radius: number,
   color: string,
   isFull: boolean,

@@ -1,6 +1,7 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { HeatGrid } from '../series/heat_grid.ts';
+import { ValueScale } from '../series/value_scale.ts';
 import type { GapMark } from '../stream/query.ts';
 import { visible } from '../text/visible.ts';
 import { CHARACTER } from './axes.ts';
@@ -143,12 +144,13 @@ export class HeatChart {
     const pixels = ctx.createImageData(columns, rows);
     const values = grid[figure];
     const last = this.colors.length - 1;
+    const scale = new ValueScale(low, high);
     for (let at = 0; at < values.length; at++) {
       const value = values[at];
       // Without a value the panel shows through, and the hatching.
       if (Number.isNaN(value)) continue;
-      const share = high > low ? (value - low) / (high - low) : 0.5;
-      const color = this.colors[Math.min(last, Math.max(0, Math.round(share * last)))];
+      // Infinite values have the colors of the ends; the readout names them.
+      const color = this.colors[Math.min(last, Math.max(0, Math.round(scale.share(value) * last)))];
       pixels.data[4 * at] = color[0];
       pixels.data[4 * at + 1] = color[1];
       pixels.data[4 * at + 2] = color[2];

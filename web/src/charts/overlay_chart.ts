@@ -1,10 +1,10 @@
 import type { Curve, Difference } from '../series/difference.ts';
 import { differenceOf, valueBetween } from '../series/difference.ts';
 import type { ViewResult } from '../stream/query.ts';
-import { drawLine, type Plot } from './draw_lines.ts';
+import { drawInfinities, drawLine, type Plot } from './draw_lines.ts';
 import { drawGaps } from './draw_marks.ts';
 import { type Line, linesOf } from './line.ts';
-import type { Palette } from './palette.ts';
+import { canvasFont, type Palette } from './palette.ts';
 import { Plane } from './plane.ts';
 import { ScaleRange } from './scale_range.ts';
 
@@ -39,10 +39,16 @@ export class OverlayChart {
       paint: (ctx, plane) => this.paintCurves(ctx, plane),
       pointed: report,
     });
-    this.difference = new Plane(elements[1], { units }, palette, {
-      paint: (ctx, plane) => this.paintDifference(ctx, plane),
-      pointed: report,
-    });
+    try {
+      this.difference = new Plane(elements[1], { units }, palette, {
+        paint: (ctx, plane) => this.paintDifference(ctx, plane),
+        pointed: report,
+      });
+    } catch (error) {
+      // The caller has no chart to end.
+      this.curves.destroy();
+      throw error;
+    }
   }
 
   resize(): void {
@@ -82,7 +88,7 @@ export class OverlayChart {
   /** Rows of the first curve: place, both values, difference. */
   table(head: readonly string[]): string[][] {
     const [first] = this.lines.map((line, index) => line && this.curveOf(line, index));
-    const text = (value: number) => (Number.isFinite(value) ? String(value) : '');
+    const text = (value: number) => (Number.isNaN(value) ? '' : String(value));
     const rows = Array.from(this.found?.places ?? [], (place, column) => {
       const value = first?.value(column) ?? Number.NaN;
       const difference = this.found?.values[column] ?? Number.NaN;
@@ -137,6 +143,8 @@ export class OverlayChart {
       ctx.lineWidth = width * 1.25;
       ctx.strokeStyle = ctx.fillStyle = this.palette.series[index];
       drawLine(ctx, line, plot, width, this.look.isStep && !this.look.isCounter);
+      ctx.font = canvasFont(this.palette);
+      drawInfinities(ctx, line, plot, width);
     });
   }
 
@@ -152,10 +160,10 @@ export class OverlayChart {
     ctx.strokeStyle = this.palette.text;
     ctx.beginPath();
     places.forEach((place, column) => {
-      if (Number.isNaN(values[column])) return;
+      if (!Number.isFinite(values[column])) return;
       const [at, height] = [x(place), y(values[column])];
       // A single value must be visible, too.
-      if (column === 0 || Number.isNaN(values[column - 1])) ctx.moveTo(at - 1, height);
+      if (column === 0 || !Number.isFinite(values[column - 1])) ctx.moveTo(at - 1, height);
       ctx.lineTo(at, height);
     });
     ctx.stroke();

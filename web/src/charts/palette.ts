@@ -41,3 +41,8 @@ export function readPalette(): Palette {
     size,
   };
 }
+
+/** Returns the font of a canvas, whose pixels are those of the device. */
+export function canvasFont({ font }: Palette): string {
+  return font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio));
+}

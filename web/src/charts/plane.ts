@@ -1,11 +1,10 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { formatQuantity } from '../format/axis.ts';
-import { CHARACTER } from './axes.ts';
+import { apart, finite, ValueScale } from '../series/value_scale.ts';
 import type { Plot } from './draw_lines.ts';
 import type { Palette } from './palette.ts';
-import { axisLook } from './plot_options.ts';
 import { recordSvg } from './svg_recorder.ts';
+import { axisWidth, SHARES, valueAxis } from './value_axis.ts';
 
 export interface PlaneOptions {
   readonly units: readonly [x: string | undefined, y: string | undefined];
@@ -22,18 +21,20 @@ export interface PlaneEvents {
   pointed(place: readonly [x: number, y: number] | undefined): void;
 }
 
-/** Distances of two ticks, in which a decimal is enough. */
-const STEPS = Array.from({ length: 30 }, (_, index) =>
-  [1, 2, 5].map((digit) => digit * 10 ** (index - 14)),
-).flat();
-
 type Limits = readonly [min: number, max: number];
+
+/** Both ends of the shares. */
+const SHARE_ENDS: uPlot.AlignedData = [
+  [0, 1],
+  [null, null],
+];
 
 /** Two axes of numbers, neither of them time. What lies between them is drawn by the caller. */
 export class Plane {
   private readonly plot: uPlot;
   private x: Limits = [0, 1];
   private y: Limits = [0, 1];
+  private readonly scales = { x: new ValueScale(0, 1), y: new ValueScale(0, 1) };
 
   constructor(
     element: HTMLElement,
@@ -41,14 +42,7 @@ export class Plane {
     private readonly palette: Palette,
     private readonly events: PlaneEvents,
   ) {
-    this.plot = new uPlot(
-      this.plotOptions(element),
-      [
-        [0, 1],
-        [null, null],
-      ],
-      element,
-    );
+    this.plot = new uPlot(this.plotOptions(element), SHARE_ENDS, element);
   }
 
   resize(width: number, height: number): void {
@@ -60,33 +54,27 @@ export class Plane {
   draw(x: Limits, y: Limits): void {
     [this.x, this.y] = [x, y];
     const [wide, high] = this.options.isEqual ? this.equal(x, y) : [x, y];
-    // Data of the same places make it draw once, also if the limits stay.
+    const changes = [
+      this.rescale('x', wide, this.options.isLogarithmic === true),
+      this.rescale('y', high, false),
+    ];
+    // uPlot sees shares of the axes, which stay. Data of the same places make it draw once.
     this.plot.batch(() => {
-      this.plot.setData(
-        [
-          [wide[0], wide[1]],
-          [null, null],
-        ],
-        false,
-      );
-      this.plot.setScale('x', { min: wide[0], max: wide[1] });
-      this.plot.setScale('y', { min: high[0], max: high[1] });
+      this.plot.setData(SHARE_ENDS, false);
+      if (changes.includes(true)) this.plot.redraw(false, true);
+      this.plot.setScale('x', { min: 0, max: 1 });
     });
   }
 
   /** Returns the place of a value on the canvas. */
   placeX(value: number): number {
     const { left, width } = this.plot.bbox;
-    if (this.options.isLogarithmic) return this.plot.valToPos(value, 'x', true);
-    // Thousands of points are placed for a drawing.
-    const { min = 0, max = 1 } = this.plot.scales.x;
-    return left + ((value - (min ?? 0)) / ((max ?? 1) - (min ?? 0))) * width;
+    return left + this.scales.x.share(value) * width;
   }
 
   placeY(value: number): number {
     const { top, height } = this.plot.bbox;
-    const { min = 0, max = 1 } = this.plot.scales.y;
-    return top + height - ((value - (min ?? 0)) / ((max ?? 1) - (min ?? 0))) * height;
+    return top + height - this.scales.y.share(value) * height;
   }
 
   /** Returns the pixels of the canvas between the axes, and where values are in them. */
@@ -108,61 +96,56 @@ export class Plane {
     this.plot.destroy();
   }
 
+  /** Sets the limits of an axis; returns whether they are others. */
+  private rescale(axis: 'x' | 'y', [min, max]: Limits, isLogarithmic: boolean): boolean {
+    const before = this.scales[axis];
+    const [low, high] = apart(min, max);
+    if (before.low === low && before.high === high && before.isLogarithmic === isLogarithmic) return false;
+    this.scales[axis] = new ValueScale(low, high, isLogarithmic);
+    return true;
+  }
+
   /** Widens the limits of one axis until a unit is as long on both. */
   private equal(x: Limits, y: Limits): [Limits, Limits] {
     const { width, height } = this.plot.bbox;
-    const perPixel = Math.max((x[1] - x[0]) / (width || 1), (y[1] - y[0]) / (height || 1));
+    // Halves have finite sums, and no pixel is as wide as a denormal number.
+    const factor = Math.max(...x.map(Math.abs), ...y.map(Math.abs)) < 1 ? 2 ** 60 : 0.5;
+    const widthOf = ([min, max]: Limits) => max * factor - min * factor;
+    const perPixel = Math.max(widthOf(x) / (width || 1), widthOf(y) / (height || 1));
     const around = ([min, max]: Limits, pixels: number): Limits => {
-      const [middle, half] = [(min + max) / 2, (perPixel * pixels) / 2];
-      return [middle - half, middle + half];
+      const middle = (min * factor) / 2 + (max * factor) / 2;
+      const half = (perPixel * pixels) / 2;
+      return [finite((middle - half) / factor), finite((middle + half) / factor)];
     };
     return [around(x, width), around(y, height)];
   }
 
   private plotOptions(element: HTMLElement): uPlot.Options {
     const { palette } = this;
-    const scale: uPlot.Scale = { time: false, auto: false, range: (_, min, max) => [min ?? 0, max ?? 1] };
     return {
       width: Math.max(50, element.clientWidth),
       height: Math.max(50, element.clientHeight),
       legend: { show: false },
       padding: [8, 28, 0, 0],
       cursor: { points: { show: false }, drag: { x: false, y: false } },
-      scales: { x: { ...scale, distr: this.options.isLogarithmic ? 3 : 1 }, y: scale },
+      scales: { x: SHARES, y: SHARES },
       series: [{}, { scale: 'y', paths: () => null, points: { show: false } }],
       axes: [
+        { ...this.axis('x', 6 * palette.size), size: 15 + palette.size, gap: 4 },
         {
-          ...axisLook(palette),
-          size: 15 + palette.size,
-          gap: 4,
-          space: 6 * palette.size,
-          incrs: STEPS,
-          values: this.ticks(0),
-        },
-        {
-          ...axisLook(palette),
-          scale: 'y',
+          ...this.axis('y', 3.2 * palette.size),
           gap: 6,
-          space: 3.2 * palette.size,
-          incrs: STEPS,
-          size: (_, values) =>
-            14 + CHARACTER * palette.size * Math.max(3, ...(values ?? []).map((text) => (text ?? '').length)),
-          values: this.ticks(1),
+          size: (_, labels) => axisWidth(labels, palette, 3),
         },
       ],
       hooks: { drawAxes: [() => this.paint()], setCursor: [(plot) => this.pointed(plot)] },
     };
   }
 
-  private ticks(axis: 0 | 1): uPlot.Axis.DynamicValues {
-    const unit = this.options.units[axis];
-    const isLogarithmic = axis === 0 && this.options.isLogarithmic;
-    return (_, splits) => {
-      const step = splits.length > 1 ? splits[1] - splits[0] : undefined;
-      return splits.map((value) =>
-        value === null ? '' : formatQuantity(value, unit, false, isLogarithmic ? undefined : step),
-      );
-    };
+  private axis(key: 'x' | 'y', space: number): uPlot.Axis {
+    const unit = this.options.units[key === 'x' ? 0 : 1];
+    const look = { unit, isCounter: false };
+    return valueAxis({ key, space, look, scale: () => this.scales[key] }, this.palette);
   }
 
   private paint(): void {
@@ -179,6 +162,9 @@ export class Plane {
   private pointed(plot: uPlot): void {
     const { left = -1, top = -1, event } = plot.cursor;
     if (event === undefined || event === null) return;
-    this.events.pointed(left < 0 ? undefined : [plot.posToVal(left, 'x'), plot.posToVal(top, 'y')]);
+    const { x, y } = this.scales;
+    this.events.pointed(
+      left < 0 ? undefined : [x.value(plot.posToVal(left, 'x')), y.value(plot.posToVal(top, 'y'))],
+    );
   }
 }

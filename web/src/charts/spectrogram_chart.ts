@@ -1,13 +1,13 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { formatQuantity } from '../format/axis.ts';
 import type { Spectrogram } from '../series/spectrogram.ts';
+import { ValueScale } from '../series/value_scale.ts';
 import type { GapMark } from '../stream/query.ts';
-import { CHARACTER } from './axes.ts';
 import { drawGaps } from './draw_marks.ts';
 import type { Palette } from './palette.ts';
-import { axisLook, type ChartEvents, plotOptions } from './plot_options.ts';
+import { type ChartEvents, plotOptions } from './plot_options.ts';
 import { recordSvg } from './svg_recorder.ts';
+import { axisWidth, SHARES, valueAxis } from './value_axis.ts';
 
 /** Decibels below the largest amplitude in which the colors end. */
 export const DEPTH_DB = 80;
@@ -19,6 +19,7 @@ export class SpectrogramChart {
   private found: Spectrogram | undefined;
   private gaps: readonly GapMark[] = [];
   private range: readonly [number, number] = [0, 1];
+  private frequencies = new ValueScale(0, 1);
 
   constructor(
     element: HTMLElement,
@@ -28,12 +29,11 @@ export class SpectrogramChart {
     events: ChartEvents,
   ) {
     const base = plotOptions(element, palette, events, () => this.paint());
-    const scale: uPlot.Scale = { auto: false, range: (_, min, max) => [min ?? 0, max ?? 1] };
     this.plot = new uPlot(
       {
         ...base,
         padding: [8, 14, 0, 0],
-        scales: { ...base.scales, y: scale },
+        scales: { ...base.scales, y: SHARES },
         series: [{}, { scale: 'y', paths: () => null, points: { show: false } }],
         axes: [...(base.axes ?? []), this.axis()],
       },
@@ -68,6 +68,8 @@ export class SpectrogramChart {
   private refresh(): void {
     const { rows = 1, step = 1 } = this.found ?? {};
     const [min, max] = this.range;
+    const isNew = this.frequencies.high !== rows * step;
+    if (isNew) this.frequencies = new ValueScale(0, rows * step);
     this.plot.batch(() => {
       this.plot.setData(
         [
@@ -76,24 +78,19 @@ export class SpectrogramChart {
         ],
         false,
       );
+      if (isNew) this.plot.redraw(false, true);
       this.plot.setScale('x', { min, max });
-      this.plot.setScale('y', { min: 0, max: rows * step });
     });
   }
 
   private axis(): uPlot.Axis {
-    const { size } = this.palette;
+    const { palette } = this;
+    const look = { unit: 'Hz', isCounter: false };
     return {
-      ...axisLook(this.palette),
-      scale: 'y',
+      ...valueAxis({ key: 'y', space: 3.2 * palette.size, look, scale: () => this.frequencies }, palette),
       gap: 6,
-      space: 3.2 * size,
       grid: { show: false },
-      size: (_, values) => 14 + CHARACTER * size * Math.max(4, ...(values ?? []).map((text) => text.length)),
-      values: (_, splits) => {
-        const step = splits.length > 1 ? splits[1] - splits[0] : undefined;
-        return splits.map((value) => formatQuantity(value, 'Hz', false, step));
-      },
+      size: (_, labels) => axisWidth(labels, palette, 4),
     };
   }
 
@@ -106,14 +103,14 @@ export class SpectrogramChart {
     const ctx = this.image.getContext('2d');
     if (!ctx) return;
     const pixels = ctx.createImageData(times.length, rows);
-    const largest = amplitudes.reduce((most, value) => (value > most ? value : most), 1e-300);
+    const largest = amplitudes.reduce((most, value) => (value > most ? value : most), 0);
     const last = this.colors.length - 1;
     for (let column = 0; column < times.length; column++) {
       for (let row = 0; row < rows; row++) {
         const amplitude = amplitudes[column * rows + row];
         // Without a segment the panel shows through, and the hatching.
         if (Number.isNaN(amplitude)) continue;
-        const decibels = 20 * Math.log10(Math.max(amplitude, 1e-300) / largest);
+        const decibels = largest > 0 ? 20 * Math.log10(amplitude / largest) : -DEPTH_DB;
         const color = this.colors[Math.max(0, Math.round((1 + decibels / DEPTH_DB) * last))];
         const at = 4 * ((rows - 1 - row) * times.length + column);
         pixels.data.set([color[0], color[1], color[2], 255], at);

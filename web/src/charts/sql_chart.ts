@@ -1,11 +1,14 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { formatQuantity } from '../format/axis.ts';
+import { infinitiesOf } from '../series/columns.ts';
+import { ValueScale } from '../series/value_scale.ts';
 import type { Drawable } from '../sql/result.ts';
-import { CHARACTER } from './axes.ts';
-import type { Palette } from './palette.ts';
-import { axisLook, type ChartEvents, plotOptions } from './plot_options.ts';
+import { drawEdgeMarks } from './draw_lines.ts';
+import { canvasFont, type Palette } from './palette.ts';
+import { type ChartEvents, plotOptions } from './plot_options.ts';
+import { ScaleRange } from './scale_range.ts';
 import { recordSvg } from './svg_recorder.ts';
+import { axisWidth, SHARES, valueAxis } from './value_axis.ts';
 
 type Lines = Extract<Drawable, { kind: 'lines' }>;
 
@@ -15,17 +18,20 @@ export class SqlChart {
 
   constructor(
     element: HTMLElement,
-    { times, lines }: Lines,
+    private readonly shown: Lines,
     private readonly palette: Palette,
     events: ChartEvents,
   ) {
-    const base = plotOptions(element, palette, events, () => {});
-    const { size } = palette;
+    const { times, lines } = shown;
+    const base = plotOptions(element, palette, events, () => this.paint());
+    const scale = scaleOf(lines);
+    const space = 3.2 * palette.size;
+    const look = { unit: undefined, isCounter: false };
     this.plot = new uPlot(
       {
         ...base,
         padding: [8, 14, 0, 0],
-        scales: { x: { time: true, auto: true }, y: { auto: true } },
+        scales: { x: { time: true, auto: true }, y: SHARES },
         series: [
           {},
           ...lines.map((_, index) => ({
@@ -38,20 +44,16 @@ export class SqlChart {
         axes: [
           ...(base.axes ?? []),
           {
-            ...axisLook(palette),
-            scale: 'y',
+            ...valueAxis({ key: 'y', space, look, scale: () => scale }, palette),
             gap: 6,
-            space: 3.2 * size,
-            size: (_, values) =>
-              14 + CHARACTER * size * Math.max(3, ...(values ?? []).map((text) => (text ?? '').length)),
-            values: (_, splits) => {
-              const step = splits.length > 1 ? splits[1] - splits[0] : undefined;
-              return splits.map((value) => formatQuantity(value, undefined, false, step));
-            },
+            size: (_, labels) => axisWidth(labels, palette, 3),
           },
         ],
       },
-      [times as number[], ...lines.map(({ values }) => values as (number | null)[])],
+      [
+        times as number[],
+        ...lines.map(({ values }) => values.map((value) => (isKnown(value) ? scale.share(value) : null))),
+      ],
       element,
     );
   }
@@ -67,4 +69,35 @@ export class SqlChart {
   destroy(): void {
     this.plot.destroy();
   }
+
+  /** Marks infinite values at the edges. */
+  private paint(): void {
+    const { ctx, bbox } = this.plot;
+    const { times, lines } = this.shown;
+    const width = Math.max(1, Math.round(devicePixelRatio));
+    ctx.save();
+    ctx.font = canvasFont(this.palette);
+    lines.forEach(({ values }, index) => {
+      ctx.fillStyle = this.palette.series[index % this.palette.series.length];
+      const marks = values.map((value) => infinitiesOf(value ?? Number.NaN, value ?? Number.NaN));
+      const place = (row: number) => this.plot.valToPos(times[row], 'x', true);
+      drawEdgeMarks(ctx, { count: times.length, marks: (row) => marks[row], x: place }, bbox, width);
+    });
+    ctx.restore();
+  }
+}
+
+function isKnown(value: number | null): value is number {
+  return value !== null && Number.isFinite(value);
+}
+
+function scaleOf(lines: Lines['lines']): ValueScale {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { values } of lines)
+    for (const value of values) {
+      if (!isKnown(value)) continue;
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  return new ValueScale(...new ScaleRange().fit(low, high));
 }

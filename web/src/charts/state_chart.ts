@@ -8,7 +8,7 @@ import { strings } from '../strings.ts';
 import { visible } from '../text/visible.ts';
 import { drawAlarms } from './draw_alarms.ts';
 import { drawGaps } from './draw_marks.ts';
-import type { Palette } from './palette.ts';
+import { canvasFont, type Palette } from './palette.ts';
 import { type ChartEvents, plotOptions } from './plot_options.ts';
 import { recordSvg } from './svg_recorder.ts';
 
@@ -102,7 +102,7 @@ export class StateChart {
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    ctx.font = this.palette.font.replace(/^\d+/, (size) => String(Number(size) * devicePixelRatio));
+    ctx.font = canvasFont(this.palette);
     ctx.textBaseline = 'middle';
     ctx.textAlign = 'left';
     const x = (time: number) => bbox.left + ((time - from) / (to - from)) * bbox.width;

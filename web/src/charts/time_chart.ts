@@ -2,23 +2,23 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { AlarmSpan } from '../alarms/spans.ts';
 import { convert } from '../expressions/convert.ts';
-import { formatFigure } from '../format/axis.ts';
+import { ValueScale } from '../series/value_scale.ts';
 import type { Annotation } from '../state/annotations.ts';
 import type { Marker } from '../state/markers.ts';
 import { gapAt } from '../stream/gap_at.ts';
 import type { GapMark, ViewResult } from '../stream/query.ts';
-import { CHARACTER, valueSteps } from './axes.ts';
 import { drawAlarms, drawRuleLimits, type RuleLimit } from './draw_alarms.ts';
-import { drawLine, fillArea, type Plot } from './draw_lines.ts';
+import { drawInfinities, drawLine, fillArea, type Plot } from './draw_lines.ts';
 import { drawMarkers } from './draw_markers.ts';
 import { drawGaps, drawLimits, type Limit } from './draw_marks.ts';
 import { drawAnnotations } from './draw_notes.ts';
 import { Fineness } from './fineness.ts';
-import { type Line, type LineStyle, linesOf, stacked } from './line.ts';
-import type { Palette } from './palette.ts';
-import { axisLook, type ChartEvents, plotOptions } from './plot_options.ts';
-import { decades, ScaleRange } from './scale_range.ts';
+import { extremesIn, type Line, type LineStyle, linesOf, stacked } from './line.ts';
+import { canvasFont, type Palette } from './palette.ts';
+import { type ChartEvents, plotOptions } from './plot_options.ts';
+import { decades, ScaleRange, withEnds } from './scale_range.ts';
 import { recordSvg } from './svg_recorder.ts';
+import { axisWidth, SHARES, valueAxis } from './value_axis.ts';
 
 export interface ChartContent {
   readonly styles: readonly LineStyle[];
@@ -30,7 +30,7 @@ export interface ChartContent {
 
 /** What a line shows at a time. */
 export interface Reading {
-  /** The last value of a column of pixels; NaN where there is none. */
+  /** The last value of a column of pixels, which may be infinite; NaN where there is none. */
   readonly value: number;
   /** The gap in which the time lies. */
   readonly gap?: GapMark;
@@ -55,7 +55,7 @@ const PERCENT = '%';
 export class TimeChart {
   private readonly plot: uPlot;
   private readonly ranges = new Map<string, ScaleRange>();
-  private readonly limitsOf = new Map<string, [number, number]>();
+  private readonly scales = new Map<string, ValueScale>();
   private readonly units: readonly string[];
   private readonly fineness = new Fineness();
   private lines: Line[] = [];
@@ -75,7 +75,10 @@ export class TimeChart {
     private readonly events: ChartEvents,
   ) {
     this.units = content.isStacked ? [PERCENT] : [...new Set(content.styles.map(scaleOf))];
-    for (const unit of this.units) this.ranges.set(unit, new ScaleRange());
+    for (const unit of this.units) {
+      this.ranges.set(unit, new ScaleRange());
+      this.scales.set(unit, new ValueScale(0, 1));
+    }
     this.plot = new uPlot(this.options(element), [[0, 1], ...this.units.map(() => [null, null])], element);
   }
 
@@ -144,10 +147,8 @@ export class TimeChart {
     if (gap && !(gap.isLasting && !isPointed)) return { value: Number.NaN, gap };
     const column = line?.columns.at(at) ?? -1;
     if (!line || column < 0) return { value: Number.NaN };
-    return {
-      value: line.last(column),
-      column: { to: line.columns.time(column), low: line.low(column), high: line.high(column) },
-    };
+    const [low, high] = extremesIn(line, column);
+    return { value: line.last(column), column: { to: line.columns.time(column), low, high } };
   }
 
   /** The end of the shown time. */
@@ -205,19 +206,31 @@ export class TimeChart {
     if (column < 0 || line.columns.time(column) !== time) return [Number.NaN, Number.NaN, Number.NaN];
     const last = line.last(column);
     // Shares are drawn on top of each other: their edges are no values.
-    return this.content.isStacked ? [last, last, last] : [line.low(column), line.high(column), last];
+    return this.content.isStacked ? [last, last, last] : [...extremesIn(line, column), last];
   }
 
   private refresh(): void {
-    for (const unit of this.units) this.limitsOf.set(unit, this.rangeOf(unit));
+    const hasNewScale = this.units.map((unit) => this.rescale(unit)).includes(true);
     this.plot.batch(() => {
       this.plot.setData([[this.from, this.to], ...this.units.map(() => [null, null])], false);
+      // uPlot sees shares of the axis, which stay.
+      if (hasNewScale) this.plot.redraw(false, true);
       this.plot.setScale('x', { min: this.from, max: this.to });
-      for (const unit of this.units) {
-        const [min, max] = this.limitsOf.get(unit) ?? [0, 1];
-        this.plot.setScale(unit, { min, max });
-      }
     });
+  }
+
+  /** Fits a scale to the lines; returns whether it is another one. */
+  private rescale(unit: string): boolean {
+    const [low, high] = this.rangeOf(unit);
+    const before = this.scaleOn(unit);
+    const { isLogarithmic } = this;
+    if (before.low === low && before.high === high && before.isLogarithmic === isLogarithmic) return false;
+    this.scales.set(unit, new ValueScale(low, high, isLogarithmic));
+    return true;
+  }
+
+  private scaleOn(unit: string): ValueScale {
+    return this.scales.get(unit) ?? new ValueScale(0, 1);
   }
 
   private get isLogarithmic(): boolean {
@@ -230,14 +243,7 @@ export class TimeChart {
     const values = this.extremes(unit);
     const found = isLogarithmic ? decades(...values) : (this.ranges.get(unit)?.fit(...values) ?? [0, 1]);
     if (this.content.isStacked) return [0, 100];
-    const { min, max } = (unit === this.units[0] && this.content.axis) || {};
-    const low = min === undefined || (isLogarithmic && min <= 0) ? found[0] : min;
-    const high = max ?? found[1];
-    if (high > low) return [low, high];
-    // The values are all beyond the only end that is chosen.
-    return min === undefined
-      ? [isLogarithmic ? high / 10 : high - 1, high]
-      : [low, isLogarithmic ? low * 10 : low + 1];
+    return unit === this.units[0] ? withEnds(found, this.content.axis, isLogarithmic) : found;
   }
 
   private extremes(unit: string): [number, number] {
@@ -261,15 +267,10 @@ export class TimeChart {
 
   private options(element: HTMLElement): uPlot.Options {
     const base = plotOptions(element, this.palette, this.events, () => this.paint());
-    const scale: uPlot.Scale = {
-      auto: false,
-      distr: this.isLogarithmic ? 3 : 1,
-      range: (_, min, max) => [min ?? 0, max ?? 1],
-    };
     return {
       ...base,
       padding: [8, this.units.length > 1 ? 0 : 14, 0, 0],
-      scales: { ...base.scales, ...Object.fromEntries(this.units.map((unit) => [unit, scale])) },
+      scales: { ...base.scales, ...Object.fromEntries(this.units.map((unit) => [unit, SHARES])) },
       series: [
         {},
         ...this.units.map((unit) => ({ scale: unit, paths: () => null, points: { show: false } })),
@@ -283,31 +284,20 @@ export class TimeChart {
 
   /** The first unit has its axis on the left, the second on the right; further ones have none. */
   private axis(unit: string, isFirst: boolean): uPlot.Axis {
-    const look = axisLook(this.palette);
-    const { size } = this.palette;
+    const { palette } = this;
+    const own = this.content.isStacked ? { unit: PERCENT, isCounter: false } : this.styleOf(unit);
+    const look = own ?? { unit: undefined, isCounter: false };
+    const axis = valueAxis(
+      { key: unit, space: 3.2 * palette.size, look, scale: () => this.scaleOn(unit) },
+      palette,
+    );
     return {
-      ...look,
-      scale: unit,
+      ...axis,
       side: isFirst ? 3 : 1,
-      size: (_, values) =>
-        Math.max(44, 14 + CHARACTER * size * Math.max(0, ...(values ?? []).map((text) => text.length))),
+      size: (_, labels) => Math.max(44, axisWidth(labels, palette, 0)),
       gap: 6,
-      space: 3.2 * size,
-      ...(this.isLogarithmic ? {} : steps(this.styleOf(unit)?.unit)),
-      grid: isFirst ? look.grid : { show: false },
-      values: (_, splits) => this.ticks(unit, splits),
+      ...(!isFirst && { grid: { show: false } }),
     };
-  }
-
-  private ticks(scale: string, splits: readonly (number | null)[]): string[] {
-    const [first, second] = splits;
-    // Ticks of decades have no common distance, and those between them no label.
-    const step = this.isLogarithmic || first == null || second == null ? undefined : Math.abs(second - first);
-    const style = this.styleOf(scale) ?? { unit: undefined, isCounter: false };
-    return splits.map((value) => {
-      if (value === null) return '';
-      return this.content.isStacked ? `${value} %` : formatFigure(value, style, step);
-    });
   }
 
   private styleOf(scale: string): LineStyle | undefined {
@@ -370,6 +360,8 @@ export class TimeChart {
       ctx.setLineDash(isGhost ? [4, 3] : []);
       ctx.fillStyle = color;
       drawLine(ctx, lines[index], plot, width, style.isStep && !style.isCounter);
+      ctx.font = canvasFont(this.palette);
+      drawInfinities(ctx, lines[index], plot, width);
       ctx.globalAlpha = 1;
       ctx.setLineDash([]);
     }
@@ -379,20 +371,15 @@ export class TimeChart {
   private plotFor(scale: string, shift = 0): Plot {
     const { left, top, width, height } = this.plot.bbox;
     const { from, to } = this;
-    const [low, high] = this.limitsOf.get(scale) ?? [0, 1];
+    const values = this.scaleOn(scale);
     const perMs = width / (to - from || 1);
-    const perUnit = height / (high - low || 1);
-    const perDecade = height / Math.log10(high / low || 10);
     return {
       left,
       top,
       width,
       height,
       x: (time) => left + (time + shift - from) * perMs,
-      y: this.isLogarithmic
-        ? // What is not above 0 is below each axis.
-          (value) => (value > 0 ? top + height - Math.log10(value / low) * perDecade : 2 * (top + height))
-        : (value) => top + height - (value - low) * perUnit,
+      y: (value) => top + height - values.share(value) * height,
     };
   }
 }
@@ -400,9 +387,4 @@ export class TimeChart {
 /** Returns the axis of a line: lines of one unit share one, and rates of counters have another unit than the counters. */
 function scaleOf(style: LineStyle): string {
   return `${style.unit ?? ''}${style.isCounter ? '/s' : ''}|`;
-}
-
-function steps(unit: string | undefined): Pick<uPlot.Axis, 'incrs'> {
-  const incrs = valueSteps(unit);
-  return incrs ? { incrs } : {};
 }

@@ -196,7 +196,7 @@ function TableRow({ metric, value, rate }: { metric: Metric; value: Value | unde
 /** A counter only rises: its minimum and maximum say nothing. */
 function ExtentCell(props: { metric: Metric; value: number | undefined; room: number }) {
   const { metric, value, room } = props;
-  if (value === undefined || !Number.isFinite(value) || !isLine(metric) || metric.kind === 'counter')
+  if (value === undefined || Number.isNaN(value) || !isLine(metric) || metric.kind === 'counter')
     return <td class="extent num" />;
   const full = formatScalar(value, metric.type);
   return (

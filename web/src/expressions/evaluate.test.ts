@@ -57,6 +57,25 @@ it('has no value within a gap of one instance, nor after the greatest age', () =
   expect(Array.from(stopped.values)).toEqual([2, 2, 2, Number.NaN, Number.NaN]);
 });
 
+it('keeps infinite samples of a metric alone, and leads no line through them', () => {
+  const { POSITIVE_INFINITY, NEGATIVE_INFINITY, NaN: unknown } = Number;
+  const samples = () => [signal([0, 100, 200, 300], [1, POSITIVE_INFINITY, NEGATIVE_INFINITY, 4])];
+  const kept = [
+    [0, 1, 0],
+    [100, POSITIVE_INFINITY, 0],
+    [200, NEGATIVE_INFINITY, 1],
+    [300, 4, 1],
+  ];
+  expect(rows(evaluate(a, samples()))).toEqual(kept);
+  expect(rows(evaluate({ op: 'scale', of: a, factor: 1, offset: 0 }, samples()))).toEqual(kept);
+  const double: PlanNode = { op: '*', left: a, right: { op: 'number', value: 2 } };
+  expect(Array.from(evaluate(double, samples()).values)).toEqual([2, unknown, unknown, 8]);
+  const rate: PlanNode = { op: 'rate', of: a, isCounter: false };
+  expect(
+    Array.from(evaluate(rate, samples()).values).some((value) => Math.abs(value) === POSITIVE_INFINITY),
+  ).toBe(false);
+});
+
 it('is unknown if an input is, or if the result is no number', () => {
   const shared = signal([0, 1, 2], [4, Number.NaN, -1]);
   const root = evaluate({ op: 'sqrt', of: a }, [shared]);

@@ -3,15 +3,25 @@ import { type Aligned, align, type Signal } from './signal.ts';
 
 /**
  * Computes an expression column by column. What is computed from several instances has a value at each of their times.
- * `rate` and `mean` look at earlier values, so each has a time line of its own: that of its argument alone.
+ * `rate` and `mean` look at earlier values, so each has a time line of its own: that of its argument alone. A result that is
+ * no finite number is unknown; infinite samples of a metric alone stay.
  */
 export function evaluate(root: PlanNode, inputs: readonly Signal[]): Signal {
+  return evaluatePart(root, inputs, isMetric(root));
+}
+
+/** Whether an expression has the samples of a metric, in its unit or in another one. */
+function isMetric(node: PlanNode): boolean {
+  return node.op === 'input' || (node.op === 'scale' && isMetric(node.of));
+}
+
+function evaluatePart(root: PlanNode, inputs: readonly Signal[], keepsInfinities = false): Signal {
   const leaves = new Map<PlanNode, Signal>();
   collect(root, inputs, leaves);
   const { columns, ...line } = alignedOf([...leaves.values()]);
   const columnOf = new Map([...leaves.keys()].map((leaf, index) => [leaf, columns[index]]));
   const values = compute(root, columnOf, line.times.length);
-  return { ...line, values, breaks: withUnknown(values, line.breaks) };
+  return { ...line, values, breaks: withUnknown(values, line.breaks, keepsInfinities) };
 }
 
 const EMPTY: Aligned = {
@@ -35,10 +45,10 @@ function collect(node: PlanNode, inputs: readonly Signal[], into: Map<PlanNode, 
       into.set(node, inputs[node.index]);
       return;
     case 'rate':
-      into.set(node, rateOf(evaluate(node.of, inputs), node.isCounter));
+      into.set(node, rateOf(evaluatePart(node.of, inputs), node.isCounter));
       return;
     case 'mean':
-      into.set(node, meanOf(evaluate(node.of, inputs), node.window));
+      into.set(node, meanOf(evaluatePart(node.of, inputs), node.window));
       return;
     case 'min':
     case 'max':
@@ -115,12 +125,12 @@ function binary(
   return found;
 }
 
-/** A value that is no finite number is unknown, and so separates those around it. */
-function withUnknown(values: Float64Array, breaks: Uint8Array): Uint8Array {
+/** A value that is no finite number separates those around it, and is unknown unless it is an infinite sample. */
+function withUnknown(values: Float64Array, breaks: Uint8Array, keepsInfinities: boolean): Uint8Array {
   let found = breaks;
   for (let index = 0; index < values.length; index++) {
     if (Number.isFinite(values[index])) continue;
-    values[index] = Number.NaN;
+    if (!keepsInfinities) values[index] = Number.NaN;
     if (index + 1 === values.length) break;
     if (found === breaks) found = breaks.slice();
     found[index + 1] = 1;

@@ -39,7 +39,7 @@ function pump(): FleetBook {
 }
 
 function points(book: FleetBook, id = 1): number[] {
-  const out = new Float32Array(POINTS);
+  const out = new Float64Array(POINTS);
   const member = book.members.get(id);
   if (member) book.points(member, 0, 1, out, 0);
   return [...out].filter((value) => !Number.isNaN(value));

@@ -26,7 +26,7 @@ export interface Member {
   alarms: readonly number[];
   values: FleetValue[];
   /** A ring of {@link POINTS} values for each metric. */
-  readonly ring: Float32Array;
+  readonly ring: Float64Array;
   /** The round that wrote to the ring last. */
   written: number;
 }
@@ -112,7 +112,7 @@ export class FleetBook {
    * Writes the points of a metric, oldest first. Between two samples that are not further apart than the rate explains, the line goes
    * on; where samples are missing or have ended there are none.
    */
-  points(member: Member, metric: number, period: number, out: Float32Array, at: number): void {
+  points(member: Member, metric: number, period: number, out: Float64Array, at: number): void {
     const hold = member.hertz === null ? USUAL_HOLD : Math.max(1, Math.ceil(2.5 / (member.hertz * period)));
     let [last, lastAt] = [Number.NaN, -1];
     for (let point = 0; point < POINTS; point++) {
@@ -155,7 +155,7 @@ export class FleetBook {
       unexplained: 0,
       alarms: NO_ALARMS,
       values: [],
-      ring: new Float32Array(this.metrics * POINTS).fill(Number.NaN),
+      ring: new Float64Array(this.metrics * POINTS).fill(Number.NaN),
       written: this.round,
     });
   }

@@ -54,7 +54,7 @@ it('subscribes once for all panels, and answers with the visible part', () => {
   const answer = ask(6, { first: 1 });
   expect(answer).toMatchObject({ status: { state: 'ready' }, members: 3, length: 3, first: 1 });
   expect(answer.lines.map((line) => line.kind === 'row' && line.node)).toEqual(['b', 'c']);
-  expect(answer.sparks.filter((value) => !Number.isNaN(value))).toEqual(new Float32Array([0.5, 0.5]));
+  expect(answer.sparks.filter((value) => !Number.isNaN(value))).toEqual(new Float64Array([0.5, 0.5]));
 });
 
 it('ends a fleet that no panel asks for any more', () => {

@@ -130,7 +130,7 @@ export class Fleets {
     const { lines, matched, healths, nodes, types } = list(fleet, look, now);
     const first = Math.max(0, Math.min(look.first, lines.length - look.count));
     const shown = lines.slice(first, first + look.count);
-    const sparks = new Float32Array(shown.length * columns.length * POINTS).fill(Number.NaN);
+    const sparks = new Float64Array(shown.length * columns.length * POINTS).fill(Number.NaN);
     for (const [index, line] of shown.entries()) {
       if (!('row' in line)) continue;
       for (const [place, member] of line.members.entries()) {

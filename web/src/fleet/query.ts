@@ -159,7 +159,7 @@ export interface FleetAnswer {
   readonly first: number;
   readonly lines: readonly FleetLine[];
   /** {@link POINTS} values for each metric of each line, oldest first; NaN for none. */
-  readonly sparks: Float32Array;
+  readonly sparks: Float64Array;
   readonly types: readonly FleetType[];
   /** Rounds that came combined with later ones, because they were too long for the connection. */
   readonly combined: number;
@@ -176,7 +176,7 @@ export const UNREAD: FleetAnswer = {
   length: 0,
   first: 0,
   lines: [],
-  sparks: new Float32Array(0),
+  sparks: new Float64Array(0),
   types: [],
   combined: 0,
 };

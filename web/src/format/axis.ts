@@ -1,4 +1,4 @@
-import { formatInteger, GROUP } from './number.ts';
+import { GROUP } from './number.ts';
 import { formatAge } from './time.ts';
 import { byteSize, durationSize, formatUnit } from './unit.ts';
 
@@ -11,6 +11,8 @@ const DURATIONS = [
   ['ns', 1e-9],
 ] as const;
 const DECIMAL = ['', 'k', 'M', 'G', 'T', 'P'];
+/** Numbers of this size, as a power of ten, have an exponent: 1e18 is no name of a prefix. */
+const MAX_PLAIN_POWER = 18;
 
 /** How numbers of a panel are written, where somebody has chosen it. */
 export interface FigureLook {
@@ -24,17 +26,18 @@ export interface FigureLook {
 }
 
 /** Formats a value as {@link formatQuantity} does, unless somebody has chosen unit or decimals. */
-export function formatFigure(value: number, look: FigureLook, step?: number): string {
+export function formatFigure(value: number, look: FigureLook): string {
   const { unit, isCounter, decimals, isUnitFixed } = look;
-  if (!isUnitFixed && decimals === undefined) return formatQuantity(value, unit, isCounter, step);
-  if (!Number.isFinite(value)) return '\u2013';
+  if (!isUnitFixed && decimals === undefined) return formatQuantity(value, unit, isCounter);
   const isScaled = byteSize(unit) !== undefined || durationSize(unit) !== undefined;
-  // A tick needs the digits that tell it from the next one.
-  if (!isUnitFixed && (isScaled || step !== undefined)) return formatQuantity(value, unit, isCounter, step);
-  const name = formatUnit(unit) + (isCounter ? '/s' : '');
-  const isExact = decimals === undefined || step !== undefined;
-  const text = grouped(isExact ? digits(value, step) : value.toFixed(decimals));
-  return name === '' ? text : `${text}${name.startsWith('%') ? '' : GROUP}${name}`;
+  if (!Number.isFinite(value) || (!isUnitFixed && isScaled)) return formatQuantity(value, unit, isCounter);
+  // `toFixed` has an exponent and all digits from here on.
+  const isLarge = Math.abs(value) >= 10 ** MAX_PLAIN_POWER;
+  return withUnit(
+    grouped(decimals === undefined || isLarge ? digits(value) : value.toFixed(decimals)),
+    unit,
+    isCounter,
+  );
 }
 
 function grouped(text: string): string {
@@ -43,37 +46,41 @@ function grouped(text: string): string {
   return fraction === undefined ? digits : `${digits}.${fraction}`;
 }
 
-/** A value in few digits, with its unit: for axes and legends. `step` is the distance of two ticks, or undefined. */
-export function formatQuantity(
-  value: number,
-  unit: string | undefined,
-  isRate: boolean,
-  step?: number,
-): string {
-  if (!Number.isFinite(value)) return '\u2013';
+/** A value in few digits, with its unit, for legends; a dash for NaN. */
+export function formatQuantity(value: number, unit: string | undefined, isRate: boolean): string {
+  if (Number.isNaN(value)) return '\u2013';
+  if (!Number.isFinite(value)) return value < 0 ? `${MINUS}\u221e` : '\u221e';
   const bytes = byteSize(unit);
   const per = isRate ? '/s' : '';
-  if (bytes !== undefined) {
-    const [scale, symbol] = scaled(Math.abs(value) * bytes, 1024, BINARY);
-    return `${digits((value * bytes) / scale, step === undefined ? undefined : (step * bytes) / scale)} ${symbol}${per}`;
+  const size = Math.abs(value);
+  if (bytes !== undefined && size < 10 ** MAX_PLAIN_POWER) {
+    const [scale, symbol] = scaled(size * bytes, 1024, BINARY);
+    return `${digits((value * bytes) / scale)} ${symbol}${per}`;
   }
   const seconds = durationSize(unit);
-  if (seconds !== undefined) return formatDuration(value, seconds, step) + per;
-  const name = formatUnit(unit);
-  const [scale, prefix] = Math.abs(value) < 10_000 ? [1, ''] : scaled(Math.abs(value), 1000, DECIMAL);
-  const text = digits(value / scale, step === undefined ? undefined : step / scale) + prefix;
-  return name === '' && per === '' ? text : `${text}${name.startsWith('%') ? '' : '\u202f'}${name}${per}`;
+  // Very short and very long durations have an exponent in their own unit.
+  if (seconds !== undefined && isDuration(size * seconds)) return formatDuration(value, seconds) + per;
+  if (size < 10_000 || size >= 10 ** MAX_PLAIN_POWER) return withUnit(digits(value), unit, isRate);
+  const [scale, prefix] = scaled(size, 1000, DECIMAL);
+  return withUnit(digits(value / scale) + prefix, unit, isRate);
 }
 
-/** A duration in the unit in which it is short to read; from minutes on, without a step, in two units. */
-function formatDuration(value: number, seconds: number, step: number | undefined): string {
+function withUnit(text: string, unit: string | undefined, isRate: boolean): string {
+  const name = formatUnit(unit) + (isRate ? '/s' : '');
+  return name === '' ? text : `${text}${name.startsWith('%') ? '' : GROUP}${name}`;
+}
+
+function isDuration(seconds: number): boolean {
+  return seconds === 0 || (seconds >= 1e-13 && seconds < 1e12);
+}
+
+/** A duration in the unit in which it is short to read; from minutes on in two units. */
+function formatDuration(value: number, seconds: number): string {
   const size = Math.abs(value) * seconds;
-  if (size >= 120 && step === undefined) return (value < 0 ? MINUS : '') + formatAge(size * 1000);
-  if (size >= 10_000) return `${formatInteger(Math.round(value * seconds))}\u202fs`;
+  if (size >= 120) return (value < 0 ? MINUS : '') + formatAge(size * 1000);
   const known = DURATIONS.find(([, scale]) => size >= scale * (1 - 1e-9));
   const [name, scale] = known ?? (size === 0 ? [unitOf(seconds), seconds] : ['ns', 1e-9]);
-  const text = digits((value * seconds) / scale, step === undefined ? undefined : (step * seconds) / scale);
-  return `${text}\u202f${name}`;
+  return `${digits((value * seconds) / scale)}${GROUP}${name}`;
 }
 
 /** A long duration in few digits; undefined if the value is readable as it is. */
@@ -98,16 +105,18 @@ function scaled(size: number, base: number, prefixes: readonly string[]): [numbe
   return [scale, prefixes[prefix]];
 }
 
-/** As many decimals as the step between ticks needs; without a step four significant digits. */
-function digits(value: number, step: number | undefined): string {
+/** Four significant digits, and all digits of a whole number. */
+function digits(value: number): string {
   const size = Math.abs(value);
-  if (size !== 0 && size < 1e-4 && (step === undefined || step < 1e-4))
-    return value.toExponential(1).replaceAll('-', MINUS);
+  if (size !== 0 && (size < 1e-4 || size >= 10 ** MAX_PLAIN_POWER))
+    return value
+      .toExponential(3)
+      .replace(/\.?0+e/, 'e')
+      .replace('+', '')
+      .replaceAll('-', MINUS);
   const decimals =
-    step === undefined
-      ? size >= 1000 || Number.isInteger(value)
-        ? 0
-        : Math.max(0, 3 - Math.floor(Math.log10(Math.max(size, 0.1))) - 1)
-      : Math.max(0, Math.min(8, Math.ceil(-Math.log10(step) - 1e-9)));
+    size >= 1000 || Number.isInteger(value)
+      ? 0
+      : Math.max(0, 3 - Math.floor(Math.log10(Math.max(size, 0.1))) - 1);
   return value.toFixed(decimals).replace('-', MINUS);
 }

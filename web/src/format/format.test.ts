@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeTargets, encodeTargets } from '../layout/address.ts';
-import { formatQuantity, scaledDuration } from './axis.ts';
+import { formatFigure, formatQuantity, scaledDuration } from './axis.ts';
 import { shortType } from './name.ts';
 import { formatInteger, formatReal, formatRough } from './number.ts';
 import { formatAge, formatCursor, formatOffset, formatSpan } from './time.ts';
@@ -96,8 +96,8 @@ describe('times and units', () => {
       'dB[mW]',
       '100/s',
     ]);
-    const quantity = (value: number, unit: string, step?: number) =>
-      formatQuantity(value, unit, false, step).replaceAll('\u202f', ' ');
+    const quantity = (value: number, unit: string) =>
+      formatQuantity(value, unit, false).replaceAll('\u202f', ' ');
     expect([50.1e6, 1500, 12, 0, 3.2e9, -2e6].map((value) => quantity(value, 'ns'))).toEqual([
       '50.1 ms',
       '1.50 \u00b5s',
@@ -111,8 +111,6 @@ describe('times and units', () => {
       '59.5 s',
       '4 d 1 h',
     ]);
-    // An axis keeps one unit for each size, and no second unit.
-    expect([0, 200, 20_000].map((value) => quantity(value, 's', 200))).toEqual(['0 s', '200 s', '20 000 s']);
     expect(scaledDuration(50_100_000n, 'ns')).toBe('50.1\u202fms');
     expect([scaledDuration(42, 'ns'), scaledDuration(5e9, 'Hz'), scaledDuration(60, 's')]).toEqual([
       undefined,
@@ -131,6 +129,27 @@ describe('times and units', () => {
       'Plain',
       '',
     ]);
+  });
+});
+
+describe('quantities', () => {
+  const written = (value: number, unit?: string) => plain(formatQuantity(value, unit, false));
+
+  it('name what is infinite, and have a dash for what is not there', () => {
+    expect(
+      [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN].map((value) => written(value, 'V')),
+    ).toEqual(['\u221e', '-\u221e', '\u2013']);
+    const fixed = { unit: 'V', isCounter: false, decimals: 2, isUnitFixed: true };
+    expect(plain(formatFigure(Number.POSITIVE_INFINITY, fixed))).toBe('\u221e');
+    expect(plain(formatFigure(1.7e308, fixed))).toBe('1.7e308_V');
+  });
+
+  it('have an exponent where there is no prefix', () => {
+    expect([1.1e-97, 6.1e-101, 5e-324, 1.7976931348623157e308, -1e18].map((value) => written(value))).toEqual(
+      ['1.1e-97', '6.1e-101', '4.941e-324', '1.798e308', '-1e18'],
+    );
+    expect(['s', 'By', 'V'].map((unit) => written(1e300, unit))).toEqual(['1e300_s', '1e300_B', '1e300_V']);
+    expect(['s', 'ns', 'V'].map((unit) => written(2e-97, unit))).toEqual(['2e-97_s', '2e-97_ns', '2e-97_V']);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Palette } from '../charts/palette.ts';
 import { pointAt } from '../series/point_at.ts';
 import type { Track } from '../series/track.ts';
+import { ValueScale } from '../series/value_scale.ts';
 import { graticule, scaleBar } from './graticule.ts';
 import { type MapView, project, turnsOf } from './projection.ts';
 import type { Shape } from './shapes.ts';
@@ -162,11 +163,12 @@ class Pen {
     const { ctx } = this;
     const points = this.projected(track);
     const { times, breaks } = track;
+    const [low, high] = values ?? [from, to];
+    const scale = new ValueScale(low, high);
     const colorAt = (index: number) => {
-      const [low, high] = values ?? [from, to];
       const value = values ? track.colors[index] : times[index];
       if (Number.isNaN(value)) return this.palette.muted;
-      const share = high > low ? (value - low) / (high - low) : 1;
+      const share = high > low ? scale.share(value) : 1;
       return colors[Math.min(colors.length - 1, Math.max(0, Math.floor(share * colors.length)))];
     };
     const first = Math.max(0, placeAt(track, from));

@@ -1,5 +1,6 @@
 import type { Palette } from '../charts/palette.ts';
 import { POINTS } from '../fleet/query.ts';
+import { finiteExtremes, ValueScale } from '../series/value_scale.ts';
 
 /** Where a sparkline is drawn, in CSS pixels of the canvas. */
 export interface SparkPlace {
@@ -17,7 +18,7 @@ export function drawSparks(
   canvas: HTMLCanvasElement,
   { width, height }: { readonly width: number; readonly height: number },
   places: readonly SparkPlace[],
-  values: Float32Array,
+  values: Float64Array,
   palette: Palette,
 ): void {
   const ratio = window.devicePixelRatio;
@@ -40,26 +41,31 @@ export function drawSparks(
   }
 }
 
-function trace(context: CanvasRenderingContext2D, place: SparkPlace, values: Float32Array): void {
+/** Length of the mark of an infinite value at an edge, in CSS pixels. */
+const EDGE_MARK = 3;
+
+/** Draws a line through finite values. It breaks at the others, and an infinite one is a mark at its edge. */
+export function trace(
+  context: Pick<CanvasRenderingContext2D, 'moveTo' | 'lineTo'>,
+  place: SparkPlace,
+  values: Float64Array,
+): void {
   const start = place.series * POINTS;
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (let point = 0; point < POINTS; point++) {
-    const value = values[start + point];
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  if (!(low <= high) || !Number.isFinite(low) || !Number.isFinite(high)) return;
-  const scale = high > low ? (place.height - 2) / (high - low) : 0;
+  const own = values.subarray(start, start + POINTS);
+  const scale = new ValueScale(...finiteExtremes(own));
   const step = place.width / (POINTS - 1);
+  const bottom = place.y + place.height;
   let isOpen = false;
-  for (let point = 0; point < POINTS; point++) {
-    const value = values[start + point];
-    if (Number.isNaN(value)) {
+  for (const [point, value] of own.entries()) {
+    const x = place.x + point * step;
+    if (!Number.isFinite(value)) {
       isOpen = false;
+      if (Number.isNaN(value)) continue;
+      context.moveTo(x, value > 0 ? place.y : bottom);
+      context.lineTo(x, value > 0 ? place.y + EDGE_MARK : bottom - EDGE_MARK);
       continue;
     }
-    const x = place.x + point * step;
-    const y = scale === 0 ? place.y + place.height / 2 : place.y + place.height - 1 - (value - low) * scale;
+    const y = bottom - 1 - scale.share(value) * (place.height - 2);
     if (isOpen) context.lineTo(x, y);
     else {
       context.moveTo(x, y);

@@ -1,7 +1,11 @@
 import { judge, type Meaning, type Metric } from '@oasis/wire';
 import { useEffect, useRef } from 'preact/hooks';
+import { dialRange } from '../charts/dial_range.ts';
+import { withEnds } from '../charts/scale_range.ts';
 import { type Conversion, conversion, convert } from '../expressions/convert.ts';
-import { type FigureLook, formatFigure, formatQuantity } from '../format/axis.ts';
+import { type FigureLook, formatFigure } from '../format/axis.ts';
+import { formatWithin } from '../format/tick_labels.ts';
+import { finite, ValueScale } from '../series/value_scale.ts';
 import { cellsOf } from '../state/store.ts';
 import { registerPicture } from './exports.ts';
 import { causeOf } from './gap_words.ts';
@@ -40,7 +44,9 @@ export function GaugePanel({ spec }: { spec: Spec }) {
   const { thresholds } = spec.settings ?? {};
   const [min, max] = rangeOf(metric, raw, look, spec.settings);
   const severity = thresholds ? judgeBy(thresholds, value) : judge(metric, raw)?.severity;
-  const share = Math.min(1, Math.max(0, (value - min) / (max - min)));
+  const scale = new ValueScale(min, max);
+  // An infinite value is at its end of the dial.
+  const share = Math.min(1, Math.max(0, scale.share(value)));
   const text = formatFigure(value, look);
   return (
     <section class="panel" data-testid="gauge" data-panel={spec.id} data-severity={severity}>
@@ -55,7 +61,7 @@ export function GaugePanel({ spec }: { spec: Spec }) {
           {[shown.gap && causeOf(shown.gap), metric.doc ?? metric.name].filter(Boolean).join('\n')}
         </title>
         <path class="dial-track" d={arc(0, 1, RADIUS)} />
-        {zones(limitsOf(metric, look, thresholds), min, max).map(({ from, to, tone }) => (
+        {zones(limitsOf(metric, look, thresholds), scale).map(({ from, to, tone }) => (
           <path key={`${tone}${from}`} class={`dial-zone is-${tone}`} d={arc(from, to, RADIUS + 13)} />
         ))}
         {Number.isFinite(share) && (
@@ -71,10 +77,10 @@ export function GaugePanel({ spec }: { spec: Spec }) {
           {metric.label ?? metric.name}
         </text>
         <text class="dial-end" x="-62" y="78">
-          {formatQuantity(min, undefined, false)}
+          {formatWithin(min, [min, max], undefined)}
         </text>
         <text class="dial-end" x="62" y="78">
-          {formatQuantity(max, undefined, false)}
+          {formatWithin(max, [min, max], undefined)}
         </text>
       </svg>
       <MomentNote shown={shown} cells={cells} />
@@ -82,18 +88,6 @@ export function GaugePanel({ spec }: { spec: Spec }) {
       <PanelFooter spec={spec} />
     </section>
   );
-}
-
-/** The scale: the range that the probe declares, or else one around the values. */
-export function dialRange(metric: Metric, value: number): [number, number] {
-  const limits = [metric.warn?.below, metric.warn?.above, metric.alarm?.below, metric.alarm?.above].filter(
-    (limit) => limit !== undefined,
-  );
-  const size = Math.max(1e-9, ...limits.map(Math.abs), Number.isFinite(value) ? Math.abs(value) : 0);
-  const top = 10 ** Math.ceil(Math.log10(size * 1.2));
-  const max = metric.max ?? (size * 1.2 <= top / 2 ? top / 2 : top);
-  const min = metric.min ?? (Math.min(0, value, ...limits) < 0 ? -max : 0);
-  return max > min ? [min, max] : [min, min + 1];
 }
 
 /** The unit of the samples. */
@@ -126,9 +120,9 @@ function rangeOf(
   { conversion: by }: DialLook,
   settings: PanelSettings | undefined,
 ): [number, number] {
-  const [low, high] = dialRange(metric, raw).map((end) => (by ? convert(end, by) : end));
+  const [low, high] = dialRange(metric, raw).map((end) => (by ? finite(convert(end, by)) : end));
   const [min, max] = [settings?.min ?? low, settings?.max ?? high];
-  return max > min ? [min, max] : [min, min + 1];
+  return withEnds([min, max], { min });
 }
 
 type Limits = readonly Pick<Threshold, 'value' | 'severity' | 'side'>[];
@@ -157,8 +151,8 @@ interface Zone {
   readonly tone: Threshold['severity'];
 }
 
-function zones(limits: Limits, min: number, max: number): Zone[] {
-  const share = (value: number) => Math.min(1, Math.max(0, (value - min) / (max - min)));
+function zones(limits: Limits, scale: ValueScale): Zone[] {
+  const share = (value: number) => Math.min(1, Math.max(0, scale.share(value)));
   return limits
     .map(({ value, severity, side }) =>
       side === 'below'

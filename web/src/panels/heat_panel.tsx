@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { HeatChart } from '../charts/heat_chart.ts';
 import { heatColors } from '../charts/heat_colors.ts';
 import { ScaleRange } from '../charts/scale_range.ts';
-import { formatQuantity } from '../format/axis.ts';
+import { formatWithin } from '../format/tick_labels.ts';
 import { formatCursor } from '../format/time.ts';
 import { extremesOf, type HeatGrid, heatGrid } from '../series/heat_grid.ts';
 import { metricAt } from '../series/parts.ts';
@@ -135,9 +135,9 @@ export function HeatPanel({ spec }: { spec: Spec }) {
         />
         {limits && (
           <span class="time-scale" title={words.scale} data-testid="heat-scale">
-            <span>{formatQuantity(limits[0], unit, isRate)}</span>
+            <span>{formatWithin(limits[0], limits, unit, isRate)}</span>
             <span class="map-color-bar" aria-hidden="true" />
-            <span>{formatQuantity(limits[1], unit, isRate)}</span>
+            <span>{formatWithin(limits[1], limits, unit, isRate)}</span>
           </span>
         )}
       </div>
@@ -201,7 +201,8 @@ function Readout(props: { grid: HeatGrid | undefined; row: number | undefined; m
 function readoutOf(grid: HeatGrid, column: number, row: number | undefined, measure: Measure): string {
   const { from, to, columns, labels, min, max, last } = grid;
   const time = formatCursor(from + ((column + 0.5) / columns) * (to - from), to - from);
-  const show = (value: number) => formatQuantity(value, measure.unit, measure.isRate);
+  const ends = extremesOf(grid);
+  const show = (value: number) => formatWithin(value, ends, measure.unit, measure.isRate);
   if (row !== undefined) {
     const at = row * columns + column;
     if (Number.isNaN(last[at])) return words.nothing(time);

@@ -2,7 +2,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatQuantity } from '../format/axis.ts';
 import { formatInteger } from '../format/number.ts';
+import { formatWithin } from '../format/tick_labels.ts';
 import type { Histogram } from '../series/histogram.ts';
+import { ValueScale } from '../series/value_scale.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
 import type { PastPart } from '../stream/query.ts';
@@ -71,8 +73,9 @@ function Bars(props: {
   const { counts, min, max, mean, median, p99, samples, of } = histogram;
   const most = Math.max(...counts);
   const step = WIDTH / counts.length;
-  const show = (value: number) => formatQuantity(value, unit, false);
-  const place = (value: number) => (max > min ? ((value - min) / (max - min)) * WIDTH : WIDTH / 2);
+  const scale = new ValueScale(min, max);
+  const show = (value: number) => formatWithin(value, [min, max], unit);
+  const place = (value: number) => scale.share(value) * WIDTH;
   const facts: [string, string][] = [
     [
       words.samples,
@@ -83,6 +86,7 @@ function Bars(props: {
     [words.mean, show(mean)],
     [words.p99, show(p99)],
     [words.max, show(max)],
+    ...infiniteIn(histogram),
   ];
   return (
     <>
@@ -108,9 +112,7 @@ function Bars(props: {
               width={step * 0.9}
               height={height}
             >
-              <title>
-                {words.bar(show(min + ((max - min) * bin) / counts.length), formatInteger(count))}
-              </title>
+              <title>{words.bar(show(scale.value(bin / counts.length)), formatInteger(count))}</title>
             </rect>
           );
         })}
@@ -135,11 +137,25 @@ function Bars(props: {
   );
 }
 
+/** Counts of infinite values, which have no bar. */
+function infiniteIn({ below, above }: Histogram): [string, string][] {
+  const counts: [number, number][] = [
+    [Number.NEGATIVE_INFINITY, below],
+    [Number.POSITIVE_INFINITY, above],
+  ];
+  return counts
+    .filter(([, count]) => count > 0)
+    .map(([value, count]) => [formatQuantity(value, undefined, false), formatInteger(count)]);
+}
+
 function rows(histogram: Histogram | undefined): string[][] {
   if (!histogram) return [];
-  const { counts, min, max } = histogram;
+  const { counts, min, max, below, above } = histogram;
+  const scale = new ValueScale(min, max);
   return [
     ['from', 'samples'],
-    ...counts.map((count, bin) => [String(min + ((max - min) * bin) / counts.length), String(count)]),
+    ...(below > 0 ? [['-Infinity', String(below)]] : []),
+    ...counts.map((count, bin) => [String(scale.value(bin / counts.length)), String(count)]),
+    ...(above > 0 ? [['Infinity', String(above)]] : []),
   ];
 }

@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { ExpressionField } from '../components/expression_field.tsx';
 import { IconButton } from '../components/icon.tsx';
-import { formatQuantity } from '../format/axis.ts';
 import { formatInteger } from '../format/number.ts';
+import { formatWithin } from '../format/tick_labels.ts';
 import { formatSpan } from '../format/time.ts';
 import { MAX_FILE, readGeoJson } from '../map/geojson.ts';
 import { parseShapes } from '../map/shapes.ts';
@@ -67,9 +67,9 @@ export function MapOptions(props: {
         />
         {values && (
           <span class="time-scale" title={words.colorBar} data-testid="map-values">
-            <span>{formatQuantity(values[0], unit, false)}</span>
+            <span>{formatWithin(values[0], values, unit)}</span>
             <span class="map-color-bar" aria-hidden="true" />
-            <span>{formatQuantity(values[1], unit, false)}</span>
+            <span>{formatWithin(values[1], values, unit)}</span>
           </span>
         )}
         <Ground spec={spec} change={change} />

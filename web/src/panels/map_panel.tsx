@@ -5,6 +5,7 @@ import { ramp } from '../charts/mix.ts';
 import type { Palette } from '../charts/palette.ts';
 import { ScaleRange } from '../charts/scale_range.ts';
 import { formatQuantity } from '../format/axis.ts';
+import { formatWithin } from '../format/tick_labels.ts';
 import type { DrawnTrack } from '../map/draw_map.ts';
 import { formatLatitude, formatLongitude } from '../map/graticule.ts';
 import { MapCanvas } from '../map/map_canvas.ts';
@@ -13,6 +14,7 @@ import { refusedOrigins } from '../map/refused_origins.ts';
 import { tileOrigin } from '../map/tile_address.ts';
 import { pointAt } from '../series/point_at.ts';
 import type { Track } from '../series/track.ts';
+import { finiteExtremes } from '../series/value_scale.ts';
 import { judgeKnown } from '../state/expressions.ts';
 import { nameOf } from '../state/names.ts';
 import { cursorTime, range } from '../state/time.ts';
@@ -225,7 +227,7 @@ const NOTHING: Track = {
   longitudes: new Float64Array(),
   latitudes: new Float64Array(),
   headings: new Float32Array(),
-  colors: new Float32Array(),
+  colors: new Float64Array(),
   breaks: new Uint8Array(),
 };
 
@@ -272,17 +274,17 @@ function figuresOf(track: Track, at: number, hasValue: boolean, unit: string | u
   return [
     position,
     ...(Number.isNaN(heading) ? [] : [words.heading(formatQuantity(Math.round(heading), 'deg', false))]),
-    ...(hasValue ? [formatQuantity(track.colors[at], unit, false)] : []),
+    ...(hasValue ? [formatWithin(track.colors[at], finiteExtremes(track.colors), unit)] : []),
   ].join(' \u00b7 ');
 }
 
 function valuesOf(answer: Shown | undefined): readonly [number, number] | undefined {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const [, { colors }] of answer?.places ?? [])
-    for (const value of colors) {
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
+  for (const [, { colors }] of answer?.places ?? []) {
+    const [least, greatest] = finiteExtremes(colors);
+    low = Math.min(low, least);
+    high = Math.max(high, greatest);
+  }
   return low <= high ? [low, high] : undefined;
 }
 

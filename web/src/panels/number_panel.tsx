@@ -4,9 +4,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { convert } from '../expressions/convert.ts';
 import { parseKnown } from '../expressions/resolve.ts';
 import { formatFigure } from '../format/axis.ts';
+import { formatWithin } from '../format/tick_labels.ts';
 import { formatAge, formatInstant } from '../format/time.ts';
-import { Columns } from '../series/columns.ts';
+import { Columns, Mark, trueExtremes } from '../series/columns.ts';
 import { metricAt } from '../series/parts.ts';
+import { ValueScale } from '../series/value_scale.ts';
 import { now } from '../state/now.ts';
 import { cellsOf } from '../state/store.ts';
 import { range } from '../state/time.ts';
@@ -31,6 +33,8 @@ const words = computedPanelStrings.number;
 /** Columns of the course. */
 const COLUMNS = 160;
 const HEIGHT = 40;
+/** Length of the stroke of an infinite value. */
+const EDGE_MARK = 5;
 
 /** The last value of the time shown in large digits, and its course below. */
 export function NumberPanel({ spec }: { spec: Spec }) {
@@ -149,9 +153,14 @@ function Course(props: {
   const { buffer, blocks } = result.answer;
   const columns = new Columns(buffer, blocks[0]);
   const place = (time: number) => ((time - result.from) / (result.to - result.from)) * COLUMNS;
-  const [low, high] = extremesOf(columns);
-  const height = (value: number) =>
-    high > low ? HEIGHT - ((value - low) / (high - low)) * (HEIGHT - 2) - 1 : HEIGHT / 2;
+  const { drawn, shown } = extremesOf(columns);
+  const scale = new ValueScale(...drawn);
+  const height = (value: number) => HEIGHT - scale.share(value) * (HEIGHT - 2) - 1;
+  const ends = drawn.map((end) => shownValue(end, line));
+  const nameOf = (end: number) =>
+    line.decimals === undefined && !line.isUnitFixed
+      ? formatWithin(shownValue(end, line), [ends[0], ends[1]], line.unit, line.isCounter)
+      : formatFigure(shownValue(end, line), line);
   return (
     <>
       <svg
@@ -178,14 +187,14 @@ function Course(props: {
         <path class="number-line" d={pathOf(columns, place, height)} />
       </svg>
       <p class="number-ends" aria-hidden="true">
-        <span>{words.least(formatFigure(shownValue(low, line), line))}</span>
-        <span>{words.greatest(formatFigure(shownValue(high, line), line))}</span>
+        <span>{words.least(nameOf(shown[0]))}</span>
+        <span>{words.greatest(nameOf(shown[1]))}</span>
       </p>
     </>
   );
 }
 
-/** A line through the extremes of each column, broken at gaps. */
+/** A line through the extremes of each column, broken at gaps. An infinite value is a stroke at its edge. */
 function pathOf(
   columns: Columns,
   place: (time: number) => number,
@@ -194,28 +203,32 @@ function pathOf(
   let path = '';
   let isOpen = false;
   for (let column = 0; column < columns.count; column++) {
-    const [low, high] = [columns.min(column, 0), columns.max(column, 0)];
+    const [low, high, marks] = [columns.min(column, 0), columns.max(column, 0), columns.marks(column, 0)];
+    const x = place(columns.time(column)).toFixed(2);
+    if (marks & Mark.above) path += `M${x} 0v${EDGE_MARK}`;
+    if (marks & Mark.below) path += `M${x} ${HEIGHT}v${-EDGE_MARK}`;
     if (!(low <= high)) {
       isOpen = false;
       continue;
     }
-    const x = place(columns.time(column)).toFixed(2);
-    const isJoined = isOpen && !columns.isBroken(column);
+    const isJoined = isOpen && !columns.isBroken(column) && (marks & ~Mark.ended) === 0;
     // A column ends where its last value is, so that a slope makes no teeth.
     const isRising = columns.last(column, 0) > (low + high) / 2;
     const [first, second] = isRising ? [low, high] : [high, low];
     path += `${isJoined ? 'L' : 'M'}${x} ${height(first).toFixed(2)}`;
     if (low < high || !isJoined) path += `L${x} ${height(second).toFixed(2)}`;
-    isOpen = true;
+    isOpen = (marks & Mark.ended) === 0 && Number.isFinite(columns.last(column, 0));
   }
   return path;
 }
 
-function extremesOf(columns: Columns): [number, number] {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+/** Returns the extremes of the finite values, and those of all values: NaN without any. */
+function extremesOf(columns: Columns): Record<'drawn' | 'shown', [number, number]> {
+  let [low, high, marks] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
   for (let column = 0; column < columns.count; column++) {
     low = Math.min(low, columns.min(column, 0));
     high = Math.max(high, columns.max(column, 0));
+    marks |= columns.marks(column, 0);
   }
-  return [low, high];
+  return { drawn: [low, high], shown: trueExtremes(low, high, marks) };
 }

@@ -28,7 +28,7 @@ export function csvLine(row: readonly string[]): string {
 }
 
 function cell(text: string): string {
-  const isNumber = text !== '' && Number.isFinite(Number(text));
+  const isNumber = text !== '' && !Number.isNaN(Number(text));
   const safe = !isNumber && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

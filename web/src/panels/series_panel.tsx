@@ -242,7 +242,7 @@ function tableOf(chart: TimeChart, lines: readonly DescribedLine[], isShare: boo
       .table()
       .map(({ time, values }) => [
         new Date(time).toISOString(),
-        ...values.flat().map((value) => (Number.isFinite(value) ? String(value) : '')),
+        ...values.flat().map((value) => (Number.isNaN(value) ? '' : String(value))),
       ]),
   ];
 }

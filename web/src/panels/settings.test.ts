@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
+import { valueTicks } from '../charts/value_ticks.ts';
 import { formatFigure } from '../format/axis.ts';
+import { tickLabels } from '../format/tick_labels.ts';
+import { ValueScale } from '../series/value_scale.ts';
 import { limitsFor, withSettings } from './line_look.ts';
 import type { DescribedLine } from './lines.ts';
 import { judgeBy } from './settings.ts';
@@ -68,5 +71,9 @@ it('writes numbers with the chosen digits, in the chosen unit however large they
     '5\u202f000\u202f000\u202fB',
   );
   expect(formatFigure(5_000_000, { unit: 'By', isCounter: true })).toBe('4.77 MiB/s');
-  expect(formatFigure(0.25, { ...look, decimals: 3 }, 0.05)).toBe('0.25\u202fm');
+  // Ticks have as many digits as they need, whatever is chosen.
+  const ticks = valueTicks(new ValueScale(0.2, 0.3), 1 / 2);
+  expect(tickLabels(ticks, { ...look, decimals: 3 })).toEqual(
+    ['0.20', '0.25', '0.30'].map((text) => `${text}\u202fm`),
+  );
 });

@@ -258,7 +258,7 @@ function aboutOf(
 }
 
 function decibels(amplitude: number): number {
-  return 20 * Math.log10(Math.max(amplitude, 1e-300));
+  return 20 * Math.log10(Math.max(amplitude, Number.MIN_VALUE));
 }
 
 function largest(values: Float64Array): number {

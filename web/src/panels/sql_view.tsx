@@ -135,7 +135,10 @@ function Lines({ drawable, id }: { drawable: Extract<Drawable, { kind: 'lines' }
 
 function Bars({ drawable, all }: { drawable: Extract<Drawable, { kind: 'bars' }>; all: number }) {
   const { bars, name } = drawable;
-  const most = bars.reduce((size, { value }) => Math.max(size, Math.abs(value ?? 0)), 0);
+  const sizes = bars.map(({ value }) => Math.abs(value ?? 0));
+  const most = sizes.filter(Number.isFinite).reduce((size, value) => Math.max(size, value), 0);
+  // An infinite bar fills its line; its value says so.
+  const share = (size: number) => Math.min(1, most > 0 || size > 0 ? size / most : 0);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
     <section class="table-scroll sql-body" tabIndex={0} aria-label={words.bars(name)} data-testid="sql-bars">
@@ -149,7 +152,7 @@ function Bars({ drawable, all }: { drawable: Extract<Drawable, { kind: 'bars' }>
             <span class="sql-bar-line" aria-hidden="true">
               <span
                 class={(value ?? 0) < 0 ? 'sql-bar is-negative' : 'sql-bar'}
-                style={{ width: `${most > 0 ? (100 * Math.abs(value ?? 0)) / most : 0}%` }}
+                style={{ width: `${100 * share(sizes[index])}%` }}
               />
             </span>
             <span class="sql-bar-value">

@@ -118,7 +118,7 @@ function missingOf({ gaps }: StatisticsRow): number {
 function exported(lines: readonly DescribedLine[], rows: readonly StatisticsRow[]): string[][] {
   const [from, to] = ends();
   const number = (value: number | undefined) =>
-    value !== undefined && Number.isFinite(value) ? String(value) : '';
+    value !== undefined && !Number.isNaN(value) ? String(value) : '';
   return [
     [words.name, words.unit, words.from, words.to, ...words.figures],
     ...lines.map(({ label, unit }, index) => {

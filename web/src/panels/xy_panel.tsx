@@ -5,10 +5,11 @@ import { ramp } from '../charts/mix.ts';
 import type { Palette } from '../charts/palette.ts';
 import { Plane } from '../charts/plane.ts';
 import { ScaleRange } from '../charts/scale_range.ts';
-import { formatQuantity } from '../format/axis.ts';
+import { formatWithin } from '../format/tick_labels.ts';
 import { formatCursor, formatSpan } from '../format/time.ts';
 import { pointAt } from '../series/point_at.ts';
 import type { Trace } from '../series/trace.ts';
+import { finiteExtremes, ValueScale } from '../series/value_scale.ts';
 import { changePanel } from '../state/panels.ts';
 import { cursorTime, ends, range } from '../state/time.ts';
 import { isWithin } from '../stream/gap_at.ts';
@@ -161,7 +162,7 @@ function planeOf(
   );
   const draw = () => {
     const trace = answerOf()?.trace;
-    if (trace) plane.draw(xs.fit(...extremes(trace.xs)), ys.fit(...extremes(trace.ys)));
+    if (trace) plane.draw(xs.fit(...finiteExtremes(trace.xs)), ys.fit(...finiteExtremes(trace.ys)));
   };
   return { plane, draw };
 }
@@ -182,13 +183,14 @@ function Readout(props: { answer: AnswerOf<'xy'> | undefined; lines: readonly De
       </p>
     );
   }
-  const show = (value: number, line: DescribedLine) => formatQuantity(value, line.unit, false);
+  const show = (values: Float64Array, line: DescribedLine) =>
+    formatWithin(values[at], finiteExtremes(values), line.unit);
   return (
     <p class="panel-note" data-testid="xy-readout">
       {words.point(
         formatCursor(trace.times[at], to - from),
-        show(trace.xs[at], lines[0]),
-        show(trace.ys[at], lines[1]),
+        show(trace.xs, lines[0]),
+        show(trace.ys, lines[1]),
       )}
     </p>
   );
@@ -214,24 +216,15 @@ function placeAt(answer: AnswerOf<'xy'> | undefined, time: number | undefined): 
 
 /** The point that is closest on the screen, where both axes have the same length. */
 function nearest({ xs, ys }: Trace, [x, y]: readonly [number, number]): number | undefined {
-  const [left, right] = extremes(xs);
-  const [bottom, top] = extremes(ys);
+  const across = new ValueScale(...finiteExtremes(xs));
+  const up = new ValueScale(...finiteExtremes(ys));
+  const [right, top] = [across.share(x), up.share(y)];
   let [found, least] = [-1, Number.POSITIVE_INFINITY];
   for (let index = 0; index < xs.length; index++) {
-    const distance =
-      ((xs[index] - x) / (right - left || 1)) ** 2 + ((ys[index] - y) / (top - bottom || 1)) ** 2;
+    const distance = (across.share(xs[index]) - right) ** 2 + (up.share(ys[index]) - top) ** 2;
     if (distance < least) [found, least] = [index, distance];
   }
   return found < 0 ? undefined : found;
-}
-
-function extremes(values: Float64Array): [number, number] {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of values) {
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  return [low, high];
 }
 
 function tableOf(lines: readonly DescribedLine[], trace: Trace | undefined): string[][] {

@@ -32,8 +32,9 @@ export function joined(points: Points, names: readonly string[], remembered?: Re
       store.visit(Math.max(from, seam), to, most, (tier, slot) => {
         let table = chosen.get(tier);
         if (!table) {
-          const of = (columns: readonly Float64Array[]) => picked.map((series) => columns[series]);
-          table = { ...only(tier), min: of(tier.min), max: of(tier.max), last: of(tier.last) };
+          const of = <T>(columns: readonly T[]) => picked.map((series) => columns[series]);
+          const { min, max, last, marks } = tier;
+          table = { ...only(tier), min: of(min), max: of(max), last: of(last), marks: of(marks) };
           chosen.set(tier, table);
         }
         each(isFirst ? broken(table, slot) : table, slot);

@@ -41,7 +41,7 @@ export function seamOf({ step, until }: Points, oldest: number): number {
 
 function least(column: Float64Array | undefined, rows: readonly number[], sign = 1): number {
   let found = Number.POSITIVE_INFINITY;
-  // A comparison with NaN is false.
-  for (const row of rows) if (column && sign * column[row] < found) found = sign * column[row];
+  for (const row of rows)
+    if (column && Number.isFinite(column[row]) && sign * column[row] < found) found = sign * column[row];
   return found;
 }

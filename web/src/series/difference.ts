@@ -36,5 +36,7 @@ export function valueBetween(curve: Curve, before: number, place: number, isStep
   if (after >= curve.count || curve.isBroken(after)) return Number.NaN;
   if (isStep) return curve.value(before);
   const share = (place - curve.place(before)) / (curve.place(after) - curve.place(before));
-  return curve.value(before) + share * (curve.value(after) - curve.value(before));
+  const [low, high] = [curve.value(before), curve.value(after)];
+  const width = high - low;
+  return Number.isFinite(width) ? low + share * width : low * (1 - share) + high * share;
 }

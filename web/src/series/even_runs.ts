@@ -1,6 +1,6 @@
 /** The parts of a signal that can be transformed: samples at nearly equal distances, without a gap between them. */
 
-/** Samples over time, unknown where they are NaN; breaks as in `expressions/signal`. */
+/** Samples over time, unknown where they are not finite; breaks as in `expressions/signal`. */
 export interface Sampled {
   readonly times: Float64Array;
   readonly values: Float64Array;
@@ -48,13 +48,14 @@ function runsIn(
   let skipped = 0;
   for (let index = 0; index <= times.length; index++) {
     const isInRun = first !== undefined && index > first;
-    const isGap = index === times.length || Number.isNaN(values[index]) || (isInRun && breaks[index] === 1);
+    const isGap =
+      index === times.length || !Number.isFinite(values[index]) || (isInRun && breaks[index] === 1);
     const isSkip = !isGap && isInRun && times[index] - times[index - 1] > GAP * interval;
     const isOver = isGap || isSkip;
     if (isSkip) skipped++;
     if (isOver && first !== undefined) found.push({ first, last: index - 1 });
     if (isOver) first = undefined;
-    if (index < times.length && !Number.isNaN(values[index])) first ??= index;
+    if (index < times.length && Number.isFinite(values[index])) first ??= index;
   }
   return { runs: found, skipped };
 }

@@ -1,7 +1,8 @@
-import { type ColumnBlock, Columns } from './columns.ts';
+import { type ColumnBlock, Columns, trueExtremes } from './columns.ts';
 import { counterRates } from './rates.ts';
+import { finiteExtremes } from './value_scale.ts';
 
-/** Values of elements over time: a cell for each element and column of pixels. NaN where nothing is known. */
+/** Values of elements over time: a cell for each element and column of pixels. NaN where nothing is known; may be infinite. */
 export interface HeatGrid {
   /** Names of the elements, a row each. */
   readonly labels: readonly string[];
@@ -9,9 +10,9 @@ export interface HeatGrid {
   readonly from: number;
   readonly to: number;
   /** Row by row. */
-  readonly min: Float32Array;
-  readonly max: Float32Array;
-  readonly last: Float32Array;
+  readonly min: Float64Array;
+  readonly max: Float64Array;
+  readonly last: Float64Array;
 }
 
 /** A line of columns for each element. */
@@ -32,7 +33,7 @@ export function heatGrid(
   isCounter = false,
 ): HeatGrid {
   const cells = rows.length * columns;
-  const empty = () => new Float32Array(cells).fill(Number.NaN);
+  const empty = () => new Float64Array(cells).fill(Number.NaN);
   const grid = {
     labels: rows.map(({ label }) => label),
     columns,
@@ -60,20 +61,19 @@ function fillRow(grid: HeatGrid, row: number, found: Columns, rates: Float64Arra
     // Before missing samples nothing is known but the column itself.
     const isOpen = !isLast && found.isBroken(index + 1);
     const end = Math.min(columns, start + (isOpen ? 1 : width));
+    const [least, greatest] = trueExtremes(found.min(index, 0), found.max(index, 0), found.marks(index, 0));
     for (let column = Math.max(0, start); column < end; column++) {
       const at = row * columns + column;
-      grid.min[at] = rates?.[index] ?? found.min(index, 0);
-      grid.max[at] = rates?.[index] ?? found.max(index, 0);
+      grid.min[at] = rates?.[index] ?? least;
+      grid.max[at] = rates?.[index] ?? greatest;
       grid.last[at] = rates?.[index] ?? found.last(index, 0);
     }
   }
 }
 
-/** Least and greatest of the known values; not finite without any. */
+/** Least and greatest of the finite values; not finite without any. */
 export function extremesOf({ min, max }: HeatGrid): [number, number] {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  // Comparisons with NaN are false.
-  for (const value of min) if (value < low && value !== Number.NEGATIVE_INFINITY) low = value;
-  for (const value of max) if (value > high && value !== Number.POSITIVE_INFINITY) high = value;
-  return [low, high];
+  const [[low, lowEnd], [highEnd, high]] = [finiteExtremes(min), finiteExtremes(max)];
+  // If one extreme of a cell is infinite, the other one may be finite.
+  return [Math.min(low, highEnd), Math.max(high, lowEnd)];
 }

@@ -1,5 +1,6 @@
 import type { Samples } from './raw_samples.ts';
 import type { SeriesStore } from './store.ts';
+import { ValueScale } from './value_scale.ts';
 
 export interface Histogram {
   readonly min: number;
@@ -12,9 +13,15 @@ export interface Histogram {
   readonly mean: number;
   readonly median: number;
   readonly p99: number;
+  /** Samples of infinite values, which have no bin. */
+  readonly below: number;
+  readonly above: number;
 }
 
-/** Counts values in equal bins. `extremes` are the minimum and maximum of all samples, also of those that others stand for. */
+/**
+ * Counts finite values in equal bins. `extremes` are the minimum and maximum of all samples, also of those that others stand
+ * for. Undefined without a finite value.
+ */
 export function histogram(
   { columns: [values], weights }: Samples,
   bins: number,
@@ -22,17 +29,19 @@ export function histogram(
 ): Histogram | undefined {
   const [sorted, weight] = sortedBy(values, weights);
   if (sorted.length === 0) return undefined;
-  const min = Math.min(sorted[0], extremes[0]);
-  const max = Math.max(sorted[sorted.length - 1], extremes[1]);
+  const [least, greatest] = extremes.map((extreme) => (Number.isFinite(extreme) ? extreme : sorted[0]));
+  const min = Math.min(sorted[0], least);
+  const max = Math.max(sorted[sorted.length - 1], greatest);
   const counts: number[] = new Array(bins).fill(0);
-  const scale = max > min ? bins / (max - min) : 0;
-  let sum = 0;
+  const scale = new ValueScale(min, max);
+  let [sum, shares] = [0, 0];
   let of = 0;
   for (let index = 0; index < sorted.length; index++) {
+    const share = scale.share(sorted[index]);
     sum += sorted[index] * weight(index);
+    shares += share * weight(index);
     of += weight(index);
-    const bin =
-      scale > 0 ? Math.min(bins - 1, Math.floor((sorted[index] - min) * scale)) : Math.floor(bins / 2);
+    const bin = Math.min(bins - 1, Math.floor(share * bins));
     counts[bin] = counts[bin] + weight(index);
   }
   const quantile = (share: number) => {
@@ -47,10 +56,20 @@ export function histogram(
     counts,
     samples: sorted.length,
     of,
-    mean: sum / of,
+    // The sum of large numbers may be infinite, their mean is not.
+    mean: Number.isFinite(sum) ? sum / of : scale.value(shares / of),
     median: quantile(0.5),
     p99: quantile(0.99),
+    below: countOf(values, weights, Number.NEGATIVE_INFINITY),
+    above: countOf(values, weights, Number.POSITIVE_INFINITY),
   };
+}
+
+function countOf(values: Float64Array, weights: Float64Array | undefined, wanted: number): number {
+  let count = 0;
+  for (let index = 0; index < values.length; index++)
+    if (values[index] === wanted) count += weights?.[index] ?? 1;
+  return count;
 }
 
 /** Returns the numbers in order, and the weight of each. */

@@ -23,7 +23,7 @@ export function counterRates(columns: Columns, series: number, span: number): Fl
     const seconds = (time - columns.time(before)) / 1000;
     // A counter that decreases has restarted; its next step is valid again.
     if (step < 0) begin = before = column;
-    else if (seconds > 0) rates[column] = step / seconds;
+    else if (seconds > 0 && Number.isFinite(step)) rates[column] = step / seconds;
   }
   return rates;
 }

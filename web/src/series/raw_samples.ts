@@ -21,7 +21,7 @@ export function rawSamples(store: SeriesStore, series: readonly number[], from: 
   return { columns };
 }
 
-/** Minimum and maximum of a series. */
+/** Minimum and maximum of the finite values of a series; not finite without any. */
 export type Extreme = readonly [number, number];
 
 /** Rows of folded samples; the last sample of each row stands for all of them. */
@@ -45,9 +45,9 @@ export function samplesOf(store: SeriesStore, series: readonly number[], from: n
     for (let index = 0; index < series.length; index++) {
       const [extreme, of] = [extremes[index], series[index]];
       columns[index].push(tier.last[of][slot]);
-      // Comparisons with NaN are false.
-      if (tier.min[of][slot] < extreme[0]) extreme[0] = tier.min[of][slot];
-      if (tier.max[of][slot] > extreme[1]) extreme[1] = tier.max[of][slot];
+      const [low, high] = [tier.min[of][slot], tier.max[of][slot]];
+      if (Number.isFinite(low) && low < extreme[0]) extreme[0] = low;
+      if (Number.isFinite(high) && high > extreme[1]) extreme[1] = high;
     }
   });
   return {

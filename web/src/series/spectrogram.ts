@@ -1,12 +1,13 @@
 import { countIn, evenly, evenRuns, type Run, type Sampled } from './even_runs.ts';
-import { Transform, type WindowName } from './transform.ts';
+import { scaledSignal, Transform, type WindowName } from './transform.ts';
+import { finite } from './value_scale.ts';
 
 /** Spectra over time. */
 export interface Spectrogram {
   /** Middle of each column; milliseconds, at equal distances. */
   readonly times: Float64Array;
   /** Amplitudes column by column, from frequency 0 on; NaN in columns without a whole segment. */
-  readonly amplitudes: Float32Array;
+  readonly amplitudes: Float64Array;
   readonly rows: number;
   /** Distance of two rows in hertz. */
   readonly step: number;
@@ -30,12 +31,13 @@ export function spectrogramOf(
   const found = evenRuns(signal, wanted);
   if (!found) return undefined;
   const { runs, size, interval } = found;
-  const { times, values } = signal;
+  const { times } = signal;
   const transform = new Transform(size, window);
+  const { values, unit } = scaledSignal(signal.values);
   const columns = Math.max(1, Math.min(MAX_COLUMNS, Math.floor(MAX_WORK / size)));
   const fold = Math.max(1, Math.ceil((size / 2 + 1) / MAX_ROWS));
   const rows = Math.ceil((size / 2 + 1) / fold);
-  const amplitudes = new Float32Array(columns * rows).fill(Number.NaN);
+  const amplitudes = new Float64Array(columns * rows).fill(Number.NaN);
   const middles = Float64Array.from(
     { length: columns },
     (_, column) => from + ((column + 0.5) * (to - from)) / columns,
@@ -48,7 +50,7 @@ export function spectrogramOf(
     const power = transform.power(evenly(times, values, first, size, interval));
     for (let frequency = 0; frequency < power.length; frequency++) {
       const at = column * rows + Math.floor(frequency / fold);
-      const amplitude = transform.amplitude(power[frequency], frequency);
+      const amplitude = finite(transform.amplitude(power[frequency], frequency) * unit);
       // The largest of those that share a row: no peak is lost. A comparison with NaN is false.
       if (!(amplitudes[at] >= amplitude)) amplitudes[at] = amplitude;
     }

@@ -152,3 +152,24 @@ it('counts skipped periods apart from gaps, and says that a signal does not chan
   const still = { ...signal, values: signal.values.map((_, index) => (index === 3 ? Number.NaN : 5)) };
   expect(spectrumOf(still, 256, 'hann')?.constant).toBe(5);
 });
+
+it('has the same shape at any size of the signal', () => {
+  const usual = spectrumOf(sine(4096), 1024, 'hann');
+  for (const size of [1e-300, 1e-97, 1e200, 1e300]) {
+    const signal = sine(4096);
+    const found = spectrumOf({ ...signal, values: signal.values.map((value) => value * size) }, 1024, 'hann');
+    const peaks = [usual, found].map((spectrum) => Math.max(...(spectrum?.amplitudes ?? [])));
+    expect(peaks[1] / size).toBeCloseTo(peaks[0], 9);
+  }
+});
+
+it('reads no segment through an infinite value', () => {
+  const signal = sine(4096);
+  signal.values[2000] = Number.POSITIVE_INFINITY;
+  const found = spectrumOf(signal, 1024, 'hann');
+  expect(found?.amplitudes.every(Number.isFinite)).toBe(true);
+  expect(found?.averaged).toBeGreaterThan(2);
+  const over = spectrogramOf(signal, [1e12, 1e12 + 4096], 1024, 'hann');
+  expect(over?.amplitudes.some(Number.isNaN)).toBe(true);
+  expect(over?.amplitudes.includes(Number.POSITIVE_INFINITY)).toBe(false);
+});

@@ -1,5 +1,6 @@
 import { countIn, evenly, evenRuns, type Sampled } from './even_runs.ts';
-import { Transform, type WindowName } from './transform.ts';
+import { scaledSignal, Transform, type WindowName } from './transform.ts';
+import { finite } from './value_scale.ts';
 
 /** Lengths of a transform. */
 export const SIZES = [256, 512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536] as const;
@@ -25,14 +26,15 @@ export interface Spectrum {
 
 /**
  * The spectrum of a signal by Welch's method: transforms of overlapping segments, averaged in power. No segment spans a gap
- * or an unknown value. Where nothing is long enough for the wanted size it takes a smaller one; undefined below 64 samples.
+ * or a value that is unknown or infinite. Where nothing is long enough for the wanted size it takes a smaller one; undefined below 64 samples.
  */
 export function spectrumOf(signal: Sampled, wanted: number, window: WindowName): Spectrum | undefined {
   const found = evenRuns(signal, wanted);
   if (!found) return undefined;
   const { runs, size, interval, skipped } = found;
-  const { times, values } = signal;
+  const { times } = signal;
   const transform = new Transform(size, window);
+  const { values, unit } = scaledSignal(signal.values);
   const sum = new Float64Array(size / 2 + 1);
   let averaged = 0;
   for (const { first, last } of runs) {
@@ -44,14 +46,14 @@ export function spectrumOf(signal: Sampled, wanted: number, window: WindowName):
     }
   }
   return {
-    amplitudes: sum.map((power, index) => transform.amplitude(power / averaged, index)),
+    amplitudes: sum.map((power, index) => finite(transform.amplitude(power / averaged, index) * unit)),
     step: 1000 / (interval * size),
     rate: 1000 / interval,
     size,
     averaged,
     leftOut: runs.filter((run) => countIn(run) < size).length,
     skipped,
-    constant: constantOf(values),
+    constant: constantOf(signal.values),
   };
 }
 
@@ -59,7 +61,7 @@ export function spectrumOf(signal: Sampled, wanted: number, window: WindowName):
 function constantOf(values: Float64Array): number | undefined {
   let found: number | undefined;
   for (const value of values) {
-    if (Number.isNaN(value) || value === found) continue;
+    if (!Number.isFinite(value) || value === found) continue;
     if (found !== undefined) return undefined;
     found = value;
   }

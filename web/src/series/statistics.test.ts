@@ -17,3 +17,26 @@ it('has no figures without values, and no deviation of one', () => {
   expect(figuresOf(new Float64Array())).toMatchObject({ count: 0, mean: Number.NaN, max: Number.NaN });
   expect(figuresOf(Float64Array.of(3))).toMatchObject({ count: 1, mean: 3, deviation: Number.NaN, min: 3 });
 });
+
+it('has a mean and a deviation of values at the ends of their range', () => {
+  const { MAX_VALUE } = Number;
+  const large = figuresOf(Float64Array.of(MAX_VALUE, MAX_VALUE, MAX_VALUE / 2, MAX_VALUE / 2));
+  expect(large.mean / MAX_VALUE).toBeCloseTo(0.75, 12);
+  expect(large.deviation / MAX_VALUE).toBeCloseTo(Math.sqrt(1 / 12), 12);
+  expect(figuresOf(Float64Array.of(-MAX_VALUE, MAX_VALUE)).percentiles[1]).toBe(0);
+  const small = figuresOf(Float64Array.of(1e-300, 3e-300));
+  expect(small.deviation).toBeCloseTo(Math.SQRT2 * 1e-300, 310);
+  expect(small.deviation).toBeGreaterThan(0);
+  expect(figuresOf(Float64Array.of(0, 1e-323)).deviation).toBeGreaterThan(0);
+});
+
+it('counts infinite values as values', () => {
+  const found = figuresOf(Float64Array.of(1, 2, Number.POSITIVE_INFINITY));
+  expect(found).toMatchObject({
+    count: 3,
+    mean: Number.POSITIVE_INFINITY,
+    min: 1,
+    max: Number.POSITIVE_INFINITY,
+  });
+  expect(found.percentiles[1]).toBe(2);
+});

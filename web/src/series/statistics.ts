@@ -1,3 +1,5 @@
+import { scaledSignal } from './transform.ts';
+
 /** What a column of samples comes to. */
 export interface Figures {
   readonly count: number;
@@ -26,17 +28,29 @@ export function figuresOf(values: Float64Array): Figures {
       max: nothing,
       percentiles: PERCENTILES.map(() => nothing),
     };
-  // Two passes: the sum of squares of large numbers would lose all digits of a small deviation.
-  const mean = known.reduce((sum, value) => sum + value, 0) / count;
-  const squares = known.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const mean = meanOf(known);
   return {
     count,
     mean,
-    deviation: count > 1 ? Math.sqrt(squares / (count - 1)) : nothing,
+    deviation: count > 1 ? deviationOf(known, mean) : nothing,
     min: known[0],
     max: known[count - 1],
     percentiles: PERCENTILES.map((share) => quantile(known, share)),
   };
+}
+
+/** The mean of a range is finite, even if the sum of its values is not. */
+function meanOf(values: Float64Array): number {
+  const sum = values.reduce((total, value) => total + value, 0);
+  if (Number.isFinite(sum)) return sum / values.length;
+  return values.reduce((total, value) => total + value / values.length, 0);
+}
+
+/** Two passes: the sum of squares of large numbers would lose all digits of a small deviation. */
+function deviationOf(values: Float64Array, mean: number): number {
+  const { values: parts, unit } = scaledSignal(values);
+  const squares = parts.reduce((sum, part) => sum + (part - mean / unit) ** 2, 0);
+  return Math.sqrt(squares / (values.length - 1)) * unit;
 }
 
 /** Between two samples the value is interpolated. */
@@ -44,5 +58,8 @@ function quantile(sorted: Float64Array, share: number): number {
   const place = share * (sorted.length - 1);
   const below = Math.floor(place);
   const above = Math.min(sorted.length - 1, below + 1);
-  return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
+  const [low, high, part] = [sorted[below], sorted[above], place - below];
+  if (part === 0 || low === high) return low;
+  const width = high - low;
+  return Number.isFinite(width) ? low + part * width : low * (1 - part) + high * part;
 }

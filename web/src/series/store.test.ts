@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blockRoom, Columns, reduceColumns } from './columns.ts';
+import { blockRoom, Columns, Mark, reduceColumns, trueExtremes } from './columns.ts';
 import { histogram, intervals } from './histogram.ts';
 import { counterRates } from './rates.ts';
 import { rawSamples, samplesOf } from './raw_samples.ts';
@@ -219,4 +219,84 @@ it('does not allocate the memory of a stream for a burst', () => {
   const times = Float64Array.from({ length: 65 }, (_, index) => index / 1000);
   store.append(times, [times]);
   expect(store.bytes).toBeLessThan(100_000);
+});
+
+describe('values that are not finite', () => {
+  const { POSITIVE_INFINITY, NEGATIVE_INFINITY, NaN: unknown } = Number;
+
+  it('leave the extremes of the others, at any tier', () => {
+    const special = new Map([
+      [7, POSITIVE_INFINITY],
+      [40_000, NEGATIVE_INFINITY],
+      [60_000, unknown],
+    ]);
+    for (const limit of [4096, 1 << 16]) {
+      const store = filled(70_000, (index) => special.get(index) ?? index, 1, limit);
+      const columns = columnsOf(store, 0, 70_000, 10);
+      for (let column = 0; column < columns.count; column++) {
+        const [low, high] = [columns.min(column, 0), columns.max(column, 0)];
+        expect(Number.isFinite(low) && Number.isFinite(high) && low <= high).toBe(true);
+        expect(high).toBe(columns.time(column));
+      }
+      const marks = Array.from({ length: columns.count }, (_, column) => columns.marks(column, 0));
+      expect(marks.filter((mark) => mark & Mark.above)).toHaveLength(1);
+      expect(marks.filter((mark) => mark & Mark.below)).toHaveLength(1);
+      expect(marks.filter((mark) => mark & Mark.broken)).toHaveLength(1);
+      expect(marks.filter((mark) => mark !== 0)).toHaveLength(3);
+    }
+  });
+
+  it('are marked where they are alone, and where they are the last', () => {
+    const values = [1, POSITIVE_INFINITY, 2, unknown, NEGATIVE_INFINITY, unknown];
+    const columns = columnsOf(
+      filled(6, (index) => values[index]),
+      -0.5,
+      5.5,
+      3,
+    );
+    const found = Array.from({ length: columns.count }, (_, column) => [
+      columns.min(column, 0),
+      columns.max(column, 0),
+      columns.last(column, 0),
+      columns.marks(column, 0),
+    ]);
+    // Two samples a column.
+    expect(found).toEqual([
+      [1, 1, POSITIVE_INFINITY, Mark.above],
+      [2, 2, 2, Mark.ended],
+      [POSITIVE_INFINITY, NEGATIVE_INFINITY, NEGATIVE_INFINITY, Mark.below | Mark.ended],
+    ]);
+    expect(trueExtremes(1, 1, Mark.above)).toEqual([1, POSITIVE_INFINITY]);
+    expect(trueExtremes(POSITIVE_INFINITY, NEGATIVE_INFINITY, Mark.below)).toEqual([
+      NEGATIVE_INFINITY,
+      NEGATIVE_INFINITY,
+    ]);
+    expect(trueExtremes(POSITIVE_INFINITY, NEGATIVE_INFINITY, Mark.ended)).toEqual([unknown, unknown]);
+  });
+
+  it('take no memory where there are none, and little elsewhere', () => {
+    const plain = filled(70_000, (index) => index, 1, 4096);
+    const marked = filled(70_000, (index) => (index % 1000 === 0 ? unknown : index), 1, 4096);
+    expect(marked.bytes / plain.bytes).toBeLessThan(1.06);
+    expect(plain.tiers.every(({ marks }) => marks[0] === undefined)).toBe(true);
+  });
+
+  it('are counted beside a distribution of the others', () => {
+    const columns = [Float64Array.of(1, 2, POSITIVE_INFINITY, 4, NEGATIVE_INFINITY, unknown)];
+    const weights = Float64Array.of(1, 1, 3, 1, 2, 1);
+    const found = histogram({ columns, weights }, 3, [NEGATIVE_INFINITY, POSITIVE_INFINITY]);
+    expect(found).toMatchObject({ min: 1, max: 4, counts: [1, 1, 1], above: 3, below: 2, of: 3 });
+    expect(histogram({ columns: [Float64Array.of(POSITIVE_INFINITY)] }, 3)).toBeUndefined();
+  });
+
+  it('do not disturb a distribution at the ends of the range', () => {
+    const { MAX_VALUE } = Number;
+    const wide = histogram({ columns: [Float64Array.of(-MAX_VALUE, 0, MAX_VALUE, MAX_VALUE)] }, 2);
+    expect(wide?.counts).toEqual([1, 3]);
+    expect((wide?.mean ?? 0) / MAX_VALUE).toBeCloseTo(0.25, 12);
+    const small = histogram({ columns: [Float64Array.of(5e-324, 1e-323, 1.5e-323)] }, 2);
+    expect(small?.counts).toEqual([1, 2]);
+    const large = histogram({ columns: [Float64Array.of(1e15, 1e15 + 1, 1e15 + 2)] }, 2);
+    expect(large?.counts).toEqual([1, 2]);
+  });
 });

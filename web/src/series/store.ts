@@ -1,3 +1,4 @@
+import { infinitiesOf, joinMarks } from './columns.ts';
 import { FOLD, Tier } from './tier.ts';
 
 /** Numbers of one series: a column of a batch. */
@@ -123,18 +124,22 @@ export class SeriesStore {
       let min = Number.POSITIVE_INFINITY;
       let max = Number.NEGATIVE_INFINITY;
       let last = Number.NaN;
+      let isWhole = true;
       let slot = firstSlot;
       for (let index = from; index < stop; index++) {
         // Comparisons with NaN are false: the row is NaN only if all its values are.
         if (mins[slot] < min) min = mins[slot];
         if (maxs[slot] > max) max = maxs[slot];
         const value = lasts[slot];
-        if (!Number.isNaN(value)) last = value;
+        if (Number.isNaN(value)) isWhole = false;
+        else last = value;
         slot = slot + 1 === tier.capacity ? 0 : slot + 1;
       }
       above.min[series][into] = min;
       above.max[series][into] = max;
       above.last[series][into] = last;
+      if (isWhole && !tier.marks[series] && infinitiesOf(min, max) === 0) above.mark(series, into, 0);
+      else markFolded(tier, above, series, { from, stop, into });
     }
     this.folded[level] = stop;
   }
@@ -202,4 +207,26 @@ export class SeriesStore {
     }
     return TIERS - 1;
   }
+}
+
+/** Writes the marks of a folded row, and its extremes without infinite values. */
+function markFolded(
+  tier: Tier,
+  above: Tier,
+  series: number,
+  { from, stop, into }: { readonly from: number; readonly stop: number; readonly into: number },
+): void {
+  const [mins, maxs, lasts] = [tier.min[series], tier.max[series], tier.last[series]];
+  let [min, max, marks] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
+  for (let index = from; index < stop; index++) {
+    const slot = tier.slot(index);
+    const [low, high] = [mins[slot], maxs[slot]];
+    if (Number.isFinite(low) && low < min) min = low;
+    if (Number.isFinite(high) && high > max) max = high;
+    const own = (tier.marks[series]?.[slot] ?? 0) | infinitiesOf(low, high);
+    marks = joinMarks(marks, own, !Number.isNaN(lasts[slot]));
+  }
+  above.min[series][into] = min;
+  above.max[series][into] = max;
+  above.mark(series, into, marks);
 }

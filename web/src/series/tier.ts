@@ -7,6 +7,7 @@ const MAX_GROWTH = 64;
 
 /**
  * A ring of rows that overwrites the oldest: start and end time, and the minimum, maximum and last value of each series.
+ * Folded rows have the extremes of their finite values, and marks of the others.
  *
  * Rows have absolute indices that never repeat; a row is in the ring while its index is in `[first, next)`. The lowest
  * tier has samples, for which minimum, maximum and last value share one array.
@@ -24,6 +25,8 @@ export class Tier {
   readonly min: Float64Array[];
   readonly max: Float64Array[];
   readonly last: Float64Array[];
+  /** Marks of folded rows; absent for a series that never had any. */
+  readonly marks: (Uint8Array | undefined)[];
 
   constructor(
     readonly series: number,
@@ -38,6 +41,7 @@ export class Tier {
     this.last = Array.from({ length: series }, () => new Float64Array(this.capacity));
     this.min = isRaw ? this.last : Array.from({ length: series }, () => new Float64Array(this.capacity));
     this.max = isRaw ? this.last : Array.from({ length: series }, () => new Float64Array(this.capacity));
+    this.marks = new Array(series).fill(undefined);
   }
 
   get size(): number {
@@ -56,6 +60,13 @@ export class Tier {
 
   setCount(slot: number, count: number): void {
     this.counts[slot] = count;
+  }
+
+  /** Writes the marks of a series in a row. Few series need the memory. */
+  mark(series: number, slot: number, marks: number): void {
+    if (marks === 0 && !this.marks[series]) return;
+    this.marks[series] ??= new Uint8Array(this.capacity);
+    this.marks[series][slot] = marks;
   }
 
   /**
@@ -107,7 +118,10 @@ export class Tier {
 
   /** Allocated bytes. */
   get bytes(): number {
-    return this.capacity * (this.isRaw ? 8 * (1 + this.series) + 1 : 8 * (2 + 3 * this.series) + 5);
+    const marked = this.marks.reduce((count, marks) => count + (marks ? 1 : 0), 0);
+    return (
+      this.capacity * ((this.isRaw ? 8 * (1 + this.series) + 1 : 8 * (2 + 3 * this.series) + 5) + marked)
+    );
   }
 
   private grow(capacity: number): void {
@@ -129,6 +143,8 @@ export class Tier {
       if (this.isRaw) continue;
       this.min[series] = moved(this.min[series], new Float64Array(this.capacity));
       this.max[series] = moved(this.max[series], new Float64Array(this.capacity));
+      const marks = this.marks[series];
+      if (marks) this.marks[series] = moved(marks, new Uint8Array(this.capacity));
     }
   }
 }

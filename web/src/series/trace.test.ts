@@ -35,3 +35,21 @@ it('keeps a point that stays where it is once', () => {
     0, 99,
   ]);
 });
+
+it('keeps infinite points, which no line leads to, and does not measure distances by them', () => {
+  const trace = circle(10);
+  trace.xs[3] = Number.POSITIVE_INFINITY;
+  trace.ys[6] = Number.NEGATIVE_INFINITY;
+  const { xs, ys, breaks } = thin(trace);
+  expect(xs).toEqual(trace.xs);
+  expect(ys).toEqual(trace.ys);
+  expect(Array.from(breaks)).toEqual([1, 0, 0, 1, 1, 0, 1, 1, 0, 0]);
+});
+
+it('tells points apart at any size', () => {
+  for (const size of [1e-320, 1e-97, 1e300, Number.MAX_VALUE]) {
+    const trace = circle(20);
+    const found = thin({ ...trace, xs: trace.xs.map((x) => x * size), ys: trace.ys.map((y) => y * size) });
+    expect(found.times).toHaveLength(20);
+  }
+});

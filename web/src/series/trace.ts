@@ -1,3 +1,5 @@
+import { finiteExtremes } from './value_scale.ts';
+
 /** Points of one value over another, oldest first. */
 export interface Trace {
   readonly times: Float64Array;
@@ -12,9 +14,12 @@ const MOST = 8192;
 /** Points closer than this share of the extent are one. */
 const CLOSE = 1 / 2000;
 
-/** Leaves out what is unknown, and points so close to the one before that nobody could see them apart. */
+/**
+ * Removes unknown points, and points too close to the previous one to be visible. Points with infinite values stay, without a
+ * line to them or from them.
+ */
 export function thin({ times, xs, ys, breaks }: Trace): Trace {
-  const [width, height] = [extent(xs), extent(ys)];
+  const [width, height] = [new Extent(xs), new Extent(ys)];
   const kept: number[] = [];
   const starts: boolean[] = [];
   let isBroken = true;
@@ -24,16 +29,16 @@ export function thin({ times, xs, ys, breaks }: Trace): Trace {
       isBroken = true;
       continue;
     }
+    const isInfinite = !(Number.isFinite(xs[index]) && Number.isFinite(ys[index]));
+    isBroken ||= isInfinite;
     const last = kept.at(-1);
     const isClose =
-      last !== undefined &&
-      Math.abs(xs[index] - xs[last]) <= CLOSE * width &&
-      Math.abs(ys[index] - ys[last]) <= CLOSE * height;
+      last !== undefined && width.areClose(xs[index], xs[last]) && height.areClose(ys[index], ys[last]);
     // The newest point is always there.
     if (isClose && !isBroken && index < times.length - 1) continue;
     kept.push(index);
     starts.push(isBroken);
-    isBroken = false;
+    isBroken = isInfinite;
   }
   return chosen({ times, xs, ys, breaks }, kept, starts);
 }
@@ -54,11 +59,16 @@ function chosen({ times, xs, ys }: Trace, kept: readonly number[], starts: reado
   return { times: of(times), xs: of(xs), ys: of(ys), breaks: Uint8Array.from(breaks) };
 }
 
-function extent(values: Float64Array): number {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of values) {
-    if (value < low) low = value;
-    if (value > high) high = value;
+/** Compares distances with the extent of all finite values, in quarters: no difference of quarters is infinite. */
+class Extent {
+  private readonly close: number;
+
+  constructor(values: Float64Array) {
+    const [low, high] = finiteExtremes(values);
+    this.close = high > low ? CLOSE * (high / 4 - low / 4) : 0;
   }
-  return high > low ? high - low : 0;
+
+  areClose(one: number, other: number): boolean {
+    return Math.abs(one / 4 - other / 4) <= this.close;
+  }
 }

@@ -8,8 +8,8 @@ export interface Track {
   readonly latitudes: Float64Array;
   /** Clockwise from north; NaN where unknown. */
   readonly headings: Float32Array;
-  /** The value that colors the track; NaN where unknown. */
-  readonly colors: Float32Array;
+  /** The value that colors the track; NaN where unknown, may be infinite. */
+  readonly colors: Float64Array;
   /** 1 if no line leads to the place. */
   readonly breaks: Uint8Array;
   /** Whether nothing is known after the last place: the instance is silent. */
@@ -62,7 +62,7 @@ export function trackOf({ times, longitudes, latitudes, headings, colors, breaks
     longitudes: unwrap(pick(longitudes)),
     latitudes: pick(latitudes),
     headings: pickShort(headings),
-    colors: pickShort(colors),
+    colors: colors ? pick(colors) : new Float64Array(kept.length).fill(Number.NaN),
     breaks: Uint8Array.from(starts),
   };
 }

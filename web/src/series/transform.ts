@@ -1,4 +1,5 @@
 import { Fft } from './fft.ts';
+import { finiteExtremes } from './value_scale.ts';
 
 /** Window functions, by the weights of their cosines. */
 const WINDOWS = {
@@ -37,6 +38,22 @@ export class Transform {
     const isOnce = frequency === 0 || frequency === this.size / 2;
     return ((isOnce ? 1 : 2) * Math.sqrt(power)) / this.gain;
   }
+}
+
+/** Sizes whose squares and sums are numbers with all their digits. */
+const USUAL = { from: 2 ** -300, to: 2 ** 300 };
+
+/**
+ * Returns values whose powers are finite and not zero, and the unit that they are in: 1, or for very small and very large
+ * values a power of two.
+ */
+export function scaledSignal(values: Float64Array): { readonly values: Float64Array; readonly unit: number } {
+  const [low, high] = finiteExtremes(values);
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (!Number.isFinite(size) || size === 0 || (size >= USUAL.from && size <= USUAL.to))
+    return { values, unit: 1 };
+  const unit = 2 ** Math.max(-1074, Math.min(1023, Math.floor(Math.log2(size))));
+  return { values: values.map((value) => value / unit), unit };
 }
 
 let lastFft: Fft | undefined;

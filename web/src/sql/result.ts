@@ -124,7 +124,8 @@ function timeOf(value: Cell): number {
   return Date.parse(hasZone || !iso.includes('T') ? short : `${short}Z`);
 }
 
+/** Infinite values are values; what is no number is none. */
 function numberOf(value: Cell): number | null {
   const number = value === null ? Number.NaN : Number(value);
-  return Number.isFinite(number) ? number : null;
+  return Number.isNaN(number) ? null : number;
 }

@@ -82,3 +82,12 @@ it('draws a bar for each name without a time', () => {
   expect(isNumeric(result(['n'], ['12'], [null]), 0)).toBe(true);
   expect(isNumeric(result(['n'], ['12'], ['a']), 0)).toBe(false);
 });
+
+it('draws infinite values as values', () => {
+  const found = drawableOf(
+    result(['time', 'x'], ['2026-05-04', 'Infinity'], ['2026-05-05', '-Infinity'], ['2026-05-06', null]),
+  );
+  expect(found).toMatchObject({
+    lines: [{ values: [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, null] }],
+  });
+});

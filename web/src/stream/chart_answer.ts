@@ -1,4 +1,4 @@
-import { blockRoom, reduceColumns } from '../series/columns.ts';
+import { blockRoom, greatestIn, leastIn, reduceColumns } from '../series/columns.ts';
 import { computedRows } from './expression_answer.ts';
 import type { Answer, Extents, Query, SourceColumns } from './query.ts';
 import type { Scene } from './scene.ts';
@@ -52,7 +52,7 @@ export function columnsAnswer(
   return { kind: 'columns', buffer: into, blocks };
 }
 
-/** Returns the minimum and maximum of each numeric metric. */
+/** Returns the minimum and maximum of each numeric metric; NaN without values. */
 export function extentsOf(scene: Scene, target: Target): Extents {
   const memory = scene.watch(target)?.memory;
   if (!memory) return {};
@@ -66,9 +66,18 @@ export function extentsOf(scene: Scene, target: Target): Extents {
     if (table.end[row] < span.from || table.start[row] > span.to) return;
     for (let series = 0; series < extents.length; series++) {
       const extent = extents[series];
-      if (table.min[series][row] < extent[0]) extent[0] = table.min[series][row];
-      if (table.max[series][row] > extent[1]) extent[1] = table.max[series][row];
+      extent[0] = leastOf(extent[0], leastIn(table, series, row));
+      extent[1] = -leastOf(-extent[1], -greatestIn(table, series, row));
     }
   });
-  return Object.fromEntries(names.map((name, index) => [name, extents[index]]));
+  // Without a value there is no minimum; an infinite one is a value.
+  const known = extents.map(([least, greatest]): [number, number] =>
+    least <= greatest ? [least, greatest] : [Number.NaN, Number.NaN],
+  );
+  return Object.fromEntries(names.map((name, index) => [name, known[index]]));
+}
+
+/** The lesser of two numbers, without those that are NaN. */
+function leastOf(known: number, other: number): number {
+  return other < known ? other : known;
 }

@@ -1,7 +1,7 @@
 import { evaluate } from '../expressions/evaluate.ts';
 import type { Plan, PlanInput } from '../expressions/plan.ts';
 import type { Signal } from '../expressions/signal.ts';
-import type { RowSource, RowTable } from '../series/columns.ts';
+import { greatestIn, leastIn, type RowSource, type RowTable } from '../series/columns.ts';
 import { type Extreme, rawSince } from '../series/raw_samples.ts';
 import { LATE_FACTOR, SLACK_MS } from './pace.ts';
 import type { GapMark, PastPart } from './query.ts';
@@ -174,9 +174,10 @@ function tableOf(
       const at = series[index];
       columns[index].push(table.last[at][row]);
       if (!isShown) continue;
+      const [least, greatest] = [leastIn(table, at, row), greatestIn(table, at, row)];
       // Comparisons with NaN are false.
-      if (table.min[at][row] < extremes[index][0]) extremes[index][0] = table.min[at][row];
-      if (table.max[at][row] > extremes[index][1]) extremes[index][1] = table.max[at][row];
+      if (least < extremes[index][0]) extremes[index][0] = least;
+      if (greatest > extremes[index][1]) extremes[index][1] = greatest;
     }
   });
   return {

@@ -239,19 +239,17 @@ fn a_node_that_no_attempt_can_connect_ends_and_names_the_remedy() {
 
 #[test]
 fn a_node_whose_name_is_taken_ends_with_an_error() {
-    let up = up();
-    let text = fails(&[
-        "node",
-        "--name",
-        "plant",
-        "--dac",
-        up.channel(),
-        "--probe",
-        "heartbeat@50",
-        "--flushes",
-        "1",
-    ]);
+    let second = |channel: &str| {
+        let probe = ["--probe", "heartbeat@50", "--flushes", "1"];
+        fails(&[&["node", "--name", "plant", "--dac", channel][..], &probe].concat())
+    };
+    let dac = Oasis::dac(&[]);
+    let _first = Oasis::node(dac.channel(), &["--probe", "heartbeat@50"]);
+    ledger(&dac, "plant", "heartbeat", "a sample", |ledger| ledger["received"] != 0);
+    let text = second(dac.channel());
     assert!(text.contains("the DAC refuses this node") && text.contains("name_taken"), "{text}");
+    let text = second(up().channel());
+    assert!(text.contains("the DAC refuses this node") && text.contains("name_reserved"), "{text}");
 }
 
 #[test]

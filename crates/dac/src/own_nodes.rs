@@ -49,7 +49,7 @@ impl OwnNodes {
             return Ok(());
         }
         let message = format!(
-            "the name {name:?} belongs to a node of the DAC itself: give this node another name (node.name, --node)"
+            "the name {name:?} belongs to a node of the DAC itself: give this node another name (node.name, --name)"
         );
         Err(Failure::new("name_reserved", message))
     }

@@ -101,6 +101,7 @@ mod doors;
 mod fleet;
 mod headers;
 mod host;
+mod named_host;
 mod origin;
 mod page_origin;
 mod past;

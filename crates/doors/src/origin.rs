@@ -2,9 +2,9 @@
 //!
 //! Browsers send `Origin` and scripts cannot forge it there, so it keeps other sites' pages out of a DAC that their visitor can reach
 //! (RFC 6455 10.2). Programs that are not browsers send none and are let through. The own page is one whose origin is the host
-//! asked for, if that host may be asked for at all ([`host`]).
+//! asked for, if that host may be asked for at all ([`named_host`]).
 
-use crate::{config::DoorsConfig, host};
+use crate::{config::DoorsConfig, named_host};
 use axum::{
     http::{HeaderMap, HeaderName, HeaderValue, Method, header, request::Parts},
     response::Response,
@@ -69,7 +69,7 @@ pub fn allowed(headers: &HeaderMap, config: &DoorsConfig) -> bool {
     };
     let own = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     own.is_some_and(|own| {
-        own.eq_ignore_ascii_case(host) && host::is_allowed_authority(host, &config.allowed_hosts)
+        own.eq_ignore_ascii_case(host) && named_host::is_allowed_authority(host, &config.allowed_hosts)
     }) || config.allowed_origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
 }
 

@@ -1,7 +1,7 @@
 //! Who asks: a token, a ticket, the cookie of a session, this host, or a stranger.
 
 use super::{Caller, Permissions};
-use crate::{host::Named, problem::Problem, proxies::Proxied};
+use crate::{named_host::Named, problem::Problem, proxies::Proxied};
 use axum::{
     extract::ConnectInfo,
     http::{HeaderMap, HeaderValue, Request, StatusCode, header, uri::Authority},

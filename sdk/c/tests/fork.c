@@ -97,6 +97,8 @@ int main(int count, char **arguments) {
     CHECK(process > 0 && waitpid(process, &status, 0) == process);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     printf("%ld\n", (long)process);
+    /* Otherwise each child would print it again. */
+    fflush(stdout);
     CHECK(oasis_probe_flush(probe, &row, sizeof row) == OASIS_STATUS_OK);
   }
   atomic_store(&is_over, true);

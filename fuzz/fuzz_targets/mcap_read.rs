@@ -4,10 +4,10 @@
 
 use libfuzzer_sys::fuzz_target;
 use oasis_wire::batch::Batch;
-use std::convert::Infallible;
+use std::{convert::Infallible, io::Cursor};
 
 fuzz_target!(|input: &[u8]| {
-    let read = oasis_format::mcap::read(input, |recorded, batch| {
+    let read = oasis_format::mcap::read(Cursor::new(input), |recorded, batch| {
         recorded.probe_type.validate().expect("a type that archives take");
         let batch = Batch::parse(batch, &recorded.probe_type).expect("a batch that archives take");
         assert_eq!(batch.samples().len(), usize::from(batch.header().count));

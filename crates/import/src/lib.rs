@@ -41,7 +41,7 @@ use oasis_wire::{
     value,
 };
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs, io,
     ops::Range,
     path::{Path, PathBuf},
@@ -67,6 +67,9 @@ pub enum ImportError {
     /// A name that a DAC refuses.
     #[error("name of {0} bytes: node and instance names have 1 to {MAX_NAME} bytes")]
     Name(usize),
+    /// A name that a DAC refuses.
+    #[error("the name {0:?} has a control character: node and instance names must have none")]
+    ControlCharacter(String),
     /// A schema that a DAC refuses.
     #[error("{0}")]
     Type(#[from] InvalidType),
@@ -135,6 +138,8 @@ pub struct Import {
     imported: ImportTotals,
     /// Losses of the recording.
     lost: Vec<losses::Lost>,
+    /// Whether a run of the recording has samples in the archive.
+    continues_run: bool,
     /// Whether leftovers could not be removed: the next start removes them.
     is_left: bool,
 }
@@ -146,6 +151,8 @@ struct Instance {
     rule: usize,
     next: Offset,
     known: KnownSequences,
+    /// Runs with samples in the archive before the import.
+    stored_runs: HashSet<Uuid>,
 }
 
 impl Import {
@@ -167,6 +174,7 @@ impl Import {
             topics: 0,
             imported: ImportTotals::default(),
             lost: Vec::new(),
+            continues_run: false,
             is_left: false,
         })
     }
@@ -186,7 +194,9 @@ impl Import {
         let instance = self.instance(&series)?;
         let first = header.first_sequence;
         let end = first.saturating_add(header.count.into());
+        let continues_run = instance.stored_runs.contains(&series.run);
         let new = instance.known.add(series.run, first..end);
+        self.continues_run |= continues_run;
         let samples: u64 = new.iter().map(|range| range.end - range.start).sum();
         self.imported.samples += samples;
         self.imported.known += u64::from(header.count) - samples;
@@ -230,6 +240,15 @@ impl Import {
         Ok(recovered.findings(path))
     }
 
+    /// Returns an instance with stored samples of which the import continues no run: they are of another recording.
+    pub fn unrelated_history(&self) -> Option<(&str, &str)> {
+        if self.continues_run {
+            return None;
+        }
+        let stored = self.instances.iter().filter(|(_, instance)| !instance.stored_runs.is_empty());
+        stored.map(|((node, instance), _)| (&**node, &**instance)).min()
+    }
+
     fn instance(&mut self, series: &Series) -> Result<&mut Instance, ImportError> {
         let key = (series.node.clone(), series.instance.clone());
         if !self.instances.contains_key(&key) {
@@ -238,11 +257,15 @@ impl Import {
             {
                 return Err(ImportError::Name(name.len()));
             }
+            if let Some(name) = [&key.0, &key.1].into_iter().find(|name| name.contains(char::is_control)) {
+                return Err(ImportError::ControlCharacter(name.to_string()));
+            }
             let rule = self.opened.config.rule_for(&key.0, &key.1);
             let rule = rule.ok_or_else(|| ImportError::NoRule(format!("{}/{}", key.0, key.1)))?;
             // Before its files are listed: listed files cannot be read before they are moved.
             let known = KnownSequences::of(&self.opened.store, &key.0, &key.1)?;
-            let instance = Instance { topics: Vec::new(), rule, next: Offset(0), known };
+            let stored_runs = known.ranges().map(|(run, _)| run).collect();
+            let instance = Instance { topics: Vec::new(), rule, next: Offset(0), known, stored_runs };
             self.instances.insert(key.clone(), instance);
         }
         self.instances.get_mut(&key).ok_or(ImportError::Name(0))

@@ -220,7 +220,9 @@ It changes nothing, and fails if there is a problem.")]
   oasis import --archive ~/samples test-drive.mcap            nodes become test-drive:NODE
   oasis import --archive ~/samples --name bench old-archive/  all of it, as bench:NODE
 
-Importing a file again adds nothing. A file that cannot be read adds nothing either.")]
+Importing a file again adds nothing. A file that cannot be read adds nothing either, and the others are imported.
+Exit status: 0 if each file was imported completely, 3 if messages or values are missing (reported by topic and field),
+1 if a file was not imported.")]
     Import(import::Arguments),
     #[cfg(feature = "live")]
     /// Start, stop and compare test runs (named spans of time); see oasis run VERB --help.

@@ -67,7 +67,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.verb {
         Verb::Init(arguments) => init::run(&arguments).map(success),
         Verb::Export(arguments) => export::run(&arguments).map(success),
-        Verb::Import(arguments) => import::run(&arguments).map(success),
+        Verb::Import(arguments) => import::run(&arguments),
         Verb::Sql(arguments) => sql::run(&arguments).map(success),
         Verb::Forget(arguments) => forget::run(&arguments).map(success),
         Verb::Archive(arguments) => archive::run(&arguments),

@@ -204,6 +204,11 @@ pub enum InvalidType {
     VectorOfNothing(String),
 }
 
+/// The columns that a table of samples has before those of the metrics (`docs/reference/tables.md`). A metric with one of these names, whatever
+/// its case, becomes a column with a number, such as `time_2`.
+pub const SAMPLE_COLUMNS: [&str; 9] =
+    ["node", "instance", "run", "epoch", "offset", "sequence", "time", "time_ns", "state"];
+
 /// Most metrics of a probe type, members of structs included.
 pub const MAX_MEMBERS: usize = 65_534;
 

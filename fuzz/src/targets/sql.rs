@@ -21,7 +21,7 @@ static ARCHIVE: LazyLock<(TempDir, Mutex<Sql>)> = LazyLock::new(|| {
         ArchiveConfig { directory: folder.path().to_string_lossy().into_owned(), ..ArchiveConfig::default() };
     let mut import = Import::begin(oasis_store::open(config).expect("an empty archive")).expect("an import");
     let recording = include_bytes!("../../seeds/mcap_read/tank-plain");
-    mcap::read(&recording[..], |recorded, batch| {
+    mcap::read(io::Cursor::new(&recording[..]), |recorded, batch| {
         let series = Series {
             node: recorded.node.as_deref().unwrap_or("plant").into(),
             instance: recorded.instance.clone(),

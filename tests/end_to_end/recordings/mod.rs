@@ -2,6 +2,8 @@
 
 #[cfg(feature = "arrow")]
 mod arrow;
+mod faults;
+mod mcap_readers;
 mod missing;
 pub mod plant;
 
@@ -239,7 +241,7 @@ fn segment_files_of_another_archive_are_imported_and_damage_is_skipped() {
     fs::write(&damaged, &bytes).unwrap();
     let third = folder.path().join("third");
     let (is_done, _, said) = run("import", &third, &[damaged.to_str().unwrap()]);
-    assert!(is_done && said.contains("skipped (damaged)"), "{said}");
+    assert!(!is_done && said.contains("skipped (damaged)"), "{said}");
     let count = |archive: &Path| lines(archive).values().map(Vec::len).sum::<usize>();
     let (all, left) = (count(&archive), count(&third));
     assert!((1..all).contains(&left));
@@ -257,18 +259,21 @@ fn segment_files_of_another_archive_are_imported_and_damage_is_skipped() {
 }
 
 #[test]
-fn an_incomplete_recording_adds_nothing_and_is_explained() {
+fn a_damaged_recording_adds_what_is_whole_and_is_explained() {
     let folder = tempfile::tempdir().unwrap();
     let Plant { archive, .. } = plant(folder.path());
     let path = folder.path().join("all.mcap");
     export(&archive, "mcap", &path);
     let bytes = fs::read(&path).unwrap();
     let other = folder.path().join("other");
-    let mut flipped = bytes.clone();
-    flipped[bytes.len() / 2] ^= 0x10;
+    // The one chunk, and what follows it.
+    let (mut in_chunk, mut after_chunk) = (bytes.clone(), bytes.clone());
+    in_chunk[1_000] ^= 0x10;
+    after_chunk[bytes.len() / 2] ^= 0x10;
     for (name, bytes, why) in [
-        ("cut.mcap", &bytes[..bytes.len() / 2], "mcap recover"),
-        ("flipped.mcap", &flipped[..], "mcap recover"),
+        ("cut.mcap", &bytes[..1_000], "the file ends in the record at byte"),
+        ("flipped.mcap", &in_chunk[..], "the file is damaged, and has no other messages"),
+        ("elsewhere.mcap", &after_chunk[..], "mcap recover"),
         ("short.mcap", &bytes[..8], "mcap recover"),
         ("text.mcap", b"time,value\n1,2\n", "neither an MCAP file nor a segment file"),
         ("empty.mcap", b"", "neither an MCAP file nor a segment file"),
@@ -283,6 +288,12 @@ fn an_incomplete_recording_adds_nothing_and_is_explained() {
         assert!(out.is_empty());
         assert!(!other.join("import.part").exists() && !other.join("0000000001.oseg").exists(), "{name}");
     }
+    let late = folder.path().join("late.mcap");
+    fs::write(&late, &bytes[..bytes.len() / 2]).unwrap();
+    let third = folder.path().join("third");
+    let (is_done, _, said) = run("import", &third, &[late.to_str().unwrap()]);
+    assert!(!is_done && said.contains("later messages are lost"), "{said}");
+    assert_eq!(lines(&third), renamed(lines(&archive), "late"), "the cut is after the chunk");
     // Nor does one that is whole, while a DAC has the archive open.
     let dac = Oasis::dac(&["--archive", other.to_str().unwrap()]);
     let (is_done, _, said) = run("import", &other, &[path.to_str().unwrap()]);
@@ -342,7 +353,7 @@ fn json_channels_of_other_programs_are_imported_and_the_others_named() {
     let archive = folder.path().join("archive");
     for samples in ["3 samples imported", "0 samples imported, 3 already stored"] {
         let (is_done, _, said) = run("import", &archive, &[path.to_str().unwrap()]);
-        assert!(is_done && said.contains(samples), "{said}");
+        assert!(!is_done && said.contains(samples), "messages are missing: {said}");
         assert!(
             said.contains("/pose: 2 messages skipped: a message does not match the schema: x is \"far\""),
             "{said}"
@@ -355,7 +366,7 @@ fn json_channels_of_other_programs_are_imported_and_the_others_named() {
     let lines = lines(&archive);
     let of = |instance: &str| &lines[&("robot".to_owned(), instance.to_owned())];
     let metrics: Vec<_> = of("pose").iter().map(|line| line["metrics"].to_string()).collect();
-    assert_eq!(metrics, [r#"{"x":1.0,"n":7}"#, r#"{"x":2.5,"n":0}"#]);
+    assert_eq!(metrics, [r#"{"x":1.0,"n":7.0}"#, r#"{"x":2.5,"n":"NaN"}"#]);
     assert_eq!(of("pose")[1]["sequence"], 2);
     assert_eq!(of("free")[0]["metrics"]["on"], true);
 }

@@ -153,7 +153,7 @@ pub fn plant(folder: &Path) -> Plant {
     lose(&mut import, 21..=27, Cause::NodeRestart);
     samples.insert(("plant".to_owned(), "tank".to_owned()), put);
 
-    let hostile = ("<b>\"=1+1\u{202e}".to_owned(), "a/b\n'; DROP TABLE x; --".to_owned());
+    let hostile = ("<b>\"=1+1\u{202e}".to_owned(), "a/b'; DROP TABLE x; --".to_owned());
     let flag = Arc::new(flag());
     let of: Vec<_> = (1..200).map(|sequence| flagged(sequence, &flag)).collect();
     of.chunks(60).for_each(|batch| add(&mut import, (&hostile.0, &hostile.1), 9, batch));

@@ -1,17 +1,22 @@
 //! Converts the messages of a channel to samples.
 
 use super::{
-    RecordedSeries,
+    Lost, RecordedSeries,
     bounds::{self, MAX_MESSAGE, MAX_ROW},
-    infer::{self, NoType},
+    fields::{self, AbsentColumns, FieldCounts, FieldReport, RenamedColumn},
+    infer,
     json::{self, Unfit},
+    names::without_controls,
+    no_metrics::NoMetrics,
     record::{ChannelRecord, Message, Schema},
     ros::{BadCdr, BadLayout, Layout},
     samples::{Head, Samples},
+    shape::{Shape, Typing},
 };
 use oasis_channel::ProbeKind;
 use oasis_wire::{
-    schema::{InvalidType, Metric, ProbeType},
+    loss::Cause,
+    schema::{InvalidType, ProbeType},
     value,
 };
 use serde_json::Value as Json;
@@ -37,8 +42,8 @@ pub struct Described {
 
 #[derive(Debug)]
 enum Content {
-    /// The metrics of a JSON Schema; none of another schema.
-    Json(Vec<Metric>),
+    /// The fields of a JSON Schema; none of another schema.
+    Json(Shape),
     Ros(Result<Layout, BadLayout>),
 }
 
@@ -46,24 +51,24 @@ impl Described {
     pub fn new(schema: &Schema<'_>) -> Self {
         let content = match schema.encoding {
             "ros2msg" => Content::Ros(Layout::read(schema.name, schema.data)),
-            "jsonschema" => Content::Json(infer::metrics(schema.data)),
-            _ => Content::Json(Vec::new()),
+            "jsonschema" => Content::Json(Shape::of_schema(schema.data)),
+            _ => Content::Json(Shape::object()),
         };
         Self { name: schema.name.to_owned(), encoding: schema.encoding.to_owned(), content }
     }
 
-    /// The metrics of a JSON message; empty if it does not say.
-    fn metrics(&self) -> &[Metric] {
+    /// The fields that it states of JSON messages.
+    fn shape(&self) -> Shape {
         match &self.content {
-            Content::Json(metrics) => metrics,
-            Content::Ros(_) => &[],
+            Content::Json(shape) => shape.clone(),
+            Content::Ros(_) => Shape::object(),
         }
     }
 
     /// What it counts towards the bound of metrics.
     pub fn size(&self) -> usize {
         match &self.content {
-            Content::Json(metrics) => bounds::metrics(metrics),
+            Content::Json(shape) => shape.fields(),
             Content::Ros(layout) => layout.as_ref().map_or(0, |layout| layout.count),
         }
     }
@@ -101,11 +106,8 @@ pub enum Unread {
     #[error("invalid JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// Without values that could be metrics.
-    #[error("the messages have no values")]
-    Nothing,
-    /// Not of a form that could be samples.
     #[error(transparent)]
-    Untyped(#[from] NoType),
+    NoMetrics(#[from] NoMetrics),
     /// Invalid probe type of its channel.
     #[error("invalid probe type: {0}")]
     Type(#[from] InvalidType),
@@ -117,17 +119,36 @@ pub enum Unread {
     Row(usize),
 }
 
+/// A message that was read into a row.
+#[derive(Debug)]
+pub struct ReadSample {
+    pub head: Head,
+    /// The samples of damaged chunks before it.
+    pub lost: Option<Lost>,
+}
+
 /// A channel while it is read.
 #[derive(Debug)]
 pub struct Channel {
     pub topic: String,
     /// Known from the channel record.
     from: From,
+    /// The name of its instance, if another program recorded it.
+    pub instance: Arc<str>,
+    /// How many channels before it have its topic.
+    pub earlier: u64,
     /// `None` before the first readable message.
     pub samples: Option<Samples>,
     pub left_out: u64,
     /// Reason for the first skipped message.
     pub why: Option<Unread>,
+    /// Values that differ from those of the messages.
+    fields: FieldCounts,
+    /// Number of messages in damaged chunks.
+    pub lost: u64,
+    /// Messages in damaged chunks since the last sample.
+    hole: u64,
+    has_hole: bool,
 }
 
 #[derive(Debug)]
@@ -135,22 +156,52 @@ enum From {
     /// `oasis export` wrote it.
     Oasis { recorded: RecordedSeries, first_sequence: u64 },
     /// JSON messages with the schema of this number; 0 for none.
-    Json { schema: u16 },
+    Json { schema: u16, content: JsonContent },
     /// CDR messages with the schema of this number.
     Cdr { schema: u16 },
     /// Other messages.
     Other(String),
 }
 
+/// What is known of the JSON messages of a channel.
+#[derive(Debug)]
+enum JsonContent {
+    /// Before the first message was surveyed.
+    Unknown,
+    /// While messages are surveyed.
+    Surveyed(Shape),
+    /// After all messages were surveyed.
+    Typed { typing: Typing, absent: Option<AbsentColumns> },
+}
+
 impl Channel {
     pub fn new(channel: &ChannelRecord<'_>) -> Self {
         let from = match of_export(&channel.metadata) {
             Some((recorded, first_sequence)) => From::Oasis { recorded, first_sequence },
-            None if channel.encoding == "json" => From::Json { schema: channel.schema },
+            None if channel.encoding == "json" => {
+                From::Json { schema: channel.schema, content: JsonContent::Unknown }
+            }
             None if channel.encoding == "cdr" => From::Cdr { schema: channel.schema },
             None => From::Other(channel.encoding.to_owned()),
         };
-        Self { topic: channel.topic.to_owned(), from, samples: None, left_out: 0, why: None }
+        Self {
+            topic: channel.topic.to_owned(),
+            from,
+            instance: channel.topic.into(),
+            earlier: 0,
+            samples: None,
+            left_out: 0,
+            why: None,
+            fields: FieldCounts::default(),
+            lost: 0,
+            hole: 0,
+            has_hole: false,
+        }
+    }
+
+    /// Whether another program recorded it.
+    pub fn is_foreign(&self) -> bool {
+        !matches!(self.from, From::Oasis { .. })
     }
 
     pub fn is_about(&self) -> bool {
@@ -159,12 +210,101 @@ impl Channel {
 
     /// The number of metrics of its samples, if known.
     pub fn metrics(&self) -> usize {
-        let recorded = match (&self.samples, &self.from) {
-            (Some(samples), _) => &samples.recorded,
-            (None, From::Oasis { recorded, .. }) => recorded,
-            (None, _) => return 0,
+        let recorded = match (&self.from, &self.samples) {
+            // The fields of JSON messages were counted when they were surveyed.
+            (From::Json { .. }, _) => return 0,
+            (_, Some(samples)) => &samples.recorded,
+            (From::Oasis { recorded, .. }, None) => recorded,
+            (From::Cdr { .. } | From::Other(_), None) => return 0,
         };
         bounds::metrics(&recorded.probe_type.metrics)
+    }
+
+    /// Notes the fields of a message, before all messages are read. Returns what the new fields count towards
+    /// the bound of metrics.
+    pub fn survey(&mut self, message: &Message<'_>, schemas: &Schemas) -> usize {
+        let is_about = self.is_about();
+        let From::Json { schema, content } = &mut self.from else { return 0 };
+        if is_about || message.data.len() > MAX_MESSAGE {
+            return 0;
+        }
+        let mut found = 0;
+        if matches!(content, JsonContent::Unknown) {
+            let shape = schemas.get(schema).map_or_else(Shape::object, Described::shape);
+            found += shape.fields();
+            *content = JsonContent::Surveyed(shape);
+        }
+        // An invalid message is reported when it is read.
+        if let (JsonContent::Surveyed(shape), Ok(message)) = (content, serde_json::from_slice(message.data)) {
+            found += shape.add_message(&message);
+        }
+        found
+    }
+
+    /// Chooses the metrics, after all messages were surveyed.
+    pub fn end_survey(&mut self) {
+        let topic = &self.topic;
+        if let From::Json { content, .. } = &mut self.from
+            && let JsonContent::Surveyed(shape) = content
+        {
+            let typing = shape.typing();
+            let absent = AbsentColumns::new(&infer::described(topic, typing.metrics.clone()));
+            *content = JsonContent::Typed { typing, absent };
+        }
+    }
+
+    /// Notes messages in a damaged chunk; `None` if their number is unknown.
+    pub fn lose(&mut self, messages: Option<u64>) {
+        self.has_hole = true;
+        match messages {
+            Some(messages) => {
+                self.lost += messages;
+                self.hole += messages;
+            }
+            // The numbers of the samples after it are unknown, so they are of another run.
+            None if self.is_foreign() => (self.samples, self.hole) = (None, 0),
+            None => {}
+        }
+    }
+
+    /// Returns the range of numbers in damaged chunks before a sample, which becomes the last one.
+    fn end_hole(&mut self, sequence: u64) -> Option<Lost> {
+        let has_hole = std::mem::take(&mut self.has_hole);
+        self.hole = 0;
+        let samples = self.samples.as_mut()?;
+        let first = samples.last_sequence.saturating_add(1);
+        samples.last_sequence = sequence;
+        (has_hole && first < sequence).then(|| Lost {
+            node: samples.recorded.node.as_deref().map(str::to_owned),
+            instance: samples.recorded.instance.to_string(),
+            run: samples.recorded.run,
+            numbers: first..=sequence - 1,
+            cause: Cause::Damaged,
+        })
+    }
+
+    /// The fields whose values are absent, rounded or not stored.
+    pub fn field_reports(&mut self) -> Vec<FieldReport> {
+        let mut reports = Vec::new();
+        let probe_type = match &mut self.from {
+            From::Oasis { recorded, .. } => recorded.probe_type.clone(),
+            From::Json { content: JsonContent::Typed { typing, .. }, .. } => {
+                let unstored = std::mem::take(&mut typing.unstored).into_iter();
+                reports.extend(unstored.map(|field| fields::unstored(&self.topic, field)));
+                Arc::new(infer::described(&self.topic, typing.metrics.clone()))
+            }
+            From::Json { .. } | From::Cdr { .. } | From::Other(_) => return reports,
+        };
+        reports.extend(self.fields.report(&self.topic, &probe_type));
+        reports
+    }
+
+    /// The columns of another program's samples that have another name than their field.
+    pub fn renamed_columns(&self) -> Vec<RenamedColumn> {
+        let samples = self.samples.as_ref().filter(|_| self.is_foreign());
+        samples.map_or_else(Vec::new, |samples| {
+            fields::renamed_columns(&self.topic, &samples.recorded.probe_type)
+        })
     }
 
     /// Reads a message into a row.
@@ -173,7 +313,7 @@ impl Channel {
         message: &Message<'_>,
         schemas: &Schemas,
         row: &mut Vec<u8>,
-    ) -> Result<(&mut Samples, Head), Unread> {
+    ) -> Result<ReadSample, Unread> {
         if self.is_about() {
             return Err(Unread::About);
         }
@@ -195,26 +335,42 @@ impl Channel {
         message: &Message<'_>,
         schemas: &Schemas,
         row: &mut Vec<u8>,
-    ) -> Result<(&mut Samples, Head), Unread> {
+    ) -> Result<ReadSample, Unread> {
         let content: Json = serde_json::from_slice(message.data)?;
-        let is_ours = matches!(self.from, From::Oasis { .. });
+        if !content.is_object() {
+            json::sample(&[], message.data, &content)?;
+        }
         let samples = match self.samples.take() {
             Some(samples) => samples,
-            None => self.begin(message, &content, schemas)?,
+            None => self.begin(message, schemas)?,
         };
         let samples = self.samples.insert(samples);
-        let probe_type = &samples.recorded.probe_type;
-        let values = json::sample(&probe_type.metrics, &content)?;
-        value::write_row(probe_type, &values, row);
+        let probe_type = samples.recorded.probe_type.clone();
+        let (metrics, absent) = match &self.from {
+            From::Json { content: JsonContent::Typed { absent: Some(absent), .. }, .. } => {
+                (probe_type.metrics.split_last().map_or(&[][..], |(_, metrics)| metrics), Some(absent))
+            }
+            _ => (&probe_type.metrics[..], None),
+        };
+        let (mut values, differences) = json::sample(metrics, message.data, &content)?;
+        values.extend(absent.map(|absent| absent.value(metrics, &differences.absent)));
+        value::write_row(&probe_type, &values, row);
         if row.len() > MAX_ROW {
             return Err(Unread::Row(row.len()));
         }
-        let sequence =
-            if is_ours { samples.number(message.sequence) } else { samples.last_sequence.saturating_add(1) };
+        self.fields.add(&differences);
+        let is_ours = matches!(self.from, From::Oasis { .. });
+        let sequence = if is_ours { samples.number(message.sequence) } else { self.next_sequence() };
         let state = content.get("oasis.state").filter(|_| is_ours).and_then(Json::as_u64);
         let state = state.and_then(|state| u16::try_from(state).ok()).unwrap_or(0);
-        samples.last_sequence = sequence;
-        Ok((samples, Head { time: message.log_time, sequence, state }))
+        let lost = self.end_hole(sequence);
+        Ok(ReadSample { head: Head { time: message.log_time, sequence, state }, lost })
+    }
+
+    /// The number of the next sample of another program: messages in damaged chunks count.
+    fn next_sequence(&self) -> u64 {
+        let last = self.samples.as_ref().map_or(0, |samples| samples.last_sequence);
+        last.saturating_add(self.hole).saturating_add(1)
     }
 
     fn cdr(
@@ -222,37 +378,37 @@ impl Channel {
         message: &Message<'_>,
         schema: &Described,
         row: &mut Vec<u8>,
-    ) -> Result<(&mut Samples, Head), Unread> {
+    ) -> Result<ReadSample, Unread> {
         let layout = schema.layout().map_err(|bad| Unread::Schema(json::shortened(&schema.name), bad))?;
         layout.decode(message.data, row)?;
-        let samples = match self.samples.take() {
-            Some(samples) => samples,
-            None => {
-                let probe_type = infer::described(&schema.name, layout.metrics.clone());
-                if probe_type.metrics.is_empty() {
-                    return Err(Unread::Nothing);
-                }
-                probe_type.validate()?;
-                Samples::new(self.foreign(message, probe_type), 0)?
+        if self.samples.is_none() {
+            let probe_type = infer::described(&schema.name, layout.metrics.clone());
+            if probe_type.metrics.is_empty() {
+                return Err(NoMetrics::Nothing.into());
             }
-        };
-        let samples = self.samples.insert(samples);
-        samples.last_sequence = samples.last_sequence.saturating_add(1);
-        let head = Head { time: message.log_time, sequence: samples.last_sequence, state: 0 };
-        Ok((samples, head))
+            probe_type.validate()?;
+            self.samples = Some(Samples::new(self.foreign(message, probe_type), 0)?);
+        }
+        let sequence = self.next_sequence();
+        let lost = self.end_hole(sequence);
+        Ok(ReadSample { head: Head { time: message.log_time, sequence, state: 0 }, lost })
     }
 
-    fn begin(&self, message: &Message<'_>, content: &Json, schemas: &Schemas) -> Result<Samples, Unread> {
+    fn begin(&self, message: &Message<'_>, schemas: &Schemas) -> Result<Samples, Unread> {
         Ok(match &self.from {
             From::Oasis { recorded, first_sequence } => {
                 Samples::new(recorded.clone(), first_sequence.wrapping_sub(1))?
             }
-            From::Json { schema } => {
-                let (name, metrics) = match schemas.get(schema) {
-                    Some(described) => (&described.name, described.metrics()),
-                    None => (&self.topic, &[][..]),
-                };
-                let probe_type = infer::probe_type(name, metrics, content)?;
+            From::Json { content: JsonContent::Unknown | JsonContent::Surveyed(_), .. } => {
+                return Err(NoMetrics::of(message.data).into());
+            }
+            From::Json { schema, content: JsonContent::Typed { typing, .. } } => {
+                let name = schemas.get(schema).map_or(&self.topic, |described| &described.name);
+                let probe_type = infer::described(name, typing.metrics.clone());
+                if probe_type.metrics.is_empty() {
+                    return Err(NoMetrics::of(message.data).into());
+                }
+                probe_type.validate()?;
                 Samples::new(self.foreign(message, probe_type), 0)?
             }
             From::Cdr { .. } => return Err(Unread::NoSchema),
@@ -266,10 +422,12 @@ impl Channel {
         let mut identity = self.topic.clone().into_bytes();
         identity.extend_from_slice(&message.log_time.to_le_bytes());
         identity.extend_from_slice(message.data);
-        let topic = self.topic.trim_start_matches('/');
+        if self.earlier > 0 {
+            identity.extend_from_slice(&self.earlier.to_le_bytes());
+        }
         RecordedSeries {
             node: None,
-            instance: if topic.is_empty() { "channel".into() } else { topic.into() },
+            instance: self.instance.clone(),
             kind: ProbeKind::Pushed,
             run: Uuid::new_v5(&Uuid::NAMESPACE_OID, &identity),
             probe_type: Arc::new(probe_type),
@@ -282,8 +440,8 @@ fn of_export(metadata: &BTreeMap<&str, &str>) -> Option<(RecordedSeries, u64)> {
     let get = |key: &str| metadata.get(key).copied();
     let probe_type: ProbeType = serde_json::from_str(get("schema")?).ok()?;
     let recorded = RecordedSeries {
-        node: Some(get("node")?.into()),
-        instance: get("instance")?.into(),
+        node: Some(without_controls(get("node")?).into()),
+        instance: without_controls(get("instance")?).into(),
         kind: serde_json::from_value(get("kind")?.into()).ok()?,
         run: get("run")?.parse().ok()?,
         probe_type: Arc::new(probe_type),

@@ -1,6 +1,6 @@
 //! Messages of an export about missing samples.
 
-use super::{bounds::MAX_MESSAGE, record::Message};
+use super::{bounds::MAX_MESSAGE, names::without_controls, record::Message};
 use crate::Gap;
 use oasis_wire::loss::Cause;
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,8 @@ pub const SCHEMA_NAME: &str = "OASIS::Missing";
 /// Samples that are missing in the recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lost {
-    /// Node name, as it was recorded.
-    pub node: String,
+    /// Node name, if OASIS recorded it.
+    pub node: Option<String>,
     /// Instance name.
     pub instance: String,
     /// The run of the sequence numbers.
@@ -75,6 +75,7 @@ impl Lost {
         let data = Some(message.data).filter(|data| data.len() <= MAX_MESSAGE)?;
         let LossMessage { node, instance, run, from_sequence, to_sequence, cause, .. } =
             serde_json::from_slice(data).ok()?;
+        let (node, instance) = (Some(without_controls(&node)), without_controls(&instance));
         Some(Self { node, instance, run, numbers: from_sequence?..=to_sequence?, cause })
     }
 }
@@ -92,7 +93,7 @@ mod tests {
         let told = r#"{"topic": "a/b", "samples": 3, "cause": "ring_full", "node": "a", "instance": "b",
             "run": "00000000-0000-0000-0000-000000000001", "from_sequence": 5, "to_sequence": 7}"#;
         let lost = read(told).unwrap();
-        assert_eq!((&*lost.node, &*lost.instance, lost.cause), ("a", "b", Cause::RingFull));
+        assert_eq!((lost.node.as_deref(), &*lost.instance, lost.cause), (Some("a"), "b", Cause::RingFull));
         assert_eq!((lost.run, lost.numbers), (Uuid::from_u128(1), 5..=7));
         for other in [r#"{"topic": "a/b", "samples": 3, "cause": "damaged"}"#, "[]", "{", ""] {
             assert_eq!(read(other), None, "{other}");

@@ -3,30 +3,31 @@
 use super::{
     bounds::{
         MAX_BATCHES, MAX_DESCRIPTIONS, MAX_HELD_TOGETHER, MAX_LOST, MAX_LOST_BYTES, MAX_MESSAGE, MAX_METRICS,
-        MAX_RECORD, READ,
+        MAX_RECORD,
     },
     channel::{Channel, Described, Schemas, Unread},
+    damage::Damage,
+    fields::{FieldReport, RenamedColumn},
     lost::{self, Lost},
+    names,
     record::{BadRecord, ChannelRecord, Message, Schema},
+    records::{self, Event, Found, LostChunk},
     samples::Take,
 };
-use mcap::{
-    McapError,
-    records::op,
-    sans_io::linear_reader::{LinearReadEvent, LinearReader, LinearReaderOptions},
-};
+use mcap::{McapError, records::op};
 use oasis_wire::batch::RowError;
 use std::{
-    collections::BTreeMap,
-    io::{self, Read},
+    collections::{BTreeMap, BTreeSet, HashMap},
+    io::{self, Read, Seek},
+    sync::Arc,
 };
 
 /// Errors of reading a file. `E` is the error of the receiver of batches.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError<E> {
-    /// Truncated or damaged.
+    /// Nothing of it is reliable.
     #[error(
-        "MCAP file damaged or truncated (`mcap recover` of the MCAP command line saves the intact part): {0}"
+        "MCAP file damaged or truncated so that no part of it is reliable (`mcap recover` of the MCAP command line may save a part): {0}"
     )]
     Damaged(McapError),
     /// An invalid record.
@@ -70,7 +71,7 @@ pub enum ReadError<E> {
 }
 
 impl<E> ReadError<E> {
-    fn of_mcap(error: McapError) -> Self {
+    pub(super) fn of_mcap(error: McapError) -> Self {
         match error {
             McapError::RecordTooLarge { .. } | McapError::ChunkTooLarge(_) => Self::Long(error),
             McapError::UnsupportedCompression(_) => Self::Compression(error),
@@ -95,42 +96,44 @@ pub struct LeftOut {
 pub struct Rest {
     /// Skipped messages, by channel.
     pub left_out: Vec<LeftOut>,
+    /// Fields whose values are absent, rounded or not stored.
+    pub fields: Vec<FieldReport>,
+    /// Topics that differ only in slashes or control characters, with their instances.
+    pub apart: Vec<(String, Arc<str>)>,
+    /// Columns with another name than their field.
+    pub columns: Vec<RenamedColumn>,
+    /// Damaged parts of the file, which were skipped.
+    pub damage: Option<Damage>,
     /// Missing samples.
     pub lost: Vec<Lost>,
     /// Number of missing ranges beyond the bound.
     pub lost_forgotten: u64,
 }
 
-/// Reads a file sequentially; `take` receives its batches. Returns the remaining content.
+impl Rest {
+    /// Whether each message of the file is a sample with the values of the message.
+    pub fn is_complete(&self) -> bool {
+        self.left_out.is_empty()
+            && self.fields.iter().all(|field| !field.difference.is_loss())
+            && self.damage.as_ref().is_none_or(|damage| !damage.is_loss())
+    }
+}
+
+/// Reads a file twice: first the fields of its messages and its damage, then its samples; `take` receives their batches. Damaged chunks and
+/// all after a cut are skipped, and described by the result.
 ///
 /// # Errors
-/// If the file cannot be read, is damaged or exceeds a bound, or if `take` fails. Earlier batches are only a part of the file.
+/// If the file cannot be read, no part of it is reliable, it exceeds a bound, or if `take` fails. Earlier batches are only a part of the file.
 pub fn read<E>(
-    mut from: impl Read,
+    mut from: impl Read + Seek,
     mut take: impl FnMut(&super::RecordedSeries, &[u8]) -> Result<(), E>,
 ) -> Result<Rest, ReadError<E>> {
-    let options = LinearReaderOptions::default()
-        .with_prevalidate_chunk_crcs(true)
-        .with_validate_data_section_crc(true)
-        .with_record_length_limit(MAX_RECORD);
-    let mut reader = LinearReader::new_with_options(options);
     let mut recording = Recording::default();
-    while let Some(event) = reader.next_event() {
-        match event.map_err(ReadError::of_mcap)? {
-            LinearReadEvent::ReadRequest(wanted) => {
-                let read = from.read(reader.insert(wanted.min(READ)))?;
-                reader.notify_read(read);
-            }
-            LinearReadEvent::Record { data, opcode: op::SCHEMA } => recording.schema(data)?,
-            LinearReadEvent::Record { data, opcode: op::CHANNEL } => recording.channel(data)?,
-            LinearReadEvent::Record { data, opcode: op::MESSAGE } => {
-                recording.message(&Message::read(data)?, &mut take)?;
-            }
-            // Ignores attachments, indexes, statistics.
-            LinearReadEvent::Record { .. } => {}
-        }
-    }
-    recording.finish(&mut take)
+    let mut found = records::check(&mut from, &mut |event| recording.survey(&event))?;
+    recording.end_survey(&found);
+    from.rewind()?;
+    records::replay(&mut from, &mut found, &mut |event| recording.event(event, &mut take))?;
+    recording.finish(found, &mut take)
 }
 
 /// The state of reading a file.
@@ -146,14 +149,85 @@ struct Recording {
     held: usize,
     batches: usize,
     lost: Vec<Lost>,
+    /// Samples in damaged chunks.
+    damaged: Vec<Lost>,
     /// Bytes of names and causes of missing samples.
     lost_bytes: usize,
     lost_forgotten: u64,
     /// The row of the current sample.
     row: Vec<u8>,
+    /// Whether descriptions of channels can be in damaged chunks.
+    has_bad_chunks: bool,
+    /// Messages whose channel only a damaged chunk describes.
+    unknown: u64,
+    /// Damaged chunks with an unknown number of messages.
+    uncounted: u64,
 }
 
 impl Recording {
+    fn survey<E>(&mut self, event: &Event<'_>) -> Result<(), ReadError<E>> {
+        match event {
+            Event::Record { kind: op::SCHEMA, data } => self.schema(data),
+            Event::Record { kind: op::CHANNEL, data } => self.channel(data),
+            Event::Record { kind: op::MESSAGE, data } => {
+                let message = Message::read(data)?;
+                let channel = self.channels.get_mut(&message.channel);
+                let fields = channel.map_or(0, |channel| channel.survey(&message, &self.schemas));
+                self.count(fields)
+            }
+            Event::Again => {
+                *self = Self::default();
+                Ok(())
+            }
+            // Ignores attachments, indexes, statistics.
+            Event::Record { .. } | Event::LostChunk(_) => Ok(()),
+        }
+    }
+
+    /// Chooses metrics and names, once all messages are known.
+    fn end_survey(&mut self, found: &Found) {
+        self.has_bad_chunks = !found.bad_chunks.is_empty();
+        self.channels.values_mut().for_each(Channel::end_survey);
+        let foreign = self.channels.values().filter(|channel| channel.is_foreign() && !channel.is_about());
+        let topics: BTreeSet<_> = foreign.map(|channel| channel.topic.as_str()).collect();
+        let instances = names::instances(&topics);
+        let mut earlier: HashMap<Arc<str>, u64> = HashMap::new();
+        for channel in self.channels.values_mut() {
+            if let Some(instance) = instances.get(&channel.topic) {
+                let count = earlier.entry(instance.clone()).or_default();
+                channel.earlier = *count;
+                channel.instance = instance.clone();
+                *count += 1;
+            }
+        }
+    }
+
+    fn event<E>(&mut self, event: Event<'_>, take: &mut Take<'_, E>) -> Result<(), ReadError<E>> {
+        match event {
+            Event::Record { kind: op::SCHEMA, data } => self.schema(data),
+            Event::Record { kind: op::CHANNEL, data } => self.channel(data),
+            Event::Record { kind: op::MESSAGE, data } => self.message(&Message::read(data)?, take),
+            Event::Record { .. } | Event::Again => Ok(()),
+            Event::LostChunk(lost) => self.lose_chunk(&lost, take),
+        }
+    }
+
+    fn lose_chunk<E>(&mut self, lost: &LostChunk, take: &mut Take<'_, E>) -> Result<(), ReadError<E>> {
+        self.end_batches(take)?;
+        let Some(messages) = &lost.messages else {
+            self.uncounted += 1;
+            self.channels.values_mut().for_each(|channel| channel.lose(None));
+            return Ok(());
+        };
+        for (id, messages) in messages {
+            match self.channels.get_mut(id) {
+                Some(channel) => channel.lose(Some(*messages)),
+                None => self.unknown += messages,
+            }
+        }
+        Ok(())
+    }
+
     fn schema<E>(&mut self, data: &[u8]) -> Result<(), ReadError<E>> {
         let schema = Schema::read(data)?;
         // Schemas and channels are repeated in each chunk that needs them, and in the summary.
@@ -192,24 +266,34 @@ impl Recording {
 
     fn message<E>(&mut self, message: &Message<'_>, take: &mut Take<'_, E>) -> Result<(), ReadError<E>> {
         let id = message.channel;
-        let channel = self.channels.get_mut(&id).ok_or(ReadError::NoChannel(id))?;
+        let Some(channel) = self.channels.get_mut(&id) else {
+            self.unknown += 1;
+            return if self.has_bad_chunks { Ok(()) } else { Err(ReadError::NoChannel(id)) };
+        };
         if channel.topic == lost::TOPIC {
             self.lose(message);
             return Ok(());
         }
         let known = channel.metrics();
         match channel.sample(message, &self.schemas, &mut self.row) {
-            Ok((samples, head)) => {
-                let before = samples.held();
-                self.batches += samples.push(head, &self.row, take)?;
-                self.held = (self.held + samples.held()).saturating_sub(before);
+            Ok(read) => {
+                if let Some(samples) = &mut channel.samples {
+                    let before = samples.held();
+                    self.batches += samples.push(read.head, &self.row, take)?;
+                    self.held = (self.held + samples.held()).saturating_sub(before);
+                }
+                if let Some(lost) = read.lost
+                    && self.damaged.len() < MAX_LOST
+                {
+                    self.damaged.push(lost);
+                }
             }
             Err(error) => {
                 channel.left_out += 1;
                 channel.why.get_or_insert(error);
             }
         }
-        // Without a schema, the first message determines the metrics.
+        // The first message of ROS 2 determines the metrics.
         let found = channel.metrics().saturating_sub(known);
         self.count(found)?;
         if self.held > MAX_HELD_TOGETHER {
@@ -220,7 +304,7 @@ impl Recording {
 
     fn lose(&mut self, message: &Message<'_>) {
         let Some(lost) = Lost::read(message) else { return };
-        let bytes = lost.node.len() + lost.instance.len();
+        let bytes = lost.node.as_ref().map_or(0, String::len) + lost.instance.len();
         if self.lost.len() >= MAX_LOST || self.lost_bytes + bytes > MAX_LOST_BYTES {
             self.lost_forgotten += 1;
             return;
@@ -237,14 +321,29 @@ impl Recording {
         Ok(())
     }
 
-    fn finish<E>(mut self, take: &mut Take<'_, E>) -> Result<Rest, ReadError<E>> {
+    fn finish<E>(mut self, found: Found, take: &mut Take<'_, E>) -> Result<Rest, ReadError<E>> {
         self.end_batches(take)?;
-        let channels = self.channels.into_values().filter(|channel| !channel.is_about());
-        let left_out = channels.filter_map(|channel| {
-            let Channel { topic, left_out: messages, why, .. } = channel;
-            Some(LeftOut { topic, messages, why: why? })
-        });
-        let Self { lost, lost_forgotten, .. } = self;
-        Ok(Rest { left_out: left_out.collect(), lost, lost_forgotten })
+        let lost = self.channels.values().filter(|channel| channel.lost > 0);
+        let mut messages: BTreeMap<String, u64> = BTreeMap::new();
+        lost.for_each(|channel| *messages.entry(channel.topic.clone()).or_default() += channel.lost);
+        let damage = Damage::new(found, messages, self.unknown, self.uncounted);
+        let mut rest = Rest { damage, lost_forgotten: self.lost_forgotten, ..Rest::default() };
+        let mut apart = BTreeMap::new();
+        for mut channel in self.channels.into_values().filter(|channel| !channel.is_about()) {
+            rest.fields.extend(channel.field_reports());
+            rest.columns.extend(channel.renamed_columns());
+            let short = channel.topic.trim_start_matches('/');
+            if channel.is_foreign() && !short.is_empty() && *short != *channel.instance {
+                apart.insert(channel.topic.clone(), channel.instance.clone());
+            }
+            if let Some(why) = channel.why {
+                rest.left_out.push(LeftOut { topic: channel.topic, messages: channel.left_out, why });
+            }
+        }
+        rest.apart = apart.into_iter().collect();
+        // Losses with a cause of their own come first.
+        rest.lost = self.lost;
+        rest.lost.extend(self.damaged);
+        Ok(rest)
     }
 }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 /// One value of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell<'a> {
-    /// The sample is not of the table's type.
+    /// The sample does not have it.
     Nothing,
     /// A signed integer.
     Int(i64),

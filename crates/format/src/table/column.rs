@@ -22,6 +22,8 @@ pub struct Column {
     pub doc: Option<String>,
     /// Index of the metric among a sample's values, then of each member within.
     path: Vec<usize>,
+    /// Index of the metric [`ABSENT`](super::ABSENT), if the type has it.
+    pub(super) absent: Option<usize>,
 }
 
 /// The type of cells.
@@ -91,6 +93,7 @@ pub(crate) fn flatten(
         behavior: metric.behavior,
         doc: metric.doc.clone(),
         path: path.clone(),
+        absent: None,
     });
 }
 
@@ -101,12 +104,32 @@ impl Column {
         self.path.first().copied().unwrap_or_default()
     }
 
-    /// Returns the cell of a sample; [`Cell::Nothing`] if the values are not of the table's type.
+    /// Indexes of the metric among a sample's values, and of each member within.
+    #[cfg(feature = "mcap")]
+    pub(crate) fn path(&self) -> &[usize] {
+        &self.path
+    }
+
+    /// Index of the metric that names absent columns, if the type has one.
+    pub fn absent_metric(&self) -> Option<usize> {
+        self.absent
+    }
+
+    /// Whether the metric that names absent columns names this one.
+    pub fn is_absent(&self, named: &Value) -> bool {
+        let Value::Vector(names) = named else { return false };
+        names.iter().any(|name| matches!(name, Value::String(name) if *name == self.name))
+    }
+
+    /// Returns the cell of a sample; [`Cell::Nothing`] if it is absent, or if the values are not of the table's type.
     pub fn cell<'a>(&'a self, values: &'a [Value]) -> Cell<'a> {
+        if self.absent.and_then(|at| values.get(at)).is_some_and(|named| self.is_absent(named)) {
+            return Cell::Nothing;
+        }
         values.get(self.metric()).map_or(Cell::Nothing, |value| self.cell_of(value))
     }
 
-    /// As [`Column::cell`], for the value of the metric.
+    /// As [`Column::cell`], for the value of a metric that is not absent.
     pub fn cell_of<'a>(&'a self, value: &'a Value) -> Cell<'a> {
         match (self.find(value), &self.kind) {
             (None, _) => Cell::Nothing,

@@ -7,6 +7,7 @@
 //! - An **enum** is the name of its value as text; a number that the schema does not know is that number as text.
 //! - A **struct** has a column for each of its members: `position.x`. Formats with structs of their own keep it whole.
 //! - A **vector** is one column: JSON text. Formats with lists of their own keep it a list.
+//! - A column that the metric [`ABSENT`] names is empty.
 //! - Names are unique whatever their case, and none is that of a [fixed column](FIXED): the second `level` is `level_2`.
 //!
 //! ```
@@ -37,7 +38,14 @@ pub use cell::Cell;
 pub use column::{Column, ColumnType, enumerator};
 pub use name::{Names, table_name};
 
-use oasis_wire::{schema::ProbeType, value::Value};
+use oasis_wire::{
+    schema::{MetricType, ProbeType, SAMPLE_COLUMNS},
+    value::Value,
+};
+
+/// The metric of an import that lists the columns of a sample that are absent: the message did not have them, or had them as null. The
+/// metrics themselves have a placeholder then.
+pub const ABSENT: &str = "oasis.absent";
 
 /// The columns before the metrics. A format may omit some; no metric has one of these names.
 ///
@@ -51,8 +59,7 @@ use oasis_wire::{schema::ProbeType, value::Value};
 /// | `time` | when it was taken, on the node's clock, UTC |
 /// | `time_ns` | the same as nanoseconds since 1970 |
 /// | `state` | state of the probe, 0 is normal |
-pub const FIXED: [&str; 9] =
-    ["node", "instance", "run", "epoch", "offset", "sequence", "time", "time_ns", "state"];
+pub const FIXED: [&str; 9] = SAMPLE_COLUMNS;
 
 /// The table of a probe type.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +78,10 @@ impl Table {
         for (at, metric) in probe_type.metrics.iter().enumerate() {
             column::flatten(metric, &mut vec![at], &metric.name, &mut names, &mut columns);
         }
+        let absent = probe_type.metrics.iter().position(|metric| {
+            metric.name == ABSENT && metric.kind == MetricType::Vector(Box::new(MetricType::String))
+        });
+        columns.iter_mut().for_each(|column| column.absent = absent);
         Self { name: table_name(&probe_type.name), columns }
     }
 

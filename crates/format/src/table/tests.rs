@@ -73,3 +73,22 @@ fn values_of_another_type_have_empty_cells() {
     ]));
     assert_eq!(table.cells(&[Value::Boolean(true)]).collect::<Vec<_>>(), [Cell::Nothing, Cell::Nothing]);
 }
+
+#[test]
+fn columns_that_are_named_as_absent_have_empty_cells() {
+    let absent = MetricType::Vector(Box::new(MetricType::String));
+    let table = Table::new(&probe_type(vec![
+        Metric::new("on", MetricType::Boolean),
+        Metric::new("p", structure(vec![Metric::new("k", MetricType::Int64)])),
+        Metric::new(ABSENT, absent),
+    ]));
+    let values = |names: &[&str]| {
+        let names = names.iter().map(|name| Value::String((*name).into())).collect();
+        [Value::Boolean(false), Value::Struct(vec![Value::Int(0)]), Value::Vector(names)]
+    };
+    let cells =
+        |values: &[Value]| -> Vec<String> { table.cells(values).map(|cell| cell.to_string()).collect() };
+    assert_eq!(cells(&values(&[])), ["false", "0", "[]"]);
+    assert_eq!(cells(&values(&["p.k"])), ["false", "", r#"["p.k"]"#]);
+    assert_eq!(cells(&values(&["on", "p.k"])), ["", "", r#"["on","p.k"]"#]);
+}

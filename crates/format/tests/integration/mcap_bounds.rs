@@ -28,7 +28,8 @@ fn metrics_of_a_channel_count_once_however_many_messages_are_skipped() {
     }
     writer.finish().unwrap();
     drop(writer);
-    let left_out =
-        oasis_format::mcap::read(&file.into_inner()[..], |_, _| Ok::<_, Infallible>(())).unwrap().left_out;
+    let left_out = oasis_format::mcap::read(Cursor::new(file.into_inner()), |_, _| Ok::<_, Infallible>(()))
+        .unwrap()
+        .left_out;
     assert_eq!(left_out.iter().map(|channel| channel.messages).collect::<Vec<_>>(), [1_100]);
 }

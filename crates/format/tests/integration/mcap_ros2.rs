@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, convert::Infallible, fs, io::Cursor};
 /// All samples of a file, in the form of `ros2.json`, and what was not read.
 fn samples(file: &[u8]) -> (Vec<Value>, Rest) {
     let mut samples = Vec::new();
-    let rest = read(file, |recorded: &RecordedSeries, batch| {
+    let rest = read(Cursor::new(file), |recorded: &RecordedSeries, batch| {
         let probe_type = &recorded.probe_type;
         probe_type.validate().unwrap();
         for sample in Batch::parse(batch, probe_type).unwrap().samples() {
@@ -100,6 +100,6 @@ fn schemas_of_few_bytes_with_many_fields_are_refused() {
     }
     writer.finish().unwrap();
     drop(writer);
-    let refused = read(&file.into_inner()[..], |_, _| Ok::<_, Infallible>(())).unwrap_err();
+    let refused = read(Cursor::new(file.into_inner()), |_, _| Ok::<_, Infallible>(())).unwrap_err();
     assert!(matches!(refused, ReadError::Metrics), "{refused}");
 }

@@ -1,12 +1,14 @@
-//! `oasis import`: imports recordings into an archive, each file completely or not at all.
+//! `oasis import`: imports recordings into an archive, each file in one commit. A file that fails does not end the import of the others.
 
 mod arguments;
+mod names;
 #[cfg_attr(not(feature = "mcap"), path = "no_recording.rs")]
 mod recording;
 
 pub use arguments::Arguments;
+pub use names::{check_distinct, default_name};
 #[cfg(feature = "mcap")]
-pub use recording::report_rest;
+pub use recording::{no_messages, report_rest};
 
 use crate::{
     config::Config,
@@ -15,7 +17,6 @@ use crate::{
 };
 use anyhow::{Context, bail};
 use oasis_format::Reader;
-#[cfg(feature = "nats")]
 use oasis_format::visible::Visible;
 use oasis_import::{Import, ImportTotals};
 use oasis_nats::{NatsConfig, Target};
@@ -24,21 +25,81 @@ use std::{
     fs::{self, File},
     io::Read,
     path::{Path, PathBuf},
+    process::ExitCode,
 };
 
+/// Exit status if each file was imported, but messages or values of some were not.
+const INCOMPLETE: u8 = 3;
+
+/// The kind of a finding in a segment file whose last record was not written completely.
+const TORN_TAIL: &str = "torn_tail";
+
 /// Imports the files, and reports the results on standard error.
-pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let config = arguments.archive.read_config()?;
     if let Some(url) = &arguments.nats {
         let settings = Config::read(arguments.archive.config_file().as_deref())?.nats;
-        return copies(NatsConfig { url: url.clone(), ..settings }, config, arguments.name.as_deref());
+        copies(NatsConfig { url: url.clone(), ..settings }, config, arguments.name.as_deref())?;
+        return Ok(ExitCode::SUCCESS);
     }
+    check_prefix(arguments.name.as_deref())?;
+    if arguments.name.is_none() {
+        check_distinct(&arguments.files)?;
+    }
+    let mut outcomes = Outcomes::default();
     for path in &arguments.files {
         let imported = one(path, arguments.name.as_deref(), &config)
-            .with_context(|| format!("{}: nothing was imported", path.display()))?;
-        report(&path.display().to_string(), &imported);
+            .with_context(|| format!("{}: nothing was imported", path.display()));
+        match imported {
+            Ok((imported, is_complete)) => {
+                report(&path.display().to_string(), &imported);
+                if !is_complete {
+                    outcomes.incomplete.push(path);
+                }
+            }
+            Err(error) if arguments.files.len() == 1 => return Err(error),
+            Err(error) => {
+                eprintln!("{}", crate::explained(&error));
+                outcomes.failed.push(path);
+            }
+        }
     }
-    Ok(())
+    outcomes.report(arguments.files.len());
+    Ok(outcomes.exit_code())
+}
+
+/// The files that were not imported, or not completely.
+#[derive(Default)]
+struct Outcomes<'a> {
+    incomplete: Vec<&'a Path>,
+    failed: Vec<&'a Path>,
+}
+
+impl Outcomes<'_> {
+    /// Reports the files of several that need attention.
+    fn report(&self, files: usize) {
+        let named = |files: &[&Path]| -> Vec<String> {
+            files.iter().map(|path| path.display().to_string()).collect()
+        };
+        if !self.incomplete.is_empty() {
+            let names = named(&self.incomplete).join(", ");
+            eprintln!("imported without some messages or values, as reported above: {names}");
+        }
+        if files > 1 {
+            eprintln!("{} of {files} files imported", files - self.failed.len());
+        }
+        if !self.failed.is_empty() {
+            eprintln!("not imported: {}", named(&self.failed).join(", "));
+        }
+    }
+
+    fn exit_code(&self) -> ExitCode {
+        match (self.failed.is_empty(), self.incomplete.is_empty()) {
+            (false, _) => ExitCode::FAILURE,
+            (true, false) => ExitCode::from(INCOMPLETE),
+            (true, true) => ExitCode::SUCCESS,
+        }
+    }
 }
 
 fn report(source: &str, imported: &ImportTotals) {
@@ -113,36 +174,52 @@ enum Source {
     Segments(Vec<PathBuf>),
 }
 
-fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Result<ImportTotals> {
+/// Imports a file. Returns the totals, and whether nothing of it is missing.
+fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Result<(ImportTotals, bool)> {
     // Before the archive is changed.
     let source = look(path)?;
-    check_prefix(name)?;
     let prefix = match name {
         Some(name) => name.to_owned(),
         None => default_name(path)?,
     };
     let mut import = Import::begin(oasis_store::open(config.clone())?)?;
-    match source {
+    let is_complete = match source {
         Source::Recording(reader) => recording::add(path, reader, &prefix, &mut import)?,
-        Source::Segments(files) => {
-            let mut progress = Progress::new();
-            for (at, file) in files.iter().enumerate() {
-                progress.show(|| format!("{}: {at} of {} segment files", path.display(), files.len()));
-                let findings = import
-                    .add_segment_file(file, |node| of_recording(&prefix, node))
-                    .with_context(|| format!("segment file {}", file.display()))?;
-                for finding in findings {
-                    let bytes = format!("bytes {} to {}", finding.from, finding.to);
-                    progress.clear();
-                    eprintln!("{}: {bytes} skipped ({}): {}", file.display(), finding.kind, finding.detail);
-                }
-            }
-            if path.is_dir() {
-                add_what_else(path, &prefix, &mut import)?;
-            }
+        Source::Segments(files) => add_segments(path, &files, &prefix, &mut import)?,
+    };
+    if name.is_none()
+        && let Some((node, instance)) = import.unrelated_history()
+    {
+        bail!(
+            "the archive has another recording of {}/{}: keep this one apart with --name NAME, or add it to the other with --name {}",
+            Visible(node),
+            Visible(instance),
+            Visible(&prefix)
+        );
+    }
+    Ok((import.finish()?, is_complete))
+}
+
+/// Imports the segment files of a path. Returns whether none is damaged.
+fn add_segments(path: &Path, files: &[PathBuf], prefix: &str, import: &mut Import) -> anyhow::Result<bool> {
+    let (mut progress, mut is_complete) = (Progress::new(), true);
+    for (at, file) in files.iter().enumerate() {
+        progress.show(|| format!("{}: {at} of {} segment files", path.display(), files.len()));
+        let findings = import
+            .add_segment_file(file, |node| of_recording(prefix, node))
+            .with_context(|| format!("segment file {}", file.display()))?;
+        for finding in findings {
+            let bytes = format!("bytes {} to {}", finding.from, finding.to);
+            progress.clear();
+            eprintln!("{}: {bytes} skipped ({}): {}", file.display(), finding.kind, finding.detail);
+            // A torn tail was never stored.
+            is_complete &= finding.kind == TORN_TAIL;
         }
     }
-    Ok(import.finish()?)
+    if path.is_dir() {
+        add_what_else(path, prefix, import)?;
+    }
+    Ok(is_complete)
 }
 
 /// Imports data of another catalogue besides samples.
@@ -163,14 +240,6 @@ fn add_what_else(path: &Path, prefix: &str, import: &mut Import) -> anyhow::Resu
 /// The name of a recorded node in the archive: its history must not mix with that of an existing node.
 fn of_recording(prefix: &str, node: &str) -> String {
     format!("{prefix}:{node}")
-}
-
-/// The name of a recording: that of its file, without the extension.
-pub fn default_name(path: &Path) -> anyhow::Result<String> {
-    let path = path.canonicalize()?;
-    let stem = if path.is_dir() { path.file_name() } else { path.file_stem() };
-    let stem = stem.and_then(|stem| stem.to_str()).filter(|stem| !stem.is_empty() && !stem.contains('/'));
-    stem.map(str::to_owned).context("cannot derive a node name from the file name: use --name NAME")
 }
 
 fn look(path: &Path) -> anyhow::Result<Source> {

@@ -9,6 +9,6 @@ use std::path::Path;
 ///
 /// # Errors
 /// Always.
-pub fn add(_: &Path, _: &Reader, _: &str, _: &mut Import) -> anyhow::Result<()> {
+pub fn add(_: &Path, _: &Reader, _: &str, _: &mut Import) -> anyhow::Result<bool> {
     Err(MCAP.missing("the file"))
 }

@@ -1,7 +1,7 @@
 //! MCAP files as an archive that lives as long as the command.
 
 use crate::{
-    import::{default_name, report_rest},
+    import::{check_distinct, default_name, no_messages, report_rest},
     progress::Progress,
 };
 use anyhow::{Context, bail};
@@ -47,6 +47,7 @@ impl Recording {
             plausible_past_days: 0,
             ..ArchiveConfig::default()
         };
+        check_distinct(files)?;
         let mut import = Import::begin(oasis_store::open(config)?)?;
         for file in files {
             add(file, &mut import).with_context(|| file.display().to_string())?;
@@ -104,10 +105,13 @@ fn read(
     })?;
     progress.clear();
     report_rest(path, &rest);
-    if batches == 0 {
-        bail!("no readable messages: only JSON messages and those of ROS 2 are supported")
-    } else {
-        Ok(())
+    match &rest.damage {
+        _ if batches == 0 => bail!(no_messages(&rest)),
+        // Rules would not see the lost messages.
+        Some(damage) if damage.is_loss() => {
+            bail!("messages of the file are lost: import it, and run the rules over the archive")
+        }
+        _ => Ok(()),
     }
 }
 

@@ -178,7 +178,9 @@ unsafe impl VTabCursor for Cursor {
         self.wanted = RowFilter::understand(idx_str.unwrap_or_default(), args)?;
         let columns = &self.samples.table.columns;
         let last = usize::try_from(idx_num).unwrap_or(usize::MAX).min(columns.len()).checked_sub(1);
-        self.metrics = last.map_or(0, |last| columns[last].metric() + 1);
+        // Absent columns are named by a metric of their own.
+        let absent = columns.first().and_then(|column| column.absent_metric()).unwrap_or_default();
+        self.metrics = last.map_or(0, |last| columns[last].metric().max(absent) + 1);
         (self.past, self.batch) = (None, None);
         self.pieces.clear();
         let is_wanted =
@@ -220,6 +222,10 @@ unsafe impl VTabCursor for Cursor {
             Some(_) => open.set_whole(context, "offset", open.offset()),
             None => {
                 let Some(column) = self.samples.table.columns.get(at - KEYS.len()) else { return Ok(()) };
+                let named = column.absent_metric().and_then(|at| open.batch.value(at, open.row));
+                if named.is_some_and(|named| column.is_absent(&named)) {
+                    return Ok(());
+                }
                 // Reads only this value: building the whole sample would allocate for each row.
                 let Some(value) = open.batch.value(column.metric(), open.row) else { return Ok(()) };
                 open.set(context, &column.name, &column.cell_of(&value))

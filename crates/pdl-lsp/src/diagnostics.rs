@@ -5,7 +5,7 @@ use lsp_types::{
     Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString,
     PublishDiagnosticsParams,
 };
-use oasis_pdl::{Report, Span};
+use oasis_pdl::{ErrorCode, Report, Span};
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
@@ -36,7 +36,7 @@ pub fn publish(workspace: &mut Workspace, reported: &mut BTreeSet<PathBuf>) -> V
 
 fn collect(workspace: &Workspace, report: &Report, by_path: &mut BTreeMap<PathBuf, Vec<Diagnostic>>) {
     let mut lines: BTreeMap<PathBuf, Lines<'_>> = BTreeMap::new();
-    for diagnostic in &report.diagnostics {
+    for diagnostic in report.diagnostics.iter().chain(&report.warnings) {
         let Some(place) = diagnostic.place else { continue };
         let path = report.sources.path(place.file);
         let of_file = by_path.entry(path.to_owned()).or_default();
@@ -51,7 +51,11 @@ fn collect(workspace: &Workspace, report: &Report, by_path: &mut BTreeMap<PathBu
         let Some(here) = location(workspace, report, place, &mut lines) else { continue };
         let diagnostic = Diagnostic {
             range: here.range,
-            severity: Some(DiagnosticSeverity::ERROR),
+            severity: Some(if diagnostic.code.is_warning() {
+                DiagnosticSeverity::WARNING
+            } else {
+                DiagnosticSeverity::ERROR
+            }),
             code: Some(NumberOrString::String(diagnostic.code.name())),
             source: Some("pdl".into()),
             message: message(diagnostic),

@@ -2,6 +2,7 @@
 
 use crate::{
     ast::File,
+    columns,
     diagnostic::{Code, Diagnostic},
     model::Model,
     names, parser,
@@ -20,8 +21,10 @@ const MAX_INCLUDES: usize = 64;
 pub struct Report {
     /// All that was declared, as far as it could be parsed.
     pub model: Model,
-    /// The diagnostics, in the order of the text.
+    /// The errors, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
+    /// The warnings: the model is valid.
+    pub warnings: Vec<Diagnostic>,
     /// The targets of names and includes, where known.
     pub references: Vec<Reference>,
     /// The texts.
@@ -29,14 +32,22 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether there are no diagnostics.
+    /// Whether there are no errors.
     pub fn is_ok(&self) -> bool {
         self.diagnostics.is_empty()
     }
 
-    /// Returns all diagnostics as text for people.
+    /// Errors and warnings, in the order of the text.
+    pub fn findings(&self) -> Vec<Diagnostic> {
+        let mut all: Vec<_> = self.diagnostics.iter().chain(&self.warnings).cloned().collect();
+        all.sort_by_key(|found| found.place.map(|place| (place.file, place.start)));
+        all
+    }
+
+    /// Returns errors and warnings as text for people.
     pub fn render(&self, colors: bool) -> String {
-        let rendered = self.diagnostics.iter().map(|diagnostic| diagnostic.render(&self.sources, colors));
+        let findings = self.findings();
+        let rendered = findings.iter().map(|diagnostic| diagnostic.render(&self.sources, colors));
         rendered.collect::<Vec<_>>().join("\n\n")
     }
 }
@@ -70,7 +81,8 @@ pub fn compile(paths: &[PathBuf], include_dirs: &[PathBuf], loader: &dyn Loader)
     wrong.dedup();
     let mut references = compilation.references;
     references.extend(names);
-    Report { model, diagnostics: wrong, references, sources: compilation.sources }
+    let warnings = columns::check(&model);
+    Report { model, diagnostics: wrong, warnings, references, sources: compilation.sources }
 }
 
 struct Compilation<'a> {

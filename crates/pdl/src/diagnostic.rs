@@ -42,6 +42,8 @@ pub enum Code {
     NotInIdl,
     /// Only of `oasis pdl compile --lang c99`.
     NotInC99,
+    /// A warning.
+    BuiltInColumn,
 }
 
 impl Code {
@@ -65,6 +67,10 @@ pub trait ErrorCode: Copy {
 impl ErrorCode for Code {
     fn name(self) -> String {
         Self::name(self)
+    }
+
+    fn is_warning(self) -> bool {
+        matches!(self, Self::BuiltInColumn)
     }
 }
 

@@ -16,6 +16,7 @@
 //! ```
 
 pub mod ast;
+mod columns;
 mod compatibility;
 mod compile;
 mod cycles;

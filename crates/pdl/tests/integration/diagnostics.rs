@@ -99,3 +99,22 @@ fn a_file_beside_wins_over_one_of_the_same_name_that_was_read_before() {
     ];
     assert_eq!(reported(&files, &["lib".into()]), []);
 }
+
+#[test]
+fn a_metric_with_the_name_of_a_built_in_column_has_a_warning() {
+    let text = "abstract probe Base { uint8 state; };
+        abstract probe P : Base { real64 Time; uint8 level; };
+        abstract probe Q : Base { S node; };
+        struct S { uint8 sequence; };";
+    let files = HashMap::from([(PathBuf::from("example.pdl"), text.to_owned())]);
+    let report = compile(&["example.pdl".into()], &[], &files);
+    assert!(report.is_ok(), "{}", report.render(false));
+    let warnings: Vec<_> = report.findings().into_iter().map(|found| (found.message, found.label)).collect();
+    let expected = ["state", "Time"].map(|name| {
+        (
+            format!("metric `{name}` has the name of a built-in column"),
+            format!("the column is `{name}_2` in SQL and in exported tables"),
+        )
+    });
+    assert_eq!(warnings, expected);
+}

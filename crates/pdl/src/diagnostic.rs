@@ -232,36 +232,71 @@ pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Option
         .map(|(_, name)| name)
 }
 
+/// Names of types in other languages, with the simple type of each.
+const OTHER_TYPES: [(&str, &[&str]); 12] = [
+    ("boolean", &["bool", "Boolean"]),
+    ("uint8", &["byte", "u8", "uchar"]),
+    ("int8", &["char", "i8"]),
+    ("int16", &["short", "i16"]),
+    ("uint16", &["ushort", "u16"]),
+    ("int32", &["int", "integer", "i32"]),
+    ("uint32", &["uint", "unsigned", "u32"]),
+    ("int64", &["long", "i64"]),
+    ("uint64", &["ulong", "u64", "size_t"]),
+    ("real32", &["float", "float32", "f32"]),
+    ("real64", &["double", "float64", "f64", "real", "number"]),
+    ("string", &["str", "text", "wstring"]),
+];
+
 /// Returns the simple type for a type name of another language.
 pub(crate) fn simple_for(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "bool" | "Boolean" => "boolean",
-        "byte" | "u8" | "uchar" => "uint8",
-        "char" | "i8" => "int8",
-        "short" | "i16" => "int16",
-        "ushort" | "u16" => "uint16",
-        "int" | "integer" | "i32" => "int32",
-        "uint" | "unsigned" | "u32" => "uint32",
-        "long" | "i64" => "int64",
-        "ulong" | "u64" | "size_t" => "uint64",
-        "float" | "float32" | "f32" => "real32",
-        "double" | "float64" | "f64" | "real" | "number" => "real64",
-        "str" | "text" | "wstring" => "string",
-        _ => return None,
-    })
+    OTHER_TYPES.iter().find(|(_, others)| others.contains(&name)).map(|(simple, _)| *simple)
 }
 
-/// Levenshtein distance, case aside.
-fn distance(left: &str, right: &str) -> usize {
+/// Names of types in other languages.
+pub(crate) fn other_types() -> impl Iterator<Item = &'static str> {
+    OTHER_TYPES.iter().flat_map(|(_, others)| others.iter().copied())
+}
+
+/// Edit distance, case aside: characters that are added, left out, replaced, or swapped with the next one.
+pub(crate) fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.to_lowercase().chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.to_lowercase().chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+    // The row of the letter before, and of the one before that.
+    let mut last: Vec<usize> = (0..=right.len()).collect();
+    let (mut before_last, mut row) = (last.clone(), last.clone());
+    let mut letter_before = None;
+    for (i, letter) in left.to_lowercase().chars().enumerate() {
+        row[0] = i + 1;
+        for (j, other) in right.iter().enumerate() {
+            let replaced = last[j] + usize::from(letter != *other);
+            row[j + 1] = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            let is_swap = j > 0 && letter == right[j - 1] && letter_before == Some(*other);
+            if is_swap {
+                row[j + 1] = row[j + 1].min(before_last[j - 1] + 1);
+            }
+        }
+        std::mem::swap(&mut before_last, &mut last);
+        std::mem::swap(&mut last, &mut row);
+        letter_before = Some(letter);
+    }
+    last[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swapped_letters_are_one_difference() {
+        for (left, right, expected) in [
+            ("unit8", "uint8", 1),
+            ("unit8", "int8", 2),
+            ("flot32", "float32", 1),
+            ("", "ab", 2),
+            ("Ab", "aB", 0),
+        ] {
+            assert_eq!(distance(left, right), expected, "{left} {right}");
+            assert_eq!(distance(right, left), expected, "{right} {left}");
         }
     }
-    row[right.len()]
 }

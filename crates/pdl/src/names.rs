@@ -3,7 +3,7 @@
 use crate::{
     ast::{self, Declaration, File},
     cycles,
-    diagnostic::{Code, Diagnostic, nearest, simple_for, with_article},
+    diagnostic::{Code, Diagnostic, distance, nearest, other_types, simple_for, with_article},
     enums::{self, EnumIndex},
     expansion, limits,
     model::{Demand, Metric, Model, Place, Primitive, Probe, Struct, Type},
@@ -344,7 +344,14 @@ impl<'a> Names<'a, '_> {
         let fits =
             |scoped: &&String| matches!(self.table[*scoped].0, DeclaredItem::Probe(_)) == (what == "probe");
         let declared = self.order.iter().filter(fits);
-        let found = nearest(last, simple.chain(declared.clone().map(|scoped| self::last(scoped))))?;
+        let known = simple.chain(declared.clone().map(|scoped| self::last(scoped)));
+        // `flot32` is nearer to `float32` than to any type here.
+        let other = nearest(last, other_types().filter(|_| what == "type"));
+        let found = match (nearest(last, known), other) {
+            (Some(known), Some(other)) if distance(last, known) <= distance(last, other) => known,
+            (Some(known), None) => known,
+            (_, other) => return simple_for(other?).map(str::to_owned),
+        };
         // The bare name if it resolves here, otherwise the path to it.
         let bare = find(&self.table, scope, found);
         match declared.clone().find(|scoped| self::last(scoped) == found) {

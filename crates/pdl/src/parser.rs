@@ -23,6 +23,9 @@ use unknown::UnknownCharacters;
 /// Deepest nesting of modules and of vectors.
 const MAX_DEPTH: usize = 16;
 
+/// Most tokens of attributes that are skipped together after an error.
+const MAX_ATTRIBUTE_TOKENS: usize = 256;
+
 /// A syntax error that was reported already.
 pub(crate) struct AlreadyReported;
 type ParseResult<T> = Result<T, AlreadyReported>;
@@ -151,6 +154,12 @@ impl Parser<'_> {
         loop {
             match self.peek() {
                 Token::End => return,
+                // Attributes have semicolons of their own.
+                Token::BracketOpen if self.closes_bracket() => {
+                    while self.peek() != Token::BracketClose {
+                        self.advance();
+                    }
+                }
                 Token::BraceOpen => depth += 1,
                 Token::BraceClose if depth == 0 => return,
                 Token::BraceClose => {
@@ -169,6 +178,33 @@ impl Parser<'_> {
             }
             self.advance();
         }
+    }
+
+    /// Whether the `[` that stands here is closed before a block begins or ends.
+    fn closes_bracket(&self) -> bool {
+        let ends = |token: &Token| {
+            matches!(token, Token::BracketClose | Token::BraceOpen | Token::BraceClose | Token::End)
+        };
+        let mut rest = self.tokens.iter().skip(self.at).take(MAX_ATTRIBUTE_TOKENS).map(|(token, _)| *token);
+        rest.find(ends) == Some(Token::BracketClose)
+    }
+
+    /// Whether this token is on a later line than the one before it.
+    fn is_on_new_line(&self) -> bool {
+        let before = self.at.checked_sub(1).and_then(|before| self.tokens.get(before));
+        let between = before.and_then(|(_, before)| self.text.get(before.end..self.span().start));
+        between.is_some_and(|between| between.contains('\n'))
+    }
+
+    /// Whether a metric begins here, on a line of its own.
+    fn is_at_metric_line(&self) -> bool {
+        let is_begin = match self.peek() {
+            Token::BracketOpen => self.next() == Token::Name,
+            Token::Name => self.type_follows(),
+            Token::Scope | Token::Doc => true,
+            _ => false,
+        };
+        is_begin && self.is_on_new_line()
     }
 
     fn declarations(&mut self, depth: usize) -> Vec<Declaration> {
@@ -325,10 +361,13 @@ impl Parser<'_> {
         let attributes = self.attributes()?;
         self.stray_documentation();
         attributes.only(self, "metric", &METRIC_ATTRIBUTES);
+        let start = self.span();
         let mut kind = self.kind(0)?;
+        let written = self.span_from(start);
         self.stray_documentation();
         loop {
             let name = self.name("the metric")?;
+            self.array(written, name.span)?;
             metrics.push(Metric {
                 name,
                 kind: kind.clone(),
@@ -346,7 +385,12 @@ impl Parser<'_> {
                 kind = self.kind(0)?;
             }
         }
-        self.expect(Token::Semicolon, "after the metric").map(drop)
+        let is_next_line = self.is_at_metric_line();
+        match self.expect(Token::Semicolon, "after the metric") {
+            // The next metric is known although this one lacks its `;`.
+            Err(AlreadyReported) if is_next_line => Ok(()),
+            ended => ended.map(drop),
+        }
     }
 
     fn parenthesized<T>(&mut self, inner: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {

@@ -67,6 +67,27 @@ const OTHERWISE: [(&str, &str); 26] = [
     ("baud", "Bd"),
 ];
 
+/// Spellings of units that UCUM composes. Those with `true` take prefixes.
+const COMPOSED: [(&str, &str, bool); 17] = [
+    ("Wh", "W.h", true),
+    ("Ah", "A.h", true),
+    ("VA", "V.A", true),
+    ("Nm", "N.m", true),
+    ("bps", "bit/s", true),
+    ("Bps", "By/s", true),
+    ("rpm", "{rev}/min", false),
+    ("rps", "{rev}/s", false),
+    ("fps", "{frame}/s", false),
+    ("sps", "{sample}/s", false),
+    ("pps", "{packet}/s", false),
+    ("qps", "{query}/s", false),
+    ("bpm", "{beat}/min", false),
+    ("kph", "km/h", false),
+    ("kmh", "km/h", false),
+    ("mph", "[mi_i]/h", false),
+    ("lpm", "l/min", false),
+];
+
 /// The symbols that units are made of: those that take prefixes, then those that do not.
 pub fn symbols() -> impl Iterator<Item = &'static str> {
     METRIC.into_iter().chain(PLAIN)
@@ -229,6 +250,9 @@ fn suggestion(factor: &str) -> Option<String> {
     if components(&ascii).into_iter().all(|at| is_factor(&ascii[at])) {
         return Some(format!("did you mean `{ascii}`?"));
     }
+    if let Some(composed) = composed(&ascii) {
+        return Some(format!("did you mean `{composed}`?"));
+    }
     let same_but_for_case = |(written, _): &(String, String)| written.to_lowercase() == ascii.to_lowercase();
     let found =
         spellings().find(|(written, _)| *written == ascii).or_else(|| spellings().find(same_but_for_case));
@@ -237,6 +261,22 @@ fn suggestion(factor: &str) -> Option<String> {
     }
     let is_word = ascii.len() >= 3 && ascii.chars().all(|c| c.is_ascii_alphabetic());
     is_word.then(|| format!("put the counted thing in braces: `{{{ascii}}}`"))
+}
+
+/// The UCUM spelling of a unit that is written as one word: `kW.h` of `kWh`.
+fn composed(text: &str) -> Option<String> {
+    let prefixes =
+        |takes_prefix: bool| iter::once("").chain(PREFIXES.into_iter().filter(move |_| takes_prefix));
+    let all = || {
+        COMPOSED.into_iter().flat_map(move |(written, ucum, takes_prefix)| {
+            prefixes(takes_prefix)
+                .map(move |prefix| (format!("{prefix}{written}"), format!("{prefix}{ucum}")))
+        })
+    };
+    let exact = all().find(|(written, _)| written == text);
+    // The case of a word without a prefix does not matter: `RPM`.
+    let whole = || all().find(|(written, _)| written.len() == 3 && written.eq_ignore_ascii_case(text));
+    exact.or_else(whole).map(|(_, ucum)| ucum)
 }
 
 /// Common spellings of units with their UCUM symbols.
@@ -367,11 +407,27 @@ mod tests {
             ("ohm", "Ohm"),
             ("m / s", "m"),
             ("seconds", "s"),
+            ("rpm", "{rev}/min"),
+            ("RPM", "{rev}/min"),
+            ("kWh", "kW.h"),
+            ("mAh", "mA.h"),
+            ("Nm", "N.m"),
+            ("Mbps", "Mbit/s"),
+            ("fps", "{frame}/s"),
+            ("km/h.rpm", "{rev}/min"),
         ] {
             assert_eq!(refused(unit).1, format!("did you mean `{suggested}`?"), "{unit}");
         }
         assert_eq!(refused("jiffies").1, "put the counted thing in braces: `{jiffies}`");
         assert_eq!(refused("xq").1, "");
+    }
+
+    #[test]
+    fn suggested_units_are_units() {
+        for (written, ucum, _) in COMPOSED {
+            assert_eq!(check(ucum), Ok(()), "{written}");
+            assert!(check(written).is_err(), "{written}");
+        }
     }
 
     #[test]

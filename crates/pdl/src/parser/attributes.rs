@@ -1,6 +1,9 @@
 //! `[uuid(…); version(1.1)]` before probes, `[unit("By"); warn(> 80)]` before metrics: in any order, without duplicates.
 
-use super::{ParseResult, Parser, advice::WRITE_ABSTRACT};
+use super::{
+    ParseResult, Parser,
+    advice::{self, WRITE_ABSTRACT},
+};
 use crate::{
     ast::{Behavior, Demand, Limits, METRIC_ATTRIBUTES, PROBE_ATTRIBUTES},
     diagnostic::{Code, Diagnostic, nearest, with_article},
@@ -77,12 +80,14 @@ impl Parser<'_> {
     }
 
     fn attribute(&mut self, attributes: &mut Attributes) -> ParseResult<()> {
+        let other = advice::attribute(self.word(), self.parenthesized_text());
         let name = self.name("an attribute")?;
         let Some(known) = known().find(|known| *known == name.text) else {
             let message = format!("unknown attribute `{}`", name.text);
             let mut diagnostic =
                 Diagnostic::new(Code::UnknownAttribute, name.span, message, "not an attribute");
-            diagnostic.help = nearest(&name.text, known()).map(|known| format!("did you mean `{known}`?"));
+            let similar = || nearest(&name.text, known()).map(|known| format!("did you mean `{known}`?"));
+            diagnostic.help = other.or_else(similar);
             if name.text == "abstract" {
                 diagnostic.help = Some(WRITE_ABSTRACT.into());
             }

@@ -100,6 +100,96 @@ fn a_file_beside_wins_over_one_of_the_same_name_that_was_read_before() {
     assert_eq!(reported(&files, &["lib".into()]), []);
 }
 
+/// Messages with their advice.
+fn advised(text: &str) -> Vec<(String, String)> {
+    let files = HashMap::from([(PathBuf::from("example.pdl"), text.to_owned())]);
+    let report = compile(&["example.pdl".into()], &[], &files);
+    report.diagnostics.into_iter().map(|wrong| (wrong.message, wrong.help.unwrap_or_default())).collect()
+}
+
+fn only(message: &str, help: &str) -> Vec<(String, String)> {
+    vec![(message.into(), help.into())]
+}
+
+#[test]
+fn a_missing_semicolon_before_a_line_with_attributes_is_one_error() {
+    let missing = || one("E0001", "missing `;` after the metric");
+    for next in [
+        "[unit(\"s\")] real64 b;",
+        "[unit(\"s\"); min(0); max(9); warn(> 5); kind(gauge)] real64 b;",
+        "/// How long it took.\n  real64 b;",
+        "real64 b;",
+        "vector<M::A> b;",
+    ] {
+        let text = format!(
+            "module M {{ struct A {{ uint8 a; }}; }}\nabstract probe P {{\n  [unit(\"s\")] real64 a\n  {next}\n  [unit(\"m\")] real64 c;\n}};"
+        );
+        assert_eq!(check(&text), missing(), "{text}");
+    }
+    // The next metric is known.
+    let text = "abstract probe P {\n  real64 a\n  [unit(\"s\")] real64 a;\n};";
+    let messages: Vec<_> = check(text).into_iter().map(|(_, message)| message).collect();
+    assert_eq!(messages, ["missing `;` after the metric", "`a` is declared twice"]);
+}
+
+#[test]
+fn a_misspelled_type_leads_to_the_nearest_one() {
+    for (written, meant) in [
+        ("unit8", "uint8"),
+        ("unit16", "uint16"),
+        ("flot32", "real32"),
+        ("flaot64", "real64"),
+        ("doubel", "real64"),
+        ("stirng", "string"),
+        ("bolean", "boolean"),
+        ("Prot", "Port"),
+    ] {
+        let found = advised(&format!("struct Port {{ uint8 a; }}; struct A {{ {written} a; }};"));
+        assert_eq!(found, only(&format!("unknown type `{written}`"), &format!("did you mean `{meant}`?")));
+    }
+}
+
+#[test]
+fn a_size_after_a_name_leads_to_a_vector_of_the_type() {
+    for (written, vector) in [
+        ("real32 a[3]", "vector<real32> a"),
+        ("::M::B a[]", "vector<::M::B> a"),
+        ("vector<uint8> rows[SIZE]", "vector<vector<uint8>> rows"),
+    ] {
+        let found = advised(&format!("struct A {{ {written}; uint8 b; }};"));
+        let help = format!("fixed-size arrays are not supported: write `{vector};`");
+        assert_eq!(found, only("missing `;` after the metric", &help));
+    }
+}
+
+#[test]
+fn attributes_of_other_languages_lead_to_those_of_pdl() {
+    for (written, help) in [
+        ("[range(0,1)] real32 a", "write `min(0); max(1)`"),
+        ("[range(-5, 1e3)] real32 a", "write `min(-5); max(1e3)`"),
+        ("[description(\"x\")] real32 a", "write documentation as `/// …` on a line before the metric"),
+        ("[units(\"s\")] real32 a", "did you mean `unit`?"),
+    ] {
+        let found = advised(&format!("struct A {{ {written}; }};"));
+        assert_eq!(found.iter().map(|(_, help)| help.as_str()).collect::<Vec<_>>(), [help], "{written}");
+    }
+    for (written, help) in [
+        ("real32 a range(0,1)", "put attributes in brackets before the type: write `min(0); max(1)`"),
+        ("real32 a unit(\"s\")", "put attributes in brackets before the type: `[unit(…)] real64 age;`"),
+    ] {
+        let found = advised(&format!("struct A {{ {written}; }};"));
+        assert_eq!(found, only("missing `;` after the metric", help));
+    }
+}
+
+#[test]
+fn composed_units_lead_to_their_spelling_in_ucum() {
+    for (written, ucum) in [("rpm", "{rev}/min"), ("kWh", "kW.h")] {
+        let found = advised(&format!("abstract probe A {{ [unit(\"{written}\")] real64 a; }};"));
+        assert_eq!(found, only(&format!("unknown unit `{written}`"), &format!("did you mean `{ucum}`?")));
+    }
+}
+
 #[test]
 fn a_metric_with_the_name_of_a_built_in_column_has_a_warning() {
     let text = "abstract probe Base { uint8 state; };

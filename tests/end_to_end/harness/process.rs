@@ -3,6 +3,7 @@ use serde_json::Value;
 use std::{
     fs,
     io::{BufRead, BufReader},
+    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, ChildStdout, Command, ExitStatus, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
@@ -57,6 +58,11 @@ pub struct Oasis {
     _stdout: BufReader<ChildStdout>,
 }
 
+/// Waits until an address can be listened at: since the process there has ended, another one may have got its port for a connection.
+fn until_free(address: &str) {
+    super::eventually("the port is free again", || TcpListener::bind(address).ok().map(drop));
+}
+
 impl Oasis {
     /// DAC, page and node in one.
     pub fn up(arguments: &[&str]) -> Self {
@@ -100,6 +106,8 @@ impl Oasis {
 
     /// The same, with more arguments.
     pub fn dac_at(listen: &str, channel: &str, arguments: &[&str]) -> Self {
+        until_free(listen);
+        until_free(channel);
         Self::start(&[&["dac", "--listen", listen, "--channel-listen", channel], arguments].concat())
     }
 
@@ -110,6 +118,7 @@ impl Oasis {
 
     /// A TEM where another one was.
     pub fn tem_again(listen: &str) -> Self {
+        until_free(listen);
         Self::start(&["tem", "--listen", listen])
     }
 

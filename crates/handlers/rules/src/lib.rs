@@ -46,6 +46,8 @@ pub struct Rules {
     relayed: OnceLock<Arc<RelayedAlarms>>,
     rules: Arc<RulesState>,
     shared: Arc<Shared>,
+    /// What is said about its alarms as long as it runs.
+    warning: Option<String>,
 }
 
 impl Rules {
@@ -54,7 +56,13 @@ impl Rules {
         config.name_node("");
         let rules = Arc::new(RulesState::new(config.saved_files(), config.editable));
         let (bounds, relayed) = (RoundBounds::default(), OnceLock::new());
-        Self { config, bounds, alarms, relayed, rules, shared: Arc::default() }
+        Self { config, bounds, alarms, relayed, rules, shared: Arc::default(), warning: None }
+    }
+
+    /// Says this about its alarms as long as it runs.
+    #[must_use]
+    pub fn with_warning(self, warning: Option<String>) -> Self {
+        Self { warning, ..self }
     }
 
     /// Takes the alarms of joints over from the DACs that have evaluated them. Without effect once it runs.
@@ -98,6 +106,12 @@ impl Handler for Rules {
         let problem = |why| format!("alarms of another DAC cannot be taken over: {why} (rules.token_file)");
         let problems = self.alarms.copies().problems().into_iter().map(problem);
         let chatter = chatter::warnings(&self.alarms.chatter(now().0), &self.rules);
-        self.shared.warnings().into_iter().chain(problems).chain(chatter).collect()
+        self.shared
+            .warnings()
+            .into_iter()
+            .chain(problems)
+            .chain(chatter)
+            .chain(self.warning.clone())
+            .collect()
     }
 }

@@ -11,23 +11,36 @@ pub struct RunningRules {
     pub handler: Arc<Rules>,
 }
 
-/// Opens the alarms of a DAC that evaluates rules: in its directory, or without one in memory.
+/// Opens the alarms of a DAC that evaluates rules: in its directory, or without one in memory. If nobody has named the directory, a DAC starts without it
+/// too, such as on a full disk: health says so.
 ///
 /// # Errors
-/// If the directory cannot be used.
-pub fn open(config: &RulesConfig) -> anyhow::Result<Option<RunningRules>> {
+/// If the named directory cannot be used.
+pub fn open(config: &RulesConfig, is_named: bool) -> anyhow::Result<Option<RunningRules>> {
     if !config.enabled {
         return Ok(None);
     }
-    let alarms = match config.directory.is_empty() {
-        true => Alarms::in_memory(Limits::in_memory()),
+    let in_memory = || Alarms::in_memory(Limits::in_memory());
+    let opened = match config.directory.is_empty() {
+        true => in_memory(),
         false => Alarms::open(Path::new(&config.directory), Limits::default()),
     };
+    let (opened, warning) = match opened {
+        Err(error) if !is_named => {
+            let directory = &config.directory;
+            let warning = format!(
+                "alarms are kept in memory until the next start: cannot open those in {directory:?}: {error}"
+            );
+            tracing::error!("{warning}");
+            (in_memory(), Some(warning))
+        }
+        opened => (opened, None),
+    };
     let alarms =
-        alarms.with_context(|| format!("cannot open the alarms in {:?}", config.directory)).context(
+        opened.with_context(|| format!("cannot open the alarms in {:?}", config.directory)).context(
             "in the section [rules] (rules.directory says where, and rules.enabled = false does without)",
         )?;
     let alarms = Arc::new(alarms);
-    let handler = Arc::new(Rules::new(config.clone(), alarms.clone()));
+    let handler = Arc::new(Rules::new(config.clone(), alarms.clone()).with_warning(warning));
     Ok(Some(RunningRules { alarms, handler }))
 }

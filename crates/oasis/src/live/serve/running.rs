@@ -138,12 +138,13 @@ impl RunningDac {
             config.postgresql.writer = registration::name(&config.tem, kind)?.to_string();
         }
         let mut handlers = config.handlers()?;
+        let is_named = !config.rules.directory.is_empty();
         config.place_rules();
         config.doors.layouts_dir = config.layouts_directory().unwrap_or_default();
         config.rules.name_node(&config.tem.name);
         let destinations = config.notify.destinations().context("in the section [notify]")?;
         let rules = match parts {
-            Parts::Dac => rules::open(&config.rules)?,
+            Parts::Dac => rules::open(&config.rules, is_named)?,
             // A relay shows the alarms of other DACs.
             Parts::Tem | Parts::Relay => None,
         };

@@ -58,19 +58,21 @@ fn a_node_in_cpp_finds_its_dac_by_a_tem_and_goes_on_when_that_is_killed() {
 #[test]
 fn a_name_that_another_node_has_is_an_error_in_c_and_cpp() {
     let folder = TempDir::new().unwrap();
-    let dac = Oasis::up(&["--name", "machine"]);
+    let dac = Oasis::dac(&[]);
+    let _plant = Oasis::node(dac.channel(), &["--probe", "heartbeat"]);
+    eventually("the node", || instance(&dac, "plant", "heartbeat"));
     for program in [
         compile("cc", "-std=c11", folder.path(), "sdk/c/tests/refused.c"),
         compile("c++", "-std=c++17", folder.path(), "sdk/cpp/tests/refused.cpp"),
     ] {
         let run = |name: &str| Command::new(&program).args([dac.channel(), name]).output().unwrap();
-        let refused = run("machine");
+        let refused = run("plant");
         let text = String::from_utf8(refused.stdout).unwrap();
         assert_eq!(refused.status.code(), Some(1), "{text}");
         assert!(text.contains("the DAC refuses this node") && text.contains("name_taken"), "{text}");
         let said = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!(said.matches("the DAC refuses node \"machine\"").count(), 1, "{said}");
-        let taken = run("another machine");
+        assert_eq!(said.matches("the DAC refuses node \"plant\"").count(), 1, "{said}");
+        let taken = run("another plant");
         assert!(taken.status.success(), "{taken:?}");
     }
 }

@@ -93,6 +93,6 @@ pub fn end_before(
     }
     let seen = usize::try_from(from.0.saturating_sub(first.0)).ok()?;
     let times = batch::times(batch).ok()?;
-    let last = times.iter().enumerate().skip(seen).filter(|(_, time)| **time < until).next_back();
+    let last = times.iter().enumerate().skip(seen).rfind(|(_, time)| **time < until);
     Some(last.map_or(from.max(first), |(index, _)| Offset(first.0 + index as u64 + 1)))
 }

@@ -31,6 +31,8 @@ export default defineConfig({
     },
   },
   test: {
+    // Beside a build, a test of many random values takes longer than the 5 s that are usual.
+    testTimeout: 60_000,
     include: ['src/**/*.test.ts', 'src/**/*.test.tsx'],
     environment: 'node',
   },

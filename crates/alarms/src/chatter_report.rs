@@ -15,7 +15,7 @@ pub struct Chatter {
     pub alarms: usize,
     /// The one of them that was raised most often in the last hour.
     pub example: AlarmKey,
-    /// How often that was, at most [`MOST_RAISES`](crate::MOST_RAISES).
+    /// Number of its raises in that hour, at most [`MOST_RAISES`](crate::MOST_RAISES).
     pub raised_last_hour: u32,
 }
 

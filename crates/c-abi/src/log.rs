@@ -22,7 +22,9 @@ static IS_LOGGING: AtomicBool = AtomicBool::new(false);
 /// Writes to standard error that the DAC refuses a node, unless the log does.
 pub fn report_refusal(node: &str, refusal: &Failure) {
     if !IS_LOGGING.load(Ordering::Relaxed) {
-        process::say(&format!("the DAC refuses node {node:?}, and receives none of its samples: {refusal}"));
+        process::write_to_stderr(&format!(
+            "the DAC refuses node {node:?}, and receives none of its samples: {refusal}"
+        ));
     }
 }
 

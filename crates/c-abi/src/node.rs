@@ -255,7 +255,7 @@ pub unsafe extern "C" fn oasis_node_builder_free(builder: *mut NodeBuilder) {
 /// Takes the last samples, sends them, waits up to two seconds until the DAC has them, and frees the node. Null is
 /// ignored. Returns OASIS_STATUS_REFUSED if the DAC has refused the node, such as for a name that another node has: then
 /// it has not received the samples. In a child of the process in which the node has started, it returns
-/// OASIS_STATUS_FORKED at once, and the node of the parent goes on.
+/// OASIS_STATUS_FORKED at once, and changes nothing in the parent's node.
 ///
 /// # Safety
 /// `node` is from oasis_node_builder_start and not used afterwards.

@@ -29,7 +29,7 @@ use std::{
 /// A call that takes longer hangs.
 pub const LIMIT: Duration = Duration::from_secs(5);
 /// A thread that beats is silent if it does not for this long: it beats four times as often at least.
-pub const SILENCE: Duration = Duration::from_secs(2);
+pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The watched threads of a process. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -61,7 +61,7 @@ impl Signs {
             return (lasts > call.limit).then_some((FindingKind::Hangs(call.what), lasts));
         }
         let lasts = now.saturating_duration_since(self.beat?);
-        (lasts > SILENCE).then_some((FindingKind::Silent, lasts))
+        (lasts > SILENCE_TIMEOUT).then_some((FindingKind::Silent, lasts))
     }
 }
 
@@ -97,7 +97,7 @@ pub enum FindingKind {
     Died,
     /// This call has not returned.
     Hangs(&'static str),
-    /// It has given no sign, and is in no call.
+    /// The thread has given no sign, and is in no call.
     Silent,
 }
 
@@ -178,7 +178,7 @@ impl Pulse {
         Call(self)
     }
 
-    /// Gives a sign. From then on the thread is silent if it gives none for [`SILENCE`], until it rests.
+    /// Gives a sign. From then on the thread is silent if it gives none for [`SILENCE_TIMEOUT`], until it rests.
     pub fn beat(&self) {
         self.vitals.lock().beat = Some(Instant::now());
     }
@@ -250,7 +250,7 @@ mod tests {
     fn a_thread_that_beats_is_silent_if_it_stops_outside_of_a_call_and_does_not_rest() {
         let health = Health::default();
         let pulse = health.watch("archive");
-        let later = || health.findings_at(Instant::now() + SILENCE + Duration::from_secs(1));
+        let later = || health.findings_at(Instant::now() + SILENCE_TIMEOUT + Duration::from_secs(1));
         assert_eq!(later(), [], "it has never beaten");
         pulse.beat();
         assert_eq!(health.findings(), []);
@@ -270,6 +270,6 @@ mod tests {
         let pulse = health.watch("archive");
         pulse.beat();
         pulse.rest();
-        assert_eq!(health.findings_at(Instant::now() + SILENCE * 2), []);
+        assert_eq!(health.findings_at(Instant::now() + SILENCE_TIMEOUT * 2), []);
     }
 }

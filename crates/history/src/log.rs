@@ -81,11 +81,11 @@ pub(crate) fn has_some(log: &dyn Log, from: Offset, times: &Range<u64>) -> bool 
     log.read(from, usize::MAX).batches.iter().any(|held| overlaps(held, times))
 }
 
-/// What is known of the end of wanted times in a log. Finding it decodes the times of all its batches.
+/// The end of the wanted times in a log. Its search decodes the times of all batches, and runs again only if the log has grown.
 #[derive(Debug, Default)]
 pub(crate) struct LogEnd {
-    /// The end of the log when it was looked at.
-    looked_at: Offset,
+    /// The end of the log at the last search.
+    searched_to: Offset,
     end: Option<Offset>,
 }
 
@@ -93,8 +93,8 @@ impl LogEnd {
     /// Returns the offset after the last sample of these times from `from` on, once a later sample is not older than their end.
     pub fn find(&mut self, log: &dyn Log, from: Offset, times: Range<u64>) -> Option<Offset> {
         let next = log.next();
-        if self.end.is_none() && next > self.looked_at {
-            self.looked_at = next;
+        if self.end.is_none() && next > self.searched_to {
+            self.searched_to = next;
             self.end = time_end(log, from, times);
         }
         self.end

@@ -45,7 +45,7 @@ pub struct Reader {
     from: u64,
     until: Option<u64>,
     place: Place,
-    /// What was found in the log about the end of the times, so that its batches are looked at once.
+    /// The end of the wanted times in the log.
     log_end: LogEnd,
     /// The type that the caller decodes with, if changes of the type are reported.
     probe_type: Option<Arc<ProbeType>>,

@@ -32,7 +32,7 @@ impl ArchiveFolder {
         self.archive.as_ref().is_some_and(|directory| !directory.is_empty()) || self.config.is_some()
     }
 
-    /// The folder. Standard error tells which one it is, once, if nobody names it.
+    /// The folder. Without a name for it, standard error tells once which one is used.
     ///
     /// # Errors
     /// If none is configured, or it is a file.

@@ -113,8 +113,8 @@ impl NodeBuilder {
         }
     }
 
-    /// Sets the name that the node takes if another node has its first one: for a name that nobody has chosen, such as
-    /// that of a program. It is used if the DAC refuses the first one for four seconds, or until the node ends. A node
+    /// Sets the name that the node takes if another node has its first one. It suits a default name, such as that of a
+    /// program. It is used if the DAC refuses the first one for four seconds, or until the node ends. A node
     /// with a spool directory keeps its first name, which is in its files.
     pub fn second_name(&mut self, name: impl Into<String>) -> &mut Self {
         self.second_name = Some(name.into());
@@ -475,7 +475,7 @@ impl Node {
 
     /// Takes the last samples, sends them, and waits up to two seconds until the DAC has them. Returns why the DAC has
     /// refused the node, if it has: then it has not received them. In a child of the node's process it returns `forked` at
-    /// once, and the node of the parent goes on.
+    /// once, and changes nothing in the parent's node.
     pub fn shutdown(mut self) -> Option<Failure> {
         if self.is_forked() {
             return self.refusal();

@@ -38,7 +38,7 @@ pub(crate) struct Process(u32);
 
 /// The process in which a node runs, for its probes. None before the node starts: then they belong to any process.
 #[derive(Debug)]
-pub(crate) struct Home(AtomicU32);
+pub(crate) struct NodeProcess(AtomicU32);
 
 impl Process {
     /// Returns this process, and counts its forks from now on.
@@ -54,7 +54,7 @@ impl Process {
     }
 }
 
-impl Home {
+impl NodeProcess {
     /// Returns the home of a probe whose node has not started.
     pub fn unknown() -> Self {
         Self(AtomicU32::new(NEVER))
@@ -94,12 +94,12 @@ pub fn forked() -> Failure {
 pub fn warn_once() {
     let process = FORKS.load(Ordering::Relaxed);
     if WARNED.swap(process, Ordering::Relaxed) != process {
-        say(&message());
+        write_to_stderr(&message());
     }
 }
 
 /// Writes a line to standard error. An error is ignored: it may be closed.
-pub fn say(line: &str) {
+pub fn write_to_stderr(line: &str) {
     let _ = UnlockedStderr.write_all(format!("oasis: {line}\n").as_bytes());
 }
 
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_probe_is_at_home_everywhere_until_its_node_starts() {
-        let (home, here) = (Home::unknown(), Process::current());
+        let (home, here) = (NodeProcess::unknown(), Process::current());
         assert!(!home.is_elsewhere());
         home.set(here);
         assert!(!home.is_elsewhere() && here.is_current() && !is_child());

@@ -23,7 +23,7 @@ use crate::{
     clock::now_ns,
     deadband::{ChangeFilter, Limits},
     overflow::{Overflow, RingConfig},
-    process::{self, Home, Process},
+    process::{self, NodeProcess, Process},
     state::ProbeState,
 };
 use oasis_wire::{sample::Sample, value::RowWriter};
@@ -47,6 +47,11 @@ const TOO_LONG: u8 = 1;
 /// Bytes before each row.
 const HEAD: usize = 3 * WORD;
 
+/// Returns the most bytes of a row in a ring with this number of words.
+fn max_row_bytes(words: usize) -> usize {
+    (words * WORD - HEAD).min(BATCH_BYTES)
+}
+
 /// A producer that may wait polls this often before it sleeps, and sleeps this long before it polls again.
 const SPINS: usize = 100;
 const NAP: Duration = Duration::from_micros(50);
@@ -62,7 +67,7 @@ pub struct RingState {
     /// Set when the node no longer drains the ring.
     ended: AtomicBool,
     /// The process whose threads drain it.
-    home: Home,
+    home: NodeProcess,
 }
 
 impl RingState {
@@ -134,7 +139,7 @@ pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe
         dropped_to: AtomicU64::new(0),
         enabled: AtomicBool::new(true),
         ended: AtomicBool::new(false),
-        home: Home::unknown(),
+        home: NodeProcess::unknown(),
     });
     let row_bytes = config.bytes.min(BATCH_BYTES);
     let mut record = Vec::new();
@@ -167,7 +172,7 @@ impl<S: Sample> PushedProbe<S> {
     /// by the node.
     ///
     /// A disabled probe takes nothing and returns `true`; so does a probe on change for a sample without a change.
-    /// It takes nothing and returns `false` in a child of the process in which its node has started: see
+    /// In a child of the process in which its node has started, a probe takes nothing and returns `false`: see
     /// [`PushedProbe::is_forked`].
     #[inline]
     pub fn flush(&mut self, sample: &S) -> bool {
@@ -245,7 +250,7 @@ impl RowProbe {
 
     /// Returns the most bytes of a row: what the ring can contain, at most 512 KiB.
     pub fn max_row_bytes(&self) -> usize {
-        (self.ring.capacity() * WORD - HEAD).min(BATCH_BYTES)
+        max_row_bytes(self.ring.capacity())
     }
 
     /// Tells the node that the row of this sample was too long. Returns `false`, as the sample is lost.
@@ -375,7 +380,6 @@ impl Drain {
         if !self.ring.pop(&mut self.record) {
             return None;
         }
-        let max_row_bytes = (self.ring.capacity() * WORD - HEAD).min(BATCH_BYTES);
         let (head, row) = self.record.split_at_checked(HEAD)?;
         let (&[first, sequence, time], _) = head.as_chunks::<WORD>().0.split_first_chunk()?;
         let filling = usize::from(first[6]);
@@ -385,7 +389,7 @@ impl Drain {
             time: u64::from_le_bytes(time),
             state: ProbeState(u16::from_le_bytes([first[4], first[5]])),
             row: &row[..row.len() - filling],
-            limit: (first[IS_TOO_LONG] == TOO_LONG).then_some(max_row_bytes),
+            limit: (first[IS_TOO_LONG] == TOO_LONG).then(|| max_row_bytes(self.ring.capacity())),
         })
     }
 }

@@ -36,8 +36,8 @@ const LEAVE: Duration = Duration::from_millis(500);
 const BATCHES: usize = 256;
 /// Code of a refusal because another node has the name.
 const NAME_TAKEN: &str = "name_taken";
-/// How long a node insists on its first name. A DAC gives it to the node's next process after three seconds.
-const FIRST_NAME: Duration = Duration::from_secs(4);
+/// Time for which a node asks for its first name. A DAC gives it to the node's next process after three seconds.
+const FIRST_NAME_TIMEOUT: Duration = Duration::from_secs(4);
 /// Most DACs whose last failures are remembered.
 const LOGGED: usize = 64;
 
@@ -53,7 +53,7 @@ pub enum CommandHandling {
 /// Receives why a DAC refuses the node.
 pub type OnRefusal = Box<dyn FnMut(&Failure) + Send>;
 
-/// What follows from a refusal of the node.
+/// Reactions to a refusal of the node.
 #[derive(Default)]
 pub struct Refusals {
     /// The identity under which the node tries again if its name is taken.
@@ -105,7 +105,7 @@ pub struct Attempts {
     /// The last failure of each DAC that was logged. It is not logged again: a DAC may be away for days.
     logged: BTreeMap<String, String>,
     budget: ByteBudget,
-    /// What follows from a refusal.
+    /// Reactions to a refusal.
     refused: Refusals,
     /// When the name was taken first.
     taken_since: Option<Instant>,
@@ -189,7 +189,7 @@ impl Attempts {
         let is_taken = |held: &mut OutboxState| {
             !held.was_taken && held.refused.as_ref().is_some_and(|refusal| refusal.code == NAME_TAKEN)
         };
-        let has_waited = self.taken_since.is_some_and(|since| since.elapsed() >= FIRST_NAME);
+        let has_waited = self.taken_since.is_some_and(|since| since.elapsed() >= FIRST_NAME_TIMEOUT);
         if !(has_waited || is_ending) || !outbox.with(is_taken) {
             return false;
         }

@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 
-/// How long the last samples may take.
+/// Timeout for the last samples.
 const LAST_SAMPLES: Duration = Duration::from_secs(5);
 
 /// The pipe's end for the handler. It stays open as long as the process lives.

@@ -77,7 +77,7 @@ pub struct Past {
     takes_groups: bool,
 }
 
-/// Where the wanted times end in an extent.
+/// The end of the wanted times in an extent.
 #[derive(Debug, Clone, Copy)]
 struct TimeEnd {
     segment: u64,
@@ -419,7 +419,7 @@ impl Past {
         Ok(())
     }
 
-    /// Returns the next extent, and where the wanted times end in it if they do not go on after it.
+    /// Returns the next extent, and the end of the wanted times in it if no later extent has some of them.
     fn next_extent(&mut self) -> Result<Option<(Extent, Option<TimeEnd>)>, ReadError> {
         let extents = self.store.extents(&self.node, &self.instance, self.segment)?;
         // A file contains one epoch, and file numbers increase with their creation.

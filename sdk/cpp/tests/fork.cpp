@@ -1,30 +1,19 @@
 // A node in C++ and a child of its process: the DAC is the first argument. What the child inherits throws, and ends in
 // silence; its own node works.
 
+#include "counter.hpp"
+
 #include <oasis/node.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace {
-
-/// What generated code looks like, of one number.
-struct Counter {
-  static constexpr std::string_view schema =
-      R"({"name":"Test::Counter","uuid":"f6e0f3ee-6d2f-4a0e-9f0e-2f3c5d2b7a90","version":"1.0",)"
-      R"("metrics":[{"name":"count","type":"uint32"}]})";
-
-  std::uint32_t count = 0;
-
-  void write(oasis::RowWriter &row) const { row.put(count); }
-};
 
 /// The child: a node of its own, and how the one of its parent ends.
 int be_child(const std::string &dac, oasis::PushedProbe<Counter> probe,

@@ -1,25 +1,10 @@
 // A node in C++ that finds its DACs by the TEMs of the first argument, the one of the second argument first. It ends with its input.
 
+#include "counter.hpp"
+
 #include <oasis/node.hpp>
 
-#include <cstdint>
 #include <iostream>
-#include <string_view>
-
-namespace {
-
-/// What generated code looks like, of one number.
-struct Counter {
-  static constexpr std::string_view schema =
-      R"({"name":"Test::Counter","uuid":"f6e0f3ee-6d2f-4a0e-9f0e-2f3c5d2b7a90","version":"1.0",)"
-      R"("metrics":[{"name":"count","type":"uint32"}]})";
-
-  std::uint32_t count = 0;
-
-  void write(oasis::RowWriter &row) const { row.put(count); }
-};
-
-} // namespace
 
 int main(int count, char **arguments) {
   if (count != 3) {

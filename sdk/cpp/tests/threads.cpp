@@ -1,11 +1,12 @@
 // Threads that log through one logger while another flushes a probe; to the DAC of the first argument.
 
+#include "counter.hpp"
+
 #include <oasis/node.hpp>
 
 #include <cstdint>
 #include <iostream>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -13,17 +14,6 @@ namespace {
 
 constexpr unsigned threads = 4;
 constexpr unsigned records = 500;
-
-/// What generated code looks like, of one number.
-struct Counter {
-  static constexpr std::string_view schema =
-      R"({"name":"Test::Counter","uuid":"f6e0f3ee-6d2f-4a0e-9f0e-2f3c5d2b7a90","version":"1.0",)"
-      R"("metrics":[{"name":"count","type":"uint32"}]})";
-
-  std::uint32_t count = 0;
-
-  void write(oasis::RowWriter &row) const { row.put(count); }
-};
 
 void log(const oasis::Logger &logger, unsigned thread) {
   const std::string name = std::to_string(thread);

@@ -35,12 +35,12 @@ class Dac:
 
     def until_it_lists(self, *names: str) -> None:
         """Wait until DACs are live in the list of this TEM."""
-        deadline = time.monotonic() + PATIENCE
-        while not set(names) <= {
-            dac["name"] for dac in self.get("/api/v1/tem")["dacs"] if dac["state"] == "live"
-        }:
-            assert time.monotonic() < deadline, self.get("/api/v1/tem")
-            time.sleep(0.01)
+
+        def are_live() -> bool:
+            dacs = self.get("/api/v1/tem")["dacs"]
+            return set(names) <= {dac["name"] for dac in dacs if dac["state"] == "live"}
+
+        until(are_live, lambda: self.get("/api/v1/tem"))
 
     def tail(self, instance: str, count: int) -> list[Any]:
         """Fetch the metrics of the first samples of `NODE/INSTANCE`, waiting for so many."""
@@ -101,6 +101,14 @@ class Dac:
         while (newest := self.get(f"/api/v1/instances/{number}")["latest"])["metrics"] != metrics:
             assert time.monotonic() < deadline, newest
             time.sleep(0.01)
+
+
+def until(holds: Callable[[], bool], shown: Callable[[], object], timeout: float = PATIENCE) -> None:
+    """Wait until something of another process holds. Fails with what is shown of it."""
+    deadline = time.monotonic() + timeout
+    while not holds():
+        assert time.monotonic() < deadline, shown()
+        time.sleep(0.01)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import sys
 import threading
-import time
 from collections import Counter
 
 import oasis
@@ -74,9 +73,8 @@ def main(begin: str, has_threads: bool, has_pool: bool) -> None:
     measured: list[Measured] = [measure(SAMPLES)]
 
     def measure_meanwhile() -> None:
-        while not is_over.is_set():
+        while not is_over.wait(timeout=0.001):
             measured.append(measure(1))
-            time.sleep(0.001)
 
     threads = [threading.Thread(target=measure_meanwhile) for _ in range(3 * has_threads)]
     for thread in threads:

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { stateFolder } from './folder.ts';
+import { stateFolder, temporaryFolder } from './folder.ts';
 
 /** The binary under test. */
 export const BINARY =
@@ -65,6 +67,13 @@ export class Oasis {
       at.channel ?? ANY_PORT,
       ...args,
     ]);
+  }
+
+  /** A DAC that evaluates no rules: then the page compares limits itself. */
+  static dacWithoutRules(): Promise<Oasis> {
+    const config = join(temporaryFolder(), 'oasis.toml');
+    writeFileSync(config, '[rules]\nenabled = false\n');
+    return Oasis.dac({}, '--config', config);
   }
 
   /** A TEM that is no DAC. */

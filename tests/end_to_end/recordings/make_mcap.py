@@ -36,7 +36,7 @@ FEATURES = (
     "summary_offset",
     "padding",
 )
-# What a feature needs: another feature, or a record.
+# The feature or record that each feature needs.
 NEEDS = {
     "message_index": "chunk",
     "chunk_index": "chunk",

@@ -135,7 +135,7 @@ pub struct Channel {
     from: From,
     /// The name of its instance, if another program recorded it.
     pub instance: Arc<str>,
-    /// How many channels before it have its topic.
+    /// Number of channels before it with its topic.
     pub earlier: u64,
     /// `None` before the first readable message.
     pub samples: Option<Samples>,
@@ -163,7 +163,7 @@ enum From {
     Other(String),
 }
 
-/// What is known of the JSON messages of a channel.
+/// The form of the JSON messages of a channel, as far as they were read.
 #[derive(Debug)]
 enum JsonContent {
     /// Before the first message was surveyed.

@@ -1,6 +1,6 @@
 //! The damaged parts of a file that was read in part.
 
-use super::records::Found;
+use super::records::FileDamage;
 use std::{collections::BTreeMap, fmt};
 
 /// Topics that a message about damage names.
@@ -30,7 +30,7 @@ pub struct Damage {
 impl Damage {
     /// Describes the damage that was found; `None` if there is none.
     pub(super) fn new(
-        found: Found,
+        found: FileDamage,
         messages: BTreeMap<String, u64>,
         unknown: u64,
         uncounted: u64,

@@ -147,7 +147,7 @@ impl Reading<'_> {
         Ok(Value::Vector(values))
     }
 
-    /// Of a struct, each member is absent.
+    /// Returns the value of an absent field. Each member of an absent struct is absent.
     fn absent(&mut self, kind: &MetricType) -> Result<Value, Unfit> {
         if let MetricType::Struct(structure) = kind {
             let nothing = Json::Object(serde_json::Map::new());
@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(value(&MetricType::Int64, &json!(1.0)), Ok(Value::Int(1)));
         assert_eq!(value(&MetricType::Uint8, &json!(2e2)), Ok(Value::Uint(200)));
         assert_eq!(value(&MetricType::Int8, &json!(-0.0)), Ok(Value::Int(0)));
-        // Nobody knows which whole number a larger real was.
+        // A larger real can stand for several whole numbers.
         assert!(value(&MetricType::Int64, &json!(1e16)).is_err());
         assert_eq!(
             value(&MetricType::Int64, &json!(10_000_000_000_000_000_u64)),

@@ -20,7 +20,7 @@ pub enum NoMetrics {
 }
 
 impl NoMetrics {
-    /// Of this message.
+    /// Returns the reason for this message.
     pub fn of(message: &[u8]) -> Self {
         match serde_json::from_slice(message) {
             Ok(object @ Json::Object(_)) if is_deeper(&object, MAX_DEPTH) => Self::Deep,

@@ -11,7 +11,7 @@ use super::{
     names,
     read_error::ReadError,
     record::{ChannelRecord, Message, Schema},
-    records::{self, Event, Found, LostChunk},
+    records::{self, Event, FileDamage, LostChunk},
     samples::Take,
 };
 use mcap::records::op;
@@ -126,7 +126,7 @@ impl Recording {
     }
 
     /// Chooses metrics and names, once all messages are known.
-    fn end_survey(&mut self, found: &Found) {
+    fn end_survey(&mut self, found: &FileDamage) {
         self.has_bad_chunks = !found.bad_chunks.is_empty();
         self.channels.values_mut().for_each(Channel::end_survey);
         let foreign = self.channels.values().filter(|channel| channel.is_foreign() && !channel.is_about());
@@ -262,7 +262,7 @@ impl Recording {
         Ok(())
     }
 
-    fn finish<E>(mut self, found: Found, take: &mut Take<'_, E>) -> Result<Rest, ReadError<E>> {
+    fn finish<E>(mut self, found: FileDamage, take: &mut Take<'_, E>) -> Result<Rest, ReadError<E>> {
         self.end_batches(take)?;
         let lost = self.channels.values().filter(|channel| channel.lost > 0);
         let mut messages: BTreeMap<String, u64> = BTreeMap::new();

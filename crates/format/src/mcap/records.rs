@@ -44,7 +44,7 @@ pub struct LostChunk {
 
 /// The damage of a file that can still be read in part.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FileDamage {
     /// Chunks that cannot be read, from 0.
     pub bad_chunks: BTreeSet<u64>,
     /// Number of chunks.
@@ -59,7 +59,7 @@ pub struct Found {
     has_bad_crc: bool,
 }
 
-impl Found {
+impl FileDamage {
     /// Whether records could have been changed without notice, or a chunk be hidden: no damaged chunk explains the checksum over all data.
     fn is_doubtful(&self) -> bool {
         self.has_bad_crc && (self.is_unchecked || self.bad_chunks.is_empty())
@@ -77,8 +77,8 @@ impl Found {
 pub fn check<E>(
     from: &mut (impl Read + io::Seek),
     visit: &mut dyn FnMut(Event<'_>) -> Result<(), ReadError<E>>,
-) -> Result<Found, ReadError<E>> {
-    let mut found = Found::default();
+) -> Result<FileDamage, ReadError<E>> {
+    let mut found = FileDamage::default();
     let crc_error = match walk(from, true, &mut found, visit) {
         Ok(None) => return Ok(found),
         Ok(Some(error)) => error,
@@ -87,7 +87,7 @@ pub fn check<E>(
     // The summary after the wrong checksum names channels that only a damaged chunk has.
     from.rewind()?;
     visit(Event::Again)?;
-    found = Found { has_bad_crc: true, ..Found::default() };
+    found = FileDamage { has_bad_crc: true, ..FileDamage::default() };
     walk(from, false, &mut found, visit)?;
     if found.is_doubtful() {
         return Err(ReadError::of_mcap(crc_error));
@@ -102,7 +102,7 @@ pub fn check<E>(
 /// If the file cannot be read, or `visit` fails.
 pub fn replay<E>(
     from: &mut impl Read,
-    found: &mut Found,
+    found: &mut FileDamage,
     visit: &mut dyn FnMut(Event<'_>) -> Result<(), ReadError<E>>,
 ) -> Result<(), ReadError<E>> {
     walk(from, false, found, visit).map(drop)
@@ -112,7 +112,7 @@ pub fn replay<E>(
 fn walk<E>(
     from: &mut impl Read,
     checks_data: bool,
-    found: &mut Found,
+    found: &mut FileDamage,
     visit: &mut dyn FnMut(Event<'_>) -> Result<(), ReadError<E>>,
 ) -> Result<Option<McapError>, ReadError<E>> {
     let options = LinearReaderOptions::default()
@@ -143,7 +143,7 @@ fn walk<E>(
 }
 
 struct Walk<'a, E> {
-    found: &'a mut Found,
+    found: &'a mut FileDamage,
     visit: &'a mut dyn FnMut(Event<'_>) -> Result<(), ReadError<E>>,
     /// Bytes before the next record.
     at: u64,

@@ -263,7 +263,7 @@ fn name_of_type(schema: &Json) -> Option<&str> {
         Json::Array(names) => {
             let mut names = names.iter().filter_map(Json::as_str).filter(|name| *name != "null");
             let first = names.next();
-            // Of several types the values show which one it is.
+            // If there are several types, the values show which one it is.
             first.filter(|_| names.next().is_none())
         }
         name => name.as_str(),

@@ -48,7 +48,7 @@ const ROUND_BYTES: u64 = 16 * 1024 * 1024;
 const RETRY: Duration = Duration::from_secs(1);
 /// How often it checks the age of files, retention, nodes and commands.
 const MAINTENANCE: Duration = Duration::from_secs(1);
-/// How often it says that it is alive: a thread can be gone without a panic.
+/// Interval between two signs of life: a thread can be gone without a panic.
 const BEAT: Duration = Duration::from_millis(500);
 
 /// A request to store everything received so far. The answer reports whether it is stored.

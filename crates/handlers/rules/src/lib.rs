@@ -46,7 +46,7 @@ pub struct Rules {
     relayed: OnceLock<Arc<RelayedAlarms>>,
     rules: Arc<RulesState>,
     shared: Arc<Shared>,
-    /// What is said about its alarms as long as it runs.
+    /// A warning about its alarms, for as long as it runs.
     warning: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Rules {
         Self { config, bounds, alarms, relayed, rules, shared: Arc::default(), warning: None }
     }
 
-    /// Says this about its alarms as long as it runs.
+    /// Adds a warning about its alarms, for as long as it runs.
     #[must_use]
     pub fn with_warning(self, warning: Option<String>) -> Self {
         Self { warning, ..self }

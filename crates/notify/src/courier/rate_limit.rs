@@ -5,18 +5,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Permits so many messages at once after a quiet minute, and then one for each equal part of a minute (the generic cell rate algorithm).
+/// Limits the messages of a minute by the generic cell rate algorithm: after a quiet minute all at once, then one in each equal part.
 #[derive(Debug)]
 pub struct RateLimit {
     interval: Duration,
-    /// How far `full_at` may lie ahead.
+    /// The longest time from now to `full_at`.
     tolerance: Duration,
     /// When the whole minute is available again.
     full_at: Option<Instant>,
 }
 
 impl RateLimit {
-    /// Permits so many messages a minute.
+    /// Creates a limit of `most` messages a minute.
     pub fn per_minute(most: NonZeroU32) -> Self {
         let interval = Duration::from_secs(60) / most.get();
         Self { interval, tolerance: interval * (most.get() - 1), full_at: None }

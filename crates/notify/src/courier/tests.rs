@@ -4,12 +4,12 @@ use oasis_alarms::{At, EventIdentity, EventKey, Round, RuleEvent, RuleFacts};
 use oasis_rules::{EventKind, Standing, program::Severity};
 use std::sync::Mutex;
 
-/// How long the place takes for a message.
+/// Time that the destination takes for a message.
 const ANSWER: Duration = Duration::from_millis(50);
 /// 2026-05-04T12:00:00Z
 const NOON: u64 = 1_777_896_000_000_000_000;
 
-/// A clock that goes on when it is told.
+/// A clock that tests advance.
 #[derive(Clone)]
 struct SimulatedClock {
     start: Instant,

@@ -3,8 +3,8 @@
 use lettre::message::header::{Header, HeaderName, HeaderValue};
 use std::error::Error;
 
-/// What encoded words begin with.
-const MARK: &str = "=?";
+/// The beginning of an encoded word.
+const ENCODED_WORD_START: &str = "=?";
 /// Most characters of the encoded text of a word: a line has 76, also the first one with the header's name (RFC 2047 2).
 const MAX_WORD: usize = 54;
 
@@ -23,7 +23,7 @@ impl Header for Subject {
 
     fn display(&self) -> HeaderValue {
         let text = self.0.clone();
-        if text.contains(MARK) {
+        if text.contains(ENCODED_WORD_START) {
             // A text that looks like an encoded word is encoded, so that readers decode it to itself.
             let encoded = words(&text);
             return HeaderValue::dangerous_new_pre_encoded(Self::name(), text, encoded);
@@ -59,7 +59,7 @@ fn quoted(character: char) -> String {
 mod tests {
     use super::*;
 
-    /// What a reader of mail shows.
+    /// Returns the text that a reader of mail shows.
     fn decoded(encoded: &str) -> String {
         let mut bytes = Vec::new();
         for word in encoded.split("\r\n ") {

@@ -1,9 +1,9 @@
-//! Functions of SQLite that take the square of the length of their text, in linear time: the limits of a query are looked at between its steps, and a call is
-//! one step.
+//! Linear versions of the functions of SQLite whose time grows with the square of the length of their text. The limits of a query are checked between its
+//! steps, and a call is one step.
 //!
 //! Results are those of SQLite for all text that is UTF-8. `json_patch` is refused, because its time is the product of the members of both objects.
 
-use super::guard::LONGEST;
+use super::guard::MAX_VALUE_BYTES;
 use memchr::memmem;
 use rusqlite::{
     Connection, Error, Result,
@@ -90,7 +90,7 @@ fn replace(context: &Context<'_>) -> Result<Option<Text>> {
         replaced.extend_from_slice(&within[copied..place]);
         replaced.extend_from_slice(&by);
         copied = place + wanted.len();
-        if replaced.len() > LONGEST as usize {
+        if replaced.len() > MAX_VALUE_BYTES as usize {
             return Err(Error::UserFunctionError("string or blob too big".into()));
         }
     }
@@ -98,7 +98,7 @@ fn replace(context: &Context<'_>) -> Result<Option<Text>> {
     Ok(Some(Text(replaced)))
 }
 
-/// Where `trim` removes characters.
+/// The ends at which `trim` removes characters.
 #[derive(Clone, Copy)]
 struct Ends {
     left: bool,

@@ -8,15 +8,15 @@ use rusqlite::{
     limits::Limit,
 };
 
-/// Instructions of SQLite's machine between two looks at the limits: some microseconds. Each may make a value of 2 MiB.
-const PACE: i32 = 200;
+/// Instructions of SQLite's virtual machine between two checks of the limits: some microseconds. Each instruction may make a value of 2 MiB.
+const CHECK_INTERVAL: i32 = 200;
 
 /// Bytes of a text, a row, or the result of `group_concat`.
-pub const LONGEST: i32 = 2 * 1024 * 1024;
+pub const MAX_VALUE_BYTES: i32 = 2 * 1024 * 1024;
 
 /// Bounds of SQLite, each with its reason.
 const LIMITS: [(Limit, i32); 10] = [
-    (Limit::SQLITE_LIMIT_LENGTH, LONGEST),
+    (Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES),
     (Limit::SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
     (Limit::SQLITE_LIMIT_COLUMN, 2_000),
     (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
@@ -45,7 +45,7 @@ pub fn set(connection: &mut Connection, stop: Stop) -> Result<(), SqlError> {
     for (limit, most) in LIMITS {
         connection.set_limit(limit, most)?;
     }
-    connection.progress_handler(PACE, Some(move || stop.is_due()))?;
+    connection.progress_handler(CHECK_INTERVAL, Some(move || stop.is_due()))?;
     connection.authorizer(Some(|context: AuthContext<'_>| authorize(context.action)))?;
     Ok(())
 }

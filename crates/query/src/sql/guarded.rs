@@ -40,7 +40,7 @@ impl GuardedSql {
         catalogue.create_collation(TIMES, compare_times)?;
         let views = views::create(&catalogue, &history.0.open_shares(), &history.0.open_gaps())?;
         let connection = Connection::open_in_memory()?;
-        // What a query sorts and materializes counts as memory, which has a bound: a temporary file has none.
+        // Sorted and materialized rows count as memory, which has a bound: a temporary file has none.
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         connection.create_collation(TIMES, compare_times)?;
         let taken = views.iter().chain(extra.iter().map(|table| &table.info));

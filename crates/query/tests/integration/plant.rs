@@ -21,7 +21,7 @@ pub fn number(variable: &str, default: u64) -> u64 {
     env::var(variable).map_or(default, |text| text.parse().unwrap())
 }
 
-/// What makes archives.
+/// Makes archives.
 pub struct Plant {
     pub probe_type: Arc<ProbeType>,
     has_all_metrics: bool,

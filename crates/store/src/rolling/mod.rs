@@ -44,8 +44,8 @@ const MERGED_BYTES: u64 = 4 * 1024 * 1024;
 /// Priority below that of other threads.
 const NICE: i32 = 10;
 
-/// How long the roll-ups of a file may take before health says that the thread hangs.
-const LONGEST: Duration = Duration::from_secs(20);
+/// Time for the roll-ups of a file, after which health reports that the thread hangs.
+const ROLL_UP_TIMEOUT: Duration = Duration::from_secs(20);
 /// Longest that grouping works before it rests.
 const WORK: Duration = Duration::from_millis(5);
 /// How long it rests then, by the time it has worked: it takes a quarter of a core.
@@ -165,12 +165,13 @@ impl Work {
             }
             let is_again = has_room && self.store.rollups.waits_for_room(segment.number);
             if !missing.is_empty() && (is_again || !self.store.rollups.has_tried(segment.number)) {
-                let _call = pulse.begin_within("making the roll-ups of a segment file", LONGEST);
+                let _call = pulse.begin_within("making the roll-ups of a segment file", ROLL_UP_TIMEOUT);
                 has_room &= self.roll(&segment, &missing);
             }
             self.store.rollups.note_tried(segment.number);
         }
-        let _call = pulse.begin_within("merging roll-ups, grouping batches and indexing words", LONGEST);
+        let _call =
+            pulse.begin_within("merging roll-ups, grouping batches and indexing words", ROLL_UP_TIMEOUT);
         // Evict first: on a full disk a merge needs the space.
         self.retain();
         for level in Level::ROLLED {

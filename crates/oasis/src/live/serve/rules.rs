@@ -11,8 +11,8 @@ pub struct RunningRules {
     pub handler: Arc<Rules>,
 }
 
-/// Opens the alarms of a DAC that evaluates rules: in its directory, or without one in memory. If nobody has named the directory, a DAC starts without it
-/// too, such as on a full disk: health says so.
+/// Opens the alarms of a DAC that evaluates rules: in its directory, or without one in memory. If the default directory cannot be used, such as on a full disk,
+/// the alarms are in memory too, and health reports it.
 ///
 /// # Errors
 /// If the named directory cannot be used.

@@ -9,7 +9,6 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::Duration,
 };
 
 /// Forks, and returns what `child` returns there. It fails if the child has not ended after a minute.
@@ -33,7 +32,7 @@ fn in_child(child: impl FnOnce() -> String) -> String {
             assert!(id > 0);
             // SAFETY: the descriptor is open, and only this process's end of the pipe is closed.
             unsafe { libc::close(pipe[1]) };
-            // SAFETY: the descriptor is open and belongs to nobody else.
+            // SAFETY: the descriptor is open and has no other owner.
             let mut answers = unsafe { File::from_raw_fd(pipe[0]) };
             let mut answer = String::new();
             answers.read_to_string(&mut answer).unwrap();
@@ -106,7 +105,7 @@ fn children_of_a_program_whose_threads_flush_all_end() {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
                     shared.flush_at(1, &row);
-                    thread::sleep(Duration::from_micros(50));
+                    thread::yield_now();
                 }
             });
         }

@@ -12,10 +12,13 @@ ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 install = { find /var/lib/apt/lists -name '*Packages*' -cmin -60 | grep -q . || $(ROOT) apt-get update -qq; } && $(ROOT) env DEBIAN_FRONTEND=noninteractive \
   apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=600 $(1) >/dev/null
 
-# Everything as the tests build it, with the features of a site: another choice of packages or features builds what depends on it once more.
-TESTED := --locked --workspace --features oasis/site
-# The libraries for C and Python belong to it, which no program of ours links.
-BUILD := cargo build $(TESTED) --lib --bins --tests
+# Everything as the tests build it, with all features: another choice of packages or features builds what depends on it once more.
+TESTED := --locked --workspace --features oasis/site,oasis/nats,oasis/dds
+# The libraries for C and Python belong to it, which no program of ours links. With clippy as the compiler (.ci/run) it has the lints of all
+# that clippy would check.
+BUILD := cargo build $(TESTED) --lib --bins --tests $(if $(RUSTC_WORKSPACE_WRAPPER),--benches --examples)
+# Tests with peers that not every machine has: their targets install these.
+WITH_PEERS := nats:: dds::
 
 # Integration tests that take seconds: of the structure, the codec and the language.
 FAST_TESTS := $(addprefix --package ,oasis-structure oasis-wire oasis-pdl) --test integration -- $(addprefix --skip ,growth:: hostile:: format_properties::)
@@ -154,15 +157,19 @@ advisories: $(CARGO_DENY) ## Check dependencies for known vulnerabilities
 	$(CARGO_DENY) --locked check advisories
 
 # Everything whose failure would reach a user. Checks of a few folders run if these changed: .ci/partial_checks.py says which, and why.
-GATE := check-docs test-gate build-tests test-rust test-oracles test-faults test-lab test-python test-java test-go \
+GATE := check-docs test-gate build-tests test-rust test-nats test-dds test-oracles test-faults test-lab test-python test-java test-go \
   test-tutorials test-embedded notebook test-browser test-light
 # These run while the tests are compiled: they need no program of ours.
 BESIDE := --beside tools --beside test-web
 test: page ## Run every test whose failure would reach a user, in every language
 	python3 .ci/gate.py --partial $(BESIDE) $(GATE)
 
+# Lints of Rust come with the build, if clippy is the compiler.
+ci: page ## What .ci/run runs: `make lint` and `make test` at once
+	python3 .ci/gate.py --partial $(LINTS:%=--beside %) $(BESIDE) $(GATE)
+
 # What is long by nature.
-LONG := deny lint-lab oracles test-sim-long test-nats test-dds faults check-native check-memory mutants test-windows test-embedded-long package test-packages test-package-sdks
+LONG := deny rustdoc lint-lab oracles test-sim-long faults check-native check-memory mutants test-windows test-embedded-long package test-packages test-package-sdks
 test-full: page ## Run `make test`, and what is long by nature: two hours
 	python3 .ci/gate.py $(BESIDE) $(GATE) $(LONG)
 
@@ -174,7 +181,7 @@ build-tests: page ## Build all programs and tests of the workspace
 
 # Most tests wait for processes most of the time: more of them run at once than there are processors.
 test-rust: build-tests postgresql promtool nginx alertmanager mail-server table-readers ## Rust: unit, property and end-to-end tests with real processes
-	RUST_TEST_THREADS=$(or $(RUST_TEST_THREADS),4) cargo test $(TESTED)
+	RUST_TEST_THREADS=$(or $(RUST_TEST_THREADS),4) cargo test $(TESTED) -- $(addprefix --skip ,$(WITH_PEERS))
 
 # Another choice of features than that of the other tests: what `make run` builds. OASIS_LIGHT_BIN names a program that is built already.
 test-light: page ## Rust: the program without the features of a site: its page, a sample, and what it refuses
@@ -200,14 +207,11 @@ test-windows: windows-tools ## C99 node: memory and processors of a Windows host
 test-oracles: target/venv-oracles/installed promtool ## Rules beside RTAMT, RTLola and promtool: 300 random cases of each
 	cargo test $(ORACLES)
 
-# No part of `make test`: a build with other features.
-test-nats: page nats-server ## Rust: NATS, with a real nats-server
-	cargo test $(TESTED),oasis/nats --test end_to_end -- nats::
+test-nats: build-tests nats-server ## Rust: NATS, with a real nats-server
+	cargo test $(TESTED) --test end_to_end -- nats::
 
-# No part of `make test`: a build with other features.
-test-dds: page cyclonedds ## Rust: DDS, with programs of a real CycloneDDS
-	cargo test --locked --package oasis-channel --package oasis-dds --features oasis-channel/carried,oasis-dds/participant
-	cargo test $(TESTED),oasis/dds --test end_to_end -- dds::
+test-dds: build-tests cyclonedds ## Rust: DDS, with programs of a real CycloneDDS
+	cargo test $(TESTED) --test end_to_end -- dds::
 
 test-faults: page fault-tools ## The fault lab: its fast scenarios, three minutes
 	$(BUILD)

@@ -43,8 +43,14 @@ pub struct Alarms {
     /// What other DACs are given.
     given: Mutex<Given>,
     copies: Copies,
-    #[expect(dead_code, reason = "it is held, not read")]
     lock: Option<File>,
+}
+
+/// Unlocks for all copies of the descriptor: closing alone leaves the lock to a child that is between `fork` and `exec`.
+impl Drop for Alarms {
+    fn drop(&mut self) {
+        let _ = self.lock.as_ref().map(File::unlock);
+    }
 }
 
 impl Alarms {

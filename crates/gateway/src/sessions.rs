@@ -47,7 +47,14 @@ pub struct Sessions {
     /// Devices of earlier runs.
     before: BTreeSet<String>,
     /// As long as it is open no other gateway writes the file.
-    _lock: Option<File>,
+    lock: Option<File>,
+}
+
+/// Unlocks for all copies of the descriptor: closing alone leaves the lock to a child that is between `fork` and `exec`.
+impl Drop for Sessions {
+    fn drop(&mut self) {
+        let _ = self.lock.as_ref().map(File::unlock);
+    }
 }
 
 impl Sessions {
@@ -55,7 +62,7 @@ impl Sessions {
     /// last as long as the process.
     pub fn open(folder: Option<&Path>) -> Self {
         let new = || Remembered { secret: ResumeSecret::random(), devices: BTreeMap::new() };
-        let in_memory = || Self { file: None, remembered: new(), before: BTreeSet::new(), _lock: None };
+        let in_memory = || Self { file: None, remembered: new(), before: BTreeSet::new(), lock: None };
         let Some(folder) = folder else { return in_memory() };
         let file = folder.join("devices.json");
         let lock = match lock(folder) {
@@ -77,7 +84,7 @@ impl Sessions {
             }
         };
         let before = remembered.devices.keys().cloned().collect();
-        let mut sessions = Self { file: Some(file), remembered, before, _lock: lock };
+        let mut sessions = Self { file: Some(file), remembered, before, lock };
         // Now: later it would be too late to learn that it cannot be written.
         sessions.write();
         sessions

@@ -42,6 +42,13 @@ pub struct WritableStore {
 #[derive(Debug)]
 pub struct FolderLock(File);
 
+/// Unlocks for all copies of the descriptor: closing alone leaves the lock to a child that is between `fork` and `exec`.
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
 /// Opens or creates the folder of an archive, and recovers files after a crash.
 ///
 /// # Errors

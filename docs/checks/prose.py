@@ -2,7 +2,9 @@
 
 Links and anchors lead somewhere. Lines have 120 columns at most, cells of tables 20 words. Blocks of TOML and JSON
 parse. Each guide has a picture. Each message that troubleshooting.md quotes stands in the sources, and concurrency.md
-lists each lock and each file that starts a thread. Commands are checked by `cargo test -p oasis documented_commands`.
+lists each lock and each file that starts a thread. Pages and program have the same routes and environment variables,
+and a key of the configuration that a page names exists, with the default that the page says. Commands and flags are
+checked by `cargo test -p oasis documented_commands`, the defaults of oasis.toml by `cargo test -p oasis config`.
 """
 
 import json
@@ -29,6 +31,13 @@ SOURCES = [
     if not {"tests", "benches", "examples"} & set(path.relative_to(ROOT).parts)
     and not re.search(r"(^|_)(tests|models)\.rs$", path.name)
 ]
+
+# Of other programs: Alertmanager's API.
+FOREIGN_ROUTES = {"/api/v2/alerts"}
+# What follows the name of a section in names of files.
+FILE_ENDINGS = {"rs", "go", "toml", "lock", "pem", "key"}
+# Fields of answers and settings of editors whose object has the name of a section.
+FOREIGN_KEYS = {"archive.stored", "archive.stored_offset", "channel.refused", "doors.refused", "rules.arguments"}
 
 
 def pages() -> list[str]:
@@ -164,8 +173,72 @@ def check_locks() -> Iterator[str]:
             yield f"{name}: starts a thread that docs/concurrency.md does not list"
 
 
+def check_routes() -> Iterator[str]:
+    """A route that a page names exists, and http-api.md or a page that it leads to names each route of openapi.json."""
+
+    def unnamed(path: str) -> str:
+        return re.sub(r"\{[^}]*\}|<[^>]*>", "{}", path).rstrip(".")
+
+    code = {unnamed(path) for source in SOURCES for path in re.findall(r'"(/[\w./{}-]+)"', source.read_text())}
+    described = json.loads((ROOT / "docs/reference/openapi.json").read_text())["paths"]
+    methods = ("GET", "PUT", "POST", "PATCH", "DELETE")
+    routes = {(method, unnamed(path)) for path, of_path in described.items() for method in methods if method.lower() in of_path}
+    documented = set()
+    for name in (page for page in pages() if page.startswith("docs/")):
+        for method, path in re.findall(r"`(?:(GET|PUT|POST|PATCH|DELETE) )?(/[a-z][\w./{}<>-]*)[^`*]*`", (ROOT / name).read_text()):
+            named = {(method, unnamed(path))} if method else {(each, unnamed(path)) for each in methods}
+            documented |= named
+            is_route = method or path.startswith(("/api/", "/metrics"))
+            if is_route and not named & routes and unnamed(path) not in code and path not in FOREIGN_ROUTES:
+                yield f"{name}: the program has no route {method} {path}".replace("  ", " ")
+    for method, path in sorted(routes - documented):
+        yield f"docs/reference/http-api.md: {method} {path} of openapi.json is on no page"
+
+
+def check_environment() -> Iterator[str]:
+    """Each environment variable on a page is read by something here; environment.md lists each that the program reads."""
+    text = "\n".join((ROOT / name).read_text() for name in pages() if name.startswith("docs/") or name == "README.md")
+    documented = set(re.findall(r"\bOASIS_[A-Z][A-Z_]+\b", text))
+    listed = (ROOT / "docs/reference/environment.md").read_text()
+    tracked = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True).splitlines()
+    code = "\n".join(
+        (ROOT / name).read_text(errors="replace")
+        for name in tracked
+        if not name.endswith((".md", ".json", ".svg", ".png")) and (ROOT / name).is_file()
+    )
+    for variable in sorted(documented):
+        if not re.search(rf"\b{variable}\b", code):
+            yield f"docs: nothing reads {variable}"
+    for path in SOURCES:
+        for variable in re.findall(r'(?:env::var(?:_os)?\("|env = ")(OASIS_[A-Z_]+)"', product_code(path)):
+            if f"`{variable}`" not in listed:
+                yield f"{path.relative_to(ROOT)}: docs/reference/environment.md does not list {variable}"
+
+
+def check_keys() -> Iterator[str]:
+    """`section.key` on a page is a key of oasis.toml; after "by default" or "default" follows its default."""
+    reference = (ROOT / "docs/reference/oasis.toml").read_text()
+    sections = tomllib.loads(reference)
+    # A key without a default is a comment.
+    tables = {
+        name: dict.fromkeys(re.findall(r"^# (\w+) = ", body, re.MULTILINE)) | sections[name]
+        for name, body in re.findall(r"^\[(\w+)\]$(.*?)(?=^\[\w+\]$|\Z)", reference, re.MULTILINE | re.DOTALL)
+    }
+    for name in (page for page in pages() if page.startswith("docs/")):
+        text = without_blocks((ROOT / name).read_text())
+        for section, key, default in re.findall(r"`([a-z_]+)\.([a-z_]+)`(?: \(default `?([\w.]+)`?\))?", text):
+            keys = tables.get(section)
+            if keys is None or key in FILE_ENDINGS or f"{section}.{key}" in FOREIGN_KEYS:
+                continue
+            if key not in keys:
+                yield f"{name}: docs/reference/oasis.toml has no key {section}.{key}"
+            elif default and str(keys[key]).lower() != default.replace(",", ""):
+                yield f"{name}: the default of {section}.{key} is {keys[key]}, not {default}"
+
+
 def main() -> int:
     problems = [*check_pictures(), *check_messages(), *check_locks()]
+    problems += [*check_routes(), *check_environment(), *check_keys()]
     for name in pages():
         text = (ROOT / name).read_text()
         problems += check_links(name, text)

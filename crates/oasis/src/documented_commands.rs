@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test says what it expects by unwrapping")]
 
 use crate::cli::Cli;
-use clap::{Parser, error::ErrorKind};
+use clap::{Command, CommandFactory, Parser, error::ErrorKind};
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -89,6 +90,54 @@ fn every_command_of_the_documentation_can_be_typed() {
     }
     assert!(refused.is_empty(), "{}", refused.join("\n"));
     assert!(checked > 50, "{checked}");
+}
+
+/// Flags of curl, gunicorn, Docker and pkg-config that pages name alone.
+const FOREIGN_FLAGS: [&str; 4] = ["--data-urlencode", "--preload", "--read-only", "--static"];
+
+/// Adds the long flags of a command and of those below it.
+fn add_flags(command: &Command, flags: &mut BTreeSet<String>) {
+    let long = command.get_arguments().filter_map(|argument| argument.get_long());
+    flags.extend(long.map(|name| format!("--{name}")));
+    command.get_subcommands().for_each(|below| add_flags(below, flags));
+}
+
+/// Spans of code within the text of a page, outside of blocks.
+fn code_spans(page: &str) -> Vec<String> {
+    let mut is_block = false;
+    let text = page.lines().filter(|line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_block ^= is_fence;
+        !is_block && !is_fence
+    });
+    let text = text.collect::<Vec<_>>().join("\n");
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_flag_of_the_documentation_exists() {
+    let mut flags: BTreeSet<String> = FOREIGN_FLAGS.map(str::to_owned).into();
+    flags.extend(["--help".to_owned(), "--version".to_owned()]);
+    add_flags(&Cli::command(), &mut flags);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let (mut checked, mut unknown) = (0, Vec::new());
+    for page in pages(&root) {
+        for span in code_spans(&fs::read_to_string(&page).unwrap()) {
+            let is_lab = span.starts_with("oasis lab");
+            if is_lab || !(span.starts_with("--") || span.starts_with("oasis ")) {
+                continue;
+            }
+            for flag in words(&span).iter().filter(|word| word.starts_with("--") && word.len() > 2) {
+                let flag = flag.split(['=', '[', ',', '(']).next().unwrap_or_default();
+                checked += 1;
+                if !flags.contains(flag) {
+                    unknown.push(format!("{}: {flag} in `{span}`", page.display()));
+                }
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
+    assert!(checked > 100, "{checked}");
 }
 
 #[test]

@@ -15,7 +15,6 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
-use uuid::Uuid;
 
 mod rivals;
 
@@ -531,7 +530,7 @@ fn is_too_long(entry: &NodeEntry) -> bool {
 fn relayed(entry: &NodeEntry, hop: Option<Hop>, offset: Option<(i64, u64)>) -> RelayedNode {
     let identity = NodeIdentity {
         name: entry.name.clone(),
-        uuid: entry.uuid.unwrap_or(Uuid::nil()),
+        uuid: entry.uuid.unwrap_or_default(),
         run: entry.run,
         host: entry.host.clone(),
         software: entry.software.clone(),

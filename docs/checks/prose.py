@@ -32,11 +32,11 @@ SOURCES = [
     and not re.search(r"(^|_)(tests|models)\.rs$", path.name)
 ]
 
-# Of other programs: Alertmanager's API.
+# Routes of other programs: Alertmanager's API.
 FOREIGN_ROUTES = {"/api/v2/alerts"}
-# What follows the name of a section in names of files.
+# Endings of files whose names begin like a section.
 FILE_ENDINGS = {"rs", "go", "toml", "lock", "pem", "key"}
-# Fields of answers and settings of editors whose object has the name of a section.
+# Fields of answers and settings of editors, in objects named like a section.
 FOREIGN_KEYS = {"archive.stored", "archive.stored_offset", "channel.refused", "doors.refused", "rules.arguments"}
 
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// What generated code looks like, of one number.
+/// A probe of one number, as generated code has it.
 struct Counter {
   static constexpr std::string_view schema =
       R"({"name":"Test::Counter","uuid":"f6e0f3ee-6d2f-4a0e-9f0e-2f3c5d2b7a90","version":"1.0",)"

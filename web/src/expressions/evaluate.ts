@@ -2,9 +2,9 @@ import type { PlanNode } from './plan.ts';
 import { type Aligned, align, type Signal } from './signal.ts';
 
 /**
- * Computes an expression column by column. What is computed from several instances has a value at each of their times.
- * `rate` and `mean` look at earlier values, so each has a time line of its own: that of its argument alone. A result that is
- * no finite number is unknown; infinite samples of a metric alone stay.
+ * Computes an expression column by column. An expression of several instances has a value at each of their times.
+ * `rate` and `mean` look at earlier values: each has the times of its argument only. A result that is no finite number is
+ * unknown; infinite samples of a plain metric stay.
  */
 export function evaluate(root: PlanNode, inputs: readonly Signal[]): Signal {
   return evaluatePart(root, inputs, isMetric(root));

@@ -20,9 +20,6 @@ BUILD := cargo build $(TESTED) --lib --bins --tests $(if $(RUSTC_WORKSPACE_WRAPP
 # Tests with peers that not every machine has: their targets install these.
 WITH_PEERS := nats:: dds::
 
-# Integration tests that take seconds: of the structure, the codec and the language.
-FAST_TESTS := $(addprefix --package ,oasis-structure oasis-wire oasis-pdl) --test integration -- $(addprefix --skip ,growth:: hostile:: format_properties::)
-
 # Programs in C and C++ that the tests build and run.
 NATIVE_TESTS = cargo test $(TESTED) --test end_to_end -- sdk logging
 
@@ -88,14 +85,8 @@ clean: ## Remove everything that was built
 
 ##@ Before each commit
 
-check: page ## Check formatting, lints and unit tests, in under two minutes when warm
-	cargo fmt --all --check
-	cargo clippy --all-targets --locked -- -D warnings
-	cargo test --quiet --locked --lib --bins
-	cargo test --quiet --locked $(FAST_TESTS)
-	npm run lint
-	npm test
-	@if [ -e target/venv/installed ]; then $(MAKE) --no-print-directory lint-python; else echo "Python not checked: make python"; fi
+check: page ## Check what changed since the last commit: lints, types, unit tests; everything if nothing did
+	python3 .ci/quick_check.py
 
 format: node_modules/.package-lock.json target/venv/installed ## Format everything
 	cargo fmt --all

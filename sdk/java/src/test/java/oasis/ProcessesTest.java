@@ -45,7 +45,7 @@ class ProcessesTest {
     /** A process of {@link Program}. */
     private record Running(Process process, Path out, Path err) {
         static Running start(String mode, String name) throws IOException {
-            // Of a program that was started in the background, the parent may ignore SIGINT; its children would, too.
+            // Shells ignore SIGINT for programs in the background, and children inherit that.
             List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
             command.addAll(Program.command(mode, dac.channel, name));
             Path out = Files.createTempFile(folder, "out", "");
@@ -107,7 +107,7 @@ class ProcessesTest {
         assertEquals(status, program.end(), program.log());
         Map<String, Object> ledger = dac.eventually(name, "count", found -> stored(found) == Dac.number(found, "received"));
         // A ring that was full has refused samples: they are missing, and were not accepted.
-        long refused = (Long) Json.asObject(ledger.get("node"), "node").get("ring_full");
+        long refused = ledger.get("causes") instanceof Map<?, ?> causes && causes.get("ring_full") instanceof Long count ? count : 0;
         assertEquals(program.accepted(), stored(ledger) + Dac.number(ledger, "missing") - refused, ledger::toString);
         assertEquals(0L, Dac.number(ledger, "unexplained"));
     }
@@ -202,7 +202,7 @@ class ProcessesTest {
         } finally {
             logger.removeHandler(handler);
         }
-        // What found no room is missing, also after the last sample that did.
+        // Samples without room are missing, also after the last one with room.
         Map<String, Object> ledger = dac.eventually(name, "count", found -> stored(found) == accepted.get());
         assertEquals(List.of(8_000L, 0L), List.of(stored(ledger) + Dac.number(ledger, "missing"), Dac.number(ledger, "unexplained")), ledger::toString);
         assertStored(name, "log", 800);

@@ -142,8 +142,10 @@ func (d *realDAC) commandOnce(fields map[string]any) map[string]any {
 // ledger is what the DAC knows of an instance's samples.
 type ledger struct {
 	Received, Missing, Unexplained uint64
+	LastSequence                   uint64 `json:"last_sequence"`
 	Node                           map[string]uint64
-	Losses                         map[string]uint64
+	Losses, Causes                 map[string]uint64
+	Archive                        struct{ Stored uint64 }
 }
 
 func (d *realDAC) ledger(node, name string) (ledger, bool) {

@@ -3,6 +3,7 @@ package oasis
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -18,6 +19,8 @@ const (
 	// lockedAtOnce is the number for which the consumer of a ring stays locked: producers that drop the oldest sample
 	// try to lock it.
 	lockedAtOnce = 64
+	// lastWrite is how long the end waits for goroutines that are writing to a ring.
+	lastWrite = time.Second
 )
 
 func isRate(hertz float64) bool { return hertz >= minHertz && hertz <= maxHertz }
@@ -72,7 +75,9 @@ type instanceState struct {
 // progress is what an instance has reached.
 type progress struct {
 	taken uint64
-	state instanceState
+	// missing are the samples after the last batch, up to taken, if none waits anywhere.
+	missing missing
+	state   instanceState
 }
 
 // stateNow returns it. The caller has locked mu.
@@ -89,6 +94,17 @@ func (i *instance) taken() uint64 {
 	return max(seen, i.ring.taken())
 }
 
+// missingTo returns what is missing after the last batch, up to a number that no sample on its way here has; nothing if
+// samples wait. The caller has locked mu.
+func (i *instance) missingTo(taken uint64) missing {
+	if i.encoder.count() > 0 || (i.ring != nil && !i.ring.isEmpty()) {
+		return missing{}
+	}
+	all := i.before
+	all.ringFull += taken - (i.nextSequence - 1)
+	return all
+}
+
 // collect takes what waits in the ring, and sends what has waited long enough. It returns whether there was anything.
 func (i *instance) collect(now time.Time, isLast bool) bool {
 	i.mu.Lock()
@@ -96,9 +112,10 @@ func (i *instance) collect(now time.Time, isLast bool) bool {
 	before := i.nextSequence
 	if i.ring != nil {
 		if isLast {
-			i.ring.enabled.Store(false) // nobody would empty it, or make room
+			i.drainLast()
+		} else {
+			i.drain()
 		}
-		i.drain()
 	}
 	i.flushIfDue(now)
 	if isLast {
@@ -120,14 +137,29 @@ func (i *instance) flushIfDue(now time.Time) {
 
 // report publishes the progress if it has changed. The caller has locked mu.
 func (i *instance) report() {
-	if now := (progress{i.taken(), i.stateNow()}); now != i.reported {
+	taken := i.taken()
+	if now := (progress{taken, i.missingTo(taken), i.stateNow()}); now != i.reported {
 		i.reported = now
 		i.node.outbox.report(i.index, now)
 	}
 }
 
-func (i *instance) drain() {
-	for taken := 0; taken < drainAtOnce; {
+// drainLast takes all samples, also those that goroutines are writing, and refuses further ones.
+func (i *instance) drainLast() {
+	i.ring.enabled.Store(false) // nobody would empty it, or make room
+	i.ring.close()
+	for until := time.Now().Add(lastWrite); !i.ring.isEmpty() && time.Now().Before(until); {
+		if i.drain() > 0 {
+			until = time.Now().Add(lastWrite)
+		} else {
+			runtime.Gosched()
+		}
+	}
+}
+
+// drain takes samples from the ring, and returns how many.
+func (i *instance) drain() (taken int) {
+	for taken < drainAtOnce {
 		i.ring.consuming.Lock()
 		more := true
 		for n := 0; more && n < lockedAtOnce; n++ {
@@ -140,9 +172,10 @@ func (i *instance) drain() {
 		}
 		i.ring.consuming.Unlock()
 		if !more {
-			return
+			break
 		}
 	}
+	return taken
 }
 
 // take adds a sample; sequence 0 gives it the next number. A gap in the numbers begins a new batch that reports it, and so
@@ -225,7 +258,7 @@ func (i *instance) execute(wanted command) (instanceState, *Refusal) {
 	case "enable", "disable":
 		i.enabled = wanted.Command == "enable"
 		if i.ring != nil {
-			i.ring.enabled.Store(i.enabled)
+			i.ring.enabled.Store(i.enabled && !i.isOver)
 		}
 	case "sample-now":
 		if i.ring != nil {

@@ -127,7 +127,7 @@ func (h *Handler) Handle(_ context.Context, logged slog.Record) error {
 	defer func() {
 		// A value that panics while it is written as text costs this record.
 		if recover() != nil {
-			ring.lost.Add(1)
+			ring.lose()
 		}
 	}()
 	memory.fields = append(memory.fields[:0], h.fields...)

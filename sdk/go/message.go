@@ -74,6 +74,8 @@ type counters struct {
 	Taken   uint64 `json:"taken"`
 	Sent    uint64 `json:"sent"`
 	Dropped drops  `json:"dropped"`
+	// AfterSent has all samples after Sent, up to Taken, if no batch will contain any of them.
+	AfterSent *drops `json:"after_sent,omitempty"`
 }
 
 // result answers a command.

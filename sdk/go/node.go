@@ -95,11 +95,12 @@ type Node struct {
 	problems  []error
 	isStarted bool
 	isClosed  bool
+	closeErr  error
 	cancel    context.CancelFunc
-	// stop is closed when the node takes no more samples, ending when the last ones are in the outbox.
-	stop, ending chan struct{}
-	collected    chan struct{}
-	shipped      chan error
+	// stop is closed when the node takes no more samples, ending when the last ones are in the outbox, closed at the end.
+	stop, ending, closed chan struct{}
+	collected            chan struct{}
+	shipped              chan error
 }
 
 // NewNode makes a node without probes. The name is unique among the nodes of a DAC.
@@ -124,7 +125,7 @@ func NewNodeWith(name string, config Config) *Node {
 	}
 	node := &Node{
 		name: name, config: config, log: config.Logger, byName: map[string]*instance{}, patience: oneDAC,
-		stop: make(chan struct{}), ending: make(chan struct{}),
+		stop: make(chan struct{}), ending: make(chan struct{}), closed: make(chan struct{}),
 	}
 	if node.log == nil {
 		node.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
@@ -356,15 +357,26 @@ func (n *Node) Refusal() *Refusal {
 }
 
 // Close takes the last samples, sends them, and waits up to two seconds for the DAC to acknowledge them. An error says why
-// it has not received them. A second call does nothing.
+// it has not received them, and is a warning of the log, too. Probes refuse samples from then on. A second call waits for
+// the first one, and returns the same.
 func (n *Node) Close() error {
 	n.mu.Lock()
-	if !n.isStarted || n.isClosed {
+	if !n.isStarted {
 		n.mu.Unlock()
 		return nil
 	}
+	isFirst := !n.isClosed
 	n.isClosed = true
 	n.mu.Unlock()
+	if isFirst {
+		n.closeErr = n.end()
+		close(n.closed)
+	}
+	<-n.closed
+	return n.closeErr
+}
+
+func (n *Node) end() error {
 	close(n.stop)
 	<-n.collected
 	n.outbox.with(func() { n.outbox.closing = true })
@@ -379,6 +391,11 @@ func (n *Node) Close() error {
 	if refused := n.Refusal(); refused != nil {
 		err = refused
 	}
+	n.outbox.mu.Lock()
+	left := n.outbox.spool.countUnreceived()
+	n.outbox.mu.Unlock()
+	// A program may ignore the error, such as that of a deferred call.
+	n.log.Warn("the node ends, and the DAC does not have its last samples", "samples", left, "error", err)
 	return fmt.Errorf("node %q ends, and the DAC does not have its last samples: %w", n.name, err)
 }
 

@@ -40,6 +40,7 @@ func (o *outbox) push(batch *queuedBatch, before missing) {
 	o.with(func() {
 		// Reported with the batch, so that counters never lag behind what was sent.
 		o.reached[batch.instance].taken = max(o.reached[batch.instance].taken, batch.last())
+		o.reached[batch.instance].missing = missing{}
 		o.spool.push(batch, before)
 	})
 }
@@ -63,9 +64,14 @@ func (o *outbox) counters() countersMessage {
 	message := countersMessage{Op: "counters", Instances: []counters{}}
 	for i := range o.spool.accounts {
 		if account := &o.spool.accounts[i]; account.topic != 0 {
-			message.Instances = append(message.Instances, counters{
+			one := counters{
 				Topic: account.topic, Taken: o.reached[i].taken, Sent: account.sent.sequence, Dropped: account.sent.dropped,
-			})
+			}
+			// Batches may wait in the spool, or be lost there: the loss after the last one sent is unknown then.
+			if after := o.reached[i].missing; after.total() > 0 && one.Sent+after.total() == one.Taken {
+				one.AfterSent = &drops{Ring: after.ringFull, Invalid: after.invalidRow, NotTaken: after.notTaken}
+			}
+			message.Instances = append(message.Instances, one)
 		}
 	}
 	return message

@@ -65,6 +65,9 @@ const (
 	headerInvalid = 1 << 62
 	headerState   = 32
 
+	// ringClosed is set in tail: a producer that has reserved words before publishes them, and no other reserves any.
+	ringClosed = 1 << 63
+
 	waitStep = 200 * time.Microsecond
 )
 
@@ -105,7 +108,7 @@ func (r *ring) reserve(words uint64) (uint64, bool) {
 	for {
 		head := r.head.Load()
 		tail := r.tail.Load()
-		if tail-head+words > r.size {
+		if tail&ringClosed != 0 || tail-head+words > r.size {
 			return 0, false
 		}
 		if r.tail.CompareAndSwap(tail, tail+words) {
@@ -114,7 +117,26 @@ func (r *ring) reserve(words uint64) (uint64, bool) {
 	}
 }
 
-// room reserves words by the overflow policy. A sample without room is counted.
+// close refuses all further samples. Those that are being written are still to be read.
+func (r *ring) close() {
+	for tail := r.tail.Load(); tail&ringClosed == 0 && !r.tail.CompareAndSwap(tail, tail|ringClosed); {
+		tail = r.tail.Load()
+	}
+}
+
+func (r *ring) isClosed() bool { return r.tail.Load()&ringClosed != 0 }
+
+// isEmpty returns whether all records were read, also those that are being written.
+func (r *ring) isEmpty() bool { return r.head.Load() == r.tail.Load()&^ringClosed }
+
+// lose counts a sample that found no room. After the end of the node there are no numbers for samples.
+func (r *ring) lose() {
+	if !r.isClosed() {
+		r.lost.Add(1)
+	}
+}
+
+// room reserves words by the overflow policy. The caller counts a sample without room.
 func (r *ring) room(words uint64) (uint64, bool) {
 	at, ok := r.reserve(words)
 	if ok || words > r.size {
@@ -122,7 +144,7 @@ func (r *ring) room(words uint64) (uint64, bool) {
 	}
 	switch {
 	case r.overflow.dropOldest:
-		for !ok && r.evict() {
+		for !ok && !r.isClosed() && r.evict() {
 			at, ok = r.reserve(words)
 		}
 	case r.overflow.wait > 0:
@@ -151,7 +173,7 @@ func (r *ring) evict() bool {
 func (r *ring) put(time uint64, row []byte) bool {
 	at, ok := r.room(uint64(wordsOf(len(row))))
 	if !ok {
-		r.lost.Add(1)
+		r.lose()
 		return false
 	}
 	copy(r.row(at, len(row)), row)
@@ -164,7 +186,7 @@ func (r *ring) putValue(time uint64, of *layout, p unsafe.Pointer) bool {
 	size := of.size(p)
 	at, ok := r.room(uint64(wordsOf(size)))
 	if !ok {
-		r.lost.Add(1)
+		r.lose()
 		return false
 	}
 	row, fits := of.append(r.row(at, size)[:0], p)

@@ -5,6 +5,8 @@ type missing struct {
 	ringFull, invalidRow, notTaken uint64
 }
 
+func (m missing) total() uint64 { return m.ringFull + m.invalidRow + m.notTaken }
+
 // drops is what `counters` report of an instance.
 type drops struct {
 	Ring     uint64 `json:"ring"`
@@ -248,6 +250,15 @@ func (s *spool) releaseFirst(inAnyCase bool) bool {
 	s.received--
 	s.sent--
 	return true
+}
+
+// countUnreceived returns how many samples in the spool no DAC has acknowledged.
+func (s *spool) countUnreceived() uint64 {
+	count := uint64(0)
+	for _, batch := range s.queue[s.received:] {
+		count += batch.count
+	}
+	return count
 }
 
 func (s *spool) isReceived() bool { return s.received == len(s.queue) }

@@ -214,9 +214,12 @@ impl Instance {
         }
     }
 
-    /// Takes all samples from the ring and sends them: the node is shutting down.
+    /// Refuses further samples, takes all from the ring and sends them: the node is shutting down.
     pub fn finish(&mut self, out: &mut Vec<NewBatch>) {
-        self.drain(out);
+        if let Source::Pushed(drain) = &self.source {
+            drain.shared.end();
+        }
+        while self.drain(out) > 0 {}
         self.filling.flush(out);
     }
 
@@ -234,7 +237,9 @@ impl Instance {
                 }
                 self.sample(Keep::ChangeFilter, out);
             }
-            Source::Pushed(_) => self.drain(out),
+            Source::Pushed(_) => {
+                self.drain(out);
+            }
         }
     }
 
@@ -359,17 +364,19 @@ impl Instance {
         }
     }
 
-    fn drain(&mut self, out: &mut Vec<NewBatch>) {
-        let Source::Pushed(drain) = &mut self.source else { return };
+    /// Takes samples from the ring. Returns how many.
+    fn drain(&mut self, out: &mut Vec<NewBatch>) -> u16 {
+        let Source::Pushed(drain) = &mut self.source else { return 0 };
         // A bounded number at once, so that one busy probe cannot starve the others.
-        for _ in 0..u16::MAX {
-            let Some(record) = drain.pop() else { return };
+        for count in 0..u16::MAX {
+            let Some(record) = drain.pop() else { return count };
             let (sequence, time, state) = (Some(record.sequence), record.time, record.state);
             self.load.samples += 1;
             let (row, limit) = (record.row, record.limit);
             let taken = NewSample { sequence, time, state, kept_back: 0, not_taken: 0, row, limit };
             pass(taken, &mut self.recorder, &mut self.filling, out);
         }
+        u16::MAX
     }
 }
 

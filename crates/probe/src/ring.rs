@@ -64,7 +64,7 @@ pub struct RingState {
     dropped_to: AtomicU64,
     /// Set by the commands `enable` and `disable`.
     enabled: AtomicBool,
-    /// Set when the node no longer drains the ring.
+    /// Set before the node drains the ring for the last time.
     ended: AtomicBool,
     /// The process whose threads drain it.
     home: NodeProcess,
@@ -74,6 +74,11 @@ impl RingState {
     /// Sets whether the probe takes samples.
     pub fn set_enabled(&self, enabled: bool) {
         self.enabled.store(enabled, Ordering::Relaxed);
+    }
+
+    /// Has flushes refuse samples from now on.
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
     }
 
     /// Sets the process in which the node has started.
@@ -172,6 +177,7 @@ impl<S: Sample> PushedProbe<S> {
     /// by the node.
     ///
     /// A disabled probe takes nothing and returns `true`; so does a probe on change for a sample without a change.
+    /// After the end of its node, a probe takes nothing and returns `false`.
     /// In a child of the process in which its node has started, a probe takes nothing and returns `false`: see
     /// [`PushedProbe::is_forked`].
     #[inline]
@@ -222,6 +228,9 @@ impl RowProbe {
         }
         if !self.shared.enabled.load(Ordering::Relaxed) {
             return true;
+        }
+        if self.shared.ended.load(Ordering::Relaxed) {
+            return false;
         }
         self.record.clear();
         self.record.extend_from_slice(&[0; HEAD]);
@@ -396,7 +405,7 @@ impl Drain {
 
 impl Drop for Drain {
     fn drop(&mut self) {
-        self.shared.ended.store(true, Ordering::Relaxed);
+        self.shared.end();
     }
 }
 

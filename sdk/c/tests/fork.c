@@ -74,6 +74,7 @@ static int be_child(const char *dac) {
     CHECK(oasis_probe_flush(probe, &row, sizeof row) == OASIS_STATUS_OK);
   }
   CHECK(oasis_node_shutdown(node) == OASIS_STATUS_OK);
+  CHECK(oasis_probe_flush(probe, &row, sizeof row) == OASIS_STATUS_DROPPED);
   oasis_probe_free(probe);
   return 0;
 }

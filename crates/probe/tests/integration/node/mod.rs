@@ -65,6 +65,17 @@ fn a_node_that_is_shut_down_sends_everything_first() {
 }
 
 #[test]
+fn a_node_that_is_shut_down_empties_a_large_ring_and_its_probe_refuses_samples() {
+    let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 16 << 20);
+    // More than the node takes from a ring at once.
+    let samples = 3 * u64::from(u16::MAX);
+    assert!((0..samples).all(|_| flush(&mut probe, 1.0)));
+    assert_eq!(node.shutdown(), None);
+    assert_eq!(recorder.samples("reading").len() as u64, samples);
+    assert!(!flush(&mut probe, 2.0));
+}
+
+#[test]
 fn what_a_full_ring_dropped_last_is_told_before_there_is_another_batch() {
     let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 4_096);
     recorder.wait_for_connections(1);

@@ -28,6 +28,7 @@ final class Collector implements Runnable {
     private final ArrayBlockingQueue<Order> orders = new ArrayBlockingQueue<>(ORDERS);
     private final Map<UUID, Executed> executed = new LinkedHashMap<>();
     private volatile boolean isStopping;
+    private volatile boolean isFinishing;
 
     Collector(List<Instance> instances, Outbox outbox) {
         this.instances = instances;
@@ -49,10 +50,16 @@ final class Collector implements Runnable {
         orders.offer(new Order(null));
     }
 
-    /** Ends the thread, after the last samples. */
+    /** Ends the thread, after the last samples. Further ones are refused at once. */
     void stop() {
+        instances.forEach(Instance::close);
         isStopping = true;
         orders.offer(new Order(null));
+    }
+
+    /** Returns whether the thread takes the last samples, or has taken them: no probe of the program is being called. */
+    boolean isFinishing() {
+        return isFinishing;
     }
 
     @Override
@@ -62,6 +69,7 @@ final class Collector implements Runnable {
         while (!isStopping) {
             survive(this::turn);
         }
+        isFinishing = true;
         survive(() -> {
             instances.forEach(instance -> instance.finish(batches));
             deliver();
@@ -86,8 +94,8 @@ final class Collector implements Runnable {
             long due = instance.wakeAt(now);
             wake = due - wake < 0 ? due : wake;
         }
-        if (!batches.isEmpty()) {
-            deliver();
+        if (!batches.isEmpty() || outbox.hasNewSamples(instances)) {
+            deliver(); // also of drops that no sample has followed
         }
         try {
             Order order = orders.poll(wake - System.nanoTime(), TimeUnit.NANOSECONDS);

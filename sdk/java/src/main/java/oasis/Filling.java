@@ -47,7 +47,7 @@ final class Filling {
         long hole = sample.sequence - nextSequence;
         if (hole > 0 || sample.state != state) {
             flush(out);
-            miss(hole, sample.before);
+            miss(hole, sample.before, before);
             state = sample.state;
         }
         if (encoder.bytesHeld() + sample.length > MAX_BYTES) {
@@ -71,7 +71,7 @@ final class Filling {
     /** Counts a sample that has a number and no row. */
     void takeInvalid(long sequence, Missing missing, String why, List<NewBatch> out) {
         flush(out);
-        miss(sequence - nextSequence, missing);
+        miss(sequence - nextSequence, missing, before);
         nextSequence = sequence + 1;
         refuse(why, out);
     }
@@ -86,7 +86,18 @@ final class Filling {
         firstSequence = nextSequence;
     }
 
-    private void miss(long samples, Missing missing) {
+    /** Returns what is missing after the last batch, up to a number that no sample on its way here has; nothing if samples wait for the next batch. */
+    Missing missingTo(long taken, Missing missing) {
+        if (encoder.count() > 0) {
+            return new Missing();
+        }
+        Missing all = before.copy();
+        miss(Math.max(0, taken - (nextSequence - 1)), missing, all);
+        return all;
+    }
+
+    /** Adds samples to those that are missing: for the known causes, others the ring dropped. */
+    private static void miss(long samples, Missing missing, Missing before) {
         long notTaken = Math.min(missing.notTaken, samples);
         long keptBack = Math.min(missing.keptBack, samples - notTaken);
         long invalid = Math.min(missing.invalidRow, samples - notTaken - keptBack);

@@ -13,6 +13,8 @@ final class Instance {
     private static final long LOOK = 2_000_000;
     /** Points missed by a shorter delay lower the rate of a busy host's probe, and are not counted. */
     private static final long STOPPED = 1_000_000_000;
+    /** How long the end waits for threads that are writing to a ring, in nanoseconds. */
+    private static final long LAST_WRITE = 1_000_000_000;
     private static final double MIN_HERTZ = 0.01;
     private static final double MAX_HERTZ = 1_000;
 
@@ -95,6 +97,13 @@ final class Instance {
         return taken;
     }
 
+    /** Returns what is missing after the last batch, if no sample waits anywhere, up to the number that {@link #taken} has returned. */
+    Missing missing() {
+        // A flight recorder may still send what it has.
+        boolean isWaiting = pushed != null && !pushed.ring().isEmpty();
+        return isWaiting || recorder != null ? new Missing() : filling.missingTo(taken, missing);
+    }
+
     /** Begins: a periodic probe is due now. */
     void begin(long now) {
         next = now;
@@ -141,9 +150,11 @@ final class Instance {
         pass(time, 0, row.bytes, row.length, keepsAny, out);
     }
 
-    private void drain(List<NewBatch> out) {
+    /** Takes samples from the ring. Returns whether there were any. */
+    private boolean drain(List<NewBatch> out) {
+        int count = 0;
         // A bounded number at once, so that one busy probe cannot starve the others.
-        for (int count = 0; count < Batch.MAX_SAMPLES && pushed.ring().pop(record); count++) {
+        for (; count < Batch.MAX_SAMPLES && pushed.ring().pop(record); count++) {
             hole += record.dropped;
             if (record.isInvalid) {
                 takeInvalid(out);
@@ -151,6 +162,7 @@ final class Instance {
                 pass(record.time, record.state, record.row, record.length, false, out);
             }
         }
+        return count > 0;
     }
 
     private void pass(long time, int state, byte[] row, int length, boolean keepsAny, List<NewBatch> out) {
@@ -195,9 +207,24 @@ final class Instance {
     /** Takes what is left and sends it: the node ends. */
     void finish(List<NewBatch> out) {
         if (pushed != null) {
-            drain(out);
+            close();
+            long deadline = System.nanoTime() + LAST_WRITE;
+            while (!pushed.ring().isEmpty() && System.nanoTime() - deadline < 0) {
+                if (drain(out)) {
+                    deadline = System.nanoTime() + LAST_WRITE;
+                } else {
+                    Thread.onSpinWait();
+                }
+            }
         }
         filling.flush(out);
+    }
+
+    /** Refuses samples of the program from now on. Any thread may call it. */
+    void close() {
+        if (pushed != null) {
+            pushed.ring().close();
+        }
     }
 
     /** Returns when the collector must look next, by {@code System.nanoTime}. */

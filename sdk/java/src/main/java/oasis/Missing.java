@@ -14,6 +14,10 @@ final class Missing {
         notTaken += more.notTaken;
     }
 
+    long total() {
+        return ringFull + keptBack + invalidRow + notTaken;
+    }
+
     Missing copy() {
         Missing copy = new Missing();
         copy.add(this);

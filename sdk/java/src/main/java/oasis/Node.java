@@ -11,6 +11,8 @@ public final class Node implements AutoCloseable {
 
     /** How long the end waits for a periodic probe that is being called, in milliseconds. */
     private static final long LAST_CALL = 2_000;
+    /** How long it waits for the last samples of large rings. */
+    private static final long LAST_SAMPLES = 60_000;
     /** How long it waits for the DAC: an acknowledgement in 2 s, and its goodbye in half a second. */
     private static final long LAST_WORDS = 4_000;
 
@@ -28,7 +30,7 @@ public final class Node implements AutoCloseable {
         this.shipper = shipper;
         collecting = thread("oasis-collector", collector);
         shipping = thread("oasis-shipper", shipper);
-        hook = new Thread(this::end, "oasis-last-samples");
+        hook = new Thread(this::endWithProgram, "oasis-last-samples");
     }
 
     void start() {
@@ -69,7 +71,7 @@ public final class Node implements AutoCloseable {
     }
 
     /**
-     * Takes the last samples, sends them, and waits up to two seconds until the DAC has them.
+     * Takes the last samples, sends them, and waits up to two seconds until the DAC has them. Probes refuse samples from then on. A second call changes nothing.
      *
      * @throws RefusedException if the DAC refuses the node
      */
@@ -80,20 +82,39 @@ public final class Node implements AutoCloseable {
         } catch (IllegalStateException ends) {
             LOG.log(Level.DEBUG, "the program ends already");
         }
-        end();
+        String lost = end();
+        if (lost != null) {
+            LOG.log(Level.WARNING, lost);
+        }
         String refusal = refusal();
         if (refusal != null) {
             throw new RefusedException(refusal);
         }
     }
 
-    private synchronized void end() {
+    /** Ends the node with its program. Another hook may have closed the program's log already. */
+    private void endWithProgram() {
+        String lost = end();
+        String refusal = refusal();
+        if (refusal != null) {
+            System.err.println("oasis: " + refusal);
+        }
+        if (lost != null) {
+            System.err.println("oasis: " + lost);
+        }
+    }
+
+    /** Ends the node, once. Returns what was lost, or null. */
+    private synchronized String end() {
         if (isClosed) {
-            return;
+            return null;
         }
         isClosed = true;
         collector.stop();
         join(collecting, LAST_CALL);
+        if (collector.isFinishing()) {
+            join(collecting, LAST_SAMPLES);
+        }
         if (collecting.isAlive()) {
             LOG.log(Level.WARNING, "a periodic probe does not return: samples of this node may be missing");
         }
@@ -101,9 +122,7 @@ public final class Node implements AutoCloseable {
         join(shipping, LAST_WORDS);
         shipper.abort();
         long left = outbox.with(held -> held.spool.countUnreceived());
-        if (left > 0) {
-            LOG.log(Level.WARNING, "{0} samples were not received by a DAC: keep the node open until it has connected, or start the DAC first", left);
-        }
+        return left == 0 ? null : left + " samples were not received by a DAC: keep the node open until it has connected, or start the DAC first";
     }
 
     static void join(Thread thread, long millis) {

@@ -2,6 +2,7 @@ package oasis;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -18,6 +19,8 @@ final class Outbox {
     final ArrayDeque<Map<String, Object>> messages = new ArrayDeque<>();
     /** Samples taken of each instance. */
     final long[] taken;
+    /** Samples of each instance that are missing after its last batch; none if some wait. */
+    private final Missing[] missing;
     /** States of the instances, which commands change. */
     final List<Map<String, Object>> states = new ArrayList<>();
     final ClockOffset clock = new ClockOffset();
@@ -35,6 +38,8 @@ final class Outbox {
     Outbox(int limit, List<Instance> instances) {
         spool = new Spool(limit, instances.size());
         taken = new long[instances.size()];
+        missing = new Missing[instances.size()];
+        Arrays.fill(missing, new Missing());
         instances.forEach(instance -> states.add(instance.state()));
     }
 
@@ -58,10 +63,21 @@ final class Outbox {
         return then.apply(this);
     }
 
+    /** Returns whether an instance has taken samples since the last {@link #deliver}. */
+    synchronized boolean hasNewSamples(List<Instance> instances) {
+        for (int index = 0; index < taken.length; index++) {
+            if (taken[index] != instances.get(index).taken()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Takes over what the collector has. */
     synchronized void deliver(List<Instance> instances, List<NewBatch> batches) {
         for (int index = 0; index < taken.length; index++) {
             taken[index] = instances.get(index).taken();
+            missing[index] = instances.get(index).missing();
             states.set(index, instances.get(index).state());
         }
         batches.forEach(spool::push);
@@ -76,18 +92,23 @@ final class Outbox {
         }
     }
 
-    /** Returns the samples taken, and those dropped before the last batch that was sent, for the ledger. */
+    /** Returns the samples taken, and those dropped before and after the last batch that was sent, for the ledger. */
     synchronized Map<String, Object> counters() {
         List<Object> entries = new ArrayList<>();
         for (int index = 0; index < taken.length; index++) {
             int topic = spool.topic(index);
             if (topic != 0) {
                 Spool.Place sent = spool.sent(index);
-                Map<String, Object> dropped = Json.object("ring", sent.dropped.ringFull, "spool", sent.spoolFull, "kept_back", sent.dropped.keptBack, "invalid",
-                        sent.dropped.invalidRow, "not_taken", sent.dropped.notTaken);
-                entries.add(Json.object("topic", Integer.toUnsignedLong(topic), "taken", taken[index], "sent", sent.sequence, "dropped", dropped));
+                // Batches may wait in the spool, or be lost there: the loss after the last one sent is unknown then.
+                boolean isAll = missing[index].total() > 0 && sent.sequence + missing[index].total() == taken[index];
+                entries.add(Json.object("topic", Integer.toUnsignedLong(topic), "taken", taken[index], "sent", sent.sequence, "dropped",
+                        drops(sent.dropped, sent.spoolFull), "after_sent", isAll ? drops(missing[index], 0) : null));
             }
         }
         return Json.object("op", "counters", "instances", entries);
+    }
+
+    private static Map<String, Object> drops(Missing missing, long spoolFull) {
+        return Json.object("ring", missing.ringFull, "spool", spoolFull, "kept_back", missing.keptBack, "invalid", missing.invalidRow, "not_taken", missing.notTaken);
     }
 }

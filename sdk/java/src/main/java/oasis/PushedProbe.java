@@ -40,7 +40,7 @@ public final class PushedProbe<S> {
      * Takes a sample now. A sample that finds the ring full is dropped, counted, and reported to the DAC; so is a sample with a value that its metric cannot
      * carry, and the node logs why.
      *
-     * @return whether the sample was taken; {@code true} if the probe is disabled, and wants none
+     * @return whether the sample was taken; {@code true} if the probe is disabled, and wants none; {@code false} once the node is closed
      */
     public boolean flush(S sample) {
         return !enabled || flushAt(now(), sample);

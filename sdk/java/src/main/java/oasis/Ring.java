@@ -24,6 +24,8 @@ final class Ring {
     /** A producer that overwrites tries so often to become the one that takes records; the node does so for the time of a copy. */
     private static final int ATTEMPTS = 100;
     private static final int IS_INVALID = 1 << 16;
+    /** Set in {@code tail} when the ring is closed: a producer that has claimed words before publishes them, and no other claims any. */
+    private static final long CLOSED = Long.MIN_VALUE;
 
     private final long[] words;
     private final int mask;
@@ -59,13 +61,15 @@ final class Ring {
         boolean isInvalid;
     }
 
-    /** Adds a sample; counts it if there is no room. A row of length -1 is that of an invalid sample. */
+    /** Adds a sample; counts it if there is no room, and refuses it if the ring is closed. A row of length -1 is that of an invalid sample. */
     boolean push(long time, int state, byte[] row, int length) {
         int rowWords = (Math.max(length, 0) + 7) >>> 3;
         int need = HEAD + rowWords;
         long at = claim(need);
         if (at < 0) {
-            refused.incrementAndGet();
+            if (tail.get() >= 0) {
+                refused.incrementAndGet();
+            }
             return false;
         }
         words[(int) (at + 1) & mask] = time;
@@ -90,10 +94,23 @@ final class Ring {
         return word;
     }
 
+    /** Refuses all further samples. */
+    void close() {
+        tail.getAndUpdate(at -> at | CLOSED);
+    }
+
+    /** Returns whether all records were taken, also those that are being written. */
+    boolean isEmpty() {
+        return head.get() == (tail.get() & ~CLOSED);
+    }
+
     /** Returns the place of so many words, or -1. */
     private long claim(int need) {
         while (true) {
             long at = tail.get();
+            if (at < 0) {
+                return -1;
+            }
             if (at + need - head.getAcquire() <= words.length) {
                 if (tail.compareAndSet(at, at + need)) {
                     return at;

@@ -50,6 +50,22 @@ class RingTest {
         assertFalse(ring.push(5, 0, new byte[100], 100), "larger than the ring");
     }
 
+    @ParameterizedTest
+    @EnumSource(Overflow.class)
+    void aClosedRingRefusesSamplesAndKeepsThoseThatItHas(Overflow overflow) {
+        Ring ring = new Ring(64, overflow);
+        byte[] row = {1, 2, 3};
+        assertTrue(ring.push(1, 0, row, 3) && ring.push(2, 0, row, 3));
+        ring.close();
+        ring.close();
+        assertFalse(ring.push(3, 0, row, 3) || ring.push(4, 0, row, -1));
+        Ring.Record record = new Ring.Record();
+        assertTrue(ring.pop(record) && record.time == 1 && !ring.isEmpty());
+        assertFalse(ring.push(5, 0, row, 3), "also with room");
+        assertTrue(ring.pop(record) && record.time == 2 && ring.isEmpty());
+        assertEquals(0, ring.pendingDrops(), "what is refused after the end has no number");
+    }
+
     @Test
     void aFullRingCanDropTheOldest() {
         Ring ring = new Ring(64, Overflow.DROP_OLDEST);

@@ -214,7 +214,14 @@ impl Instance {
         }
     }
 
-    /// Takes all samples from the ring and sends them: the node is shutting down.
+    /// Has a pushed probe refuse samples: the node is shutting down.
+    pub fn end(&self) {
+        if let Source::Pushed(drain) = &self.source {
+            drain.end();
+        }
+    }
+
+    /// Takes all samples from the ring and sends them, after [`Instance::end`].
     pub fn finish(&mut self, out: &mut Vec<NewBatch>) {
         self.drain(out);
         self.filling.flush(out);

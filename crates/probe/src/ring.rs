@@ -64,8 +64,10 @@ pub struct RingState {
     dropped_to: AtomicU64,
     /// Set by the commands `enable` and `disable`.
     enabled: AtomicBool,
-    /// Set when the node no longer drains the ring.
+    /// Set before the node drains the ring for the last time.
     ended: AtomicBool,
+    /// Samples that were refused since then.
+    refused: AtomicU64,
     /// The process whose threads drain it.
     home: NodeProcess,
 }
@@ -80,6 +82,14 @@ impl RingState {
     pub fn set_home(&self, process: Process) {
         self.home.set(process);
     }
+
+    /// Counts a sample after the node has ended. The first one is logged.
+    #[cold]
+    fn refuse(&self) {
+        if self.refused.fetch_add(1, Ordering::Relaxed) == 0 {
+            tracing::warn!("a sample after the shutdown of its node is refused, and all later ones are");
+        }
+    }
 }
 
 /// Tells whether a probe takes samples.
@@ -91,6 +101,16 @@ impl Switch {
     #[inline]
     pub fn is_on(&self) -> bool {
         self.0.enabled.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the probe's node was shut down. Then the caller's sample counts as refused.
+    #[inline]
+    pub fn refuses(&self) -> bool {
+        let has_ended = self.0.ended.load(Ordering::Relaxed);
+        if has_ended {
+            self.0.refuse();
+        }
+        has_ended
     }
 
     /// Returns whether the probe's node runs in another process, of which this one is a child.
@@ -139,6 +159,7 @@ pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe
         dropped_to: AtomicU64::new(0),
         enabled: AtomicBool::new(true),
         ended: AtomicBool::new(false),
+        refused: AtomicU64::new(0),
         home: NodeProcess::unknown(),
     });
     let row_bytes = config.bytes.min(BATCH_BYTES);
@@ -173,7 +194,7 @@ impl<S: Sample> PushedProbe<S> {
     ///
     /// A disabled probe takes nothing and returns `true`; so does a probe on change for a sample without a change.
     /// In a child of the process in which its node has started, a probe takes nothing and returns `false`: see
-    /// [`PushedProbe::is_forked`].
+    /// [`PushedProbe::is_forked`]. So does a probe whose node was shut down: see [`PushedProbe::has_ended`].
     #[inline]
     pub fn flush(&mut self, sample: &S) -> bool {
         self.flush_at(now_ns(), sample)
@@ -208,6 +229,17 @@ impl<S: Sample> PushedProbe<S> {
     pub fn is_forked(&self) -> bool {
         self.rows.is_forked()
     }
+
+    /// As [`RowProbe::has_ended`].
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        self.rows.has_ended()
+    }
+
+    /// As [`RowProbe::refused`].
+    pub fn refused(&self) -> u64 {
+        self.rows.refused()
+    }
 }
 
 impl RowProbe {
@@ -218,6 +250,10 @@ impl RowProbe {
     pub fn flush_at(&mut self, time: u64, write: impl FnOnce(&mut RowWriter<'_>)) -> bool {
         if self.is_forked() {
             process::warn_once();
+            return false;
+        }
+        if self.has_ended() {
+            self.shared.refuse();
             return false;
         }
         if !self.shared.enabled.load(Ordering::Relaxed) {
@@ -310,6 +346,18 @@ impl RowProbe {
         self.shared.home.is_elsewhere()
     }
 
+    /// Returns whether the node was shut down or dropped. Then each flush returns `false`, and the first one is logged:
+    /// the ring has no reader.
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        self.shared.ended.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many samples were refused because the node was shut down. No report to a DAC contains them.
+    pub fn refused(&self) -> u64 {
+        self.shared.refused.load(Ordering::Relaxed)
+    }
+
     /// Returns whether a flush waits when the ring is full.
     #[inline]
     pub fn may_wait(&self) -> bool {
@@ -394,9 +442,16 @@ impl Drain {
     }
 }
 
+impl Drain {
+    /// Has the probe refuse samples from now on. Those of flushes that have begun may still come.
+    pub fn end(&self) {
+        self.shared.ended.store(true, Ordering::Relaxed);
+    }
+}
+
 impl Drop for Drain {
     fn drop(&mut self) {
-        self.shared.ended.store(true, Ordering::Relaxed);
+        self.end();
     }
 }
 

@@ -65,6 +65,26 @@ fn a_node_that_is_shut_down_sends_everything_first() {
 }
 
 #[test]
+fn a_sample_that_is_taken_during_a_shutdown_is_sent_and_later_ones_are_refused() {
+    let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 1 << 20);
+    let flushing = thread::spawn(move || {
+        let mut taken = 0;
+        while !probe.has_ended() {
+            taken += usize::from(flush(&mut probe, 1.0));
+            thread::yield_now();
+        }
+        (probe, taken)
+    });
+    thread::sleep(Duration::from_millis(20));
+    node.shutdown();
+    let (mut probe, taken) = flushing.join().unwrap();
+    assert_eq!(recorder.samples("reading").len(), taken);
+    let refused = probe.refused();
+    assert!((0..9).all(|value| !flush(&mut probe, value.into())), "the ring is empty, but has no reader");
+    assert_eq!(probe.refused(), refused + 9);
+}
+
+#[test]
 fn what_a_full_ring_dropped_last_is_told_before_there_is_another_batch() {
     let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 4_096);
     recorder.wait_for_connections(1);

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 /// Segments to read from the base at once.
 const SEGMENTS_A_TURN: usize = 16;
-/// How often the task checks for readers.
+/// Interval between two checks for readers.
 const READER_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Streams that the task of a base takes over, and the signal that wakes it.
@@ -176,7 +176,7 @@ impl BaseFeed {
         silent.filter(|stream| stream.feed.is_waiting()).for_each(StreamFeed::flush);
     }
 
-    /// Removes streams that nobody has read for some time. Returns whether none is left: then the task has to end.
+    /// Removes streams that have had no reader for some time. Returns whether none is left: then the task has to end.
     fn remove_unread(&mut self) -> bool {
         let mut table = self.table.table();
         let linger = self.table.linger;

@@ -27,7 +27,7 @@ impl FeedThread {
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<()>();
         thread::Builder::new().name("oasis-derived".into()).spawn(move || {
-            // Of this thread alone; failure is harmless.
+            // Changes this thread alone; failure is harmless.
             let _ = rustix::process::setpriority_process(None, NICE);
             let _ = runtime.block_on(stopped);
         })?;

@@ -1,7 +1,7 @@
 //! Samples that PostgreSQL refuses are counted and named, and all others are written.
 
 use crate::{
-    harness::{Oasis, eventually_shown},
+    harness::{Oasis, eventually_shown, get},
     postgresql::{Postgres, state},
 };
 use oasis_channel::tcp::TcpConnector;
@@ -46,14 +46,18 @@ impl Instance {
 
     /// Sends samples with these values in all of their metrics.
     fn send(&mut self, values: impl IntoIterator<Item = Value>) {
-        let mut row = Vec::new();
         for value in values {
-            let values = vec![value; self.probe_type.metrics.len()];
-            value::write_row(&self.probe_type, &values, &mut row);
-            let time = 1_763_683_200 * SECOND + self.sent;
-            assert!(self.probe.flush_at(time, |to| to.packed(&row)));
-            self.sent += 1;
+            self.send_at(1_763_683_200 * SECOND + self.sent, value);
         }
+    }
+
+    /// Sends a sample of this time.
+    fn send_at(&mut self, time: u64, value: Value) {
+        let mut row = Vec::new();
+        let values = vec![value; self.probe_type.metrics.len()];
+        value::write_row(&self.probe_type, &values, &mut row);
+        assert!(self.probe.flush_at(time, |to| to.packed(&row)));
+        self.sent += 1;
     }
 }
 
@@ -118,6 +122,44 @@ fn a_refused_sample_is_named_and_all_others_are_stored_once() {
     rows(&dac, 2 + 5_000 - 3 + 300 + 200 + 20, 5_003);
     assert_eq!(postgres.count("SELECT count(*) FROM oasis.plant_tank"), 10);
     for instance in [tank_one, tank_two, other] {
+        instance.node.shutdown();
+    }
+}
+
+#[test]
+fn a_time_beyond_the_column_is_refused_and_the_rest_of_its_batch_is_stored() {
+    const GREATEST: u64 = i64::MAX as u64;
+    let Some(postgres) = Postgres::start() else { return };
+    let dac = Oasis::dac(&["--config", &postgres.config("")]);
+    let mut tank = Instance::new(&dac, "one", tank());
+    let times = [SECOND, GREATEST, GREATEST + 1, 2 * SECOND, u64::MAX, 3 * SECOND];
+    for (time, level) in times.into_iter().zip(1_u8..) {
+        tank.send_at(time, Value::Real64(level.into()));
+    }
+    let mut only_beyond = Instance::new(&dac, "two", probe_type("Other", 2, metrics(1, "uint8")));
+    only_beyond.send_at(u64::MAX, Value::Uint(7));
+    rows(&dac, 4, 3);
+    let stored = "SELECT string_agg(time_ns || ' ' || level, ', ' ORDER BY sequence) FROM oasis.plant_tank";
+    assert_eq!(postgres.ask(stored), format!("{SECOND} 1, {GREATEST} 2, {} 4, {} 6", 2 * SECOND, 3 * SECOND));
+    let state = state(&dac);
+    let of = |table: &str| {
+        let mut refusals = state["refusals"].as_array().unwrap().iter();
+        refusals.find(|refusal| refusal["table"] == table).unwrap()
+    };
+    let refusal = of("plant_tank");
+    assert_eq!(
+        (&refusal["samples"], &refusal["node"], &refusal["instance"], &refusal["sequence"], &refusal["code"]),
+        (&json!(2), &json!("one"), &json!("it"), &json!(5), &Json::Null)
+    );
+    assert!(refusal["detail"].as_str().unwrap().contains(&u64::MAX.to_string()), "{refusal}");
+    assert_eq!((&of("other")["node"], &of("other")["sequence"]), (&json!("two"), &json!(1)));
+    let health = get(&dac, "/api/v1/health");
+    let warning =
+        health["warnings"].as_array().unwrap().iter().find(|warning| warning["part"] == "postgresql");
+    let reason = warning.unwrap()["reason"].as_str().unwrap();
+    assert!(reason.starts_with("PostgreSQL does not have 3 refused samples"), "{reason}");
+    assert_eq!((&health["status"], &state["failures"]), (&json!("ok"), &json!(0)), "{health}");
+    for instance in [tank, only_beyond] {
         instance.node.shutdown();
     }
 }

@@ -14,7 +14,8 @@ pub struct Probe(pub RowProbe);
 /// `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. The node counts a row that
 /// does not fit the schema as dropped. While the probe is disabled, nothing is taken and the result is
 /// OASIS_STATUS_OK. In a child of the process in which the node has started it is OASIS_STATUS_FORKED; for a
-/// row that is longer than the ring it is OASIS_STATUS_TOO_LONG.
+/// row that is longer than the ring it is OASIS_STATUS_TOO_LONG. After the shutdown of the node it is
+/// OASIS_STATUS_DROPPED.
 ///
 /// # Safety
 /// `probe` is from oasis_node_builder_pushed and not used by another thread at this time; `row` has `length` bytes.
@@ -43,10 +44,24 @@ pub unsafe extern "C" fn oasis_probe_flush_at(
         }
         let has_room = probe.0.flush_at(time, |to| to.packed(row));
         let limit = probe.0.max_row_bytes();
-        if !has_room && row.len() > limit {
+        if !has_room && row.len() > limit && !probe.0.has_ended() {
             return Err(Problem::TooLong { bytes: row.len(), limit });
         }
         Ok(if has_room { Status::Ok } else { Status::Dropped })
+    })
+}
+
+/// Stores how many samples were dropped because the node was shut down. No report to a DAC contains them.
+///
+/// # Safety
+/// `probe` is from oasis_node_builder_pushed and not used by another thread at this time; `count` points to a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oasis_probe_refused(probe: *mut Probe, count: *mut u64) -> Status {
+    answer(|| {
+        // SAFETY: as the caller promises.
+        let (probe, count) = unsafe { (thing(probe, "probe")?, thing(count, "count")?) };
+        *count = probe.0.refused();
+        Ok(Status::Ok)
     })
 }
 

@@ -20,8 +20,8 @@ use std::{
 pub enum Status {
     /// Success.
     Ok = 0,
-    /// The probe's ring had no room: the sample is dropped, counted, and reported to the DAC. Not an error of the
-    /// caller.
+    /// The probe's ring had no room: the sample is dropped, counted, and reported to the DAC. Or the node was shut down:
+    /// the sample is dropped, and oasis_probe_refused counts it. Not an error of the caller.
     Dropped = 1,
     /// An argument is null, not UTF-8, or out of range; or the configuration is invalid.
     Argument = 2,

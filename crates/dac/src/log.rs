@@ -430,6 +430,12 @@ impl TopicLog {
         self.readers().push(reader);
     }
 
+    /// Returns how many readers an append wakes.
+    #[cfg(test)]
+    pub(crate) fn reader_count(&self) -> usize {
+        self.readers().len()
+    }
+
     /// Removes `reader`.
     pub fn remove_reader(&self, reader: &Arc<dyn Wake>) {
         let mut readers = self.readers();

@@ -11,9 +11,13 @@ use std::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError},
     },
-    time::Instant,
+    thread,
+    time::{Duration, Instant},
 };
 use uuid::Uuid;
+
+/// Time for flushes that began before a shutdown: the last drain of the rings finds their samples.
+const FLUSH_GRACE: Duration = Duration::from_millis(2);
 
 /// A message from another thread to the collector.
 #[derive(Debug)]
@@ -125,6 +129,8 @@ impl Collector<'_> {
     }
 
     fn finish(&mut self) {
+        self.instances.iter().for_each(Instance::end);
+        thread::sleep(FLUSH_GRACE);
         self.instances.iter_mut().for_each(|instance| instance.finish(&mut self.batches));
         self.deliver();
     }

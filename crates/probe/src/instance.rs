@@ -214,12 +214,19 @@ impl Instance {
         }
     }
 
-    /// Refuses further samples, takes all from the ring and sends them: the node is shutting down.
-    pub fn finish(&mut self, out: &mut Vec<NewBatch>) {
+    /// Has a pushed probe refuse samples: the node is shutting down.
+    pub fn end(&self) {
         if let Source::Pushed(drain) = &self.source {
-            drain.shared.end();
+            drain.end();
         }
+    }
+
+    /// Takes all samples from the ring and sends them, after [`Instance::end`].
+    pub fn finish(&mut self, out: &mut Vec<NewBatch>) {
         while self.drain(out) > 0 {}
+        if let Source::Pushed(drain) = &self.source {
+            drain.finish();
+        }
         self.filling.flush(out);
     }
 

@@ -44,6 +44,9 @@ use words::{Reader, WORD, Writer};
 const IS_TOO_LONG: usize = 7;
 const TOO_LONG: u8 = 1;
 
+/// No sequence number: the node has not drained the ring for the last time.
+const STILL_READS: u64 = u64::MAX;
+
 /// Bytes before each row.
 const HEAD: usize = 3 * WORD;
 
@@ -66,6 +69,10 @@ pub struct RingState {
     enabled: AtomicBool,
     /// Set before the node drains the ring for the last time.
     ended: AtomicBool,
+    /// Samples that were refused since then.
+    refused: AtomicU64,
+    /// Sequence number of the last record that the node has read; [`STILL_READS`] before its last drain is over.
+    last_read: AtomicU64,
     /// The process whose threads drain it.
     home: NodeProcess,
 }
@@ -76,14 +83,17 @@ impl RingState {
         self.enabled.store(enabled, Ordering::Relaxed);
     }
 
-    /// Has flushes refuse samples from now on.
-    pub fn end(&self) {
-        self.ended.store(true, Ordering::Relaxed);
-    }
-
     /// Sets the process in which the node has started.
     pub fn set_home(&self, process: Process) {
         self.home.set(process);
+    }
+
+    /// Counts a sample after the node has ended. The first one is logged.
+    #[cold]
+    fn refuse(&self) {
+        if self.refused.fetch_add(1, Ordering::Relaxed) == 0 {
+            tracing::warn!("a sample after the shutdown of its node is refused, and all later ones are");
+        }
     }
 }
 
@@ -96,6 +106,16 @@ impl Switch {
     #[inline]
     pub fn is_on(&self) -> bool {
         self.0.enabled.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the probe's node was shut down. Then the caller's sample counts as refused.
+    #[inline]
+    pub fn refuses(&self) -> bool {
+        let has_ended = self.0.ended.load(Ordering::Relaxed);
+        if has_ended {
+            self.0.refuse();
+        }
+        has_ended
     }
 
     /// Returns whether the probe's node runs in another process, of which this one is a child.
@@ -144,6 +164,8 @@ pub fn ring(config: RingConfig, limits: Option<Arc<Limits>>) -> Result<(RowProbe
         dropped_to: AtomicU64::new(0),
         enabled: AtomicBool::new(true),
         ended: AtomicBool::new(false),
+        refused: AtomicU64::new(0),
+        last_read: AtomicU64::new(STILL_READS),
         home: NodeProcess::unknown(),
     });
     let row_bytes = config.bytes.min(BATCH_BYTES);
@@ -177,9 +199,8 @@ impl<S: Sample> PushedProbe<S> {
     /// by the node.
     ///
     /// A disabled probe takes nothing and returns `true`; so does a probe on change for a sample without a change.
-    /// After the end of its node, a probe takes nothing and returns `false`.
     /// In a child of the process in which its node has started, a probe takes nothing and returns `false`: see
-    /// [`PushedProbe::is_forked`].
+    /// [`PushedProbe::is_forked`]. So does a probe whose node was shut down: see [`PushedProbe::has_ended`].
     #[inline]
     pub fn flush(&mut self, sample: &S) -> bool {
         self.flush_at(now_ns(), sample)
@@ -214,6 +235,17 @@ impl<S: Sample> PushedProbe<S> {
     pub fn is_forked(&self) -> bool {
         self.rows.is_forked()
     }
+
+    /// As [`RowProbe::has_ended`].
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        self.rows.has_ended()
+    }
+
+    /// As [`RowProbe::refused`].
+    pub fn refused(&self) -> u64 {
+        self.rows.refused()
+    }
 }
 
 impl RowProbe {
@@ -226,11 +258,12 @@ impl RowProbe {
             process::warn_once();
             return false;
         }
+        if self.has_ended() {
+            self.shared.refuse();
+            return false;
+        }
         if !self.shared.enabled.load(Ordering::Relaxed) {
             return true;
-        }
-        if self.shared.ended.load(Ordering::Relaxed) {
-            return false;
         }
         self.record.clear();
         self.record.extend_from_slice(&[0; HEAD]);
@@ -254,7 +287,25 @@ impl RowProbe {
             // The reader has not seen a dropped sample, so the next one must count as a change again.
             changes.keep(&self.record[HEAD..end]);
         }
-        pushed
+        // A shutdown that began meanwhile may have drained the ring before this record was there.
+        if pushed && self.has_ended() { self.was_read() } else { pushed }
+    }
+
+    /// Waits until the node has drained the ring for the last time, some milliseconds. Returns whether it has read the last
+    /// record; otherwise this counts as refused.
+    #[cold]
+    fn was_read(&self) -> bool {
+        loop {
+            let last = self.shared.last_read.load(Ordering::Acquire);
+            if last != STILL_READS {
+                let is_read = self.sequence <= last;
+                if !is_read {
+                    self.shared.refuse();
+                }
+                return is_read;
+            }
+            thread::yield_now();
+        }
     }
 
     /// Returns the most bytes of a row: what the ring can contain, at most 512 KiB.
@@ -317,6 +368,18 @@ impl RowProbe {
     #[inline]
     pub fn is_forked(&self) -> bool {
         self.shared.home.is_elsewhere()
+    }
+
+    /// Returns whether the node was shut down or dropped. Then each flush returns `false`, and the first one is logged:
+    /// the ring has no reader.
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        self.shared.ended.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many samples were refused because the node was shut down. No report to a DAC contains them.
+    pub fn refused(&self) -> u64 {
+        self.shared.refused.load(Ordering::Relaxed)
     }
 
     /// Returns whether a flush waits when the ring is full.
@@ -403,9 +466,22 @@ impl Drain {
     }
 }
 
+impl Drain {
+    /// Has the probe refuse samples from now on. Those of flushes that have begun may still come.
+    pub fn end(&self) {
+        self.shared.ended.store(true, Ordering::Relaxed);
+    }
+
+    /// Tells the probe that the ring was drained for the last time.
+    pub fn finish(&self) {
+        self.end();
+        self.shared.last_read.store(self.last_sequence, Ordering::Release);
+    }
+}
+
 impl Drop for Drain {
     fn drop(&mut self) {
-        self.shared.end();
+        self.finish();
     }
 }
 

@@ -82,7 +82,8 @@ impl SharedProbe {
         self.switch.is_forked()
     }
 
-    /// Takes a sample now, given as a packed row. A row that finds no place is counted, and reported to the DAC.
+    /// Takes a sample now, given as a packed row. A row that finds no place is counted, and reported to the DAC. After the
+    /// shutdown of the node a row is refused, and the first one is logged.
     pub fn flush(&self, row: &[u8]) {
         self.flush_at(now_ns(), row);
     }
@@ -91,6 +92,9 @@ impl SharedProbe {
     pub fn flush_at(&self, time: u64, row: &[u8]) {
         if self.is_forked() {
             return process::warn_once();
+        }
+        if self.switch.refuses() {
+            return;
         }
         if !self.is_enabled() {
             return;

@@ -263,6 +263,11 @@ impl PushedProbe {
         Ok(py.detach(|| probe.flush_at(time, |to| to.packed(row))))
     }
 
+    /// Returns whether the node was shut down: then no sample is taken.
+    fn has_ended(&mut self) -> bool {
+        self.0.get().has_ended()
+    }
+
     /// Returns the most bytes of a row.
     fn max_row_bytes(&mut self) -> usize {
         self.0.get().max_row_bytes()

@@ -148,6 +148,8 @@ pub struct Counters {
     pub rollup_waiting: u64,
     /// Segment files for which roll-ups failed.
     pub rollup_failures: u64,
+    /// Instances in segment files that have roll-ups with cells wider than a second, because of too many times for their bytes.
+    pub rollup_widened: u64,
     /// Segment files whose small batches were put together.
     pub grouped_segments: u64,
     /// Bytes that this saved.

@@ -50,8 +50,8 @@
 typedef enum {
   // Success.
   OASIS_STATUS_OK = 0,
-  // The probe's ring had no room: the sample is dropped, counted, and reported to the DAC. Not an error of the
-  // caller.
+  // The probe's ring had no room: the sample is dropped, counted, and reported to the DAC. Or the node was shut down:
+  // the sample is dropped, and oasis_probe_refused counts it. Not an error of the caller.
   OASIS_STATUS_DROPPED = 1,
   // An argument is null, not UTF-8, or out of range; or the configuration is invalid.
   OASIS_STATUS_ARGUMENT = 2,
@@ -385,7 +385,8 @@ oasis_status oasis_node_builder_pushed_with(oasis_node_builder *builder,
 // `row` is the packed row (docs/reference/native-batch.md), as generated code writes it. The node counts a row that
 // does not fit the schema as dropped. While the probe is disabled, nothing is taken and the result is
 // OASIS_STATUS_OK. In a child of the process in which the node has started it is OASIS_STATUS_FORKED; for a
-// row that is longer than the ring it is OASIS_STATUS_TOO_LONG.
+// row that is longer than the ring it is OASIS_STATUS_TOO_LONG. After the shutdown of the node it is
+// OASIS_STATUS_DROPPED.
 //
 // # Safety
 // `probe` is from oasis_node_builder_pushed and not used by another thread at this time; `row` has `length` bytes.
@@ -401,6 +402,13 @@ oasis_status oasis_probe_flush_at(oasis_probe *probe,
                                   uint64_t time,
                                   const uint8_t *row,
                                   size_t length);
+
+// Stores how many samples were dropped because the node was shut down. No report to a DAC contains them.
+//
+// # Safety
+// `probe` is from oasis_node_builder_pushed and not used by another thread at this time; `count` points to a number.
+oasis_status oasis_probe_refused(oasis_probe *probe,
+                                 uint64_t *count);
 
 // Sets the state of all following samples; 0 is normal, the application defines the others.
 //

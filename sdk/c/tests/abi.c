@@ -259,6 +259,12 @@ static void run_node(const char *file) {
   getchar();
   oasis_node_shutdown(node);
   CHECK(released == 1 && called > 1);
+  /* The ring is empty, but nobody reads it. */
+  uint64_t refused = 1;
+  CHECK(oasis_probe_refused(probe, &refused) == OASIS_STATUS_OK && refused == 0);
+  CHECK(oasis_probe_flush(probe, (const uint8_t[]){1}, 1) == OASIS_STATUS_DROPPED);
+  CHECK(oasis_probe_flush(probe, (const uint8_t[]){2}, 1) == OASIS_STATUS_DROPPED);
+  CHECK(oasis_probe_refused(probe, &refused) == OASIS_STATUS_OK && refused == 2);
   oasis_logger_free(logger);
   oasis_probe_free(probe);
 }

@@ -79,5 +79,7 @@ int main(int count, char **arguments) {
   std::string line;
   std::getline(std::cin, line);
   node.shutdown();
+  check(!probe.flush(motor) && !probe.flush(motor), "a sample after the shutdown is refused");
+  check(probe.refused() == 2, "refused samples are counted");
   return failures == 0 ? 0 : 1;
 }

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,6 +42,13 @@ class Motor:
     mode: Mode = Mode.OFF
     loads: Annotated[list[float], oasis.As("real32")] = ()  # type: ignore[assignment]
     name: str = ""
+
+
+@oasis.probe
+class Point:
+    """A type whose samples all have one size."""
+
+    x: int = 0
 
 
 def instance(dac: Dac, node: str, name: str) -> Any:
@@ -192,6 +201,49 @@ def test_a_text_that_is_longer_than_the_ring_says_so_once_and_is_counted_with_it
     assert (ledger["missing"], [gap["cause"] for gap in ledger["gaps"]]) == (10, ["invalid_row"])
 
 
+def test_samples_after_the_shutdown_are_refused_and_say_so_once(dac: Dac) -> None:
+    builder = NodeBuilder("ended")
+    motor, arrays = builder.pushed("motor", Motor), builder.pushed("arrays", Point)
+    node = builder.start(dac.channel)
+    assert node.watch("pump", rpm=1)
+    assert motor.flush(Motor(1, 20))
+    assert arrays.flush(Point(1))
+    node.shutdown()
+    samples: list[Callable[[], bool]] = [
+        lambda: node.watch("pump", rpm=2),
+        lambda: node.watch("new", rpm=2),
+        lambda: motor.flush(Motor(2, 20)),
+        lambda: bool(arrays.flush_arrays({"x": [1, 2, 3]})),
+    ]
+    for sample in samples:
+        with pytest.warns(oasis.NodeEndedWarning, match="after the shutdown of its node is refused"):
+            assert not sample()
+        # A second warning would be an error. The ring has room for thousands.
+        assert not any(sample() for _ in range(9))
+    for name in ("pump", "motor", "arrays"):
+        ledger = dac.eventually("ended", name, lambda ledger: ledger["received"] == 1)
+        assert (ledger["last_sequence"], ledger["missing"]) == (1, 0)
+
+
+def test_a_sample_after_the_last_ones_of_a_program_says_so(dac: Dac) -> None:
+    program = """
+import atexit
+atexit.register(lambda: print([oasis.watch("pump", rpm=2) for _ in range(3)]))
+import oasis
+print(oasis.watch("pump", rpm=1))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "OASIS_DAC": dac.channel, "OASIS_NODE_NAME": "at exit"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["True", "[False, False, False]"], done.stderr
+    assert done.stderr.count("NodeEndedWarning") == 1, done.stderr
+    dac.eventually("at exit", "pump", lambda ledger: ledger["received"] == 1)
+
+
 def test_a_long_sample_of_a_class_says_so_once(dac: Dac) -> None:
     builder = NodeBuilder("long class")
     motor = builder.pushed("motor", Motor, ring_bytes=1_000)
@@ -213,8 +265,8 @@ def test_a_program_with_several_nodes_says_which(dac: Dac) -> None:
             oasis.watch("motor", rpm=1)
         assert one.watch("motor", rpm=1)
         dac.eventually("one", "motor", lambda ledger: ledger["received"] == 1)
-    with pytest.raises(RuntimeError, match="shut down"):
-        one.watch("other", rpm=1)
+    with pytest.warns(oasis.NodeEndedWarning, match="other after the shutdown"):
+        assert not one.watch("other", rpm=1)
 
 
 def test_a_class_that_is_no_probe_type_is_refused_with_the_remedy() -> None:

@@ -1,7 +1,9 @@
 """Writes MCAP files with every combination of what https://mcap.dev/spec leaves open: chunks and their compression, indexes, repeated schemas and
 channels, statistics, and bytes after the last field of a record.
 
-    make_mcap.py FOLDER
+    make_mcap.py FOLDER [opaque]
+
+Messages are JSON. `opaque` gives them encodings that the specification permits and that no reader knows, in files without compression.
 """
 
 import itertools
@@ -75,32 +77,38 @@ def record(kind, body, padding=b""):
     return bytes([KINDS[kind]]) + u64(len(body)) + body
 
 
-def schema():
+def schema(is_opaque):
     nested = {"type": "object", "properties": {"x": {"type": "number"}}}
     data = json.dumps({"type": "object", "properties": {"value": {"type": "integer"}, "nested": nested}})
-    return u16(1) + text("Example") + text("jsonschema") + text(data)
+    return u16(1) + text("Example") + (text("c") + text("\4\5\6") if is_opaque else text("jsonschema") + text(data))
 
 
-def channel(schema_id):
-    return u16(1) + u16(schema_id) + text("example") + text("json") + text_map({"foo": "bar"} if schema_id else {})
+def channel(schema_id, encoding="json"):
+    return u16(1) + u16(schema_id) + text("example") + text(encoding) + text_map({"foo": "bar"} if schema_id else {})
 
 
-def message(number, time):
+def message(number, time, is_opaque):
     data = json.dumps({"value": number, "nested": {"x": number / 3}}).encode()
-    return u16(1) + u32(number) + u64(time) + u64(time) + data
+    return u16(1) + u32(number) + u64(time) + u64(time) + (b"\1\2\3" if is_opaque else data)
 
 
-ONE = [("message", message(1, 2))]
-TEN = [("message", message(number, time)) for number, time in enumerate([0, 2, 1, 3, 3, 5, 4, 7, 8, 9])]
 ATTACHED = u64(2) + u64(1) + text("file") + text("application/octet-stream") + u64(3) + b"\x01\x02\x03"
-INPUTS = {
-    "nothing": [],
-    "no-schema": [("channel", channel(0)), *ONE],
-    "one-message": [("schema", schema()), ("channel", channel(1)), *ONE],
-    "attachment": [("attachment", ATTACHED + u32(zlib.crc32(ATTACHED)))],
-    "metadata": [("metadata", text("about") + text_map({"foo": "bar"}))],
-    "ten-messages": [("schema", schema()), ("channel", channel(1)), *TEN],
-}
+
+
+def inputs(is_opaque):
+    alone, described = ("text", "a") if is_opaque else ("json", "json")
+    one = [("message", message(1, 2, is_opaque))]
+    times = enumerate([0, 2, 1, 3, 3, 5, 4, 7, 8, 9])
+    ten = [("message", message(number, time, is_opaque)) for number, time in times]
+    with_schema = [("schema", schema(is_opaque)), ("channel", channel(1, described))]
+    return {
+        "nothing": [],
+        "no-schema": [("channel", channel(0, alone)), *one],
+        "one-message": [*with_schema, *one],
+        "attachment": [("attachment", ATTACHED + u32(zlib.crc32(ATTACHED)))],
+        "metadata": [("metadata", text("about") + text_map({"foo": "bar"}))],
+        "ten-messages": [*with_schema, *ten],
+    }
 
 
 class File:
@@ -186,8 +194,9 @@ class File:
         return numbers + others + times + u32(len(counts)) + counts
 
 
-def variants():
-    for name, records in INPUTS.items():
+def variants(is_opaque):
+    compressions = ("",) if is_opaque else ("", "lz4", "zstd")
+    for name, records in inputs(is_opaque).items():
         kinds = {kind for kind, _ in records}
         for count in range(len(FEATURES) + 1):
             for chosen in itertools.combinations(FEATURES, count):
@@ -195,13 +204,13 @@ def variants():
                 needed = {NEEDS[feature] for feature in features if feature in NEEDS}
                 if not needed <= features | kinds or ("summary_offset" in features and not features & IN_SUMMARY):
                     continue
-                for compression in ("", "lz4", "zstd") if "chunk" in features else ("",):
+                for compression in compressions if "chunk" in features else ("",):
                     yield name, records, features, compression
 
 
-def main(folder):
+def main(folder, is_opaque):
     files = 0
-    for name, records, features, compression in variants():
+    for name, records, features, compression in variants(is_opaque):
         file = File(features, compression)
         file.data(records)
         file.summary(records)
@@ -212,4 +221,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), "opaque" in sys.argv[2:])

@@ -221,3 +221,28 @@ fn samples_do_not_depend_on_what_the_format_leaves_open() {
     assert_eq!(files.len(), 1_032);
     assert_eq!(compare_all(&files), [""; 0]);
 }
+
+#[test]
+fn messages_of_encodings_that_nobody_reads_are_counted_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    python("make_mcap.py", &[folder.path().to_owned(), "opaque".into()]);
+    let files = files(folder.path());
+    assert_eq!(files.len(), 416);
+    assert_eq!(compare_all(&files), [""; 0]);
+    let mut skipped = BTreeMap::<_, u64>::new();
+    for path in &files {
+        let (samples, rest) = import(path).unwrap();
+        assert!(samples.is_empty() && rest.damage.is_none(), "{}", path.display());
+        for left_out in rest.left_out {
+            *skipped.entry((left_out.topic, left_out.why.to_string())).or_default() += left_out.messages;
+        }
+    }
+    let named = |encoding: &str, messages| {
+        let why = format!(
+            "unsupported message encoding {encoding:?}: only JSON and the CDR of ROS 2 are supported"
+        );
+        (("example".to_owned(), why), messages)
+    };
+    // Files with 1 message without schema; with 1 message, and with 10.
+    assert_eq!(skipped, BTreeMap::from([named("a", 154 + 1_540), named("text", 74)]));
+}

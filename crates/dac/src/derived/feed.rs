@@ -47,7 +47,6 @@ enum Method {
 /// The state of one derived stream between two batches of its base.
 #[derive(Debug)]
 pub(super) struct Feed {
-    base: Arc<ProbeType>,
     method: Method,
     writer: Writer,
     last_sequence: u64,
@@ -67,12 +66,11 @@ impl Feed {
             Thinning::Envelope(_) => Method::Envelope(Envelope::new(period_ns, base)),
         };
         let writer = Writer::new(topic, &thinning.probe_type(base), start)?;
-        Ok(Self { base: base.clone(), method, writer, last_sequence: 0 })
+        Ok(Self { method, writer, last_sequence: 0 })
     }
 
-    /// Processes a batch of the base, and the gaps before it. A malformed batch has no samples: its samples count as thinned out.
-    pub fn batch(&mut self, bytes: &[u8], gaps_before: &[Gap]) -> Vec<DerivedBatch> {
-        let Ok(batch) = Batch::parse(bytes, &self.base) else { return Vec::new() };
+    /// Processes a batch of the base, and the gaps before it.
+    pub fn batch(&mut self, batch: &Batch, gaps_before: &[Gap]) -> Vec<DerivedBatch> {
         let header = batch.header();
         if header.first_sequence <= self.last_sequence {
             // The node has restarted: the last sample of its previous run has no successor.

@@ -1,7 +1,7 @@
 //! Derived streams compared with plain lists, and their lifetime.
 
-use super::*;
-use crate::{Config, Dac, Link, Options, Overflow, now};
+use super::{writer::DerivedBatch, *};
+use crate::{Config, Cursor, Dac, Link, Options, Overflow, StartAt, now, signal::Signal};
 use oasis_channel::{InstanceState, NodeIdentity, ProbeKind, RegisteredInstance};
 use oasis_tls::Peer;
 use oasis_wire::{
@@ -103,7 +103,7 @@ fn derive(thinned: Thinning, batches: &[(u32, Vec<Plain>, bool)]) -> TopicLog {
             run: Uuid::nil(),
         };
         let gaps: Vec<Gap> = (header - u64::from(*dropped)..header).map(gap).collect();
-        let mut made = feed.batch(base.batch(), &gaps);
+        let mut made = feed.batch(&Batch::parse(base.batch(), &tank()).unwrap(), &gaps);
         if *silent {
             made.extend(feed.flush());
         }
@@ -306,21 +306,28 @@ fn append(instance: &Instance, times_ms: &[u64]) {
     });
 }
 
-/// Returns the next step that has samples: offset of each, and how many others are accounted for.
-async fn next(cursor: &mut Cursor, signal: &Signal) -> (Vec<u64>, u64) {
+/// Reads until the sample at `last` has come. Returns the offset of each sample, and how many others are accounted for.
+async fn read_to(cursor: &mut Cursor, signal: &Signal, last: u64) -> (Vec<u64>, u64) {
+    let (mut offsets, mut thinned) = (Vec::new(), 0);
     loop {
         let turn = cursor.turn(16);
-        if !turn.segments.is_empty() {
-            let offsets = turn.segments.iter().flat_map(|segment| segment.first_held().0..segment.end().0);
-            return (offsets.collect(), turn.segments.iter().map(|segment| segment.thinned()).sum());
+        for segment in turn.segments {
+            offsets.extend(segment.first_held().0..segment.end().0);
+            thinned += segment.thinned();
         }
-        signal.raised().await;
+        if offsets.last() == Some(&last) {
+            return (offsets, thinned);
+        }
+        if !cursor.has_unread() {
+            signal.raised().await;
+        }
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn two_readers_share_a_stream_that_ends_some_time_after_both_left() {
-    let dac = Dac::new(Config::default());
+    let log = crate::config::LogConfig { derived_linger_ms: 0, ..Default::default() };
+    let dac = Dac::new(Config { log, ..Config::default() });
     let base = instance(&dac, "tank");
     append(&base, &[0, 10, 20, 110]);
     let options = Options { delivery: Delivery::MaxHz(ten()), ..Options::default() };
@@ -329,21 +336,22 @@ async fn two_readers_share_a_stream_that_ends_some_time_after_both_left() {
     let (two, _) = Cursor::open(&dac, &base, StartAt::Earliest, options, &Arc::default()).unwrap();
     assert!(Arc::ptr_eq(one.instance(), two.instance()));
     assert_ne!(one.instance().topic, base.topic);
-    let first = next(&mut one, &signal).await;
-    assert_eq!(first, (vec![0, 3], 2));
+    assert_eq!(read_to(&mut one, &signal, 3).await, (vec![0, 3], 2));
     // Resumes at the base's offsets, whatever has happened to the stream meanwhile.
     let position = StartAt::Position(Position { epoch: dac.epoch(), offset: one.next() });
+    assert_eq!(dac.derived.list().len(), 1);
     drop((one, two));
-    assert_eq!(dac.derived.streams().len(), 1);
-    tokio::time::sleep(Duration::from_secs(12)).await;
-    assert_eq!(dac.derived.streams().len(), 0);
+    while !dac.derived.table().bases.is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(dac.derived.list().len(), 0);
     append(&base, &[120, 130, 250]);
     let (mut again, changed) = Cursor::open(&dac, &base, position, options, &signal).unwrap();
     assert!(!changed);
-    assert_eq!(next(&mut again, &signal).await, (vec![6], 2));
+    assert_eq!(read_to(&mut again, &signal, 6).await, (vec![6], 2));
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_silent_stream_shows_its_last_sample() {
     let dac = Dac::new(Config::default());
     let base = instance(&dac, "tank");
@@ -353,10 +361,7 @@ async fn a_silent_stream_shows_its_last_sample() {
         let options = Options { delivery, ..Options::default() };
         let (mut cursor, _) = Cursor::open(&dac, &base, StartAt::Now, options, &signal).unwrap();
         append(&base, &[0, 10, 20]);
-        let mut last = 0;
-        while last != start + 2 {
-            last = *next(&mut cursor, &signal).await.0.last().unwrap();
-        }
+        read_to(&mut cursor, &signal, start + 2).await;
     }
 }
 
@@ -370,4 +375,62 @@ async fn streams_are_bounded_and_idle_ones_make_room() {
     assert_eq!(refused.unwrap_err(), DeriveError::TooMany(1));
     drop(held);
     assert!(dac.derived.open(&dac.registry, &base, Delivery::Envelope(ten())).is_ok());
+}
+
+#[tokio::test]
+async fn a_batch_is_decoded_once_for_any_number_of_streams_and_wakes_one_reader() {
+    let dac = Dac::new(Config::default());
+    let base = instance(&dac, "tank");
+    let signal = Arc::<Signal>::default();
+    let envelope = |number: usize| Options {
+        delivery: Delivery::Envelope(format!("{}", number + 1).parse().unwrap()),
+        ..Options::default()
+    };
+    let open = |number| Cursor::open(&dac, &base, StartAt::Earliest, envelope(number), &signal).unwrap().0;
+    let mut cursors: Vec<_> = (0..1_000).map(open).collect();
+    assert_eq!(base.log.reader_count(), 1, "the append wakes one task, not one for each stream");
+    while !dac.derived.table().bases[&base.topic].is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    for batch in 0..5 {
+        append(&base, &[batch * 2_000, batch * 2_000 + 1_500]);
+    }
+    for cursor in &mut cursors {
+        read_to(cursor, &signal, 9).await;
+    }
+    assert_eq!(dac.derived.decoded_batches(), 5);
+}
+
+#[tokio::test]
+async fn a_stream_that_begins_later_decodes_what_the_others_have_had() {
+    let dac = Dac::new(Config::default());
+    let base = instance(&dac, "tank");
+    let signal = Arc::<Signal>::default();
+    let max_hz = Options { delivery: Delivery::MaxHz(ten()), ..Options::default() };
+    let envelope = Options { delivery: Delivery::Envelope(ten()), ..Options::default() };
+    append(&base, &[0, 10, 110]);
+    for options in [max_hz, envelope] {
+        let (mut cursor, _) = Cursor::open(&dac, &base, StartAt::Earliest, options, &signal).unwrap();
+        read_to(&mut cursor, &signal, 2).await;
+    }
+    assert_eq!(base.log.reader_count(), 1);
+}
+
+#[tokio::test]
+async fn streams_that_a_full_table_evicts_are_not_fed_any_more() {
+    let log = crate::config::LogConfig { derived_streams: 2, ..Default::default() };
+    let dac = Dac::new(Config { log, ..Config::default() });
+    let base = instance(&dac, "tank");
+    for number in 1..100 {
+        let delivery = Delivery::Envelope(format!("{number}").parse().unwrap());
+        let stream = Arc::downgrade(&dac.derived.open(&dac.registry, &base, delivery).unwrap());
+        if number % 10 == 0 {
+            let another = Delivery::MaxHz(format!("{number}").parse().unwrap());
+            let more = Delivery::MaxHz(format!("{}", number + 1).parse().unwrap());
+            drop([another, more].map(|delivery| dac.derived.open(&dac.registry, &base, delivery).unwrap()));
+            while stream.strong_count() > 0 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+    }
 }

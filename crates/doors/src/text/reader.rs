@@ -435,7 +435,7 @@ impl From<DeriveError> for Problem {
     fn from(error: DeriveError) -> Self {
         let status = match error {
             DeriveError::TooWide(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            DeriveError::TooMany(_) | DeriveError::NoRuntime => StatusCode::SERVICE_UNAVAILABLE,
+            DeriveError::TooMany(_) | DeriveError::NoThread(_) => StatusCode::SERVICE_UNAVAILABLE,
         };
         Self::new(status, error.code(), error.to_string())
     }

@@ -46,6 +46,7 @@ pub fn add(path: &Path, reader: &Reader, prefix: &str, import: &mut Import) -> a
 pub fn no_messages(rest: &Rest) -> &'static str {
     match &rest.damage {
         Some(damage) if damage.is_loss() => "the file is damaged, and has no other messages",
+        _ if rest.left_out.is_empty() => "the file has no messages",
         _ => "no readable messages: only JSON messages and those of ROS 2 are supported",
     }
 }

@@ -117,6 +117,22 @@ fn a_disabled_probe_takes_nothing() {
 }
 
 #[test]
+fn a_probe_whose_node_has_ended_refuses_and_counts_and_what_was_taken_before_is_read() {
+    let (mut probe, mut drain) = ring_of(1_000, Overflow::DropNewest);
+    assert!(probe.flush_number(1) && !probe.has_ended());
+    drain.end();
+    assert!(probe.has_ended());
+    assert_eq!([2, 3].map(|number| probe.flush_number(number)), [false, false]);
+    assert_eq!((probe.refused(), sequences(&mut drain)), (2, vec![1]));
+    drop(drain);
+    assert!(!probe.flush_number(4));
+    assert_eq!(probe.refused(), 3);
+    let (mut probe, drain) = ring_of(1_000, Overflow::DropOldest);
+    drop(drain);
+    assert!(!probe.flush_number(1), "a ring with room that nobody reads");
+}
+
+#[test]
 fn a_probe_on_change_numbers_only_what_it_keeps_and_offers_a_dropped_change_again() {
     let counter = ProbeType {
         name: "Counter".into(),

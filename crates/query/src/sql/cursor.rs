@@ -159,8 +159,10 @@ impl Open {
         let number = i64::try_from(number).map_err(|_| {
             let Series { node, instance, .. } = &*self.series;
             let sequence = self.sequence();
+            // Parquet has no such times either.
+            let format = if column == "time_ns" { "CSV" } else { "Parquet" };
             Error::ModuleError(format!(
-                "{column} of {node}/{instance}, sequence {sequence}, is {number}, beyond {}, the greatest integer of SQL here: leave the column out, or export the samples to Parquet",
+                "{column} of {node}/{instance}, sequence {sequence}, is {number}, beyond {}, the greatest integer of SQL here: leave the column out, or export the samples to {format}",
                 i64::MAX
             ))
         })?;

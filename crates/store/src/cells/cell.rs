@@ -54,6 +54,12 @@ impl Track {
 }
 
 impl Cell {
+    /// Returns its number of values, at least 1: about its share of memory.
+    pub(super) fn size(&self) -> usize {
+        let values = |track: &Track| if let Track::Elements(elements) = track { elements.len() } else { 1 };
+        self.tracks.iter().map(values).sum::<usize>().max(1)
+    }
+
     /// Appends a later cell with the same leaves.
     pub(super) fn join(&mut self, later: Self) {
         self.follow(later.samples, later.last_time, later.tracks.len());

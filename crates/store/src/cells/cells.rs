@@ -1,15 +1,11 @@
 //! Samples aggregated by time: one cell for each interval.
 
-use super::{
-    cell::{Cell, Track},
-    leaves::Leaf,
-    schema::Plan,
-};
+use super::{cell::Cell, leaves::Leaf, schema::Plan};
 use oasis_wire::{
     batch::{Batch, BatchError},
     schema::ProbeType,
 };
-use std::{collections::BTreeMap, ops::Range, sync::Arc};
+use std::{collections::BTreeMap, mem, ops::Range, sync::Arc};
 
 /// The leaves of a type, each with its index among all leaves.
 #[derive(Debug, Clone)]
@@ -27,12 +23,21 @@ pub struct Cells {
     leaves: Vec<Leaf>,
     mappings: Vec<Mapping>,
     cells: BTreeMap<u64, Cell>,
+    /// Sizes of all cells.
+    size: usize,
 }
 
 impl Cells {
     /// Cells of `step` nanoseconds, with these numbers.
     pub fn new(step: u64, wanted: Range<u64>) -> Self {
-        Self { step: step.max(1), wanted, leaves: Vec::new(), mappings: Vec::new(), cells: BTreeMap::new() }
+        Self {
+            step: step.max(1),
+            wanted,
+            leaves: Vec::new(),
+            mappings: Vec::new(),
+            cells: BTreeMap::new(),
+            size: 0,
+        }
     }
 
     /// Width of a cell, nanoseconds.
@@ -60,7 +65,8 @@ impl Cells {
         self.wanted.end = self.wanted.end.max((time / self.step).saturating_add(1));
     }
 
-    /// Adds the samples of a batch, without the first `skip`.
+    /// Adds the samples of a batch, without the first `skip`. Calls `make_room` before each cell: one batch can have millions of values, each in a
+    /// cell of its own. It may take cells or widen them.
     ///
     /// # Errors
     /// If it does not match its type.
@@ -69,21 +75,23 @@ impl Cells {
         probe_type: &Arc<ProbeType>,
         bytes: &[u8],
         skip: usize,
+        make_room: &mut dyn FnMut(&mut Self),
     ) -> Result<(), BatchError> {
         let batch = Batch::parse(bytes, probe_type)?;
         let mapping = self.mapping(probe_type, || Leaf::all(probe_type));
         let times = batch.times();
         let mut from = skip.min(times.len());
         while let Some(&time) = times.get(from) {
+            make_room(self);
             let number = time / self.step;
             let start = number * self.step;
             let to = times[from..].iter().position(|&time| time < start || time - start >= self.step);
             let run = from..to.map_or(times.len(), |to| from + to);
             from = run.end;
             if self.wanted.contains(&number) {
-                let cell = self.cells.entry(number).or_default();
                 let places = &self.mappings[mapping].places;
-                cell.add(&batch, run, places, self.leaves.len());
+                let (cells, leaves) = (&mut self.cells, self.leaves.len());
+                change(cells, number, &mut self.size, |cell| cell.add(&batch, run, places, leaves));
             }
         }
         Ok(())
@@ -95,11 +103,14 @@ impl Cells {
         for (index, time) in batch.times().iter().enumerate() {
             let number = time / self.step;
             if self.wanted.contains(&number) {
-                let (cell, later) = (self.cells.entry(number).or_default(), plan.cell(batch, index));
-                cell.follow(later.samples, later.last_time, self.leaves.len());
-                for ((_, place), track) in self.mappings[mapping].places.iter().zip(later.tracks) {
-                    cell.tracks[*place].append(track);
-                }
+                let (later, places) = (plan.cell(batch, index), &self.mappings[mapping].places);
+                let (cells, leaves) = (&mut self.cells, self.leaves.len());
+                change(cells, number, &mut self.size, |cell| {
+                    cell.follow(later.samples, later.last_time, leaves);
+                    for ((_, place), track) in places.iter().zip(later.tracks) {
+                        cell.tracks[*place].append(track);
+                    }
+                });
             }
         }
     }
@@ -112,11 +123,13 @@ impl Cells {
         for (_, cell) in cells.cells.range(narrow) {
             let number = cell.last_time / self.step;
             if self.wanted.contains(&number) {
-                let own = self.cells.entry(number).or_default();
-                own.follow(cell.samples, cell.last_time, self.leaves.len());
-                for (place, track) in places.iter().zip(&cell.tracks) {
-                    own.tracks[*place].append(track.clone());
-                }
+                let (cells, leaves) = (&mut self.cells, self.leaves.len());
+                change(cells, number, &mut self.size, |own| {
+                    own.follow(cell.samples, cell.last_time, leaves);
+                    for (place, track) in places.iter().zip(&cell.tracks) {
+                        own.tracks[*place].append(track.clone());
+                    }
+                });
             }
         }
     }
@@ -124,15 +137,13 @@ impl Cells {
     /// Returns and removes all cells so far; later cells add up to the same result.
     pub fn take(&mut self) -> Self {
         let (leaves, wanted) = (self.leaves.clone(), self.wanted.clone());
-        let cells = std::mem::take(&mut self.cells);
-        Self { step: self.step, wanted, leaves, mappings: Vec::new(), cells }
+        let (cells, size) = (mem::take(&mut self.cells), mem::take(&mut self.size));
+        Self { step: self.step, wanted, leaves, mappings: Vec::new(), cells, size }
     }
 
-    /// The approximate number of values: vectors count with their last length.
+    /// The number of values; a cell without any counts, too.
     pub fn size(&self) -> usize {
-        let values = |track: &Track| if let Track::Elements(elements) = track { elements.len() } else { 1 };
-        let last = self.cells.last_key_value().map_or(0, |(_, cell)| cell.tracks.iter().map(values).sum());
-        self.cells.len() * last.max(self.leaves.len())
+        self.size
     }
 
     /// Merges all cells to wider ones; all times must be requested.
@@ -141,8 +152,9 @@ impl Cells {
             return;
         }
         self.step = step;
-        for cell in std::mem::take(&mut self.cells).into_values() {
-            self.cells.entry(cell.last_time / step).or_default().join(cell);
+        self.size = 0;
+        for cell in mem::take(&mut self.cells).into_values() {
+            change(&mut self.cells, cell.last_time / step, &mut self.size, |wide| wide.join(cell));
         }
     }
 
@@ -169,4 +181,12 @@ impl Cells {
             self.leaves.len() - 1
         })
     }
+}
+
+/// Changes the cell of this number, and `size` with it.
+fn change(cells: &mut BTreeMap<u64, Cell>, number: u64, size: &mut usize, change: impl FnOnce(&mut Cell)) {
+    let before = cells.get(&number).map_or(0, Cell::size);
+    let cell = cells.entry(number).or_default();
+    change(cell);
+    *size = *size - before + cell.size();
 }

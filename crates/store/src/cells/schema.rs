@@ -339,7 +339,7 @@ mod tests {
             // At any place where cells are written.
             let (before, after) = samples.split_at(cut.index(samples.len()));
             for part in [before, after].into_iter().filter(|part| !part.is_empty()) {
-                made.add_batch(&probe_type, &batch_of(&probe_type, part), 0).unwrap();
+                made.add_batch(&probe_type, &batch_of(&probe_type, part), 0, &mut |_| {}).unwrap();
                 let cells = made.take();
                 let cell_type = Arc::new(rolled(&probe_type, cells.leaves(), Level::Second));
                 cell_type.validate().unwrap();
@@ -348,7 +348,7 @@ mod tests {
                 read.add_rolled(&plan, &cell_type, &Batch::parse(&batch_of(&cell_type, &rows), &cell_type).unwrap());
             }
             let mut whole = Cells::new(step, 0..u64::MAX);
-            whole.add_batch(&probe_type, &batch_of(&probe_type, &samples), 0).unwrap();
+            whole.add_batch(&probe_type, &batch_of(&probe_type, &samples), 0, &mut |_| {}).unwrap();
             let ((read, sums), (whole, expected)) = (shown(&read), shown(&whole));
             prop_assert_eq!(read, whole);
             prop_assert!(sums.iter().zip(&expected).all(|(sum, expected)| (sum - expected).abs() < 1e-9), "{sums:?} {expected:?}");

@@ -184,12 +184,25 @@ impl Points {
     }
 
     /// Adds the new, requested samples of a batch, or the cause why it cannot be read. `why` returns the cause of a missing offset before it, and
-    /// the end of the gap.
+    /// the end of the gap. Cells become wider if there are too many.
     pub fn add(
         &mut self,
         arrival: &Arrival<'_>,
         batch: Result<&[u8], Cause>,
         why: impl Fn(Offset) -> (Offset, Cause),
+    ) {
+        let most = self.most_values;
+        self.add_with(arrival, batch, why, &mut |cells| widen_to_level(cells, most));
+        self.widen_if_too_large();
+    }
+
+    /// As [`Points::add`], with `make_room` instead of wider cells: it is called before each cell, and may take or widen them.
+    pub fn add_with(
+        &mut self,
+        arrival: &Arrival<'_>,
+        batch: Result<&[u8], Cause>,
+        why: impl Fn(Offset) -> (Offset, Cause),
+        make_room: &mut dyn FnMut(&mut Cells),
     ) {
         if self.has_passed(arrival) {
             return;
@@ -202,7 +215,7 @@ impl Points {
             if self.is_open {
                 self.cells.extend_to(arrival.times.1);
             }
-            let added = batch.map(|batch| self.cells.add_batch(arrival.probe_type, batch, skip));
+            let added = batch.map(|batch| self.cells.add_batch(arrival.probe_type, batch, skip, make_room));
             let cause = match added {
                 Ok(Ok(())) => None,
                 Ok(Err(_)) => Some(Cause::Unreadable),
@@ -211,16 +224,17 @@ impl Points {
             if let Some(cause) = cause {
                 return self.lose(arrival, cause);
             }
-            self.widen_if_too_large();
         }
         self.pass(arrival);
     }
 
     fn widen_if_too_large(&mut self) {
         while self.size() > self.most_values {
-            let wider = Level::ROLLED.into_iter().find(|level| level.width() > self.cells.step());
-            let Some(wider) = wider else { return };
-            self.cells.widen(wider.width());
+            let before = self.cells.step();
+            widen_to_level(&mut self.cells, self.most_values.saturating_sub(self.gaps.len()));
+            if self.cells.step() == before {
+                return;
+            }
             let gaps = std::mem::take(&mut self.gaps);
             gaps.into_iter().for_each(|gap| self.miss(gap));
         }
@@ -334,6 +348,15 @@ impl Points {
             return;
         }
         self.gaps.push(missing);
+    }
+}
+
+/// Widens cells to those of the next level while they have more than `most` values.
+fn widen_to_level(cells: &mut Cells, most: usize) {
+    while cells.size() > most {
+        let wider = Level::ROLLED.into_iter().find(|level| level.width() > cells.step());
+        let Some(wider) = wider else { return };
+        cells.widen(wider.width());
     }
 }
 

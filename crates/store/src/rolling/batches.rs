@@ -135,7 +135,7 @@ mod tests {
             value::write_row(&probe_type, &values, &mut row);
             encoder.push(second * Level::Second.width(), &row).unwrap();
             encoder.finish(Fields::default(), &mut batch);
-            cells.add_batch(&probe_type, &batch, 0).unwrap();
+            cells.add_batch(&probe_type, &batch, 0, &mut |_| {}).unwrap();
         }
         let leaves = schema::fitting(cells.leaves());
         let cell_type = schema::rolled(&probe_type, leaves, Level::Second);

@@ -9,6 +9,7 @@ use crate::{
     recovery::Finding,
     rolling::batches::CellBatches,
     rollups::file::{BadCells, Draft, Place, RolledSeries, RollupFile},
+    series::Series,
     store::{ReadError, Store},
     walk::Walk,
 };
@@ -28,6 +29,13 @@ use std::{
 
 /// Most values of cells in memory; beyond that cells are written, and the rest of a cell becomes another one.
 const AT_ONCE: usize = 200_000;
+/// Values of cells on a level, for each byte that the samples of an instance have in a file. Beyond that its cells become wider: 10 kB can have
+/// 4,000,000 values at 60,000 times, an hour apart.
+const MAX_VALUES_PER_BYTE: usize = 8;
+/// Values of cells on a level of a file, for all instances with few bytes together.
+const MIN_VALUES: usize = 400_000;
+/// Factor of the width of cells at each step.
+const WIDENING: u64 = 4;
 /// Samples or values of cells that are processed before the thread yields.
 const PIECE: usize = 4_096;
 /// Most gaps of an instance in a file; beyond that neighbors are merged.
@@ -54,6 +62,7 @@ pub fn of_segment(source: Source<'_>, levels: &[Level], store: &Store) -> Result
     let found: ScannedFile = index::build(Walk::new(&bytes, &header));
     let of_level = |level: &Level| Draft::new(*level, vec![source.number], source.sealed.0);
     let mut drafts: Vec<_> = levels.iter().map(of_level).collect();
+    let least = MIN_VALUES / found.index.series.len().max(1);
     for (number, series) in (1..).zip(&found.index.series) {
         if series.entries.is_empty() {
             continue;
@@ -71,7 +80,13 @@ pub fn of_segment(source: Source<'_>, levels: &[Level], store: &Store) -> Result
                 let before = earlier.map(|one| one.reach);
                 let before = before.or_else(|| store.reach_before(&series.series, source.number));
                 let put = |cells| put_levels(&mut drafts, &mut parts, probe_type, cells);
-                gather(&bytes, series, before, store, put)
+                let budget = Budget::of(&bytes, series, least);
+                let points = gather(&bytes, series, before, store, budget, put);
+                if points.cells.step() > Level::Second.width() {
+                    note_wider(source.path, &series.series);
+                    store.counters.lock().rollup_widened += 1;
+                }
+                points
             }
         };
         let Some(reach) = points.reach() else { continue };
@@ -102,27 +117,59 @@ fn all_of(share: &Share, series: &SeriesIndex) -> Option<Points> {
     (points.cells.step() == Level::Second.width()).then(|| points.clone())
 }
 
-/// Aggregates all samples of a series by the second; `put` receives cells when there are too many.
+/// Aggregates all samples of a series by the second; `put` receives cells when there are too many. Beyond the budget the rest has wider cells.
 fn gather(
     bytes: &[u8],
     series: &SeriesIndex,
     before: Option<Reach>,
     store: &Store,
+    mut budget: Budget,
     mut put: impl FnMut(Cells),
 ) -> Points {
     let mut points = Points::rolling(before);
     let first = series.entries.first().map_or(Offset(0), |entry| entry.first);
     let mut pace = Pace::every(PIECE);
     for entry in &series.entries {
-        let batch = batch_at(bytes, entry);
+        let batch = batch_at(bytes, entry).ok_or(Cause::Damaged);
         let why = |at| store.why_not_stored(&series.series, at, first);
-        points.add(&Arrival::of(&series.series, entry), batch.ok_or(Cause::Damaged), why);
+        let arrival = Arrival::of(&series.series, entry);
+        points.add_with(&arrival, batch, why, &mut |cells| budget.make_room(cells, &mut put));
         pace.did(entry.count.into());
-        if points.cells.size() > AT_ONCE {
-            put(points.cells.take());
+    }
+    budget.make_room(&mut points.cells, &mut put);
+    points
+}
+
+/// Values that the cells of a series may still have on each level.
+#[derive(Debug)]
+struct Budget(usize);
+
+impl Budget {
+    /// The budget of a series, at least this.
+    fn of(bytes: &[u8], series: &SeriesIndex, least: usize) -> Self {
+        let length = |entry: &Entry| record_at(bytes, entry).map_or(0, |(_, payload)| payload.len());
+        let bytes: usize = series.entries.iter().map(length).sum();
+        Self(bytes.saturating_mul(MAX_VALUES_PER_BYTE).max(least))
+    }
+
+    /// Writes cells while the budget has more than there can be in memory, then widens them instead.
+    fn make_room(&mut self, cells: &mut Cells, put: &mut impl FnMut(Cells)) {
+        if self.0 > 2 * AT_ONCE {
+            if cells.size() > AT_ONCE {
+                self.0 = self.0.saturating_sub(cells.size());
+                put(cells.take());
+            }
+            return;
+        }
+        while cells.size() > self.0 && cells.cells().len() > 1 {
+            cells.widen(cells.step().saturating_mul(WIDENING));
         }
     }
-    points
+}
+
+fn note_wider(path: &Path, series: &Series) {
+    let (node, instance) = (&*series.node, &*series.instance);
+    tracing::warn!(file = %path.display(), node, instance, "samples have too many different times for their bytes: some cells of their roll-ups are wider than a second");
 }
 
 /// The part of a series in a draft.
@@ -132,10 +179,10 @@ struct Part {
     batches: Vec<Place>,
 }
 
-/// Puts cells of a second into drafts of any level, finest first.
+/// Puts cells of a second, or of more, into drafts of any level, finest first.
 fn put_levels(drafts: &mut [Draft], parts: &mut [Part], probe_type: &ProbeType, mut cells: Cells) {
     for (draft, part) in drafts.iter_mut().zip(parts) {
-        cells.widen(draft.directory.level.width());
+        cells.widen(draft.directory.level.width().max(cells.step()));
         let cell_type =
             Arc::new(schema::rolled(probe_type, schema::fitting(cells.leaves()), draft.directory.level));
         part.type_at = draft.type_at(&cell_type);

@@ -3,6 +3,8 @@
 mod batches;
 mod indexing;
 mod making;
+#[cfg(test)]
+mod tests;
 
 use crate::{
     catalogue::Segment,

@@ -47,7 +47,7 @@ template <class Sample> class PushedProbe {
 public:
   /// Takes a sample now. Wait-free: no lock, no system call, no allocation once the row has its
   /// usual size. Returns whether the ring had room; a sample without room is dropped and counted,
-  /// and the DAC reports the loss.
+  /// and the DAC reports the loss. Returns false after the shutdown of the node, too: see `refused`.
   bool flush(const Sample &sample) { return flush_at(oasis_now(), sample); }
 
   /// Takes a sample at `time`, in nanoseconds since 1970-01-01 UTC.
@@ -60,6 +60,14 @@ public:
     }
     detail::check(status);
     return true;
+  }
+
+  /// Returns how many samples were dropped because the node was shut down. No report to a DAC
+  /// contains them.
+  std::uint64_t refused() {
+    std::uint64_t count = 0;
+    detail::check(oasis_probe_refused(probe_.get(), &count));
+    return count;
   }
 
   /// Sets the state of all following samples; 0 is normal.

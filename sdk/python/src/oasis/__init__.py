@@ -12,7 +12,15 @@ Representation, which is how they lie in an EISA packet (`oasis.eisa`). `span` t
 from oasis.cdr import ByteOrder, CdrReader, CdrWriter
 from oasis.declare import Alarm, As, Doc, Kind, Label, Range, Unit, Warn, probe
 from oasis.door import DacError
-from oasis.errors import DecodeError, EncodeError, Fault, OasisError, RefusedWarning, SampleTooLongWarning
+from oasis.errors import (
+    DecodeError,
+    EncodeError,
+    Fault,
+    NodeEndedWarning,
+    OasisError,
+    RefusedWarning,
+    SampleTooLongWarning,
+)
 from oasis.history import MissingSamplesWarning, history
 from oasis.live import Batch, Gap, live
 from oasis.probe import Probe, Struct
@@ -38,6 +46,7 @@ __all__ = [
     "Kind",
     "Label",
     "MissingSamplesWarning",
+    "NodeEndedWarning",
     "OasisError",
     "Probe",
     "Range",

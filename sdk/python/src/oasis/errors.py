@@ -27,6 +27,10 @@ class RefusedWarning(RuntimeWarning):
     """A DAC refuses the node of this program, such as for a name that another node has: it receives none of its samples."""
 
 
+class NodeEndedWarning(RuntimeWarning):
+    """A sample after the shutdown of its node is refused, and so are all later ones of its probe."""
+
+
 class SampleTooLongWarning(RuntimeWarning):
     """A sample is longer than the ring of its probe: it is dropped and counted, as any sample of this size."""
 

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from oasis import _native, processes, spans
-from oasis.errors import SampleTooLongWarning
+from oasis.errors import NodeEndedWarning, SampleTooLongWarning
 from oasis.plan import Plan
 from oasis.probe import Probe
 
@@ -36,6 +36,7 @@ Overflow: TypeAlias = Literal["drop-newest", "drop-oldest"] | float
 
 _running: weakref.WeakSet[Node] = weakref.WeakSet()
 _ending: set[Node] = set()
+_has_ended = False
 
 
 def now() -> int:
@@ -50,6 +51,13 @@ def log(wanted: str | None = None) -> None:
     Raises ValueError for an invalid filter, and for a second call in one process.
     """
     _native.log(os.environ.get("OASIS_LOG", "warn") if wanted is None else wanted)
+
+
+def warn_of_end(name: str, level: int = 3) -> bool:
+    """Warn that samples of this name are refused because their node was shut down. Returns True."""
+    text = f"a sample of {name} after the shutdown of its node is refused, and all later ones are: sample before, or start another node"
+    warnings.warn(text, NodeEndedWarning, stacklevel=level)
+    return True
 
 
 class PushedProbe(Generic[Sample]):
@@ -74,7 +82,7 @@ class PushedProbe(Generic[Sample]):
         """Take a sample, now or at `time` in nanoseconds since 1970-01-01 UTC.
 
         Waits only if the overflow policy of the ring says so. Returns whether the ring had room; a sample without room is dropped and counted,
-        and the DAC reports the loss. Raises EncodeError for a value that its metric cannot represent.
+        and the DAC reports the loss. After the shutdown of the node it returns False: a `NodeEndedWarning` says so once. Raises EncodeError for a value that its metric cannot represent.
         """
         row = sample.to_row()  # type: ignore[attr-defined]
         try:
@@ -82,7 +90,9 @@ class PushedProbe(Generic[Sample]):
         except _native.ForkedError:
             self._plan.renew()
             is_taken = self._native.flush(row, time)
-        if not is_taken and not self._has_warned and len(row) > self._native.max_row_bytes():
+        if not is_taken and not self._has_warned and self._native.has_ended():
+            self._has_warned = warn_of_end(self._probe.__name__)
+        elif not is_taken and not self._has_warned and len(row) > self._native.max_row_bytes():
             self._has_warned = True
             text = (
                 f"a sample of {self._probe.__name__} has {len(row)} bytes, at most {self._native.max_row_bytes()}:"
@@ -103,10 +113,13 @@ class PushedProbe(Generic[Sample]):
         rows, count = arrays.rows(_probe(self._probe), samples)
         stamps = None if time is None else arrays.times(time, count)
         try:
-            return self._native.flush_rows(rows, count, stamps)
+            taken = self._native.flush_rows(rows, count, stamps)
         except _native.ForkedError:
             self._plan.renew()
-            return self._native.flush_rows(rows, count, stamps)
+            taken = self._native.flush_rows(rows, count, stamps)
+        if taken < count and not self._has_warned and self._native.has_ended():
+            self._has_warned = warn_of_end(self._probe.__name__)
+        return taken
 
     def adopt(self, native: _native.PushedProbe) -> None:
         """Belong to this node from now on."""
@@ -123,6 +136,7 @@ class Node:
     def __init__(self, native: _native.Node, plan: Plan) -> None:
         self.native = native
         self.watched: dict[str, Watched] = {}
+        self.has_warned_of_end = False
         self._plan = plan
         self._end_lock = threading.Lock()
         plan.belong_to(self)
@@ -153,7 +167,7 @@ class Node:
         return added
 
     def watch(self, instance: str, /, *, units: Mapping[str, str] | None = None, **metrics: Value) -> bool:
-        """Take a sample as `oasis.watch` does, at this node."""
+        """Take a sample as `oasis.watch` does, at this node. After its shutdown, returns False."""
         from oasis.watch import watch_at
 
         return watch_at(self, instance, units, metrics)
@@ -273,16 +287,29 @@ class _Spans:
                 )
 
 
+def has_ended() -> bool:
+    """Return whether the nodes of the program were shut down because it ends: one that is started now could deliver nothing."""
+    return _has_ended
+
+
 def _shutdown_all() -> None:
+    global _has_ended
+    _has_ended = True
     for node in [*_running, *_ending]:
         # A refusal was a warning.
         with contextlib.suppress(ConnectionRefusedError):
             node.shutdown()
 
 
+def _begin_child() -> None:
+    """Forget nodes that another thread of the parent was about to end."""
+    global _has_ended
+    _has_ended = False
+    _ending.clear()
+
+
 processes.at_end(_shutdown_all)
-# Nodes that another thread of the parent was about to end.
-processes.at_fork(_ending.clear)
+processes.at_fork(_begin_child)
 
 
 class NodeBuilder:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from oasis import _native, processes
 from oasis.errors import EncodeError, SampleTooLongWarning
-from oasis.node import Node, NodeBuilder, running
+from oasis.node import Node, NodeBuilder, has_ended, running, warn_of_end
 from oasis.row import RowWriter
 from oasis.schema import schema_of
 
@@ -40,6 +40,7 @@ _REMEDIES = {
 
 _lock = threading.Lock()
 _node: Node | None = None
+_has_warned_of_end = False
 
 
 def watch(instance: str, /, *, units: Mapping[str, str] | None = None, **metrics: Value) -> bool:
@@ -50,10 +51,13 @@ def watch(instance: str, /, *, units: Mapping[str, str] | None = None, **metrics
 
     Without a node of the program's own, a node named like the program connects to OASIS_DAC, or to 127.0.0.1:7071: the environment is
     that of `NodeBuilder()`. It never waits for the DAC. Returns whether there was room for the sample; others are dropped and counted. One of more than 64 KiB never has room: a `SampleTooLongWarning` says so once.
+    While the program ends, after the last samples were sent, it returns False: a `NodeEndedWarning` says so once.
     Raises TypeError or ValueError for metrics that differ from those of the first call, and for names and units that PDL does not have.
     """
     node = _node
     if node is None or not node.is_running:
+        if has_ended():
+            return _refuse_at_end(instance)
         node = _find()
     return watch_at(node, instance, units, metrics)
 
@@ -63,6 +67,10 @@ def watch_at(
 ) -> bool:
     """Take a sample at this node."""
     watched = node.watched.get(instance)
+    if watched is None and not node.is_running:
+        if not node.has_warned_of_end:
+            node.has_warned_of_end = warn_of_end(instance, level=4)
+        return False
     if watched is None:
         return _begin(node, instance, units or {}, metrics).take(metrics)
     if units is not None and dict(units) != watched.units:
@@ -110,10 +118,13 @@ class Watched:
         row = self._row(values)
         with self._lock:
             is_taken = self._native.flush(row)
-        return is_taken or self._warn_if_too_long(row)
+        return is_taken or self._warn_if_never_taken(row)
 
-    def _warn_if_too_long(self, row: bytes) -> bool:
-        """Say once, and return False, if a row can never find room."""
+    def _warn_if_never_taken(self, row: bytes) -> bool:
+        """Say once, and return False, if the node has ended or a row can never find room."""
+        if self._native.has_ended():
+            self._has_warned = self._has_warned or warn_of_end(self._instance, level=5)
+            return False
         limit = self._native.max_row_bytes()
         if len(row) > limit and not self._has_warned:
             self._has_warned = True
@@ -192,6 +203,14 @@ def _begin(node: Node, instance: str, units: Mapping[str, str], metrics: Mapping
             watched = Watched(node.add(instance, schema, RING_BYTES), instance, kinds, dict(units))
             node.watched[instance] = watched
     return watched
+
+
+def _refuse_at_end(instance: str) -> bool:
+    """Say once, and return False, that the program has sent its last samples."""
+    global _has_warned_of_end
+    if not _has_warned_of_end:
+        _has_warned_of_end = warn_of_end(instance, level=4)
+    return False
 
 
 def _find() -> Node:

@@ -13,6 +13,11 @@ const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 /// Trailer after the last row.
 static END: [u8; 2] = (-1_i16).to_be_bytes();
 
+/// A time that `time_ns` cannot contain, in nanoseconds since 1970. As in SQL and Arrow, no other time is written instead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("its time is {0} ns since 1970, beyond {max} of the column time_ns: correct the clock of the node, or export the samples as CSV", max = i64::MAX)]
+pub struct BeyondTime(u64);
+
 /// Rows of one table.
 #[derive(Debug, Default)]
 pub struct Rows {
@@ -34,13 +39,19 @@ impl Rows {
         self.series.push((self.ends.len(), series.clone()));
     }
 
-    /// Adds a row.
-    pub fn push(&mut self, shape: &Shape, series: &Series, state: u16, sample: &Sample) {
+    /// Adds a row. Returns [`BeyondTime`] instead if the columns of times cannot contain the sample's time.
+    pub fn push(
+        &mut self,
+        shape: &Shape,
+        series: &Series,
+        state: u16,
+        sample: &Sample,
+    ) -> Result<(), BeyondTime> {
+        let time = i64::try_from(sample.time).map_err(|_| BeyondTime(sample.time))?;
         let fields = super::tables::FIRST.len() + shape.columns.len();
         self.bytes.extend_from_slice(&(fields as i16).to_be_bytes()); // at most MAX_COLUMNS and a few more
-        let micros = i64::try_from(sample.time / 1_000).unwrap_or(i64::MAX) - EPOCH_2000;
-        self.field(&micros.to_be_bytes());
-        self.field(&i64::try_from(sample.time).unwrap_or(i64::MAX).to_be_bytes());
+        self.field(&(time / 1_000 - EPOCH_2000).to_be_bytes());
+        self.field(&time.to_be_bytes());
         self.text(&series.node);
         self.text(&series.instance);
         self.field(series.run.as_bytes());
@@ -51,6 +62,7 @@ impl Rows {
             self.cell(&column.kind, &column.cell(&sample.values));
         }
         self.ends.push((self.bytes.len(), sample.sequence));
+        Ok(())
     }
 
     /// Ends the rows.

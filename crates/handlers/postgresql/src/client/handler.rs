@@ -99,6 +99,10 @@ impl Handler for Postgresql {
         (state.reach.condition == Condition::Failing).then(|| state.reach.detail.clone().unwrap_or_default())
     }
 
+    fn warnings(&self) -> Vec<String> {
+        self.shared.lock().warning().into_iter().collect()
+    }
+
     fn state(&self) -> Value {
         json!(self.report())
     }

@@ -111,7 +111,8 @@ impl Rounds {
                 break;
             }
         }
-        round.loads = tables.into_values().map(Filling::seal).collect();
+        let loads = tables.into_values().map(Filling::seal);
+        round.loads = loads.filter(|load| load.rows.count() > 0).collect();
         round
     }
 
@@ -134,7 +135,8 @@ impl Rounds {
             };
             let table = tables.entry(shape.description.clone()).or_insert_with(|| Filling::new(shape));
             let is_wanted = |sample: &Sample| (wanted.start.0..wanted.end.0).contains(&sample.offset);
-            bytes += table.add(&series, parsed.header().state, parsed.samples().filter(is_wanted));
+            let samples = parsed.samples().filter(is_wanted);
+            bytes += table.add(&series, parsed.header().state, samples, &mut round.refusals);
         }
         bytes
     }
@@ -182,13 +184,26 @@ impl Filling {
         Self { shape, rows: Rows::default(), days: BTreeSet::new() }
     }
 
-    /// Adds samples. Returns their bytes.
-    fn add(&mut self, series: &Arc<Series>, state: u16, samples: impl Iterator<Item = Sample>) -> usize {
+    /// Adds samples. Returns their bytes. Those that no row can contain make one refusal.
+    fn add(
+        &mut self,
+        series: &Arc<Series>,
+        state: u16,
+        samples: impl Iterator<Item = Sample>,
+        refusals: &mut Vec<Refusal>,
+    ) -> usize {
         let before = self.rows.len();
+        let (mut refused, mut last) = (0, None);
         self.rows.begin(series);
         for sample in samples {
-            self.rows.push(&self.shape, series, state, &sample);
-            self.days.extend(day(sample.time));
+            match self.rows.push(&self.shape, series, state, &sample) {
+                Ok(()) => self.days.extend(day(sample.time)),
+                Err(beyond) => (refused, last) = (refused + 1, Some((beyond, sample.sequence))),
+            }
+        }
+        if let Some((beyond, sequence)) = last {
+            let why = Why { code: None, detail: beyond.to_string() };
+            refusals.push(Refusal::new(&self.shape.wanted_name, why, refused, (series, sequence)));
         }
         self.rows.len() - before
     }

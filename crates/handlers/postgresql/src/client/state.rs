@@ -47,6 +47,17 @@ pub struct State {
     pub failures: u64,
 }
 
+impl State {
+    /// Returns how many samples were refused, and which was the last one.
+    pub fn warning(&self) -> Option<String> {
+        let Refusal { table, detail, node, instance, sequence, .. } = self.refusals.first()?;
+        let refused = self.refused;
+        Some(format!(
+            "PostgreSQL does not have {refused} refused samples; the last one is sequence {sequence} of {node}/{instance}, table {table}: {detail}"
+        ))
+    }
+}
+
 /// The shared state. Locked for a few assignments.
 #[derive(Debug, Default)]
 pub struct SharedState(Mutex<State>);
@@ -120,6 +131,10 @@ mod tests {
         shared.refuse(vec![refusal(1, 5), refusal(2, 6), refusal(1, 7)]);
         let state = shared.lock().clone();
         assert_eq!(state.refused, 6);
+        let warning =
+            "PostgreSQL does not have 6 refused samples; the last one is sequence 7 of n/i, table t1: no";
+        assert_eq!(state.warning().as_deref(), Some(warning));
+        assert_eq!(State::default().warning(), None);
         assert_eq!(state.refusals, [Refusal { samples: 4, ..refusal(1, 7) }, refusal(2, 6)]);
         shared.refuse((0..100).map(|table| refusal(table, 1)).collect());
         let state = shared.lock().clone();

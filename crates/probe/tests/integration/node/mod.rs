@@ -15,8 +15,11 @@ use oasis_wire::{
 };
 use recorder::{Recorder, SeenSample, recorder};
 use std::{
-    sync::Arc,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -73,6 +76,28 @@ fn a_node_that_is_shut_down_empties_a_large_ring_and_its_probe_refuses_samples()
     assert_eq!(node.shutdown(), None);
     assert_eq!(recorder.samples("reading").len() as u64, samples);
     assert!(!flush(&mut probe, 2.0));
+}
+
+#[test]
+fn a_sample_that_is_taken_during_a_shutdown_is_sent_and_later_ones_are_refused() {
+    let (mut probe, node, recorder) = pushing(PushedKind::Pushed, 1 << 20);
+    let (first, is_flushing) = mpsc::channel();
+    let flushing = thread::spawn(move || {
+        let mut taken = 0;
+        while !probe.has_ended() {
+            taken += usize::from(flush(&mut probe, 1.0));
+            let _ = first.send(());
+            thread::yield_now();
+        }
+        (probe, taken)
+    });
+    is_flushing.recv().unwrap();
+    node.shutdown();
+    let (mut probe, taken) = flushing.join().unwrap();
+    assert_eq!(recorder.samples("reading").len(), taken);
+    let refused = probe.refused();
+    assert!((0..9).all(|value| !flush(&mut probe, value.into())), "the ring is empty, but has no reader");
+    assert_eq!(probe.refused(), refused + 9);
 }
 
 #[test]

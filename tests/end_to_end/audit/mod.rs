@@ -1,5 +1,8 @@
 //! The accounting identity (`docs/reference/audit.md`).
 
+mod differential;
+mod reader;
+
 use crate::harness::{Oasis, get, ledger, oasis};
 use serde_json::Value;
 

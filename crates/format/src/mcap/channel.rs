@@ -1,17 +1,21 @@
 //! Converts the messages of a channel to samples.
 
 use super::{
-    Lost, RecordedSeries,
     bounds::{self, MAX_MESSAGE, MAX_ROW},
     fields::{self, AbsentColumns, FieldCounts, FieldReport, RenamedColumn},
-    infer,
     json::{self, Unfit},
-    names::without_controls,
     no_metrics::NoMetrics,
     record::{ChannelRecord, Message, Schema},
-    ros::{BadCdr, BadLayout, Layout},
-    samples::{Head, Samples},
     shape::{Shape, Typing},
+};
+use crate::{
+    input::{
+        Lost, RecordedSeries, infer,
+        names::without_controls,
+        samples::{Head, Samples},
+    },
+    ros::{BadCdr, BadLayout, Layout},
+    visible::shortened,
 };
 use oasis_channel::ProbeKind;
 use oasis_wire::{
@@ -76,7 +80,7 @@ impl Described {
     fn layout(&self) -> Result<&Layout, BadLayout> {
         match &self.content {
             Content::Ros(layout) => layout.as_ref().map_err(Clone::clone),
-            Content::Json(_) => Err(BadLayout::Encoding(json::shortened(&self.encoding))),
+            Content::Json(_) => Err(BadLayout::Encoding(shortened(&self.encoding))),
         }
     }
 }
@@ -379,7 +383,7 @@ impl Channel {
         schema: &Described,
         row: &mut Vec<u8>,
     ) -> Result<ReadSample, Unread> {
-        let layout = schema.layout().map_err(|bad| Unread::Schema(json::shortened(&schema.name), bad))?;
+        let layout = schema.layout().map_err(|bad| Unread::Schema(shortened(&schema.name), bad))?;
         layout.decode(message.data, row)?;
         if self.samples.is_none() {
             let probe_type = infer::described(&schema.name, layout.metrics.clone());

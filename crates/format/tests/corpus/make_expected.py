@@ -1,0 +1,184 @@
+"""Writes what the readers of other projects say of the recordings in this folder: README.md."""
+
+import csv
+import dataclasses
+import datetime
+import json
+import pathlib
+import struct
+import sys
+import zlib
+
+HERE = pathlib.Path(__file__).parent
+# Fields that a format stores, but that are no values.
+PADDING = "_padding"
+
+
+def canonical(value):
+    """The text of a value, the same as that of the test in Rust."""
+    if isinstance(value, bool):
+        return "b1" if value else "b0"
+    if isinstance(value, int):
+        return f"i{value}"
+    if isinstance(value, float):
+        return "fnan" if value != value else "f" + struct.pack(">d", value).hex()
+    if isinstance(value, str):
+        return "s" + value
+    if isinstance(value, dict):
+        return "{" + ",".join(canonical(member) for member in value.values()) + "}"
+    return "[" + ",".join(canonical(element) for element in value) + "]"
+
+
+class Instances:
+    """Collects samples by instance."""
+
+    def __init__(self):
+        self.all = {}
+
+    def add(self, name, time, values):
+        of = self.all.setdefault(name, {"samples": 0, "first_ns": time, "last_ns": time, "columns": {}})
+        of["samples"] += 1
+        of["last_ns"] = time
+        for column, value in values.items():
+            text = (canonical(value) + "\n").encode()
+            of["columns"][column] = zlib.crc32(text, of["columns"].get(column, 0))
+
+    def write(self, name):
+        path = HERE / "expected" / f"{name}.json"
+        path.write_text(json.dumps({"instances": self.all}, indent=1, sort_keys=True) + "\n")
+        print(path.name, sum(of["samples"] for of in self.all.values()))
+
+
+def read_csv(path):
+    """Without a header: the first column has times, all others numbers."""
+    epoch = datetime.datetime(1970, 1, 1)
+    instances = Instances()
+    for row in csv.reader(path.open()):
+        since = datetime.datetime.strptime(row[0], "%Y%m%dT%H%M%S.%f") - epoch
+        time = ((since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds) * 1000
+        instances.add(path.stem, time, {f"column_{at + 2}": float(text) for at, text in enumerate(row[1:])})
+    return instances
+
+
+def read_ulog(path):
+    """Each topic; `name[2]` is an element, `name.x` a member."""
+    from pyulog import ULog
+
+    log = ULog(str(path))
+    instances = Instances()
+    offset = 0
+    if log.start_timestamp < 900_000_000_000_000:
+        with_utc = [topic for topic in log.data_list if "time_utc_usec" in topic.data]
+        rank = lambda topic: (topic.name != "vehicle_gps_position", topic.name, topic.multi_id)
+        for topic in sorted(with_utc, key=rank):
+            pairs = zip(topic.data["time_utc_usec"], topic.data["timestamp"])
+            known = [int(utc) - int(time) for utc, time in pairs if utc >= 900_000_000_000_000]
+            if known:
+                offset = known[0]
+                break
+    for topic in log.data_list:
+        name = topic.name if topic.multi_id == 0 else f"{topic.name}_{topic.multi_id}"
+        columns = {column: values.tolist() for column, values in topic.data.items() if PADDING not in column}
+        kinds = {field.field_name: field.type_str for field in topic.field_data}
+        for at, time in enumerate(columns["timestamp"]):
+            row = {}
+            for column, values in columns.items():
+                value = values[at]
+                if kinds[column] == "bool":
+                    value = value != 0
+                put(row, column, value)
+            for column in [column for column in row if kinds.get(f"{column}[0]") == "char"]:
+                letters = bytes(letter & 0xFF for letter in row[column]).split(b"\0")[0]
+                row[column] = letters.decode(errors="replace")
+            instances.add(name, (int(time) + offset) * 1000, row)
+    for message in log.logged_messages:
+        level = {"EMERGENCY": 21, "ALERT": 21, "CRITICAL": 21, "ERROR": 17, "WARNING": 13, "DEBUG": 5}
+        row = {"level": level.get(message.log_level_str(), 9), "message": message.message.rstrip("\0\n")}
+        instances.add("log", (message.timestamp + offset) * 1000, row)
+    return instances
+
+
+def put(row, column, value):
+    """Builds `a[1].b` as lists and dictionaries."""
+    path = column.replace("[", ".[").split(".")
+    for at, step in enumerate(path):
+        is_last = at == len(path) - 1
+        new = value if is_last else ([] if path[at + 1].startswith("[") else {})
+        if step.startswith("["):
+            index = int(step[1:-1])
+            if index == len(row):
+                row.append(new)
+            row = row[index]
+        else:
+            row = row.setdefault(step, new) if not is_last else row.__setitem__(step, new)
+
+
+def read_rosbag2(path):
+    """Each topic whose type is known to the typestore, or described in the file."""
+    import sqlite3
+
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    database = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
+    tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master")]
+    definitions = {}
+    if "message_definitions" in tables:
+        query = "SELECT topic_type, encoded_message_definition FROM message_definitions"
+        definitions = dict(database.execute(query).fetchall())
+    topics = database.execute("SELECT id, name, type FROM topics").fetchall()
+    for _, _, kind in topics:
+        service = kind.removesuffix("_Event")
+        if kind != service:
+            request, response = definitions[service].split("---")
+            package, _, name = service.split("/")
+            event = (
+                "uint8 event_type\nbuiltin_interfaces/Time stamp\nuint8[16] client_gid\nint64 sequence_number\n"
+                f"{package}/{name}_Request[<=1] request\n{package}/{name}_Response[<=1] response\n"
+            )
+            bar = "=" * 80
+            text = f"{event}{bar}\nMSG: {package}/{name}_Request\n{request}\n{bar}\nMSG: {package}/{name}_Response\n{response}"
+            store.register(get_types_from_msg(text, f"{package}/msg/{name}_Event"))
+        elif kind in definitions:
+            types = get_types_from_msg(definitions[kind], kind)
+            store.register({name: of for name, of in types.items() if name not in store.fielddefs})
+    instances = Instances()
+    query = "SELECT topic_id, timestamp, data FROM messages ORDER BY rowid"
+    names = {id: (name, kind.replace("/srv/", "/msg/")) for id, name, kind in topics}
+    for topic, time, data in database.execute(query):
+        name, kind = names[topic]
+        values = plain(store.deserialize_cdr(data, kind))
+        if kind.endswith("_Event"):
+            info = ["event_type", "stamp", "client_gid", "sequence_number"]
+            values = {"info": {key: values[key] for key in info}, **{k: v for k, v in values.items() if k not in info}}
+        instances.add(name.lstrip("/"), time, values)
+    return instances
+
+
+def plain(value):
+    """Lists and dictionaries without fields that have no values."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, list):
+        return [plain(element) for element in value]
+    if not hasattr(value, "__dataclass_fields__"):
+        return value
+    # Constants are no values of a message.
+    names = [field.name for field in dataclasses.fields(value) if not field.name.startswith("__") and "_CONST" not in field.name]
+    members = {name: plain(getattr(value, name)) for name in names}
+    # rosbags reads the elements of `byte[]` as int8; ROS 2 defines `byte` as octet.
+    unsigned = lambda of: [byte & 0xFF for byte in of] if isinstance(of, list) else of
+    members = {name: unsigned(of) if name.startswith("byte_values") else of for name, of in members.items()}
+    members.pop("structure_needs_at_least_one_member", None)
+    is_nothing = lambda of: of == {} or (isinstance(of, list) and of != [] and all(map(is_nothing, of)))
+    return {name: of for name, of in members.items() if not is_nothing(of)}
+
+
+READERS = {"csv": read_csv, "ulog": read_ulog, "rosbag2": read_rosbag2}
+
+if __name__ == "__main__":
+    for folder, read in READERS.items():
+        if len(sys.argv) > 1 and folder not in sys.argv[1:]:
+            continue
+        for path in sorted((HERE / folder).iterdir()):
+            read(path).write(f"{folder}-{path.stem}")

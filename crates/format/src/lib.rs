@@ -42,6 +42,7 @@ pub mod visible;
 mod write_error;
 
 pub mod arrow;
+mod candump;
 mod csv;
 pub mod json_lines;
 #[cfg(feature = "mcap")]

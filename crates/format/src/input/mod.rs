@@ -22,6 +22,7 @@ mod recorded_series;
 mod report;
 pub(crate) mod samples;
 mod series_set;
+mod text_lines;
 mod time;
 mod units;
 
@@ -35,6 +36,7 @@ pub use options::{Dbc, InputOptions};
 pub use recorded_series::RecordedSeries;
 pub use report::{Finding, Report};
 pub(crate) use series_set::SeriesSet;
+pub(crate) use text_lines::TextLines;
 pub use time::TimeUnit;
 pub(crate) use time::{TimeForm, TimeRefused, checked as checked_time};
 pub(crate) use units::unit_of;
@@ -96,8 +98,13 @@ pub type TakeBatch<'a> = dyn FnMut(&RecordedSeries, &[u8]) -> Result<(), TakeErr
 pub type TakeError = Box<dyn Error + Send + Sync>;
 
 /// Every format, in the order of detection: those with a magic number first.
-pub const INPUTS: &[InputFormat] =
-    &[crate::mcap_format::INPUT, crate::ulog::INPUT, crate::rosbag2::INPUT, crate::csv::INPUT];
+pub const INPUTS: &[InputFormat] = &[
+    crate::mcap_format::INPUT,
+    crate::ulog::INPUT,
+    crate::rosbag2::INPUT,
+    crate::candump::INPUT,
+    crate::csv::INPUT,
+];
 
 /// Returns the format with this name.
 pub fn by_name(name: &str) -> Option<&'static InputFormat> {

@@ -9,6 +9,8 @@ import struct
 import sys
 import zlib
 
+import cantools
+
 HERE = pathlib.Path(__file__).parent
 # Fields that a format stores, but that are no values.
 PADDING = "_padding"
@@ -174,11 +176,76 @@ def plain(value):
     return {name: of for name, of in members.items() if not is_nothing(of)}
 
 
-READERS = {"csv": read_csv, "ulog": read_ulog, "rosbag2": read_rosbag2}
+def read_candump(path):
+    """Writes a log of random frames for a database, and reads it with cantools."""
+    import random
+
+    database = cantools.database.load_file(str(path), strict=False, encoding=None if is_utf8(path) else "cp1252")
+    instances = Instances()
+    chance = random.Random(path.stem)
+    lines, number = [], 0
+    for message in database.messages:
+        if not message.signals or message.is_container:
+            continue
+        present = set()
+        for _ in range(FRAMES):
+            data, values = frame(message, chance)
+            if values is None:
+                break
+            present.update(values)
+            number += 1
+            time = 1_700_000_000_000_000 + number * 1_234
+            identifier = f"{message.frame_id:08X}" if message.is_extended_frame else f"{message.frame_id:03X}"
+            mark = "##1" if message.is_fd else "#"
+            lines.append(f"({time // 1_000_000}.{time % 1_000_000:06d}) can0 {identifier}{mark}{data.hex().upper()}\n")
+            row = {}
+            for signal in message.signals:
+                conversion = signal.conversion
+                is_whole = all(float(of).is_integer() for of in (conversion.scale, conversion.offset)) and not conversion.is_float
+                if signal.name not in values:
+                    row[signal.name] = 0 if is_whole else float("nan")
+                else:
+                    row[signal.name] = int(values[signal.name]) if is_whole else float(values[signal.name])
+            instances.add(f"can0/{message.name}", time * 1000, row)
+        # A signal that no frame has is no metric.
+        columns = instances.all.get(f"can0/{message.name}", {}).get("columns", {})
+        for name in set(columns) - present:
+            del columns[name]
+    path.with_suffix(".log").write_text("".join(lines))
+    return instances
+
+
+FRAMES = 12
+
+
+def frame(message, chance):
+    """Random data that the multiplexors of the message permit, and their values."""
+    for _ in range(3000):
+        data = bytes(chance.randrange(4 if chance.random() < 0.5 else 256) for _ in range(message.length))
+        try:
+            return data, message.decode(data, decode_choices=False, scaling=True)
+        except (cantools.database.DecodeError, KeyError):
+            pass
+    return None, None
+
+
+def is_utf8(path):
+    try:
+        path.read_text(encoding="utf-8")
+        return True
+    except UnicodeDecodeError:
+        return False
+
+
+# Written by this script.
+SKIPPED = {".log"}
+READERS = {"candump": read_candump, "csv": read_csv, "ulog": read_ulog, "rosbag2": read_rosbag2}
 
 if __name__ == "__main__":
     for folder, read in READERS.items():
         if len(sys.argv) > 1 and folder not in sys.argv[1:]:
             continue
         for path in sorted((HERE / folder).iterdir()):
+            if path.suffix in SKIPPED:
+                continue
             read(path).write(f"{folder}-{path.stem}")

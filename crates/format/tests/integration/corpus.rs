@@ -1,6 +1,6 @@
 //! Recordings of other programs have the samples that the programs' own readers say: `tests/corpus/README.md`.
 
-use oasis_format::input::{self, InputFile, InputOptions, RecordedSeries, Report};
+use oasis_format::input::{self, Dbc, InputFile, InputOptions, RecordedSeries, Report};
 use oasis_wire::{
     batch::Batch,
     schema::{Metric, MetricType},
@@ -114,10 +114,14 @@ fn check(of: &str, options: &InputOptions) -> Vec<Report> {
     let mut paths: Vec<_> =
         fs::read_dir(folder().join(of)).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
+    paths.retain(|path| path.extension().is_none_or(|extension| extension != "dbc"));
     for path in paths {
+        let dbc = fs::read(path.with_extension("dbc")).ok();
+        let dbc = dbc.map(|content| Dbc { path: String::new(), content });
+        let options = InputOptions { dbc: dbc.into_iter().collect(), ..options.clone() };
         let name = format!("{of}-{}", path.file_stem().unwrap().to_str().unwrap());
         let expected = fs::read_to_string(folder().join(format!("expected/{name}.json"))).unwrap();
-        let (found, report) = read(&path, options);
+        let (found, report) = read(&path, &options);
         compare(&name, &found, &serde_json::from_str(&expected).unwrap());
         reports.push(report);
     }
@@ -139,4 +143,10 @@ fn ulog_has_the_values_of_another_reader() {
 #[test]
 fn rosbag2_has_the_values_of_another_reader() {
     check("rosbag2", &InputOptions::default());
+}
+
+#[test]
+fn candump_has_the_values_of_another_reader() {
+    let reports = check("candump", &InputOptions::default());
+    assert!(reports.iter().all(Report::is_complete), "{reports:?}");
 }

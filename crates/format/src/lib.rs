@@ -45,6 +45,7 @@ pub mod arrow;
 mod candump;
 mod csv;
 pub mod json_lines;
+mod line_protocol;
 #[cfg(feature = "mcap")]
 pub mod mcap;
 mod mcap_format;

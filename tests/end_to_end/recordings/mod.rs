@@ -318,7 +318,7 @@ fn missing_sources_of_exports_and_imports_are_named() {
         ("sql", Path::new(empty), &["SELECT 1"], "is not an archive: it has no catalogue.sqlite"),
         ("import", &of("other"), &["--name", "a/b", archive.to_str().unwrap()], "--name is \"a/b\""),
         ("import", &of("other"), &["--name", "", archive.to_str().unwrap()], "--name is \"\""),
-        ("import", &of("other"), &[empty], "no segment files (*.oseg)"),
+        ("import", &of("other"), &[empty], "neither segment files (*.oseg)"),
     ] {
         let (is_done, out, said) = run(verb, archive, arguments);
         assert!(!is_done && out.is_empty() && said.contains(why), "{verb} {arguments:?}: {said}");

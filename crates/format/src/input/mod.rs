@@ -103,6 +103,7 @@ pub const INPUTS: &[InputFormat] = &[
     crate::ulog::INPUT,
     crate::rosbag2::INPUT,
     crate::candump::INPUT,
+    crate::line_protocol::INPUT,
     crate::csv::INPUT,
 ];
 

@@ -19,7 +19,7 @@ impl<R: Read> TextLines<R> {
         Self { from: BufReader::with_capacity(READ_CHUNK_BYTES, from), line: Vec::new(), number: 0 }
     }
 
-    /// Returns the next line with its number, without its end.
+    /// Returns the next line with its number, without its line feed.
     ///
     /// # Errors
     /// If the file cannot be read, or the line is too long.
@@ -35,6 +35,6 @@ impl<R: Read> TextLines<R> {
             });
         }
         let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
-        Ok((read > 0).then(|| (self.number, line.strip_suffix(b"\r").unwrap_or(line))))
+        Ok((read > 0).then_some((self.number, line)))
     }
 }

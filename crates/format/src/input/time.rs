@@ -83,7 +83,7 @@ impl TimeUnit {
         }
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Seconds => "a number of seconds",
             Self::Milliseconds => "a number of milliseconds",

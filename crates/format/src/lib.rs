@@ -49,6 +49,8 @@ mod line_protocol;
 #[cfg(feature = "mcap")]
 pub mod mcap;
 mod mcap_format;
+#[cfg(feature = "mcap")]
+mod protobuf;
 mod ros;
 pub mod rosbag2;
 mod text;

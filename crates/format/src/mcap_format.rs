@@ -36,7 +36,7 @@ fn open(_out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '_>, Wri
 pub(crate) const INPUT: InputFormat = InputFormat {
     name: "mcap",
     title: "MCAP",
-    help: "Foxglove and ROS 2 recordings: JSON, CDR",
+    help: "Foxglove and ROS 2 recordings: JSON, Protocol Buffers, CDR",
     extensions: &["mcap"],
     detect: |beginning| beginning.starts_with(MAGIC),
     read,

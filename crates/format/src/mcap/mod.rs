@@ -1,5 +1,5 @@
-//! MCAP files. Files of `oasis export` are restored exactly; of other files, channels with JSON messages and
-//! with messages of ROS 2 are read.
+//! MCAP files. Files of `oasis export` are restored exactly; of other files, channels with JSON messages, with
+//! Protocol Buffers and with messages of ROS 2 are read.
 //!
 //! `writer` writes a file. [`read`] reads a file twice: the first time it surveys the fields of JSON messages and finds damaged parts, the
 //! second time it returns one batch at a time with its [`RecordedSeries`] instance. Files are not trusted: memory stays bounded whatever the
@@ -36,5 +36,6 @@ pub use writer::McapWriter;
 
 pub use crate::{
     input::{Lost, RecordedSeries},
+    protobuf::{BadDescriptor, BadMessage},
     ros::{BadCdr, BadLayout},
 };

@@ -237,9 +237,100 @@ def is_utf8(path):
         return False
 
 
+PROTO = """
+syntax = "proto3";
+package plant;
+import "google/protobuf/timestamp.proto";
+message Point { double x = 1; float y = 2; }
+message Pump {
+  enum Mode { IDLE = 0; RUN = 1; FAULT = -3; }
+  google.protobuf.Timestamp stamp = 1;
+  Mode mode = 2;
+  int32 a = 3; sint32 b = 4; uint32 c = 5; fixed32 d = 6; sfixed32 e = 7;
+  int64 f = 8; sint64 g = 9; uint64 h = 10; fixed64 i = 11; sfixed64 j = 12;
+  bool on = 13; string name = 14; bytes raw = 15;
+  repeated int64 packed = 16; repeated int32 unpacked = 17 [packed = false];
+  repeated Point path = 18; Point at = 19; map<string, double> gauges = 20;
+  oneof either { string text = 21; double number = 22; }
+  Pump inner = 200; repeated string words = 1000;
+}
+"""
+
+
+def read_protobuf(path):
+    """Writes a recording with mcap-protobuf-support, and reads it with the same."""
+    import random
+    import subprocess
+    import tempfile
+
+    from mcap_protobuf.decoder import DecoderFactory
+    from mcap_protobuf.writer import Writer
+    from mcap.reader import make_reader
+
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "plant.proto").write_text(PROTO)
+        command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{folder}", f"--python_out={folder}", "plant.proto"]
+        subprocess.run(command, check=True, cwd=folder)
+        sys.path.insert(0, folder)
+        import plant_pb2
+    chance = random.Random(7)
+    with path.open("wb") as file, Writer(file) as writer:
+        for number in range(40):
+            pump = plant_pb2.Pump()
+            if number % 4:
+                pump.stamp.FromNanoseconds(1_700_000_000_000_000_000 + number)
+                pump.mode = chance.choice([0, 1, -3])
+                pump.a, pump.b, pump.e = (chance.randrange(-(2**31), 2**31) for _ in range(3))
+                pump.c, pump.d = (chance.randrange(2**32) for _ in range(2))
+                pump.f, pump.g, pump.j = (chance.randrange(-(2**63), 2**63) for _ in range(3))
+                pump.h, pump.i = (chance.randrange(2**64) for _ in range(2))
+                pump.on, pump.name, pump.raw = number % 3 == 0, "Pumpe \u00e4" * (number % 3), bytes(range(number))
+                pump.packed.extend(chance.randrange(-9, 2**63) for _ in range(number % 5))
+                pump.unpacked.extend(chance.randrange(-9, 2**31) for _ in range(number % 5))
+                for _ in range(number % 3):
+                    pump.path.add(x=chance.random(), y=chance.choice([0.5, float("inf")]))
+                pump.at.x = float("nan") if number % 7 == 0 else chance.random()
+                pump.words.extend(["a", "", "c"][: number % 4])
+                pump.inner.name = "not stored"
+                if number % 2:
+                    pump.text = "t"
+                else:
+                    pump.number = number / 8
+                if number % 5 == 0:
+                    pump.gauges["level"] = number / 4
+            time = 1_700_000_000_000_000_000 + number * 1_000
+            writer.write_message("/pump", pump, log_time=time, publish_time=time)
+        for number in range(5):
+            writer.write_message("/point", plant_pb2.Point(x=number), log_time=number + 1, publish_time=number + 1)
+    instances = Instances()
+    reader = make_reader(path.open("rb"), decoder_factories=[DecoderFactory()])
+    for _, channel, message, decoded in reader.iter_decoded_messages(log_time_order=False):
+        values = members(decoded)
+        values.pop("inner", None)
+        instances.add(channel.topic.lstrip("/"), message.log_time, values)
+    return instances
+
+
+def members(message):
+    """All fields of a message in the order of its type, with defaults."""
+    values = {}
+    for field in message.DESCRIPTOR.fields:
+        value = getattr(message, field.name)
+        if field.message_type is not None and field.message_type.GetOptions().map_entry:
+            value = [{"key": key, "value": of} for key, of in sorted(value.items())]
+        elif getattr(field, "is_repeated", False):
+            value = [members(of) if field.message_type else of for of in value]
+        elif field.message_type is not None:
+            value = members(value) if field.message_type.name != "Pump" else {}
+        elif isinstance(value, bytes):
+            value = list(value)
+        values[field.name] = value
+    return values
+
+
 # Written by this script.
 SKIPPED = {".log"}
-READERS = {"candump": read_candump, "csv": read_csv, "ulog": read_ulog, "rosbag2": read_rosbag2}
+READERS = {"candump": read_candump, "csv": read_csv, "protobuf": read_protobuf, "ulog": read_ulog, "rosbag2": read_rosbag2}
 
 if __name__ == "__main__":
     for folder, read in READERS.items():

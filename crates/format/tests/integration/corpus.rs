@@ -150,3 +150,11 @@ fn candump_has_the_values_of_another_reader() {
     let reports = check("candump", &InputOptions::default());
     assert!(reports.iter().all(Report::is_complete), "{reports:?}");
 }
+
+#[cfg(feature = "mcap")]
+#[test]
+fn protobuf_has_the_values_of_another_reader() {
+    let reports = check("protobuf", &InputOptions::default());
+    let texts: Vec<_> = reports[0].findings.iter().map(ToString::to_string).collect();
+    assert_eq!(texts, ["/pump: inner: 30 values skipped: messages within themselves, or without fields"]);
+}

@@ -137,7 +137,9 @@ impl Seek for TrackedFile {
 pub fn no_samples(format: &InputFormat, report: &Report) -> &'static str {
     match (format.name, report.is_complete()) {
         ("mcap", false) if report.is_damaged => "the file is damaged, and has no other messages",
-        ("mcap", _) => "no readable messages: only JSON messages and those of ROS 2 are supported",
+        ("mcap", _) => {
+            "no readable messages: only JSON, Protocol Buffers and messages of ROS 2 are supported"
+        }
         (_, false) => "nothing can be read, as reported above",
         (_, true) => "the file has no samples",
     }

@@ -1,7 +1,5 @@
 //! The description of a format, and its interfaces.
 
-#[cfg(feature = "mcap")]
-use crate::mcap::ReadBatches;
 use crate::{Gap, Source, WriteError, table::Cell};
 use oasis_wire::batch::Sample;
 use std::{
@@ -24,8 +22,6 @@ pub struct Format {
     pub samples: Option<SampleFormat>,
     /// Writes rows of a query result, if supported.
     pub rows: Option<RowFormat>,
-    /// Reads files, if supported.
-    pub reader: Option<Reader>,
 }
 
 /// The support of a format for samples.
@@ -48,16 +44,6 @@ pub struct RowFormat {
     pub help: &'static str,
     /// Begins a result.
     pub open: OpenRows,
-}
-
-/// The support of a format for reading.
-#[derive(Debug)]
-pub struct Reader {
-    /// The bytes that each file begins with.
-    pub magic: &'static [u8],
-    /// Reads a file to its end, and returns its batches. Only MCAP is read, so builds without it have no such function.
-    #[cfg(feature = "mcap")]
-    pub read: ReadBatches,
 }
 
 /// Begins a file of samples.

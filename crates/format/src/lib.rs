@@ -4,6 +4,7 @@
 //! with its [`Source`]; a [`RowWriter`] writes the rows of a query result. [`table`] defines the columns of samples.
 //!
 //! To add a format: make a folder with a `FORMAT`, and name it below. The command line and `docs/reference/formats.md` follow.
+//! A format that recordings are read from has an [`input::InputFormat`], which [`input`] names.
 //!
 //! ```
 //! use oasis_channel::ProbeKind;
@@ -34,20 +35,28 @@
 //! ```
 
 mod format;
+pub mod input;
 mod source;
 pub mod table;
 pub mod visible;
 mod write_error;
 
 pub mod arrow;
+mod candump;
 mod csv;
 pub mod json_lines;
+mod line_protocol;
 #[cfg(feature = "mcap")]
 pub mod mcap;
 mod mcap_format;
+#[cfg(feature = "mcap")]
+mod protobuf;
+mod ros;
+pub mod rosbag2;
 mod text;
+mod ulog;
 
-pub use format::{Format, Order, Reader, RowFormat, RowWriter, SampleFormat, SampleWriter};
+pub use format::{Format, Order, RowFormat, RowWriter, SampleFormat, SampleWriter};
 pub use source::{Gap, Source};
 pub use write_error::WriteError;
 
@@ -64,12 +73,4 @@ pub const FORMATS: &[Format] = &[
 /// Returns the format with this name or alias.
 pub fn find(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name || format.alias == Some(name))
-}
-
-/// The reader of files that begin with these bytes.
-pub fn reader_of(beginning: &[u8]) -> Option<&'static Reader> {
-    FORMATS
-        .iter()
-        .filter_map(|format| format.reader.as_ref())
-        .find(|reader| beginning.starts_with(reader.magic))
 }

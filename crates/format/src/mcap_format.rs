@@ -1,7 +1,10 @@
 //! The description of MCAP. The library takes half a minute to build, so reading and writing need the feature `mcap`; without it the
 //! format is listed, and refuses to write.
 
-use crate::{Format, Order, Reader, SampleFormat, SampleWriter, WriteError};
+use crate::{
+    Format, Order, SampleFormat, SampleWriter, WriteError,
+    input::{InputError, InputFile, InputFormat, InputOptions, Report, TakeBatch},
+};
 use std::io::Write;
 
 /// MCAP.
@@ -17,11 +20,6 @@ pub(crate) const FORMAT: Format = Format {
         open,
     }),
     rows: None,
-    reader: Some(Reader {
-        magic: b"\x89MCAP0\r\n",
-        #[cfg(feature = "mcap")]
-        read: |from, take| crate::mcap::read(from, take),
-    }),
 };
 
 #[cfg(feature = "mcap")]
@@ -32,4 +30,29 @@ fn open(out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '_>, Writ
 #[cfg(not(feature = "mcap"))]
 fn open(_out: &mut (dyn Write + Send)) -> Result<Box<dyn SampleWriter + '_>, WriteError> {
     Err(WriteError::NotBuilt("mcap"))
+}
+
+/// MCAP files.
+pub(crate) const INPUT: InputFormat = InputFormat {
+    name: "mcap",
+    title: "MCAP",
+    help: "Foxglove and ROS 2 recordings: JSON, Protocol Buffers, CDR",
+    extensions: &["mcap"],
+    detect: |beginning| beginning.starts_with(MAGIC),
+    read,
+};
+
+/// The bytes that each file begins with.
+const MAGIC: &[u8] = b"\x89MCAP0\r\n";
+
+#[cfg(feature = "mcap")]
+fn read(file: &mut InputFile<'_>, _: &InputOptions, take: &mut TakeBatch<'_>) -> Result<Report, InputError> {
+    let rest =
+        crate::mcap::read(&mut *file.content, take).map_err(|error| InputError::Mcap(Box::new(error)))?;
+    Ok(rest.into_report())
+}
+
+#[cfg(not(feature = "mcap"))]
+fn read(_: &mut InputFile<'_>, _: &InputOptions, _: &mut TakeBatch<'_>) -> Result<Report, InputError> {
+    Err(InputError::NotBuilt("mcap"))
 }

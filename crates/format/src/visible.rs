@@ -18,6 +18,17 @@ impl fmt::Display for Visible<'_> {
     }
 }
 
+/// Characters of a message, and of a name, that an error shows.
+const MAX_SHOWN_CHARACTERS: usize = 40;
+
+/// Shortens what is shown of a file.
+pub fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 /// # Errors
 /// If a flag is not a time, or the end is before the start.
 pub fn span(from: Option<&str>, to: Option<&str>) -> anyhow::Result<(Option<u64>, Option<u64>)> {
-    let (start, end) = (read("--from", from)?, read("--to", to)?);
+    let (start, end) = (time("--from", from)?, time("--to", to)?);
     if let (Some(start), Some(end)) = (start, end)
         && start > end
     {
@@ -25,7 +25,13 @@ pub fn now() -> Nanos {
     Nanos(since_1970.as_nanos() as u64) // until 2554
 }
 
-fn read(flag: &str, text: Option<&str>) -> anyhow::Result<Option<u64>> {
-    let parse = |text: &str| time::parse(text, now()).map_err(|error| anyhow!("{flag} is {text:?}: {error}"));
+/// Returns the time of a flag, nanoseconds since 1970.
+///
+/// # Errors
+/// If it is not a time.
+pub fn time(flag: &str, text: Option<&str>) -> anyhow::Result<Option<u64>> {
+    let parse = |text: &str| {
+        oasis_wire::time::parse(text, now()).map_err(|error| anyhow!("{flag} is {text:?}: {error}"))
+    };
     text.map(parse).transpose()
 }

@@ -275,8 +275,9 @@ fn a_damaged_recording_adds_what_is_whole_and_is_explained() {
         ("flipped.mcap", &in_chunk[..], "the file is damaged, and has no other messages"),
         ("elsewhere.mcap", &after_chunk[..], "mcap recover"),
         ("short.mcap", &bytes[..8], "mcap recover"),
-        ("text.mcap", b"time,value\n1,2\n", "neither an MCAP file nor a segment file"),
-        ("empty.mcap", b"", "neither an MCAP file nor a segment file"),
+        ("text.mcap", b"a text\n", "mcap recover"),
+        ("empty.mcap", b"", "mcap recover"),
+        ("text.dat", b"a text\n", "the format of the file is unknown"),
         ("header.oseg", b"OASISSEG and nothing of use", "segment file"),
     ] {
         let path = folder.path().join(name);
@@ -317,7 +318,7 @@ fn missing_sources_of_exports_and_imports_are_named() {
         ("sql", Path::new(empty), &["SELECT 1"], "is not an archive: it has no catalogue.sqlite"),
         ("import", &of("other"), &["--name", "a/b", archive.to_str().unwrap()], "--name is \"a/b\""),
         ("import", &of("other"), &["--name", "", archive.to_str().unwrap()], "--name is \"\""),
-        ("import", &of("other"), &[empty], "no segment files (*.oseg)"),
+        ("import", &of("other"), &[empty], "neither segment files (*.oseg)"),
     ] {
         let (is_done, out, said) = run(verb, archive, arguments);
         assert!(!is_done && out.is_empty() && said.contains(why), "{verb} {arguments:?}: {said}");

@@ -63,7 +63,6 @@ pub(crate) const STREAM_FORMAT: Format = Format {
         open: open_stream,
     }),
     rows: None,
-    reader: None,
 };
 
 /// Parquet files.
@@ -79,7 +78,6 @@ pub(crate) const PARQUET_FORMAT: Format = Format {
         open: open_parquet,
     }),
     rows: None,
-    reader: None,
 };
 
 #[cfg(feature = "arrow")]

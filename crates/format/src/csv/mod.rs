@@ -1,6 +1,7 @@
 //! CSV (RFC 4180): a table for spreadsheets and scripts.
 
 mod harmless;
+mod read;
 
 use crate::{
     Format, Order, RowFormat, RowWriter, SampleFormat, SampleWriter, Source, WriteError,
@@ -10,6 +11,7 @@ use csv::{ErrorKind, Writer};
 use harmless::harmless;
 use jiff::Timestamp;
 use oasis_wire::{batch::Sample, schema::ProbeType};
+pub(crate) use read::INPUT;
 use std::{
     io::{self, Write},
     sync::Arc,
@@ -31,7 +33,6 @@ pub(crate) const FORMAT: Format = Format {
         help: "RFC 4180; text that looks like a formula gets a leading apostrophe",
         open: |out| Box::new(Csv::new(out)),
     }),
-    reader: None,
 };
 
 /// The columns that each sample has, whatever its type.

@@ -24,7 +24,6 @@ pub(crate) const FORMAT: Format = Format {
         open: |out| Ok(Box::new(JsonLines::new(out))),
     }),
     rows: Some(RowFormat { help: "One JSON object in each line", open: |out| Box::new(JsonLines::new(out)) }),
-    reader: None,
 };
 
 /// Writes JSON lines.

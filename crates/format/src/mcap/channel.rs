@@ -1,22 +1,27 @@
 //! Converts the messages of a channel to samples.
 
 use super::{
-    Lost, RecordedSeries,
     bounds::{self, MAX_MESSAGE, MAX_ROW},
     fields::{self, AbsentColumns, FieldCounts, FieldReport, RenamedColumn},
-    infer,
     json::{self, Unfit},
-    names::without_controls,
     no_metrics::NoMetrics,
     record::{ChannelRecord, Message, Schema},
+    shape::{Shape, Typing, Unstored, WhyUnstored},
+};
+use crate::{
+    input::{
+        Lost, RecordedSeries, infer,
+        names::without_controls,
+        samples::{Head, Samples},
+    },
+    protobuf::{self, BadDescriptor, BadMessage},
     ros::{BadCdr, BadLayout, Layout},
-    samples::{Head, Samples},
-    shape::{Shape, Typing},
+    visible::shortened,
 };
 use oasis_channel::ProbeKind;
 use oasis_wire::{
     loss::Cause,
-    schema::{InvalidType, ProbeType},
+    schema::{InvalidType, Metric, ProbeType},
     value,
 };
 use serde_json::Value as Json;
@@ -45,12 +50,14 @@ enum Content {
     /// The fields of a JSON Schema; none of another schema.
     Json(Shape),
     Ros(Result<Layout, BadLayout>),
+    Protobuf(Result<protobuf::Layout, BadDescriptor>),
 }
 
 impl Described {
     pub fn new(schema: &Schema<'_>) -> Self {
         let content = match schema.encoding {
             "ros2msg" => Content::Ros(Layout::read(schema.name, schema.data)),
+            "protobuf" => Content::Protobuf(protobuf::Layout::read(schema.name, schema.data)),
             "jsonschema" => Content::Json(Shape::of_schema(schema.data)),
             _ => Content::Json(Shape::object()),
         };
@@ -61,7 +68,7 @@ impl Described {
     fn shape(&self) -> Shape {
         match &self.content {
             Content::Json(shape) => shape.clone(),
-            Content::Ros(_) => Shape::object(),
+            Content::Ros(_) | Content::Protobuf(_) => Shape::object(),
         }
     }
 
@@ -70,15 +77,41 @@ impl Described {
         match &self.content {
             Content::Json(shape) => shape.fields(),
             Content::Ros(layout) => layout.as_ref().map_or(0, |layout| layout.count),
+            Content::Protobuf(layout) => layout.as_ref().map_or(0, |layout| layout.count),
         }
     }
 
-    fn layout(&self) -> Result<&Layout, BadLayout> {
-        match &self.content {
-            Content::Ros(layout) => layout.as_ref().map_err(Clone::clone),
-            Content::Json(_) => Err(BadLayout::Encoding(json::shortened(&self.encoding))),
+    /// Decodes a message of this schema into a row. Returns the metrics of the row, the number of values without
+    /// one, and their fields.
+    fn decode(
+        &self,
+        encoding: Binary,
+        data: &[u8],
+        row: &mut Vec<u8>,
+    ) -> Result<(&[Metric], u64, &[String]), Unread> {
+        let name = || shortened(&self.name);
+        match (encoding, &self.content) {
+            (Binary::Cdr, Content::Ros(layout)) => {
+                let layout = layout.as_ref().map_err(|bad| Unread::Schema(name(), bad.clone()))?;
+                layout.decode(data, row)?;
+                Ok((&layout.metrics, 0, &[]))
+            }
+            (Binary::Protobuf, Content::Protobuf(layout)) => {
+                let layout = layout.as_ref().map_err(|bad| Unread::Descriptor(name(), bad.clone()))?;
+                let unstored = layout.decode(data, row)?;
+                Ok((&layout.metrics, unstored, &layout.unstored))
+            }
+            (Binary::Cdr, _) => Err(Unread::Schema(name(), BadLayout::Encoding(shortened(&self.encoding)))),
+            (Binary::Protobuf, _) => Err(Unread::NoDescriptor(shortened(&self.encoding))),
         }
     }
+}
+
+/// An encoding of messages with a schema that describes their bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Binary {
+    Cdr,
+    Protobuf,
 }
 
 /// Reasons to skip a message.
@@ -88,14 +121,25 @@ pub enum Unread {
     #[error("the metadata of the export")]
     About,
     /// Unsupported encoding.
-    #[error("unsupported message encoding {0:?}: only JSON and the CDR of ROS 2 are supported")]
+    #[error(
+        "unsupported message encoding {0:?}: only JSON, Protocol Buffers and the CDR of ROS 2 are supported"
+    )]
     Encoding(String),
     /// CDR messages cannot be decoded.
     #[error("unsupported schema {0:?} of CDR messages: {1}")]
     Schema(String, BadLayout),
-    /// CDR messages have no schema.
+    /// Binary messages have no schema.
     #[error("CDR messages without a schema")]
     NoSchema,
+    /// Protocol Buffers cannot be decoded.
+    #[error("unsupported schema {0:?} of Protocol Buffers: {1}")]
+    Descriptor(String, BadDescriptor),
+    /// Protocol Buffers have another schema.
+    #[error("Protocol Buffers with a schema in the encoding {0:?}: only protobuf is supported")]
+    NoDescriptor(String),
+    /// Not of its descriptor.
+    #[error("a message does not match the schema: {0}")]
+    Protobuf(#[from] BadMessage),
     /// Not of its schema.
     #[error("a message does not match the schema: {0}")]
     Cdr(#[from] BadCdr),
@@ -144,6 +188,8 @@ pub struct Channel {
     pub why: Option<Unread>,
     /// Values that differ from those of the messages.
     fields: FieldCounts,
+    /// Number of values without a metric, and their fields.
+    unstored: (u64, String),
     /// Number of messages in damaged chunks.
     pub lost: u64,
     /// Messages in damaged chunks since the last sample.
@@ -157,8 +203,8 @@ enum From {
     Oasis { recorded: RecordedSeries, first_sequence: u64 },
     /// JSON messages with the schema of this number; 0 for none.
     Json { schema: u16, content: JsonContent },
-    /// CDR messages with the schema of this number.
-    Cdr { schema: u16 },
+    /// Messages with the schema of this number.
+    Binary { encoding: Binary, schema: u16 },
     /// Other messages.
     Other(String),
 }
@@ -181,7 +227,12 @@ impl Channel {
             None if channel.encoding == "json" => {
                 From::Json { schema: channel.schema, content: JsonContent::Unknown }
             }
-            None if channel.encoding == "cdr" => From::Cdr { schema: channel.schema },
+            None if channel.encoding == "cdr" => {
+                From::Binary { encoding: Binary::Cdr, schema: channel.schema }
+            }
+            None if channel.encoding == "protobuf" => {
+                From::Binary { encoding: Binary::Protobuf, schema: channel.schema }
+            }
             None => From::Other(channel.encoding.to_owned()),
         };
         Self {
@@ -193,6 +244,7 @@ impl Channel {
             left_out: 0,
             why: None,
             fields: FieldCounts::default(),
+            unstored: (0, String::new()),
             lost: 0,
             hole: 0,
             has_hole: false,
@@ -215,7 +267,7 @@ impl Channel {
             (From::Json { .. }, _) => return 0,
             (_, Some(samples)) => &samples.recorded,
             (From::Oasis { recorded, .. }, None) => recorded,
-            (From::Cdr { .. } | From::Other(_), None) => return 0,
+            (From::Binary { .. } | From::Other(_), None) => return 0,
         };
         bounds::metrics(&recorded.probe_type.metrics)
     }
@@ -293,7 +345,13 @@ impl Channel {
                 reports.extend(unstored.map(|field| fields::unstored(&self.topic, field)));
                 Arc::new(infer::described(&self.topic, typing.metrics.clone()))
             }
-            From::Json { .. } | From::Cdr { .. } | From::Other(_) => return reports,
+            From::Binary { .. } if self.unstored.0 > 0 => {
+                let (values, field) = std::mem::take(&mut self.unstored);
+                let of = Unstored { field, values, why: WhyUnstored::Recursive };
+                reports.push(fields::unstored(&self.topic, of));
+                return reports;
+            }
+            From::Json { .. } | From::Binary { .. } | From::Other(_) => return reports,
         };
         reports.extend(self.fields.report(&self.topic, &probe_type));
         reports
@@ -323,8 +381,8 @@ impl Channel {
         if message.data.len() > MAX_MESSAGE {
             return Err(Unread::Long(message.data.len()));
         }
-        if let From::Cdr { schema } = self.from {
-            self.cdr(message, schemas.get(&schema).ok_or(Unread::NoSchema)?, row)
+        if let From::Binary { encoding, schema } = self.from {
+            self.binary(message, encoding, schemas.get(&schema).ok_or(Unread::NoSchema)?, row)
         } else {
             self.json(message, schemas, row)
         }
@@ -373,16 +431,20 @@ impl Channel {
         last.saturating_add(self.hole).saturating_add(1)
     }
 
-    fn cdr(
+    fn binary(
         &mut self,
         message: &Message<'_>,
+        encoding: Binary,
         schema: &Described,
         row: &mut Vec<u8>,
     ) -> Result<ReadSample, Unread> {
-        let layout = schema.layout().map_err(|bad| Unread::Schema(json::shortened(&schema.name), bad))?;
-        layout.decode(message.data, row)?;
+        let (metrics, unstored, fields) = schema.decode(encoding, message.data, row)?;
+        if unstored > 0 {
+            self.unstored.0 += unstored;
+            self.unstored.1 = fields.join(", ");
+        }
         if self.samples.is_none() {
-            let probe_type = infer::described(&schema.name, layout.metrics.clone());
+            let probe_type = infer::described(&schema.name, metrics.to_vec());
             if probe_type.metrics.is_empty() {
                 return Err(NoMetrics::Nothing.into());
             }
@@ -411,7 +473,7 @@ impl Channel {
                 probe_type.validate()?;
                 Samples::new(self.foreign(message, probe_type), 0)?
             }
-            From::Cdr { .. } => return Err(Unread::NoSchema),
+            From::Binary { .. } => return Err(Unread::NoSchema),
             From::Other(encoding) => return Err(Unread::Encoding(encoding.clone())),
         })
     }

@@ -200,7 +200,10 @@ impl AbsentColumns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mcap::{infer, json, shape::Shape};
+    use crate::{
+        input::infer,
+        mcap::{json, shape::Shape},
+    };
     use serde_json::json;
 
     #[test]

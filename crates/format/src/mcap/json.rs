@@ -4,6 +4,7 @@ use super::{
     bounds::MAX_ROW_VALUES,
     shape::{is_exact, whole_of},
 };
+use crate::visible::shortened;
 use oasis_wire::{
     schema::{Metric, MetricType},
     value::Value,
@@ -269,17 +270,6 @@ fn unfit(found: &Json, wanted: &'static str) -> Unfit {
 fn too_many() -> Unfit {
     let found = format!("one of more than {MAX_ROW_VALUES}");
     Unfit { place: String::new(), found, wanted: "fewer values in one sample" }
-}
-
-/// Characters of a message, and of a name, that an error shows.
-const SHOWN: usize = 40;
-
-/// Shortens what is shown of a file.
-pub fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

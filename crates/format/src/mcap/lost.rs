@@ -1,32 +1,19 @@
 //! Messages of an export about missing samples.
 
-use super::{bounds::MAX_MESSAGE, names::without_controls, record::Message};
-use crate::Gap;
+use super::{bounds::MAX_MESSAGE, record::Message};
+use crate::{
+    Gap,
+    input::{Lost, names::without_controls},
+};
 use oasis_wire::loss::Cause;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::ops::RangeInclusive;
 use uuid::Uuid;
 
 /// The topic of these messages.
 pub const TOPIC: &str = "/oasis/missing";
 /// The name of their schema.
 pub const SCHEMA_NAME: &str = "OASIS::Missing";
-
-/// Samples that are missing in the recording.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
-    /// Node name, if OASIS recorded it.
-    pub node: Option<String>,
-    /// Instance name.
-    pub instance: String,
-    /// The run of the sequence numbers.
-    pub run: Uuid,
-    /// Their sequence numbers.
-    pub numbers: RangeInclusive<u64>,
-    /// The cause. An unknown word is [`Cause::Unexplained`].
-    pub cause: Cause,
-}
 
 /// The message. Exports of earlier versions have no numbers.
 #[derive(Serialize, Deserialize)]
@@ -71,7 +58,7 @@ pub fn message(gap: &Gap<'_>) -> serde_json::Result<Vec<u8>> {
 
 impl Lost {
     /// Decodes a message; `None` without sequence numbers.
-    pub fn read(message: &Message<'_>) -> Option<Self> {
+    pub(in crate::mcap) fn read(message: &Message<'_>) -> Option<Self> {
         let data = Some(message.data).filter(|data| data.len() <= MAX_MESSAGE)?;
         let LossMessage { node, instance, run, from_sequence, to_sequence, cause, .. } =
             serde_json::from_slice(data).ok()?;

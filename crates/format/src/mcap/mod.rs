@@ -1,5 +1,5 @@
-//! MCAP files. Files of `oasis export` are restored exactly; of other files, channels with JSON messages and
-//! with messages of ROS 2 are read.
+//! MCAP files. Files of `oasis export` are restored exactly; of other files, channels with JSON messages, with
+//! Protocol Buffers and with messages of ROS 2 are read.
 //!
 //! `writer` writes a file. [`read`] reads a file twice: the first time it surveys the fields of JSON messages and finds damaged parts, the
 //! second time it returns one batch at a time with its [`RecordedSeries`] instance. Files are not trusted: memory stays bounded whatever the
@@ -7,53 +7,35 @@
 //!
 //! In the order of reading: `records` iterates over the records and skips damaged chunks, `record` parses one, `recording` keeps the
 //! channels, and `channel` converts messages to samples, with `shape` for the fields and types of JSON messages, `json` for their values and
-//! `ros` for both of ROS 2; `names` names the instances, and `samples` encodes batches. `fields`, `damage` and `lost` report what samples do
+//! `crate::ros` for both of ROS 2. `fields`, `damage` and `lost` report what samples do
 //! not have.
 
 mod bounds;
 mod channel;
 mod damage;
 mod fields;
-mod infer;
 mod json;
 mod json_schema;
 mod lost;
-mod names;
 mod no_metrics;
 mod read_error;
 mod record;
-mod recorded_series;
 mod recording;
 mod records;
-mod ros;
-mod samples;
 mod shape;
 mod writer;
 
 pub use channel::Unread;
 pub use damage::Damage;
 pub use fields::{FieldDifference, FieldReport, RenamedColumn};
-pub use lost::Lost;
 pub use read_error::ReadError;
 pub use record::BadRecord;
-pub use recorded_series::RecordedSeries;
 pub use recording::{LeftOut, Rest, read};
-pub use ros::{BadCdr, BadLayout};
 pub use shape::WhyUnstored;
 pub use writer::McapWriter;
 
-use std::{error::Error, io};
-
-/// Reads a file to its end: each batch goes to the function, the rest is returned.
-pub type ReadBatches = fn(&mut dyn RecordingFile, &mut TakeBatch<'_>) -> Result<Rest, ReadError<TakeError>>;
-
-/// A file that is read more than once.
-pub trait RecordingFile: io::Read + io::Seek {}
-
-impl<T: io::Read + io::Seek> RecordingFile for T {}
-
-/// Receives a batch.
-pub type TakeBatch<'a> = dyn FnMut(&RecordedSeries, &[u8]) -> Result<(), TakeError> + 'a;
-
-/// The error of a receiver of batches.
-pub type TakeError = Box<dyn Error + Send + Sync>;
+pub use crate::{
+    input::{Lost, RecordedSeries},
+    protobuf::{BadDescriptor, BadMessage},
+    ros::{BadCdr, BadLayout},
+};

@@ -4,6 +4,7 @@ use super::{
     bounds::{MAX_BATCHES, MAX_DESCRIPTIONS, MAX_MESSAGE, MAX_METRICS, MAX_RECORD},
     record::BadRecord,
 };
+use crate::input::samples::PushError;
 use mcap::McapError;
 use oasis_wire::batch::RowError;
 use std::io;
@@ -54,6 +55,15 @@ pub enum ReadError<E> {
     /// The receiver failed.
     #[error("{0}")]
     Take(E),
+}
+
+impl<E> From<PushError<E>> for ReadError<E> {
+    fn from(error: PushError<E>) -> Self {
+        match error {
+            PushError::Row(error) => Self::Row(error),
+            PushError::Take(error) => Self::Take(error),
+        }
+    }
 }
 
 impl<E> ReadError<E> {

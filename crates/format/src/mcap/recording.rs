@@ -7,13 +7,12 @@ use super::{
     channel::{Channel, Described, Schemas, Unread},
     damage::Damage,
     fields::{FieldReport, RenamedColumn},
-    lost::{self, Lost},
-    names,
+    lost,
     read_error::ReadError,
     record::{ChannelRecord, Message, Schema},
     records::{self, Event, FileDamage, LostChunk},
-    samples::Take,
 };
+use crate::input::{Finding, Lost, RecordedSeries, Report, names, samples::Take};
 use mcap::records::op;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -60,6 +59,42 @@ impl Rest {
     }
 }
 
+/// Fields that a report names.
+const MAX_NAMED_FIELDS: usize = 100;
+
+impl Rest {
+    /// Returns the rest as findings, in the order of their weight.
+    pub fn into_report(self) -> Report {
+        let mut report = Report::default();
+        if let Some(damage) = &self.damage {
+            report.is_damaged = damage.is_loss();
+            let finding = if damage.is_loss() { Finding::loss } else { Finding::note };
+            report.findings.push(finding(None, 1, damage.to_string()));
+        }
+        let more = self.lost_forgotten;
+        report.note(None, more, format!("causes of {more} more losses skipped: too many"));
+        for LeftOut { topic, messages, why } in &self.left_out {
+            report.lose(Some(topic), *messages, format!("{messages} messages skipped: {why}"));
+        }
+        for (at, field) in self.fields.iter().enumerate() {
+            let finding = if field.difference.is_loss() { Finding::loss } else { Finding::note };
+            // Fields beyond the bound count, but are not named.
+            let text = if at < MAX_NAMED_FIELDS { field.to_string() } else { String::new() };
+            report.findings.push(finding(None, field.values, text));
+        }
+        let more = self.fields.len().saturating_sub(MAX_NAMED_FIELDS) as u64;
+        report.note(None, more, format!("{more} more fields with absent, rounded or skipped values"));
+        for column in self.columns.iter().take(MAX_NAMED_FIELDS) {
+            report.note(None, 1, column.to_string());
+        }
+        for (topic, instance) in &self.apart {
+            report.note(Some(topic), 1, format!("imported as the instance {instance}"));
+        }
+        report.lost = self.lost;
+        report
+    }
+}
+
 /// Reads a file twice: first the fields of its messages and its damage, then its samples; `take` receives their batches. Damaged chunks and
 /// all after a cut are skipped, and described by the result.
 ///
@@ -67,7 +102,7 @@ impl Rest {
 /// If the file cannot be read, no part of it is reliable, it exceeds a bound, or if `take` fails. Earlier batches are only a part of the file.
 pub fn read<E>(
     mut from: impl Read + Seek,
-    mut take: impl FnMut(&super::RecordedSeries, &[u8]) -> Result<(), E>,
+    mut take: impl FnMut(&RecordedSeries, &[u8]) -> Result<(), E>,
 ) -> Result<Rest, ReadError<E>> {
     let mut recording = Recording::default();
     let mut found = records::check(&mut from, &mut |event| recording.survey(&event))?;

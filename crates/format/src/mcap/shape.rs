@@ -93,6 +93,9 @@ pub enum WhyUnstored {
     /// An object of which no message has a member with a value.
     #[error("objects without values")]
     EmptyObjects,
+    /// A message of Protocol Buffers that contains its own type, or has no fields.
+    #[error("messages within themselves, or without fields")]
+    Recursive,
     /// The name of the metric that lists absent fields.
     #[error("the name is reserved")]
     Reserved,

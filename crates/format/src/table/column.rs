@@ -105,7 +105,6 @@ impl Column {
     }
 
     /// Indexes of the metric among a sample's values, and of each member within.
-    #[cfg(feature = "mcap")]
     pub(crate) fn path(&self) -> &[usize] {
         &self.path
     }

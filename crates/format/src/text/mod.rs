@@ -11,7 +11,6 @@ pub(crate) const FORMAT: Format = Format {
     is_text: true,
     samples: None,
     rows: Some(RowFormat { help: "For people", open: |out| Box::new(Text::new(out)) }),
-    reader: None,
 };
 
 /// Rows that determine the widths of the columns; later ones are written at once.

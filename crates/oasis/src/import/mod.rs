@@ -1,14 +1,13 @@
 //! `oasis import`: imports recordings into an archive, each file in one commit. A file that fails does not end the import of the others.
 
 mod arguments;
+mod describe;
 mod names;
-#[cfg_attr(not(feature = "mcap"), path = "no_recording.rs")]
 mod recording;
 
 pub use arguments::Arguments;
 pub use names::{check_distinct, default_name};
-#[cfg(feature = "mcap")]
-pub use recording::{no_messages, report_rest};
+pub use recording::{find, no_samples, print, read};
 
 use crate::{
     config::Config,
@@ -16,8 +15,11 @@ use crate::{
     progress::Progress,
 };
 use anyhow::{Context, bail};
-use oasis_format::Reader;
-use oasis_format::visible::Visible;
+use oasis_format::{
+    input::{self, InputFormat, InputOptions},
+    rosbag2::bag_files,
+    visible::Visible,
+};
 use oasis_import::{Import, ImportTotals};
 use oasis_nats::{NatsConfig, Target};
 use oasis_store::ArchiveConfig;
@@ -36,6 +38,9 @@ const TORN_TAIL: &str = "torn_tail";
 
 /// Imports the files, and reports the results on standard error.
 pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    if arguments.describe {
+        return describe::run(arguments);
+    }
     let config = arguments.archive.read_config()?;
     if let Some(url) = &arguments.nats {
         let settings = Config::read(arguments.archive.config_file().as_deref())?.nats;
@@ -46,9 +51,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if arguments.name.is_none() {
         check_distinct(&arguments.files)?;
     }
+    let (format, options) = (arguments.content.format()?, arguments.content.options(arguments.partial)?);
     let mut outcomes = Outcomes::default();
     for path in &arguments.files {
-        let imported = one(path, arguments.name.as_deref(), &config)
+        let imported = one(path, (format, &options), arguments.name.as_deref(), &config)
             .with_context(|| format!("{}: nothing was imported", path.display()));
         match imported {
             Ok((imported, is_complete)) => {
@@ -170,22 +176,38 @@ fn check_prefix(name: Option<&str>) -> anyhow::Result<()> {
 
 /// The kind of a file or folder.
 enum Source {
-    Recording(&'static Reader),
+    Recording(&'static InputFormat),
     Segments(Vec<PathBuf>),
+    /// The files of a folder of rosbag2 in MCAP.
+    McapBag(Vec<PathBuf>),
 }
 
 /// Imports a file. Returns the totals, and whether nothing of it is missing.
-fn one(path: &Path, name: Option<&str>, config: &ArchiveConfig) -> anyhow::Result<(ImportTotals, bool)> {
+fn one(
+    path: &Path,
+    (format, options): (Option<&'static InputFormat>, &InputOptions),
+    name: Option<&str>,
+    config: &ArchiveConfig,
+) -> anyhow::Result<(ImportTotals, bool)> {
     // Before the archive is changed.
-    let source = look(path)?;
+    let source = find_source(path, format)?;
     let prefix = match name {
         Some(name) => name.to_owned(),
         None => default_name(path)?,
     };
     let mut import = Import::begin(oasis_store::open(config.clone())?)?;
     let is_complete = match source {
-        Source::Recording(reader) => recording::add(path, reader, &prefix, &mut import)?,
+        Source::Recording(format) => recording::add(path, format, options, &prefix, &mut import)?,
         Source::Segments(files) => add_segments(path, &files, &prefix, &mut import)?,
+        Source::McapBag(files) => {
+            let mut is_complete = true;
+            for file in &files {
+                let Source::Recording(format) = find_source(file, None)? else { continue };
+                is_complete &= recording::add(file, format, options, &prefix, &mut import)
+                    .with_context(|| file.display().to_string())?;
+            }
+            is_complete
+        }
     };
     if name.is_none()
         && let Some((node, instance)) = import.unrelated_history()
@@ -242,25 +264,51 @@ fn of_recording(prefix: &str, node: &str) -> String {
     format!("{prefix}:{node}")
 }
 
-fn look(path: &Path) -> anyhow::Result<Source> {
+/// Finds the files of a folder of rosbag2.
+fn find_bag(path: &Path) -> anyhow::Result<Source> {
+    let files = bag_files(path)?;
+    let is_mcap = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "mcap");
+    if files.is_empty() {
+        bail!(
+            "neither segment files (*.oseg) nor a recording of rosbag2 (metadata.yaml) in the folder: pass recordings one by one"
+        );
+    }
+    if files.iter().any(is_mcap) {
+        MCAP.require("the folder")?;
+        return Ok(Source::McapBag(files));
+    }
+    let format = input::by_name("rosbag2").context("built without rosbag2")?;
+    Ok(Source::Recording(format))
+}
+
+/// Finds the kind of a file or folder. `format` is that of a flag.
+fn find_source(path: &Path, format: Option<&'static InputFormat>) -> anyhow::Result<Source> {
+    if let Some(format) = format {
+        if let Some(feature) = recording::feature_of(format) {
+            feature.require("the file")?;
+        }
+        return Ok(Source::Recording(format));
+    }
     if path.is_dir() {
         let mut files: Vec<_> =
             fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<_>>()?;
         files.retain(|file| file.extension().is_some_and(|extension| extension == "oseg"));
         files.sort();
-        if files.is_empty() {
-            bail!("no segment files (*.oseg) in the folder: pass MCAP files directly");
-        }
-        return Ok(Source::Segments(files));
+        return if files.is_empty() { find_bag(path) } else { Ok(Source::Segments(files)) };
     }
     let mut magic = [0; 8];
     let read = File::open(path)?.read(&mut magic)?;
-    match (&magic[..read], oasis_format::reader_of(&magic[..read])) {
-        (_, Some(reader)) => {
-            MCAP.require("the file")?;
-            Ok(Source::Recording(reader))
+    if &magic[..read] == b"OASISSEG" {
+        return Ok(Source::Segments(vec![path.to_owned()]));
+    }
+    match recording::find(path)? {
+        Some(format) => Ok(Source::Recording(format)),
+        None => {
+            let titles: Vec<_> = oasis_format::input::INPUTS.iter().map(|format| format.title).collect();
+            bail!(
+                "the format of the file is unknown: a segment file (.oseg), or {}; --format names it",
+                titles.join(", ")
+            )
         }
-        (b"OASISSEG", None) => Ok(Source::Segments(vec![path.to_owned()])),
-        _ => bail!("neither an MCAP file nor a segment file of an archive (.oseg)"),
     }
 }

@@ -1,11 +1,8 @@
 //! MCAP files as an archive that lives as long as the command.
 
-use crate::{
-    import::{check_distinct, default_name, no_messages, report_rest},
-    progress::Progress,
-};
+use crate::import::{self, check_distinct, default_name};
 use anyhow::{Context, bail};
-use oasis_format::mcap::RecordedSeries;
+use oasis_format::input::{InputOptions, RecordedSeries};
 use oasis_import::Import;
 use oasis_store::{ArchiveConfig, History, Series};
 use oasis_wire::{
@@ -16,8 +13,6 @@ use oasis_wire::{
 };
 use std::{
     collections::HashSet,
-    fs::File,
-    io::Read,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -92,27 +87,23 @@ fn read(
     path: &Path,
     take: &mut dyn FnMut(&RecordedSeries, &[u8]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let mut magic = [0; 8];
-    let length = File::open(path)?.read(&mut magic)?;
-    let Some(reader) = oasis_format::reader_of(&magic[..length]) else {
+    let Some(format) = import::find(path)?.filter(|format| format.name == "mcap") else {
         bail!("not an MCAP file: import other recordings with `oasis import`");
     };
-    let (mut batches, mut progress) = (0_u64, Progress::new());
-    let rest = (reader.read)(&mut File::open(path)?, &mut |recorded, batch| {
-        batches += 1;
-        progress.show(|| format!("{}: {batches} batches", path.display()));
+    let mut is_empty = true;
+    let report = import::read(path, format, &InputOptions::default(), &mut |recorded, batch| {
+        is_empty = false;
         take(recorded, batch).map_err(Into::into)
     })?;
-    progress.clear();
-    report_rest(path, &rest);
-    match &rest.damage {
-        _ if batches == 0 => bail!(no_messages(&rest)),
-        // Rules would not see the lost messages.
-        Some(damage) if damage.is_loss() => {
-            bail!("messages of the file are lost: import it, and run the rules over the archive")
-        }
-        _ => Ok(()),
+    import::print(path, &report);
+    if is_empty {
+        bail!(import::no_samples(format, &report));
     }
+    // Rules would not see the lost messages.
+    if report.is_damaged {
+        bail!("messages of the file are lost: import it, and run the rules over the archive");
+    }
+    Ok(())
 }
 
 fn series_of(recorded: &RecordedSeries, name: &str) -> Series {

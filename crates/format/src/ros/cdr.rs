@@ -4,7 +4,7 @@ use super::{
     Layout,
     layout::{Elements, Kind, Size},
 };
-use crate::mcap::bounds::MAX_ROW;
+use crate::input::bounds::MAX_ROW;
 use oasis_wire::{
     cdr::{ByteOrder, CdrReader},
     reader::Malformed,

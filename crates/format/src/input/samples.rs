@@ -1,13 +1,28 @@
-//! Collects the samples of a channel into batches.
+//! Collects the samples of a series into batches.
 
 use super::{
-    ReadError, RecordedSeries,
+    RecordedSeries,
     bounds::{MAX_HELD, MAX_KEPT, MAX_SAMPLES},
 };
 use oasis_wire::{
-    batch::{Encoder, Fields, MAX_VALUES},
+    batch::{Encoder, Fields, MAX_VALUES, RowError},
     schema::InvalidType,
 };
+
+/// Errors of adding a sample. `E` is the error of the receiver of batches.
+#[derive(Debug)]
+pub enum PushError<E> {
+    /// A row does not match its type.
+    Row(RowError),
+    /// The receiver failed.
+    Take(E),
+}
+
+impl<E> From<RowError> for PushError<E> {
+    fn from(error: RowError) -> Self {
+        Self::Row(error)
+    }
+}
 
 /// A sample's time, sequence number and state.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +63,7 @@ impl Samples {
     }
 
     /// Adds a row. Returns the number of completed batches.
-    pub fn push<E>(&mut self, head: Head, row: &[u8], take: &mut Take<'_, E>) -> Result<usize, ReadError<E>> {
+    pub fn push<E>(&mut self, head: Head, row: &[u8], take: &mut Take<'_, E>) -> Result<usize, PushError<E>> {
         let is_full = self.encoder.len() >= self.most || self.held() + row.len() > MAX_HELD;
         let goes_on = self.next == Some(head.sequence) && head.state == self.first.state;
         let ended = if is_full || !goes_on { self.end_batch(take)? } else { 0 };
@@ -66,7 +81,7 @@ impl Samples {
     }
 
     /// Completes a batch of the collected samples. Returns the number of batches.
-    pub fn end_batch<E>(&mut self, take: &mut Take<'_, E>) -> Result<usize, ReadError<E>> {
+    pub fn end_batch<E>(&mut self, take: &mut Take<'_, E>) -> Result<usize, PushError<E>> {
         if self.encoder.is_empty() {
             return Ok(0);
         }
@@ -83,7 +98,7 @@ impl Samples {
         {
             self.encoder = encoder;
         }
-        take(&self.recorded, &batch).map_err(ReadError::Take)?;
+        take(&self.recorded, &batch).map_err(PushError::Take)?;
         Ok(1)
     }
 }

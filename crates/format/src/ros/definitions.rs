@@ -10,7 +10,7 @@
 //! uint32 nanosec
 //! ```
 
-use crate::mcap::json::shortened;
+use crate::visible::shortened;
 use oasis_wire::schema::MAX_MEMBERS;
 use std::collections::{HashMap, HashSet};
 
@@ -59,6 +59,18 @@ pub enum BadText {
 /// The fields of all messages of a text, by package and name: `std_msgs/Header`.
 #[derive(Debug)]
 pub struct Definitions<'a>(HashMap<String, Vec<Field<'a>>>);
+
+/// The messages of ROS 2 Humble, for recordings without definitions.
+const KNOWN: &str = include_str!("known.msg");
+
+impl Definitions<'static> {
+    /// The messages that every installation of ROS 2 has.
+    pub fn known() -> Result<Self, BadText> {
+        let mut all = HashMap::new();
+        read_into(&mut all, None, KNOWN)?;
+        Ok(Self(all))
+    }
+}
 
 impl<'a> Definitions<'a> {
     /// Reads a text; `name` is that of its first message.

@@ -1,7 +1,7 @@
 //! What messages of a type contain, in the order of their bytes, and the metrics that are made of it.
 
 use super::definitions::{BadText, Count, Definitions, Field, full_name};
-use crate::mcap::json::shortened;
+use crate::visible::shortened;
 use oasis_wire::{
     schema::{MAX_MEMBERS, Metric, MetricType, StructType},
     value::MAX_DEPTH,
@@ -87,10 +87,39 @@ impl Layout {
     /// # Errors
     /// If it is invalid, incomplete, or beyond a bound.
     pub fn read(name: &str, text: &[u8]) -> Result<Self, BadLayout> {
-        let all = Definitions::read(name, text)?;
+        Self::of(&Definitions::read(name, text)?, name)
+    }
+
+    /// Returns the layout of a message that every installation of ROS 2 has.
+    ///
+    /// # Errors
+    /// If it is none of those.
+    pub fn known(name: &str) -> Result<Self, BadLayout> {
+        Self::of(&Definitions::known()?, name)
+    }
+
+    /// Reads the definition of a service, whose events have this type: request and response, as `ros2 service` records them.
+    ///
+    /// # Errors
+    /// As [`Layout::read`].
+    pub fn of_service_event(name: &str, text: &str) -> Result<Self, BadLayout> {
+        let service = full_name(name).replacen("/srv/", "/", 1);
+        let service = service.strip_suffix("_Event").unwrap_or(&service);
+        let (own, others) = text.split_once("\n===").unwrap_or((text, ""));
+        let (request, response) =
+            own.split_once("\n---").or_else(|| own.split_once("---")).unwrap_or((own, ""));
+        let response = response.trim_start_matches('-');
+        let event = format!(
+            "service_msgs/ServiceEventInfo info\n{service}_Request[<=1] request\n{service}_Response[<=1] response\n===\nMSG: {service}_Request\n{request}\n===\nMSG: {service}_Response\n{response}\n===\nMSG: service_msgs/ServiceEventInfo\nuint8 event_type\nbuiltin_interfaces/Time stamp\nuint8[16] client_gid\nint64 sequence_number\n==={others}"
+        );
+        let event_name = format!("{service}_Event");
+        Self::of(&Definitions::read(&event_name, event.as_bytes())?, &event_name)
+    }
+
+    fn of(all: &Definitions<'_>, name: &str) -> Result<Self, BadLayout> {
         let (full, fields) = all.find("", &full_name(name)).ok_or_else(|| undefined(name))?;
         let mut left = MAX_MEMBERS;
-        let (fields, metrics) = Reading { all: &all, left: &mut left }.message(full, fields, 0)?;
+        let (fields, metrics) = Reading { all, left: &mut left }.message(full, fields, 0)?;
         Ok(Self { fields, count: MAX_MEMBERS - left, metrics })
     }
 }

@@ -1,0 +1,184 @@
+//! Finds delimiter, decimal mark and header in the beginning of a file.
+
+use crate::input::{InputError, InputOptions, NumberForm};
+use csv::ReaderBuilder;
+
+/// Delimiters in the order in which they are tried.
+const DELIMITERS: [u8; 4] = *b",;\t|";
+/// Records that a dialect is found by.
+const MAX_RECORDS: usize = 200;
+
+/// A number of fields, and whether nine of ten records have it.
+type Score = (usize, bool);
+
+/// How a file is written.
+#[derive(Debug, Clone)]
+pub struct Dialect {
+    pub delimiter: u8,
+    pub numbers: NumberForm,
+    pub has_header: bool,
+    /// Names in a comment line before the first record.
+    pub comment_names: Option<Vec<String>>,
+    /// The byte of the first record.
+    pub start: u64,
+    /// Lines before it.
+    pub skipped_lines: u64,
+    /// The first records, also the header.
+    pub records: Vec<Vec<String>>,
+    /// Whether the records have the same number of fields, and more than one.
+    pub is_certain: bool,
+}
+
+impl Dialect {
+    /// Finds the dialect of a file that begins with these bytes.
+    ///
+    /// # Errors
+    /// If it is no text.
+    pub fn detect(beginning: &[u8], options: &InputOptions) -> Result<Self, InputError> {
+        if beginning.starts_with(b"\xff\xfe") || beginning.starts_with(b"\xfe\xff") {
+            return Err(InputError::file(
+                "the text is UTF-16",
+                "convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW",
+            ));
+        }
+        if beginning.contains(&0) {
+            return Err(InputError::file("the file is no text", "check its ending: it is read as CSV"));
+        }
+        let bom = if beginning.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let (start, skipped_lines, comment) = skip_comments(beginning, bom);
+        // Lines that end after these bytes are not judged.
+        let text = beginning.get(start..).unwrap_or_default();
+        let whole = match text.iter().rposition(|byte| *byte == b'\n') {
+            Some(at) if beginning.len() >= crate::input::DETECT_BYTES => &text[..=at],
+            _ => text,
+        };
+        let candidates = match options.delimiter {
+            Some(delimiter) => vec![delimiter],
+            None => DELIMITERS.to_vec(),
+        };
+        let mut best: Option<(Score, u8, Vec<Vec<String>>)> = None;
+        for delimiter in candidates {
+            let records = records(whole, delimiter);
+            let score = score(&records);
+            if best.as_ref().is_none_or(|(most, ..)| score.0 > most.0) {
+                best = Some((score, delimiter, records));
+            }
+        }
+        let ((_, is_certain), delimiter, records) = best.unwrap_or_default();
+        let has_comma = options.decimal_comma.unwrap_or_else(|| has_decimal_comma(&records, delimiter));
+        let numbers = NumberForm { has_comma };
+        let comment_names = comment.and_then(|comment| names_in(comment, delimiter, &records));
+        let has_header =
+            options.has_header.unwrap_or_else(|| comment_names.is_none() && is_header(&records, numbers));
+        Ok(Self {
+            delimiter,
+            numbers,
+            has_header,
+            comment_names,
+            start: start as u64,
+            skipped_lines,
+            records,
+            is_certain,
+        })
+    }
+}
+
+/// Returns the byte after lines that begin with `#`, their number and the last of them.
+fn skip_comments(text: &[u8], mut at: usize) -> (usize, u64, Option<&[u8]>) {
+    let (mut lines, mut last) = (0, None);
+    while text.get(at) == Some(&b'#') {
+        let Some(length) = text[at..].iter().position(|byte| *byte == b'\n') else { break };
+        last = Some(text[at + 1..at + length].trim_ascii());
+        at += length + 1;
+        lines += 1;
+    }
+    (at, lines, last)
+}
+
+fn names_in(comment: &[u8], delimiter: u8, records: &[Vec<String>]) -> Option<Vec<String>> {
+    let width = records.first()?.len();
+    let names = self::records(comment, delimiter).into_iter().next()?;
+    (width > 1 && names.len() == width).then_some(names)
+}
+
+fn records(text: &[u8], delimiter: u8) -> Vec<Vec<String>> {
+    let mut reader =
+        ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(text);
+    let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
+    let records = reader.byte_records().take(MAX_RECORDS).filter_map(Result::ok);
+    records.map(|record| record.iter().map(text).collect()).collect()
+}
+
+/// The number of fields that most records have, and whether nine of ten have it; 0 if fewer than six of ten have it.
+fn score(records: &[Vec<String>]) -> Score {
+    let widths: Vec<usize> = records.iter().map(Vec::len).collect();
+    let Some(width) = widths.iter().copied().max_by_key(|width| count(&widths, *width)) else {
+        return (0, false);
+    };
+    let tenths = count(&widths, width) * 10 / widths.len();
+    (if tenths >= 6 { width } else { 0 }, tenths >= 9 && width > 1)
+}
+
+fn count(widths: &[usize], width: usize) -> usize {
+    widths.iter().filter(|other| **other == width).count()
+}
+
+/// Whether numbers have commas and none has a point.
+fn has_decimal_comma(records: &[Vec<String>], delimiter: u8) -> bool {
+    let is_real = |has_comma: bool, mark: char| {
+        let form = NumberForm { has_comma };
+        let mut fields = records.iter().flatten().map(|field| field.trim());
+        fields.any(|field| field.contains(mark) && form.parse(field.as_bytes()).is_some())
+    };
+    delimiter != b',' && is_real(true, ',') && !is_real(false, '.')
+}
+
+/// Whether the first record has names: no numbers, and another record has a number or a date where it has a text.
+fn is_header(records: &[Vec<String>], numbers: NumberForm) -> bool {
+    let Some((first, rest)) = records.split_first() else { return false };
+    let is_value = |field: &String| {
+        let field = field.trim();
+        numbers.parse(field.as_bytes()).is_some() || crate::input::TimeForm::of_dates(&[field]).is_some()
+    };
+    let is_named = !first.iter().any(is_value) && first.iter().any(|field| !field.trim().is_empty());
+    is_named && (rest.is_empty() || rest.iter().any(|record| record.iter().any(is_value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detect(text: &str) -> Dialect {
+        Dialect::detect(text.as_bytes(), &InputOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn delimiters_decimal_marks_and_headers_are_found() {
+        for (text, delimiter, has_comma, has_header) in [
+            ("time,x\n1,2.5\n2,3.5\n", b',', false, true),
+            ("time;x;y\n1,5;2,5;a,b\n2,0;3,5;c\n", b';', true, true),
+            ("1\t2\n3\t4\n", b'\t', false, false),
+            ("a|b\n1|2\n", b'|', false, true),
+            ("20111104T014428.936763,1,14,-16.3\n20111104T014428.936786,120,14,-16.1\n", b',', false, false),
+        ] {
+            let found = detect(text);
+            let found = (found.delimiter, found.numbers.has_comma, found.has_header, found.is_certain);
+            assert_eq!(found, (delimiter, has_comma, has_header, true), "{text}");
+        }
+        assert!(!detect("a text\nof lines\n").is_certain);
+    }
+
+    #[test]
+    fn comments_before_the_records_may_name_the_columns() {
+        let found = detect("\u{feff}# made by a logger\n# time, speed\n1,2\n3,4\n");
+        assert_eq!((found.skipped_lines, found.has_header), (2, false));
+        assert_eq!(found.comment_names, Some(vec!["time".to_owned(), " speed".to_owned()]));
+    }
+
+    #[test]
+    fn other_files_are_refused_with_a_remedy() {
+        let error = |bytes: &[u8]| Dialect::detect(bytes, &InputOptions::default()).unwrap_err().to_string();
+        assert!(error(b"\xff\xfea\0,\0b\0").contains("iconv"));
+        assert!(error(b"a\0b").starts_with("the file is no text"));
+    }
+}

@@ -1,0 +1,336 @@
+//! Finds the columns of times, names and values.
+
+use super::dialect::Dialect;
+use crate::{
+    input::{InputError, InputOptions, TimeForm, TimeUnit, unit_of},
+    visible::shortened,
+};
+use std::collections::HashSet;
+
+/// Names of a column of times, in the order of preference, in lower case.
+const TIME_NAMES: [&str; 22] = [
+    "time_ns",
+    "timestamp_ns",
+    "timestamp_us",
+    "timestamp_ms",
+    "timestamp",
+    "time_us",
+    "time_ms",
+    "time_s",
+    "time",
+    "_time",
+    "datetime",
+    "date_time",
+    "date",
+    "utc",
+    "ts",
+    "log_time",
+    "unix_time",
+    "elapsed",
+    "seconds",
+    "t",
+    "zeit",
+    "zeitstempel",
+];
+/// The columns of `oasis export --format csv`.
+const OWN: [&str; 7] = ["node", "instance", "run", "time", "time_ns", "sequence", "state"];
+/// Names of the columns of the long form.
+const LONG_NAMES: [&str; 9] =
+    ["name", "signal", "channel", "topic", "metric", "variable", "series", "key", "tag"];
+const LONG_VALUES: [&str; 2] = ["value", "val"];
+const LONG_UNITS: [&str; 2] = ["unit", "units"];
+/// Columns that an error names.
+const MAX_NAMED_COLUMNS: usize = 20;
+/// A number of seconds from which on a column without a name can be times.
+const MIN_EPOCH_SECONDS: f64 = 9e8;
+
+/// The columns of a file.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    /// The names, each once.
+    pub names: Vec<String>,
+    pub units: Vec<Option<String>>,
+    pub times: Times,
+    pub form: Form,
+    /// Number of fields of a record.
+    pub width: usize,
+    /// Columns with a name that another one has.
+    pub renamed: Vec<(String, String)>,
+}
+
+/// The times of the records.
+#[derive(Debug, Clone)]
+pub enum Times {
+    Column {
+        at: usize,
+        form: TimeForm,
+    },
+    /// So many records a second.
+    Rate(f64),
+}
+
+/// The meaning of the columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Form {
+    /// One sample in each record.
+    Wide,
+    /// One value in each record, with its name.
+    Long { name: usize, value: usize, unit: Option<usize> },
+    /// An export of OASIS.
+    Own,
+}
+
+impl Layout {
+    /// Finds the columns.
+    ///
+    /// # Errors
+    /// If no column has times, and no option says which one.
+    pub fn find(dialect: &Dialect, options: &InputOptions) -> Result<Self, InputError> {
+        let Some(first) = dialect.records.first() else {
+            return Err(InputError::file("the file has no line", "check the file"));
+        };
+        let header = match &dialect.comment_names {
+            Some(names) => Some(names),
+            None => dialect.has_header.then_some(first),
+        };
+        // A header may lack the empty field after the last delimiter of each record.
+        let widths = || dialect.records.iter().map(Vec::len);
+        let most_frequent = |width: &usize| widths().filter(|other| other == width).count();
+        let width =
+            if dialect.has_header { first.len() } else { widths().max_by_key(most_frequent).unwrap_or(1) };
+        let mut taken = HashSet::new();
+        let (mut names, mut units, mut renamed) = (Vec::new(), Vec::new(), Vec::new());
+        for at in 0..width {
+            let (name, unit) = match header.and_then(|header| header.get(at)).map(|name| name.trim()) {
+                Some(name) if !name.is_empty() => split_unit(name),
+                _ => (format!("column_{}", at + 1), None),
+            };
+            let mut free = name.clone();
+            let mut number = 1;
+            while !taken.insert(free.clone()) {
+                number += 1;
+                free = format!("{name}_{number}");
+            }
+            if free != name {
+                renamed.push((name, free.clone()));
+            }
+            names.push(free);
+            units.push(unit);
+        }
+        let records = &dialect.records[usize::from(dialect.has_header)..];
+        let mut layout = Self { names, units, times: Times::Rate(1.0), form: Form::Wide, width, renamed };
+        layout.times = layout.times(records, dialect, options)?;
+        layout.form = layout.form();
+        Ok(layout)
+    }
+
+    fn times(
+        &self,
+        records: &[Vec<String>],
+        dialect: &Dialect,
+        options: &InputOptions,
+    ) -> Result<Times, InputError> {
+        if let Some(rate) = options.rate {
+            return Ok(Times::Rate(rate));
+        }
+        let named = match &options.time_column {
+            Some(wanted) => Some(self.column(wanted)?),
+            None => None,
+        };
+        let by_name = || TIME_NAMES.iter().filter_map(|name| self.position(&[*name]));
+        let candidates: Vec<usize> = match named {
+            Some(at) => vec![at],
+            None => by_name().chain(0..self.width).collect(),
+        };
+        for (rank, at) in candidates.iter().copied().enumerate() {
+            let is_named = named.is_some() || rank < candidates.len() - self.width;
+            if let Some(form) = self.time_form(at, records, dialect, options, is_named)? {
+                return Ok(Times::Column { at, form });
+            }
+        }
+        let shown: Vec<_> = self.names.iter().take(MAX_NAMED_COLUMNS).map(|name| shortened(name)).collect();
+        let why = match named {
+            Some(at) => format!("the column {:?} has no times", self.names[at]),
+            None => "no column with times".to_owned(),
+        };
+        let remedy = format!(
+            "name it with --time-column and its form with --time-format, or give the samples in a second with --rate. The columns: {}",
+            shown.join(", ")
+        );
+        Err(InputError::file(why, remedy))
+    }
+
+    /// The form of the times in a column; `None` if it has none.
+    fn time_form(
+        &self,
+        at: usize,
+        records: &[Vec<String>],
+        dialect: &Dialect,
+        options: &InputOptions,
+        is_named: bool,
+    ) -> Result<Option<TimeForm>, InputError> {
+        let has_comma = dialect.numbers.has_comma;
+        if let Some(format) = &options.time_format {
+            let form = TimeForm::named(format, has_comma).ok_or_else(|| {
+                let remedy = "write s, ms, us, ns, iso, or a pattern such as %d.%m.%Y %H:%M:%S";
+                InputError::file(format!("unknown --time-format {format:?}"), remedy)
+            })?;
+            let first =
+                records.iter().filter_map(|record| record.get(at)).find(|text| !text.trim().is_empty());
+            return Ok((is_named || first.is_some_and(|text| form.parse(text).is_ok())).then_some(form));
+        }
+        let texts: Vec<&str> =
+            records.iter().filter_map(|record| record.get(at)).map(|text| text.trim()).collect();
+        let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        if texts.is_empty() {
+            return Ok(None);
+        }
+        // Defective lines must not hide a column with the right name.
+        let dates: Vec<&str> = texts.iter().copied().filter(|text| TimeForm::is_date(text)).collect();
+        if dates.len() == texts.len() || (is_named && dates.len() * 2 >= texts.len()) {
+            if let Some(form) = TimeForm::of_dates(&dates) {
+                return Ok(Some(form));
+            }
+            if TimeForm::is_ambiguous(&dates) {
+                let name = &self.names[at];
+                let why = format!("the dates of the column {name:?} can have the day or the month first");
+                let remedy = "write --time-format '%d/%m/%Y %H:%M:%S', or '%m/%d/%Y %H:%M:%S'";
+                return Err(InputError::file(why, remedy));
+            }
+        }
+        let seconds = TimeForm::Number { unit: TimeUnit::Seconds, has_comma };
+        let numbers: Vec<i128> = texts.iter().filter_map(|text| seconds.parse(text).ok()).collect();
+        if numbers.is_empty()
+            || (numbers.len() < texts.len() && (!is_named || numbers.len() * 2 < texts.len()))
+        {
+            return Ok(None);
+        }
+        let first = numbers[0] as f64 / 1e9;
+        let unit = self.time_unit(at).unwrap_or_else(|| TimeUnit::of_magnitude(first));
+        let is_epoch = first * unit.nanoseconds() as f64 / 1e9 >= MIN_EPOCH_SECONDS;
+        Ok((is_named || (is_epoch && numbers.is_sorted())).then_some(TimeForm::Number { unit, has_comma }))
+    }
+
+    /// The unit that the header of a column states: `time [ms]`, `time_ms`.
+    fn time_unit(&self, at: usize) -> Option<TimeUnit> {
+        let by_header = self.units[at].as_deref().and_then(TimeUnit::of);
+        let suffix = self.names[at].rsplit(['_', ' ', '.']).next().filter(|suffix| *suffix != self.names[at]);
+        by_header.or_else(|| suffix.and_then(|suffix| TimeUnit::of(&suffix.to_ascii_lowercase())))
+    }
+
+    fn form(&self) -> Form {
+        if self.names.iter().map(String::as_str).take(OWN.len()).eq(OWN) {
+            return Form::Own;
+        }
+        let Times::Column { at: time, .. } = self.times else { return Form::Wide };
+        let (name, value) = (self.position(&LONG_NAMES), self.position(&LONG_VALUES));
+        let unit = self.position(&LONG_UNITS);
+        match (name, value) {
+            (Some(name), Some(value))
+                if name != time && value != time && self.width == 3 + usize::from(unit.is_some()) =>
+            {
+                Form::Long { name, value, unit }
+            }
+            _ => Form::Wide,
+        }
+    }
+
+    fn position(&self, wanted: &[&str]) -> Option<usize> {
+        self.names.iter().position(|name| wanted.contains(&name.to_ascii_lowercase().as_str()))
+    }
+
+    /// Finds the column that an option names: its name, or its number from 1 on.
+    fn column(&self, wanted: &str) -> Result<usize, InputError> {
+        let number = || wanted.parse::<usize>().ok().filter(|number| (1..=self.width).contains(number));
+        let at = self.names.iter().position(|name| name == wanted).or_else(|| Some(number()? - 1));
+        at.ok_or_else(|| {
+            let shown: Vec<_> =
+                self.names.iter().take(MAX_NAMED_COLUMNS).map(|name| shortened(name)).collect();
+            InputError::file(format!("no column {wanted:?}"), format!("the columns are {}", shown.join(", ")))
+        })
+    }
+
+    /// The columns whose values become metrics.
+    pub fn metrics(&self) -> Vec<usize> {
+        let own = if self.form == Form::Own { OWN.len() } else { 0 };
+        let time = match self.times {
+            Times::Column { at, .. } => Some(at),
+            Times::Rate(_) => None,
+        };
+        (own..self.width).filter(|at| Some(*at) != time).collect()
+    }
+}
+
+/// Splits `speed [m/s]` and `speed (m/s)` into name and unit; the name stays whole if that is no unit.
+fn split_unit(header: &str) -> (String, Option<String>) {
+    for (open, close) in [('[', ']'), ('(', ')')] {
+        let Some((name, unit)) = header.strip_suffix(close).and_then(|rest| rest.rsplit_once(open)) else {
+            continue;
+        };
+        let name = name.trim_end_matches([' ', '_']);
+        if let Some(unit) = unit_of(unit).filter(|_| !name.is_empty()) {
+            return (name.to_owned(), Some(unit));
+        }
+    }
+    (header.to_owned(), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(text: &str, options: &InputOptions) -> Result<Layout, InputError> {
+        Layout::find(&Dialect::detect(text.as_bytes(), options).unwrap(), options)
+    }
+
+    fn time(layout: &Layout) -> (usize, &TimeForm) {
+        match &layout.times {
+            Times::Column { at, form } => (*at, form),
+            Times::Rate(rate) => panic!("{rate}"),
+        }
+    }
+
+    #[test]
+    fn the_column_of_times_is_found_by_name_by_dates_or_by_magnitude() {
+        let number = |unit| TimeForm::Number { unit, has_comma: false };
+        for (text, at, form) in [
+            ("a,time\n7,1\n8,2\n", 1, number(TimeUnit::Seconds)),
+            ("a,Time [ms]\n7,1\n8,2\n", 1, number(TimeUnit::Milliseconds)),
+            ("timestamp_us,a\n7,1\n8,2\n", 0, number(TimeUnit::Microseconds)),
+            ("a,when\n7,1700000000.5\n8,1700000001.5\n", 1, number(TimeUnit::Seconds)),
+            ("1700000000000000000,1\n1700000000000000001,1\n", 0, number(TimeUnit::Nanoseconds)),
+        ] {
+            let layout = find(text, &InputOptions::default()).unwrap();
+            assert_eq!(time(&layout), (at, &form), "{text}");
+        }
+        let error = find("a,b\n1,2\n3,4\n", &InputOptions::default()).unwrap_err().to_string();
+        assert!(error.starts_with("no column with times: name it with --time-column"), "{error}");
+        assert!(error.ends_with("a, b"), "{error}");
+        let ambiguous =
+            find("time,b\n01/02/2024 00:00,2\n", &InputOptions::default()).unwrap_err().to_string();
+        assert!(ambiguous.contains("%d/%m/%Y"), "{ambiguous}");
+        let options = InputOptions { time_column: Some("2".into()), ..InputOptions::default() };
+        assert_eq!(time(&find("a,b\n1,2\n3,4\n", &options).unwrap()).0, 1);
+    }
+
+    #[test]
+    fn headers_have_names_and_units() {
+        let layout = find(
+            "time,speed [m/s],speed,state (on/off),,/imu/data.x\n1,2,3,4,5,6\n",
+            &InputOptions::default(),
+        )
+        .unwrap();
+        assert_eq!(layout.names, ["time", "speed", "speed_2", "state (on/off)", "column_5", "/imu/data.x"]);
+        assert_eq!(layout.units[1].as_deref(), Some("m/s"));
+        assert_eq!(layout.renamed, [("speed".to_owned(), "speed_2".to_owned())]);
+        assert_eq!(layout.metrics(), [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn the_long_form_has_a_column_of_names() {
+        let layout = find("time,signal,value,unit\n1,a,2,m\n2,b,3,s\n", &InputOptions::default()).unwrap();
+        assert_eq!(layout.form, Form::Long { name: 1, value: 2, unit: Some(3) });
+        let wide = find("time,signal,value,more,unit\n1,a,2,m,1\n", &InputOptions::default()).unwrap();
+        assert_eq!(wide.form, Form::Wide);
+    }
+}

@@ -1,0 +1,172 @@
+//! Reads CSV and TSV files of any program.
+//!
+//! `dialect` finds delimiter, decimal mark and header in the first 64 KiB, `layout` the columns of times, names and values. The file is read
+//! twice: a survey finds the type of each column, then each row becomes a sample.
+
+mod dialect;
+mod layout;
+mod lines;
+mod series;
+
+use crate::input::{
+    DETECT_BYTES, Defects, InputError, InputFile, InputFormat, InputOptions, Report, TakeBatch, TimeForm,
+    TimeRefused,
+};
+use csv::ByteRecord;
+use dialect::Dialect;
+use layout::{Layout, Times};
+use lines::Lines;
+use series::AllSeries;
+use std::io::{Read, SeekFrom};
+
+/// Comma-separated values.
+pub(crate) const INPUT: InputFormat = InputFormat {
+    name: "csv",
+    title: "CSV",
+    help: "Tables of any program, wide or long; OASIS exports",
+    extensions: &["csv", "tsv", "tab", "txt"],
+    detect,
+    read,
+};
+
+/// Returns whether these bytes are lines with the same number of fields.
+fn detect(beginning: &[u8]) -> bool {
+    let is_text = !beginning.is_empty() && !beginning.contains(&0);
+    is_text && Dialect::detect(beginning, &InputOptions::default()).is_ok_and(|dialect| dialect.is_certain)
+}
+
+fn read(
+    file: &mut InputFile<'_>,
+    options: &InputOptions,
+    take: &mut TakeBatch<'_>,
+) -> Result<Report, InputError> {
+    let mut beginning = Vec::new();
+    Read::take(&mut *file.content, DETECT_BYTES as u64).read_to_end(&mut beginning)?;
+    let dialect = Dialect::detect(&beginning, options)?;
+    let layout = Layout::find(&dialect, options)?;
+    let instance = options.instance.clone().unwrap_or_else(|| file.stem());
+    let mut series = AllSeries::new(layout.clone(), dialect.numbers, instance);
+
+    let mut report = Report::default();
+    // Both readings find the same defects: the second one counts them.
+    each_row(file, &dialect, &layout, options, &mut Defects::new(options.is_partial), |series_row| {
+        series.survey(&series_row)
+    })?;
+    series.end_survey()?;
+    let mut defects = Defects::new(options.is_partial);
+    let no_utf8 = each_row(file, &dialect, &layout, options, &mut defects, |row| series.sample(&row, take))?;
+    series.finish(take, &mut report)?;
+    if series.is_empty() {
+        return Err(InputError::file(
+            "no line with values",
+            "check the file, and the options of its dialect",
+        ));
+    }
+    defects.report("lines", &mut report);
+    let text = format!("{no_utf8} texts are not UTF-8: other bytes became U+FFFD");
+    report.lose(None, no_utf8, text);
+    note_dialect(&dialect, &layout, options, &series, &mut report);
+    Ok(report)
+}
+
+/// A row with the fields that every row of the file has, and its time.
+struct Row<'a> {
+    fields: &'a ByteRecord,
+    time: i128,
+    /// The same as an archive has it.
+    checked: u64,
+}
+
+/// Reads all rows. Returns the number of texts that are not UTF-8.
+fn each_row(
+    file: &mut InputFile<'_>,
+    dialect: &Dialect,
+    layout: &Layout,
+    options: &InputOptions,
+    defects: &mut Defects,
+    mut take: impl FnMut(Row<'_>) -> Result<(), InputError>,
+) -> Result<u64, InputError> {
+    file.content.seek(SeekFrom::Start(dialect.start))?;
+    let mut lines = Lines::new(&mut *file.content, dialect);
+    let (mut fields, mut rows, mut no_utf8) = (ByteRecord::new(), 0_u64, 0);
+    let mut origin = None;
+    while lines.next(&mut fields)? {
+        if rows == 0 && dialect.has_header && lines.is_first() {
+            continue;
+        }
+        let line = lines.line();
+        if let Err(why) = fit(&mut fields, layout.width) {
+            defects.add(|| format!("line {line}"), why)?;
+            continue;
+        }
+        no_utf8 += make_utf8(&mut fields);
+        let time = match &layout.times {
+            Times::Column { at, form } => time_of(&fields, *at, form),
+            Times::Rate(rate) => Ok((rows as f64 * (1e9 / rate)).round() as i128),
+        };
+        let time = time.map(|time| match options.start {
+            Some(start) => time - *origin.get_or_insert(time) + i128::from(start),
+            None => time,
+        });
+        rows += 1;
+        match time.and_then(|time| Ok((time, crate::input::checked_time(time)?))) {
+            Ok((time, checked)) => take(Row { fields: &fields, time, checked })?,
+            Err(why) => defects.add(|| format!("line {line}"), why.to_string())?,
+        }
+    }
+    Ok(no_utf8)
+}
+
+fn time_of(fields: &ByteRecord, at: usize, form: &TimeForm) -> Result<i128, TimeRefused> {
+    let text = str::from_utf8(fields.get(at).unwrap_or_default()).unwrap_or_default();
+    form.parse(text)
+}
+
+/// Removes empty fields after the last column; refuses other numbers of fields.
+fn fit(fields: &mut ByteRecord, width: usize) -> Result<(), String> {
+    let found = fields.len();
+    if found > width && fields.iter().skip(width).all(<[u8]>::is_empty) {
+        fields.truncate(width);
+    }
+    match fields.len() {
+        same if same == width => Ok(()),
+        _ => Err(format!("{found} fields, expected {width}")),
+    }
+}
+
+/// Replaces bytes that are not UTF-8. Returns the number of fields with such bytes.
+fn make_utf8(fields: &mut ByteRecord) -> u64 {
+    if fields.iter().all(|field| str::from_utf8(field).is_ok()) {
+        return 0;
+    }
+    let changed = fields.iter().filter(|field| str::from_utf8(field).is_err()).count();
+    let texts: Vec<String> = fields.iter().map(|field| String::from_utf8_lossy(field).into_owned()).collect();
+    *fields = ByteRecord::from(texts);
+    changed as u64
+}
+
+fn note_dialect(
+    dialect: &Dialect,
+    layout: &Layout,
+    options: &InputOptions,
+    series: &AllSeries,
+    report: &mut Report,
+) {
+    if let Times::Column { at, form } = &layout.times {
+        let name = layout.names.get(*at).map_or("", String::as_str);
+        report.note(None, 1, format!("times are in the column {name:?}: {}", form.describe()));
+        if options.start.is_none() && series.is_relative(form) {
+            let text = "times count from a start that the file does not name: they are in 1970; --start TIME gives the first sample its time";
+            report.note(None, 1, text);
+        }
+    }
+    if dialect.numbers.has_comma {
+        report.note(None, 1, "numbers have a decimal comma");
+    }
+    for (from, to) in &layout.renamed {
+        report.note(Some(from), 1, format!("is the metric {to:?}: another column has its name"));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,275 @@
+//! The series of a file: one in the wide form, one for each name in the long form, one for each instance and run of an export.
+
+use super::{
+    Row,
+    layout::{Form, Layout},
+};
+use crate::input::{
+    Cell, Column, ColumnTable, InputError, Number, NumberForm, RecordedSeries, Report, SeriesSet, TakeBatch,
+    TimeForm, columns::Kind, names::without_controls, samples::Head, unit_of,
+};
+use csv::ByteRecord;
+use oasis_channel::ProbeKind;
+use oasis_wire::schema::MetricType;
+use std::{collections::HashMap, sync::Arc};
+use uuid::Uuid;
+
+/// Most series of a file.
+const MAX_SERIES: usize = 65_536;
+/// Texts that say that a number is absent.
+const ABSENT_WORDS: [&[u8]; 8] = [b"NA", b"N/A", b"n/a", b"null", b"NULL", b"None", b"-", b"--"];
+/// Nanoseconds of 1970 and 1971: times before are counted from another start.
+const RELATIVE_TIME_LIMIT: u64 = 2 * 365 * 86_400 * 1_000_000_000;
+
+pub struct AllSeries {
+    layout: Layout,
+    numbers: NumberForm,
+    instance: String,
+    /// The columns that become metrics.
+    metrics: Vec<usize>,
+    all: Vec<OneSeries>,
+    /// Indexes of series by their identity.
+    places: HashMap<Vec<u8>, usize>,
+    key: Vec<u8>,
+    row: Vec<u8>,
+    samples: SeriesSet,
+    earliest: u64,
+}
+
+struct OneSeries {
+    recorded: Source,
+    columns: Vec<Surveyed>,
+    rows: u64,
+    identity: Vec<u8>,
+    /// The table, and the index of the series.
+    table: Option<(ColumnTable, usize)>,
+}
+
+/// The source that the first row names.
+struct Source {
+    node: Option<String>,
+    instance: String,
+    run: Option<Uuid>,
+}
+
+#[derive(Default)]
+struct Surveyed {
+    column: Column,
+    /// Texts that may say that a number is absent.
+    words: u64,
+}
+
+impl AllSeries {
+    pub fn new(layout: Layout, numbers: NumberForm, instance: String) -> Self {
+        let metrics = match layout.form {
+            Form::Long { value, .. } => vec![value],
+            Form::Wide | Form::Own => layout.metrics(),
+        };
+        Self {
+            layout,
+            numbers,
+            instance,
+            metrics,
+            all: Vec::new(),
+            places: HashMap::new(),
+            key: Vec::new(),
+            row: Vec::new(),
+            samples: SeriesSet::default(),
+            earliest: u64::MAX,
+        }
+    }
+
+    /// Whether no row was read.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Whether the times are of 1970: numbers from another start.
+    pub fn is_relative(&self, form: &TimeForm) -> bool {
+        matches!(form, TimeForm::Number { .. }) && self.earliest < RELATIVE_TIME_LIMIT
+    }
+
+    /// Counts the values of a row.
+    pub fn survey(&mut self, row: &Row<'_>) -> Result<(), InputError> {
+        let at = self.place(row)?;
+        self.earliest = self.earliest.min(row.checked);
+        let Some(series) = self.all.get_mut(at) else { return Ok(()) };
+        series.rows += 1;
+        for (surveyed, field) in series.columns.iter_mut().zip(&self.metrics) {
+            surveyed.add(row.fields.get(*field).unwrap_or_default(), self.numbers);
+        }
+        Ok(())
+    }
+
+    /// Returns the series of a row; the survey adds new ones.
+    fn place(&mut self, row: &Row<'_>) -> Result<usize, InputError> {
+        self.key.clear();
+        let identity: &[usize] = match &self.layout.form {
+            Form::Wide => &[],
+            Form::Long { name, .. } => &[*name],
+            Form::Own => &[0, 1, 2],
+        };
+        for at in identity {
+            let field = row.fields.get(*at).unwrap_or_default();
+            self.key.extend_from_slice(&(field.len() as u64).to_le_bytes());
+            self.key.extend_from_slice(field);
+        }
+        if let Some(at) = self.places.get(&self.key) {
+            return Ok(*at);
+        }
+        if self.all.len() >= MAX_SERIES {
+            let why = format!("the file has more than {MAX_SERIES} series");
+            return Err(InputError::file(why, "import a part of the file at a time"));
+        }
+        let text = |at: usize| text_of(row.fields, at);
+        let recorded = match &self.layout.form {
+            Form::Wide => Source { node: None, instance: self.instance.clone(), run: None },
+            Form::Long { name, .. } => Source { node: None, instance: named(text(*name)), run: None },
+            Form::Own => {
+                Source { node: Some(named(text(0))), instance: named(text(1)), run: text(2).parse().ok() }
+            }
+        };
+        let unit = match self.layout.form {
+            Form::Long { unit: Some(unit), .. } => unit_of(text(unit)),
+            _ => None,
+        };
+        let columns = self.metrics.iter().map(|at| {
+            let name = self.layout.names.get(*at).map(String::as_str).unwrap_or_default();
+            let unit = unit.clone().or_else(|| self.layout.units.get(*at).cloned().flatten());
+            Surveyed { column: Column::new(name).with_unit(unit), words: 0 }
+        });
+        // Deterministic, so that a second import recognizes the samples.
+        let mut identity = recorded.instance.clone().into_bytes();
+        identity.extend(self.layout.names.iter().flat_map(|name| name.bytes().chain([0])));
+        identity.extend_from_slice(row.fields.as_slice());
+        identity.extend_from_slice(&row.time.to_le_bytes());
+        let columns = columns.collect();
+        self.all.push(OneSeries { recorded, columns, rows: 0, identity, table: None });
+        self.places.insert(self.key.clone(), self.all.len() - 1);
+        Ok(self.all.len() - 1)
+    }
+
+    /// Chooses the metrics.
+    ///
+    /// # Errors
+    /// If a type exceeds a bound.
+    pub fn end_survey(&mut self) -> Result<(), InputError> {
+        for series in &mut self.all {
+            for Surveyed { column, words } in &mut series.columns {
+                if column.kind() == Kind::Text {
+                    column.values += *words;
+                } else if column.kind() == Kind::Unknown && *words > 0 {
+                    column.become_text();
+                    column.values = *words;
+                }
+            }
+            let columns: Vec<Column> = series.columns.iter().map(|of| of.column.clone()).collect();
+            let table = ColumnTable::new(&series.recorded.instance, &columns, series.rows);
+            let run = Uuid::new_v5(&Uuid::NAMESPACE_OID, &series.identity);
+            let recorded = RecordedSeries {
+                node: series.recorded.node.as_deref().map(Arc::from),
+                instance: series.recorded.instance.as_str().into(),
+                kind: ProbeKind::Pushed,
+                run: series.recorded.run.unwrap_or(run),
+                probe_type: table.probe_type.clone(),
+            };
+            let samples = self.samples.add_recorded(recorded)?;
+            series.table = Some((table, samples));
+        }
+        Ok(())
+    }
+
+    /// Adds the sample of a row.
+    pub fn sample(&mut self, row: &Row<'_>, take: &mut TakeBatch<'_>) -> Result<(), InputError> {
+        let at = self.place(row)?;
+        let Some(series) = self.all.get_mut(at) else { return Ok(()) };
+        let Some((table, samples)) = &mut series.table else { return Ok(()) };
+        let (metrics, numbers) = (&self.metrics, self.numbers);
+        table.write(&mut self.row, |at, kind| {
+            let field = metrics.get(at).and_then(|at| row.fields.get(*at)).unwrap_or_default();
+            cell(field, kind, numbers)
+        });
+        if self.layout.form != Form::Own {
+            return self.samples.push(*samples, row.checked, &self.row, take);
+        }
+        let number = |at: usize| text_of(row.fields, at).parse::<u64>().ok();
+        let state = number(6).and_then(|state| u16::try_from(state).ok()).unwrap_or(0);
+        match number(5) {
+            Some(sequence) => {
+                let head = Head { time: row.checked, sequence, state };
+                self.samples.push_numbered(*samples, head, &self.row, take)
+            }
+            None => self.samples.push(*samples, row.checked, &self.row, take),
+        }
+    }
+
+    /// Completes the batches, and reports the columns.
+    pub fn finish(&mut self, take: &mut TakeBatch<'_>, report: &mut Report) -> Result<(), InputError> {
+        self.samples.finish(take)?;
+        let is_one = self.all.len() == 1;
+        for series in &self.all {
+            let columns: Vec<Column> = series.columns.iter().map(|of| of.column.clone()).collect();
+            if let Some((table, _)) = &series.table {
+                let name = (!is_one).then_some(series.recorded.instance.as_str());
+                table.report(name, &columns, report);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Surveyed {
+    fn add(&mut self, field: &[u8], numbers: NumberForm) {
+        let column = &mut self.column;
+        if column.kind() == Kind::Text {
+            column.values += u64::from(!field.is_empty());
+            return;
+        }
+        let trimmed = field.trim_ascii();
+        if trimmed.is_empty() {
+            return;
+        }
+        if ABSENT_WORDS.contains(&trimmed) {
+            self.words += 1;
+            return;
+        }
+        let is_fitting = match value(trimmed, numbers) {
+            Cell::Absent => false,
+            cell => column.survey(cell),
+        };
+        if !is_fitting {
+            column.become_text();
+        }
+    }
+}
+
+/// The value of a field that is no text: absent if it is one.
+fn value(trimmed: &[u8], numbers: NumberForm) -> Cell<'static> {
+    match numbers.parse(trimmed) {
+        Some(Number::Int(int)) => Cell::Int(int),
+        Some(Number::Uint(uint)) => Cell::Uint(uint),
+        Some(Number::Real(real) | Number::Long(real)) => Cell::Real(real),
+        None => match trimmed {
+            b"true" | b"True" | b"TRUE" => Cell::Boolean(true),
+            b"false" | b"False" | b"FALSE" => Cell::Boolean(false),
+            _ => Cell::Absent,
+        },
+    }
+}
+
+fn cell<'a>(field: &'a [u8], kind: &MetricType, numbers: NumberForm) -> Cell<'a> {
+    match kind {
+        MetricType::String if field.is_empty() => Cell::Absent,
+        MetricType::String => Cell::Text(str::from_utf8(field).unwrap_or_default()),
+        _ => value(field.trim_ascii(), numbers),
+    }
+}
+
+fn text_of(fields: &ByteRecord, at: usize) -> &str {
+    str::from_utf8(fields.get(at).unwrap_or_default()).unwrap_or_default()
+}
+
+fn named(text: &str) -> String {
+    let name = without_controls(text.trim());
+    if name.is_empty() { "series".to_owned() } else { name }
+}

@@ -1,0 +1,128 @@
+use super::*;
+use crate::input::{Finding, RecordedSeries};
+use oasis_wire::{
+    batch::{Batch, Sample},
+    schema::MetricType,
+    value::Value,
+};
+use std::{collections::BTreeMap, io::Cursor, path::Path};
+
+const T: u64 = 1_700_000_000_000_000_000;
+
+type Instances = BTreeMap<String, (RecordedSeries, Vec<Sample>)>;
+
+fn read_with(text: &[u8], options: &InputOptions) -> Result<(Instances, Report), InputError> {
+    let mut all = Instances::new();
+    let mut content = Cursor::new(text);
+    let mut file = InputFile { path: Path::new("drive.csv"), content: &mut content };
+    let report = read(&mut file, options, &mut |recorded, batch| {
+        let name = recorded.instance.to_string();
+        let (_, samples) = all.entry(name).or_insert_with(|| (recorded.clone(), Vec::new()));
+        samples.extend(Batch::parse(batch, &recorded.probe_type)?.samples());
+        Ok(())
+    })?;
+    Ok((all, report))
+}
+
+fn samples(text: &str) -> (RecordedSeries, Vec<Sample>) {
+    read_with(text.as_bytes(), &InputOptions::default()).unwrap().0.remove("drive").unwrap()
+}
+
+fn texts(report: &Report) -> Vec<String> {
+    report.findings.iter().map(Finding::to_string).collect()
+}
+
+#[test]
+fn each_column_has_the_type_of_its_values() {
+    let (recorded, samples) = samples(
+        "time,x,big,on,text\n1700000000.000000001,1.5,9007199254740993,true,a b\n1700000000.5,NaN,-1,FALSE,\"c,d\"\n1700000000.5,-inf,7,true,007x\n",
+    );
+    let types: Vec<_> =
+        recorded.probe_type.metrics.iter().map(|of| (of.name.as_str(), of.kind.clone())).collect();
+    let expected = [
+        ("x", MetricType::Real64),
+        ("big", MetricType::Int64),
+        ("on", MetricType::Boolean),
+        ("text", MetricType::String),
+    ];
+    assert_eq!(types, expected);
+    assert_eq!(samples.iter().map(|of| of.time - T).collect::<Vec<_>>(), [1, 500_000_000, 500_000_000]);
+    assert_eq!(samples.iter().map(|of| of.sequence).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(samples[0].values[1], Value::Int(9_007_199_254_740_993));
+    assert!(matches!(samples[1].values[0], Value::Real64(real) if real.is_nan()));
+    assert_eq!(samples[2].values[0], Value::Real64(f64::NEG_INFINITY));
+    assert_eq!(samples[1].values[3], Value::String("c,d".into()));
+}
+
+#[test]
+fn absent_values_stay_absent() {
+    let text = "time,x,n,s\n1700000000,,18446744073709551615,a\n1700000001,NA,,\n";
+    let (all, report) = read_with(text.as_bytes(), &InputOptions::default()).unwrap();
+    let (recorded, samples) = &all["drive"];
+    assert_eq!(
+        recorded.probe_type.metrics.iter().map(|of| &of.name[..]).collect::<Vec<_>>(),
+        ["x", "n", "s", "oasis.absent"]
+    );
+    assert_eq!(samples[0].values[2], Value::String("a".into()));
+    let absent = Value::Vector(["n", "s"].map(|name| Value::String(name.into())).to_vec());
+    assert_eq!(samples[1].values.last(), Some(&absent));
+    assert!(report.is_complete(), "{:?}", texts(&report));
+}
+
+#[test]
+fn a_defective_line_refuses_the_file_or_is_counted() {
+    let text = "time,x\n1700000000,1\n1700000001\nsoon,3\n-5,4\n1700000002,5\n";
+    let error = read_with(text.as_bytes(), &InputOptions::default()).unwrap_err().to_string();
+    assert_eq!(error, "line 3: 1 fields, expected 2: correct it, or import the rest with --partial");
+    let partial = InputOptions { is_partial: true, ..InputOptions::default() };
+    let (all, report) = read_with(text.as_bytes(), &partial).unwrap();
+    assert_eq!(all["drive"].1.len(), 2);
+    let losses: Vec<_> =
+        report.findings.iter().filter(|of| of.is_loss).map(|of| (of.count, of.to_string())).collect();
+    assert_eq!(losses.len(), 3, "{losses:?}");
+    assert!(
+        losses.iter().any(|(_, text)| text.contains("before 1970") && text.contains("line 5")),
+        "{losses:?}"
+    );
+}
+
+#[test]
+fn decimal_commas_semicolons_and_german_dates() {
+    let (recorded, samples) =
+        samples("Zeit;Druck [bar];Zustand\n14.11.2023 22:13:20,5;1,25;auf\n14.11.2023 22:13:21,5;-3;zu\n");
+    assert_eq!(samples[0].time, T + 500_000_000);
+    assert_eq!(samples[0].values[0], Value::Real64(1.25));
+    assert_eq!(recorded.probe_type.metrics[0].unit.as_deref(), Some("bar"));
+}
+
+#[test]
+fn the_long_form_has_an_instance_for_each_name() {
+    let text =
+        "time,signal,value,unit\n1700000000,speed,1.5,m/s\n1700000000,state,auto,\n1700000001,speed,2,m/s\n";
+    let (all, _) = read_with(text.as_bytes(), &InputOptions::default()).unwrap();
+    assert_eq!(all.keys().collect::<Vec<_>>(), ["speed", "state"]);
+    assert_eq!(all["speed"].0.probe_type.metrics[0].unit.as_deref(), Some("m/s"));
+    assert_eq!(all["state"].1[0].values, [Value::String("auto".into())]);
+}
+
+#[test]
+fn a_rate_and_a_start_replace_times() {
+    let options = InputOptions { rate: Some(4.0), start: Some(T), ..InputOptions::default() };
+    let (all, _) = read_with(b"x,y\n1,2\n3,4\n", &options).unwrap();
+    assert_eq!(all["drive"].1.iter().map(|of| of.time - T).collect::<Vec<_>>(), [0, 250_000_000]);
+}
+
+#[test]
+fn text_that_is_not_utf_8_is_kept_and_counted() {
+    let (all, report) = read_with(b"time,s\n1700000000,K\xf6ln\n", &InputOptions::default()).unwrap();
+    assert_eq!(all["drive"].1[0].values, [Value::String("K\u{fffd}ln".into())]);
+    assert!(texts(&report).iter().any(|text| text.contains("1 texts are not UTF-8")));
+}
+
+#[test]
+fn an_open_quotation_mark_reads_no_file_to_its_end() {
+    let mut text = b"time,s\n1700000000,a\n1700000001,\"".to_vec();
+    text.resize(20_000_000, b'x');
+    let error = read_with(&text, &InputOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("close the quotation mark"), "{error}");
+}

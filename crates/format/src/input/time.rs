@@ -1,0 +1,391 @@
+//! Times in texts: numbers of a unit, dates in the usual forms, and patterns of `strptime`. All are exact to the nanosecond.
+
+use jiff::{civil::DateTime, fmt::strtime::BrokenDownTime, tz::TimeZone};
+
+/// The unit of a time that is a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// `s`
+    Seconds,
+    /// `ms`
+    Milliseconds,
+    /// `us`
+    Microseconds,
+    /// `ns`
+    Nanoseconds,
+}
+
+/// The form of times in a text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TimeForm {
+    /// A number since 1970, or since the start of the recording.
+    Number { unit: TimeUnit, has_comma: bool },
+    /// Date and time; UTC if they name no zone.
+    Date(DateOrder),
+    /// A pattern of `strptime`.
+    Pattern(String),
+}
+
+/// The order of the parts of a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DateOrder {
+    YearMonthDay,
+    DayMonthYear,
+    MonthDayYear,
+}
+
+/// Why a text is no time.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TimeRefused {
+    /// Another form.
+    #[error("the time is not {0}")]
+    Form(String),
+    /// Before 1970.
+    #[error("the time is before 1970-01-01, and an archive has times from then on")]
+    Early,
+    /// Beyond the times of an archive.
+    #[error("the time is after 2554, beyond the times of an archive")]
+    Late,
+}
+
+const SECOND: i128 = 1_000_000_000;
+
+impl TimeUnit {
+    /// Nanoseconds of the unit.
+    pub fn nanoseconds(self) -> i128 {
+        match self {
+            Self::Seconds => SECOND,
+            Self::Milliseconds => 1_000_000,
+            Self::Microseconds => 1_000,
+            Self::Nanoseconds => 1,
+        }
+    }
+
+    /// Returns the unit with this symbol.
+    pub fn of(symbol: &str) -> Option<Self> {
+        match symbol {
+            "s" | "sec" | "seconds" | "second" => Some(Self::Seconds),
+            "ms" | "msec" | "millis" | "milliseconds" => Some(Self::Milliseconds),
+            "us" | "usec" | "micros" | "microseconds" | "\u{b5}s" | "\u{3bc}s" => Some(Self::Microseconds),
+            "ns" | "nsec" | "nanos" | "nanoseconds" => Some(Self::Nanoseconds),
+            _ => None,
+        }
+    }
+
+    /// The unit in which a number is a time between 2001 and 2100; seconds if there is none.
+    pub fn of_magnitude(number: f64) -> Self {
+        let is_nowadays = |unit: f64| (1e9..4.2e9).contains(&(number.abs() / unit));
+        match () {
+            () if is_nowadays(1e9) => Self::Nanoseconds,
+            () if is_nowadays(1e6) => Self::Microseconds,
+            () if is_nowadays(1e3) => Self::Milliseconds,
+            () => Self::Seconds,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Seconds => "a number of seconds",
+            Self::Milliseconds => "a number of milliseconds",
+            Self::Microseconds => "a number of microseconds",
+            Self::Nanoseconds => "a number of nanoseconds",
+        }
+    }
+}
+
+impl TimeForm {
+    /// Returns the form that a user names: a unit, `iso`, or a pattern with `%`.
+    pub fn named(name: &str, has_comma: bool) -> Option<Self> {
+        match name {
+            "iso" => Some(Self::Date(DateOrder::YearMonthDay)),
+            pattern if pattern.contains('%') => Some(Self::Pattern(pattern.to_owned())),
+            unit => TimeUnit::of(unit).map(|unit| Self::Number { unit, has_comma }),
+        }
+    }
+
+    /// Returns the form of these texts, of which none is empty; `None` if they are no dates.
+    pub fn of_dates(texts: &[&str]) -> Option<Self> {
+        let orders = [DateOrder::YearMonthDay, DateOrder::DayMonthYear, DateOrder::MonthDayYear];
+        // A dot stands between the parts of a date where the day comes first.
+        let fits = |order: &DateOrder| {
+            let is_dotted = |text: &&str| text.get(2..3) == Some(".") || text.get(1..2) == Some(".");
+            let is_possible = *order != DateOrder::MonthDayYear || !texts.iter().any(is_dotted);
+            is_possible && texts.iter().all(|text| date(text, *order).is_some())
+        };
+        let mut fitting = orders.into_iter().filter(fits);
+        let first = fitting.next()?;
+        // 01/02/2024 can be both.
+        fitting.next().is_none().then_some(Self::Date(first))
+    }
+
+    /// Whether a text is a date of any order.
+    pub fn is_date(text: &str) -> bool {
+        let orders = [DateOrder::YearMonthDay, DateOrder::DayMonthYear, DateOrder::MonthDayYear];
+        orders.into_iter().any(|order| date(text, order).is_some())
+    }
+
+    /// Whether these texts are dates of two orders.
+    pub fn is_ambiguous(texts: &[&str]) -> bool {
+        let fits = |order| !texts.is_empty() && texts.iter().all(|text| date(text, order).is_some());
+        fits(DateOrder::DayMonthYear) && fits(DateOrder::MonthDayYear) && Self::of_dates(texts).is_none()
+    }
+
+    /// Parses a time, in nanoseconds since 1970.
+    pub fn parse(&self, text: &str) -> Result<i128, TimeRefused> {
+        let text = text.trim();
+        match self {
+            Self::Number { unit, has_comma } => {
+                decimal(text, *has_comma, *unit).ok_or_else(|| TimeRefused::Form(unit.name().into()))
+            }
+            Self::Date(order) => {
+                date(text, *order).ok_or_else(|| TimeRefused::Form("a date and time".into()))
+            }
+            Self::Pattern(pattern) => {
+                by_pattern(pattern, text).ok_or_else(|| TimeRefused::Form(format!("of the form {pattern}")))
+            }
+        }
+    }
+
+    /// A description for people.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Number { unit, .. } => unit.name().into(),
+            Self::Date(DateOrder::YearMonthDay) => "dates, the year first".into(),
+            Self::Date(DateOrder::DayMonthYear) => "dates, the day first".into(),
+            Self::Date(DateOrder::MonthDayYear) => "dates, the month first".into(),
+            Self::Pattern(pattern) => format!("the pattern {pattern}"),
+        }
+    }
+}
+
+/// Returns a time as an archive has it.
+pub fn checked(time: i128) -> Result<u64, TimeRefused> {
+    if time < 0 { Err(TimeRefused::Early) } else { u64::try_from(time).map_err(|_| TimeRefused::Late) }
+}
+
+/// Parses a decimal number of a unit, exactly.
+fn decimal(text: &str, has_comma: bool, unit: TimeUnit) -> Option<i128> {
+    let (is_negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (whole, fraction) = digits.split_once(if has_comma { ',' } else { '.' }).unwrap_or((digits, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() + fraction.len() == 0 {
+        return None;
+    }
+    let scale = unit.nanoseconds();
+    let time = if is_number(whole) && is_number(fraction) && whole.len() <= 20 {
+        let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+        whole * scale + parts(fraction, scale)
+    } else {
+        let real: f64 = digits.parse().ok()?;
+        let time = real * scale as f64;
+        (time.is_finite() && time < 1e20).then_some(time.round() as i128)?
+    };
+    Some(if is_negative { -time } else { time })
+}
+
+/// The nanoseconds of digits after a point, rounded to the nearest.
+fn parts(fraction: &str, scale: i128) -> i128 {
+    let (mut sum, mut place) = (0_i128, scale * 10);
+    for digit in fraction.bytes().take(12) {
+        // One more digit than the scale has, to round.
+        sum = sum * 10 + i128::from(digit - b'0');
+        place *= 10;
+    }
+    let of = place / (scale * 10);
+    (sum * scale + of / 2) / of
+}
+
+fn by_pattern(pattern: &str, text: &str) -> Option<i128> {
+    let mut parts = BrokenDownTime::parse(pattern, text).ok()?;
+    if let Ok(time) = parts.to_timestamp() {
+        return Some(time.as_nanosecond());
+    }
+    if parts.hour().is_none() {
+        parts.set_hour(Some(0)).ok()?;
+    }
+    Some(parts.to_datetime().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp().as_nanosecond())
+}
+
+/// Parses `2024-01-31T12:00:00.5Z`, `20240131T120000`, `31.01.2024 12:00` and alike.
+fn date(text: &str, order: DateOrder) -> Option<i128> {
+    let mut text = text.trim().as_bytes();
+    let (year, month, day) = civil_date(&mut text, order)?;
+    let mut time = 0;
+    if let Some((b'T' | b't' | b' ' | b'_', rest)) = text.split_first().map(|(first, rest)| (*first, rest)) {
+        text = rest;
+        while let Some((b' ', rest)) = text.split_first() {
+            text = rest;
+        }
+        time = time_of_day(&mut text)?;
+    }
+    let offset = zone(text.trim_ascii())?;
+    let midnight = DateTime::new(year, month, day, 0, 0, 0, 0).ok()?;
+    let midnight = midnight.to_zoned(TimeZone::UTC).ok()?.timestamp().as_nanosecond();
+    Some(midnight + time - offset)
+}
+
+fn civil_date(text: &mut &[u8], order: DateOrder) -> Option<(i16, i8, i8)> {
+    let first = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (a, b, c);
+    if first == 8 && order == DateOrder::YearMonthDay {
+        (a, b, c) = (number(text, 4..=4)?, number(text, 2..=2)?, number(text, 2..=2)?);
+    } else {
+        let (year, part) = (4..=4, 1..=2);
+        let widths = match order {
+            DateOrder::YearMonthDay => [year, part.clone(), part],
+            DateOrder::DayMonthYear | DateOrder::MonthDayYear => [part.clone(), part, year],
+        };
+        let [one, two, three] = widths;
+        a = number(text, one)?;
+        let separator = *text.first()?;
+        if !matches!(separator, b'-' | b'/' | b'.') {
+            return None;
+        }
+        *text = &text[1..];
+        b = number(text, two)?;
+        *text = text.strip_prefix(&[separator])?;
+        c = number(text, three)?;
+    }
+    let (year, month, day) = match order {
+        DateOrder::YearMonthDay => (a, b, c),
+        DateOrder::DayMonthYear => (c, b, a),
+        DateOrder::MonthDayYear => (c, a, b),
+    };
+    Some((i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?))
+}
+
+/// Parses hours, minutes, seconds and their fraction, in nanoseconds.
+fn time_of_day(text: &mut &[u8]) -> Option<i128> {
+    let hours = number(text, 1..=2)?;
+    let has_colons = text.first() == Some(&b':');
+    let next = |text: &mut &[u8]| -> Option<u32> {
+        if has_colons {
+            *text = text.strip_prefix(b":")?;
+        }
+        number(text, 2..=2)
+    };
+    let is_next = |text: &[u8]| match text.first() {
+        Some(b':') => has_colons,
+        Some(byte) => !has_colons && byte.is_ascii_digit(),
+        None => false,
+    };
+    let minutes = next(text)?;
+    // A leap second is the second before it, as in POSIX.
+    let seconds = if is_next(text) { next(text)? } else { 0 };
+    if hours > 23 || minutes > 59 || seconds > 60 {
+        return None;
+    }
+    let mut time = i128::from(hours * 3_600 + minutes * 60 + seconds.min(59)) * SECOND;
+    if let Some((b'.' | b',', rest)) = text.split_first() {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (fraction, rest) = rest.split_at(digits);
+        time += parts(str::from_utf8(fraction).ok().filter(|fraction| !fraction.is_empty())?, SECOND);
+        *text = rest;
+    }
+    Some(time)
+}
+
+/// Parses a zone, in nanoseconds east of UTC; UTC without one.
+fn zone(text: &[u8]) -> Option<i128> {
+    let (sign, rest) = match text {
+        b"" | b"Z" | b"z" | b"UTC" | b"GMT" => return Some(0),
+        [b'+', rest @ ..] => (1, rest),
+        [b'-', rest @ ..] => (-1, rest),
+        _ => return None,
+    };
+    let mut rest = rest;
+    let hours = number(&mut rest, 2..=2)?;
+    let minutes = match rest.strip_prefix(b":").unwrap_or(rest) {
+        [] => 0,
+        digits => number(&mut { digits }, 2..=2).filter(|_| digits.len() == 2)?,
+    };
+    (hours < 24 && minutes < 60).then(|| sign * i128::from(hours * 3_600 + minutes * 60) * SECOND)
+}
+
+/// Takes a number of so many digits from the beginning of a text.
+fn number(text: &mut &[u8], width: std::ops::RangeInclusive<usize>) -> Option<u32> {
+    let digits = text.iter().take(*width.end()).take_while(|byte| byte.is_ascii_digit()).count();
+    if !width.contains(&digits) {
+        return None;
+    }
+    let (number, rest) = text.split_at(digits);
+    *text = rest;
+    str::from_utf8(number).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T: i128 = 1_700_000_000_000_000_000;
+
+    #[test]
+    fn dates_have_their_usual_forms() {
+        let form = |texts: &[&str]| TimeForm::of_dates(texts);
+        let iso = Some(TimeForm::Date(DateOrder::YearMonthDay));
+        for text in [
+            "2023-11-14T22:13:20Z",
+            "2023-11-14 22:13:20",
+            "2023/11/14 22:13:20 UTC",
+            "20231114T221320",
+            "2023-11-14T23:13:20+01:00",
+            "2023-11-14 17:13:20,000-0500",
+            "14.11.2023 22:13:20",
+            "11/14/2023 22:13:20",
+        ] {
+            let form = form(&[text]).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(form.parse(text), Ok(T), "{text}");
+        }
+        assert_eq!(form(&["2023-11-14"]), iso);
+        assert_eq!(form(&["20111104T014428.936763"]), iso);
+        assert_eq!(
+            iso.clone().map(|form| form.parse("20111104T014428.936763")),
+            Some(Ok(1_320_371_068_936_763_000))
+        );
+        assert_eq!(
+            form(&["01/02/2024 00:00", "01/13/2024 00:00"]),
+            Some(TimeForm::Date(DateOrder::MonthDayYear))
+        );
+        assert_eq!(form(&["01/02/2024 00:00"]), None);
+        assert!(TimeForm::is_ambiguous(&["01/02/2024 00:00"]));
+        for text in
+            ["", "12", "2023-13-01", "2023-11-14T25:00:00", "2023-11-14x", "2023-11-14T12:00:00.Z", "12:00"]
+        {
+            assert_eq!(form(&[text]), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_exact() {
+        let seconds = TimeForm::Number { unit: TimeUnit::Seconds, has_comma: false };
+        assert_eq!(seconds.parse("1700000000.123456789"), Ok(T + 123_456_789));
+        assert_eq!(seconds.parse("-0.5"), Ok(-500_000_000));
+        assert_eq!(seconds.parse("1.7e9"), Ok(T));
+        assert_eq!(seconds.parse(".25"), Ok(250_000_000));
+        assert!(seconds.parse("x").is_err() && seconds.parse("").is_err() && seconds.parse(".").is_err());
+        let micros = TimeForm::Number { unit: TimeUnit::Microseconds, has_comma: true };
+        assert_eq!(micros.parse("1,0015"), Ok(1_002));
+        assert_eq!(TimeUnit::of_magnitude(1.7e18), TimeUnit::Nanoseconds);
+        assert_eq!(TimeUnit::of_magnitude(1.7e12), TimeUnit::Milliseconds);
+        assert_eq!(TimeUnit::of_magnitude(12.5), TimeUnit::Seconds);
+    }
+
+    #[test]
+    fn patterns_are_those_of_strptime() {
+        let form = TimeForm::named("%d.%m.%Y %H:%M:%S%.f", false).unwrap();
+        assert_eq!(form.parse("14.11.2023 22:13:20.5"), Ok(T + 500_000_000));
+        assert!(form.parse("2023-11-14").is_err());
+        let day = TimeForm::named("%d/%m/%Y", false).unwrap();
+        assert_eq!(day.parse("14/11/2023"), Ok(1_699_920_000_000_000_000));
+    }
+
+    #[test]
+    fn times_beyond_those_of_an_archive_are_refused() {
+        assert_eq!(checked(-1), Err(TimeRefused::Early));
+        assert_eq!(checked(1 << 64), Err(TimeRefused::Late));
+        assert_eq!(checked(T), Ok(1_700_000_000_000_000_000));
+    }
+}

@@ -1,0 +1,116 @@
+//! Finds the lines of each point: texts may have line feeds.
+
+use super::point;
+use crate::input::{InputError, TextLines, bounds::MAX_MESSAGE};
+use std::io::Read;
+
+/// Points that a file is detected by.
+const DETECTED_POINTS: usize = 3;
+
+/// Returns whether these bytes begin with points.
+pub fn detect(beginning: &[u8]) -> bool {
+    let mut points = Points::new(beginning);
+    let mut found = 0;
+    while found < DETECTED_POINTS {
+        match points.next() {
+            Ok(Some((_, line))) if point::parse(line).is_ok() => found += 1,
+            // The last point may be cut.
+            Ok(Some(_)) => return found > 0 && points.is_last(),
+            Ok(None) | Err(_) => break,
+        }
+    }
+    found > 0
+}
+
+/// Iterates over the texts of points.
+pub struct Points<R> {
+    lines: TextLines<R>,
+    text: Vec<u8>,
+    is_last: bool,
+}
+
+/// The place of a byte in a point.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Name,
+    Key,
+    ValueStart,
+    Text,
+    Value,
+    Time,
+}
+
+impl<R: Read> Points<R> {
+    /// `from` begins with the first line.
+    pub fn new(from: R) -> Self {
+        Self { lines: TextLines::new(from), text: Vec::new(), is_last: false }
+    }
+
+    /// Whether the file ended.
+    pub fn is_last(&mut self) -> bool {
+        self.is_last || matches!(self.lines.next(), Ok(None))
+    }
+
+    /// Returns the next point and its first line; comments and empty lines are skipped.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or a point is too long.
+    pub fn next(&mut self) -> Result<Option<(u64, &[u8])>, InputError> {
+        self.text.clear();
+        let (mut first, mut place) = (0, Place::Name);
+        loop {
+            let Some((number, line)) = self.lines.next()? else {
+                self.is_last = true;
+                return Ok((!self.text.is_empty()).then_some((first, &self.text)));
+            };
+            if self.text.is_empty() {
+                let begin = line.iter().position(|byte| !matches!(byte, b' ' | b'\r')).unwrap_or(line.len());
+                let line = line.get(begin..).unwrap_or_default();
+                if line.is_empty() || line.starts_with(b"#") {
+                    continue;
+                }
+                first = number;
+                self.text.extend_from_slice(line);
+                place = follow(place, line);
+            } else {
+                self.text.push(b'\n');
+                self.text.extend_from_slice(line);
+                place = follow(place, line);
+            }
+            if self.text.len() > MAX_MESSAGE {
+                return Err(InputError::Defect {
+                    place: format!("line {first}"),
+                    why: format!("a point has more than {MAX_MESSAGE} bytes"),
+                    remedy: "close the quotation mark".into(),
+                });
+            }
+            if place != Place::Text {
+                let text = self.text.strip_suffix(b"\r").unwrap_or(&self.text);
+                return Ok(Some((first, text)));
+            }
+        }
+    }
+}
+
+/// Returns the place after a line.
+fn follow(mut place: Place, line: &[u8]) -> Place {
+    let mut is_escaped = false;
+    for byte in line {
+        if std::mem::take(&mut is_escaped) {
+            continue;
+        }
+        place = match (place, byte) {
+            (Place::Name | Place::Key | Place::Text, b'\\') => {
+                is_escaped = true;
+                place
+            }
+            (Place::Name, b' ') | (Place::Value, b',') => Place::Key,
+            (Place::Key, b'=') => Place::ValueStart,
+            (Place::ValueStart, b'"') => Place::Text,
+            (Place::ValueStart, _) | (Place::Text, b'"') => Place::Value,
+            (Place::Value, b' ') => Place::Time,
+            (place, _) => place,
+        };
+    }
+    place
+}

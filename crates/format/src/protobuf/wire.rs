@@ -1,0 +1,63 @@
+//! The wire format (<https://protobuf.dev/programming-guides/encoding/>): fields with a number and a value.
+
+/// Bytes that end early, or are of no known form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("truncated, or no Protocol Buffers")]
+pub struct BadWire;
+
+/// A value of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WireValue<'a> {
+    Varint(u64),
+    Fixed64([u8; 8]),
+    Fixed32([u8; 4]),
+    Bytes(&'a [u8]),
+}
+
+/// Takes the next field; `None` at the end.
+pub fn next_field<'a>(from: &mut &'a [u8]) -> Result<Option<(u32, WireValue<'a>)>, BadWire> {
+    if from.is_empty() {
+        return Ok(None);
+    }
+    let tag = varint(from)?;
+    let number = u32::try_from(tag >> 3).ok().filter(|number| *number > 0).ok_or(BadWire)?;
+    let value = match tag & 7 {
+        0 => WireValue::Varint(varint(from)?),
+        1 => WireValue::Fixed64(fixed(from)?),
+        2 => {
+            let length = usize::try_from(varint(from)?).map_err(|_| BadWire)?;
+            let (bytes, rest) = from.split_at_checked(length).ok_or(BadWire)?;
+            *from = rest;
+            WireValue::Bytes(bytes)
+        }
+        5 => WireValue::Fixed32(fixed(from)?),
+        // Groups are of a version that nobody records.
+        _ => return Err(BadWire),
+    };
+    Ok(Some((number, value)))
+}
+
+/// Takes a number of at most ten bytes.
+pub fn varint(from: &mut &[u8]) -> Result<u64, BadWire> {
+    let mut value = 0_u64;
+    for shift in (0..70).step_by(7) {
+        let (byte, rest) = from.split_first().ok_or(BadWire)?;
+        *from = rest;
+        let bits = u64::from(byte & 0x7f);
+        if shift == 63 && bits > 1 {
+            return Err(BadWire);
+        }
+        value |= bits << shift;
+        if byte & 0x80 == 0 {
+            return Ok(value);
+        }
+    }
+    Err(BadWire)
+}
+
+/// Takes so many bytes.
+pub fn fixed<const N: usize>(from: &mut &[u8]) -> Result<[u8; N], BadWire> {
+    let (bytes, rest) = from.split_first_chunk().ok_or(BadWire)?;
+    *from = rest;
+    Ok(*bytes)
+}

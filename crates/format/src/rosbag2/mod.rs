@@ -1,0 +1,64 @@
+//! Reads recordings of rosbag2 in SQLite: `.db3` files, and folders with `metadata.yaml`, also of several files.
+//!
+//! `folder` finds the files of a recording, `database` reads one, `topics` decodes the messages of a topic with the CDR decoder of
+//! [`crate::ros`]. Files without definitions, of Humble and earlier, have the messages that every installation of ROS 2 has.
+
+mod database;
+mod folder;
+mod topics;
+
+pub use folder::bag_files;
+
+use crate::input::{Defects, InputError, InputFile, InputFormat, InputOptions, Report, TakeBatch};
+use topics::Topics;
+
+/// Recordings of rosbag2 in SQLite.
+pub(crate) const INPUT: InputFormat = InputFormat {
+    name: "rosbag2",
+    title: "rosbag2",
+    help: "ROS 2 recordings in SQLite, and folders with metadata.yaml",
+    extensions: &["db3"],
+    // Any database could have this beginning: the reader checks its tables.
+    detect: |beginning| beginning.starts_with(b"SQLite format 3\0"),
+    read,
+};
+
+fn read(
+    file: &mut InputFile<'_>,
+    options: &InputOptions,
+    take: &mut TakeBatch<'_>,
+) -> Result<Report, InputError> {
+    let files = if file.path.is_dir() { bag_files(file.path)? } else { vec![file.path.to_owned()] };
+    let mut topics = Topics::default();
+    let mut defects = Defects::new(options.is_partial);
+    // Topics that differ only in a slash are known before the first sample.
+    for path in &files {
+        topics.describe(&database::topics(path)?);
+    }
+    topics.name_instances();
+    let mut report = Report::default();
+    for path in &files {
+        if let Some(why) = database::messages(path, &mut topics, &mut defects, take)? {
+            let remedy = "`sqlite3 FILE .recover` may save more";
+            if !options.is_partial {
+                let why = format!("{}: damaged: {why}", path.display());
+                return Err(InputError::file(
+                    why,
+                    format!("import the messages before the damage with --partial; {remedy}"),
+                ));
+            }
+            report.is_damaged = true;
+            report.lose(
+                None,
+                1,
+                format!("{}: damaged: {why}: later messages are lost; {remedy}", path.display()),
+            );
+        }
+    }
+    topics.finish(take, &mut report)?;
+    defects.report("messages", &mut report);
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests;

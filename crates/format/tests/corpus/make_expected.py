@@ -1,0 +1,342 @@
+"""Writes what the readers of other projects say of the recordings in this folder: README.md."""
+
+import csv
+import dataclasses
+import datetime
+import json
+import pathlib
+import struct
+import sys
+import zlib
+
+import cantools
+
+HERE = pathlib.Path(__file__).parent
+# Fields that a format stores, but that are no values.
+PADDING = "_padding"
+
+
+def canonical(value):
+    """The text of a value, the same as that of the test in Rust."""
+    if isinstance(value, bool):
+        return "b1" if value else "b0"
+    if isinstance(value, int):
+        return f"i{value}"
+    if isinstance(value, float):
+        return "fnan" if value != value else "f" + struct.pack(">d", value).hex()
+    if isinstance(value, str):
+        return "s" + value
+    if isinstance(value, dict):
+        return "{" + ",".join(canonical(member) for member in value.values()) + "}"
+    return "[" + ",".join(canonical(element) for element in value) + "]"
+
+
+class Instances:
+    """Collects samples by instance."""
+
+    def __init__(self):
+        self.all = {}
+
+    def add(self, name, time, values):
+        of = self.all.setdefault(name, {"samples": 0, "first_ns": time, "last_ns": time, "columns": {}})
+        of["samples"] += 1
+        of["last_ns"] = time
+        for column, value in values.items():
+            text = (canonical(value) + "\n").encode()
+            of["columns"][column] = zlib.crc32(text, of["columns"].get(column, 0))
+
+    def write(self, name):
+        path = HERE / "expected" / f"{name}.json"
+        path.write_text(json.dumps({"instances": self.all}, indent=1, sort_keys=True) + "\n")
+        print(path.name, sum(of["samples"] for of in self.all.values()))
+
+
+def read_csv(path):
+    """Without a header: the first column has times, all others numbers."""
+    epoch = datetime.datetime(1970, 1, 1)
+    instances = Instances()
+    for row in csv.reader(path.open()):
+        since = datetime.datetime.strptime(row[0], "%Y%m%dT%H%M%S.%f") - epoch
+        time = ((since.days * 86400 + since.seconds) * 1_000_000 + since.microseconds) * 1000
+        instances.add(path.stem, time, {f"column_{at + 2}": float(text) for at, text in enumerate(row[1:])})
+    return instances
+
+
+def read_ulog(path):
+    """Each topic; `name[2]` is an element, `name.x` a member."""
+    from pyulog import ULog
+
+    log = ULog(str(path))
+    instances = Instances()
+    offset = 0
+    if log.start_timestamp < 900_000_000_000_000:
+        with_utc = [topic for topic in log.data_list if "time_utc_usec" in topic.data]
+        rank = lambda topic: (topic.name != "vehicle_gps_position", topic.name, topic.multi_id)
+        for topic in sorted(with_utc, key=rank):
+            pairs = zip(topic.data["time_utc_usec"], topic.data["timestamp"])
+            known = [int(utc) - int(time) for utc, time in pairs if utc >= 900_000_000_000_000]
+            if known:
+                offset = known[0]
+                break
+    for topic in log.data_list:
+        name = topic.name if topic.multi_id == 0 else f"{topic.name}_{topic.multi_id}"
+        columns = {column: values.tolist() for column, values in topic.data.items() if PADDING not in column}
+        kinds = {field.field_name: field.type_str for field in topic.field_data}
+        for at, time in enumerate(columns["timestamp"]):
+            row = {}
+            for column, values in columns.items():
+                value = values[at]
+                if kinds[column] == "bool":
+                    value = value != 0
+                put(row, column, value)
+            for column in [column for column in row if kinds.get(f"{column}[0]") == "char"]:
+                letters = bytes(letter & 0xFF for letter in row[column]).split(b"\0")[0]
+                row[column] = letters.decode(errors="replace")
+            instances.add(name, (int(time) + offset) * 1000, row)
+    for message in log.logged_messages:
+        level = {"EMERGENCY": 21, "ALERT": 21, "CRITICAL": 21, "ERROR": 17, "WARNING": 13, "DEBUG": 5}
+        row = {"level": level.get(message.log_level_str(), 9), "message": message.message.rstrip("\0\n")}
+        instances.add("log", (message.timestamp + offset) * 1000, row)
+    return instances
+
+
+def put(row, column, value):
+    """Builds `a[1].b` as lists and dictionaries."""
+    path = column.replace("[", ".[").split(".")
+    for at, step in enumerate(path):
+        is_last = at == len(path) - 1
+        new = value if is_last else ([] if path[at + 1].startswith("[") else {})
+        if step.startswith("["):
+            index = int(step[1:-1])
+            if index == len(row):
+                row.append(new)
+            row = row[index]
+        else:
+            row = row.setdefault(step, new) if not is_last else row.__setitem__(step, new)
+
+
+def read_rosbag2(path):
+    """Each topic whose type is known to the typestore, or described in the file."""
+    import sqlite3
+
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    store = get_typestore(Stores.ROS2_HUMBLE)
+    database = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
+    tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master")]
+    definitions = {}
+    if "message_definitions" in tables:
+        query = "SELECT topic_type, encoded_message_definition FROM message_definitions"
+        definitions = dict(database.execute(query).fetchall())
+    topics = database.execute("SELECT id, name, type FROM topics").fetchall()
+    for _, _, kind in topics:
+        service = kind.removesuffix("_Event")
+        if kind != service:
+            request, response = definitions[service].split("---")
+            package, _, name = service.split("/")
+            event = (
+                "uint8 event_type\nbuiltin_interfaces/Time stamp\nuint8[16] client_gid\nint64 sequence_number\n"
+                f"{package}/{name}_Request[<=1] request\n{package}/{name}_Response[<=1] response\n"
+            )
+            bar = "=" * 80
+            text = f"{event}{bar}\nMSG: {package}/{name}_Request\n{request}\n{bar}\nMSG: {package}/{name}_Response\n{response}"
+            store.register(get_types_from_msg(text, f"{package}/msg/{name}_Event"))
+        elif kind in definitions:
+            types = get_types_from_msg(definitions[kind], kind)
+            store.register({name: of for name, of in types.items() if name not in store.fielddefs})
+    instances = Instances()
+    query = "SELECT topic_id, timestamp, data FROM messages ORDER BY rowid"
+    names = {id: (name, kind.replace("/srv/", "/msg/")) for id, name, kind in topics}
+    for topic, time, data in database.execute(query):
+        name, kind = names[topic]
+        values = plain(store.deserialize_cdr(data, kind))
+        if kind.endswith("_Event"):
+            info = ["event_type", "stamp", "client_gid", "sequence_number"]
+            values = {"info": {key: values[key] for key in info}, **{k: v for k, v in values.items() if k not in info}}
+        instances.add(name.lstrip("/"), time, values)
+    return instances
+
+
+def plain(value):
+    """Lists and dictionaries without fields that have no values."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, list):
+        return [plain(element) for element in value]
+    if not hasattr(value, "__dataclass_fields__"):
+        return value
+    # Constants are no values of a message.
+    names = [field.name for field in dataclasses.fields(value) if not field.name.startswith("__") and "_CONST" not in field.name]
+    members = {name: plain(getattr(value, name)) for name in names}
+    # rosbags reads the elements of `byte[]` as int8; ROS 2 defines `byte` as octet.
+    unsigned = lambda of: [byte & 0xFF for byte in of] if isinstance(of, list) else of
+    members = {name: unsigned(of) if name.startswith("byte_values") else of for name, of in members.items()}
+    members.pop("structure_needs_at_least_one_member", None)
+    is_nothing = lambda of: of == {} or (isinstance(of, list) and of != [] and all(map(is_nothing, of)))
+    return {name: of for name, of in members.items() if not is_nothing(of)}
+
+
+def read_candump(path):
+    """Writes a log of random frames for a database, and reads it with cantools."""
+    import random
+
+    database = cantools.database.load_file(str(path), strict=False, encoding=None if is_utf8(path) else "cp1252")
+    instances = Instances()
+    chance = random.Random(path.stem)
+    lines, number = [], 0
+    for message in database.messages:
+        if not message.signals or message.is_container:
+            continue
+        present = set()
+        for _ in range(FRAMES):
+            data, values = frame(message, chance)
+            if values is None:
+                break
+            present.update(values)
+            number += 1
+            time = 1_700_000_000_000_000 + number * 1_234
+            identifier = f"{message.frame_id:08X}" if message.is_extended_frame else f"{message.frame_id:03X}"
+            mark = "##1" if message.is_fd else "#"
+            lines.append(f"({time // 1_000_000}.{time % 1_000_000:06d}) can0 {identifier}{mark}{data.hex().upper()}\n")
+            row = {}
+            for signal in message.signals:
+                conversion = signal.conversion
+                is_whole = all(float(of).is_integer() for of in (conversion.scale, conversion.offset)) and not conversion.is_float
+                if signal.name not in values:
+                    row[signal.name] = 0 if is_whole else float("nan")
+                else:
+                    row[signal.name] = int(values[signal.name]) if is_whole else float(values[signal.name])
+            instances.add(f"can0/{message.name}", time * 1000, row)
+        # A signal that no frame has is no metric.
+        columns = instances.all.get(f"can0/{message.name}", {}).get("columns", {})
+        for name in set(columns) - present:
+            del columns[name]
+    path.with_suffix(".log").write_text("".join(lines))
+    return instances
+
+
+FRAMES = 12
+
+
+def frame(message, chance):
+    """Random data that the multiplexors of the message permit, and their values."""
+    for _ in range(3000):
+        data = bytes(chance.randrange(4 if chance.random() < 0.5 else 256) for _ in range(message.length))
+        try:
+            return data, message.decode(data, decode_choices=False, scaling=True)
+        except (cantools.database.DecodeError, KeyError):
+            pass
+    return None, None
+
+
+def is_utf8(path):
+    try:
+        path.read_text(encoding="utf-8")
+        return True
+    except UnicodeDecodeError:
+        return False
+
+
+PROTO = """
+syntax = "proto3";
+package plant;
+import "google/protobuf/timestamp.proto";
+message Point { double x = 1; float y = 2; }
+message Pump {
+  enum Mode { IDLE = 0; RUN = 1; FAULT = -3; }
+  google.protobuf.Timestamp stamp = 1;
+  Mode mode = 2;
+  int32 a = 3; sint32 b = 4; uint32 c = 5; fixed32 d = 6; sfixed32 e = 7;
+  int64 f = 8; sint64 g = 9; uint64 h = 10; fixed64 i = 11; sfixed64 j = 12;
+  bool on = 13; string name = 14; bytes raw = 15;
+  repeated int64 packed = 16; repeated int32 unpacked = 17 [packed = false];
+  repeated Point path = 18; Point at = 19; map<string, double> gauges = 20;
+  oneof either { string text = 21; double number = 22; }
+  Pump inner = 200; repeated string words = 1000;
+}
+"""
+
+
+def read_protobuf(path):
+    """Writes a recording with mcap-protobuf-support, and reads it with the same."""
+    import random
+    import subprocess
+    import tempfile
+
+    from mcap_protobuf.decoder import DecoderFactory
+    from mcap_protobuf.writer import Writer
+    from mcap.reader import make_reader
+
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "plant.proto").write_text(PROTO)
+        command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{folder}", f"--python_out={folder}", "plant.proto"]
+        subprocess.run(command, check=True, cwd=folder)
+        sys.path.insert(0, folder)
+        import plant_pb2
+    chance = random.Random(7)
+    with path.open("wb") as file, Writer(file) as writer:
+        for number in range(40):
+            pump = plant_pb2.Pump()
+            if number % 4:
+                pump.stamp.FromNanoseconds(1_700_000_000_000_000_000 + number)
+                pump.mode = chance.choice([0, 1, -3])
+                pump.a, pump.b, pump.e = (chance.randrange(-(2**31), 2**31) for _ in range(3))
+                pump.c, pump.d = (chance.randrange(2**32) for _ in range(2))
+                pump.f, pump.g, pump.j = (chance.randrange(-(2**63), 2**63) for _ in range(3))
+                pump.h, pump.i = (chance.randrange(2**64) for _ in range(2))
+                pump.on, pump.name, pump.raw = number % 3 == 0, "Pumpe \u00e4" * (number % 3), bytes(range(number))
+                pump.packed.extend(chance.randrange(-9, 2**63) for _ in range(number % 5))
+                pump.unpacked.extend(chance.randrange(-9, 2**31) for _ in range(number % 5))
+                for _ in range(number % 3):
+                    pump.path.add(x=chance.random(), y=chance.choice([0.5, float("inf")]))
+                pump.at.x = float("nan") if number % 7 == 0 else chance.random()
+                pump.words.extend(["a", "", "c"][: number % 4])
+                pump.inner.name = "not stored"
+                if number % 2:
+                    pump.text = "t"
+                else:
+                    pump.number = number / 8
+                if number % 5 == 0:
+                    pump.gauges["level"] = number / 4
+            time = 1_700_000_000_000_000_000 + number * 1_000
+            writer.write_message("/pump", pump, log_time=time, publish_time=time)
+        for number in range(5):
+            writer.write_message("/point", plant_pb2.Point(x=number), log_time=number + 1, publish_time=number + 1)
+    instances = Instances()
+    reader = make_reader(path.open("rb"), decoder_factories=[DecoderFactory()])
+    for _, channel, message, decoded in reader.iter_decoded_messages(log_time_order=False):
+        values = members(decoded)
+        values.pop("inner", None)
+        instances.add(channel.topic.lstrip("/"), message.log_time, values)
+    return instances
+
+
+def members(message):
+    """All fields of a message in the order of its type, with defaults."""
+    values = {}
+    for field in message.DESCRIPTOR.fields:
+        value = getattr(message, field.name)
+        if field.message_type is not None and field.message_type.GetOptions().map_entry:
+            value = [{"key": key, "value": of} for key, of in sorted(value.items())]
+        elif getattr(field, "is_repeated", False):
+            value = [members(of) if field.message_type else of for of in value]
+        elif field.message_type is not None:
+            value = members(value) if field.message_type.name != "Pump" else {}
+        elif isinstance(value, bytes):
+            value = list(value)
+        values[field.name] = value
+    return values
+
+
+# Written by this script.
+SKIPPED = {".log"}
+READERS = {"candump": read_candump, "csv": read_csv, "protobuf": read_protobuf, "ulog": read_ulog, "rosbag2": read_rosbag2}
+
+if __name__ == "__main__":
+    for folder, read in READERS.items():
+        if len(sys.argv) > 1 and folder not in sys.argv[1:]:
+            continue
+        for path in sorted((HERE / folder).iterdir()):
+            if path.suffix in SKIPPED:
+                continue
+            read(path).write(f"{folder}-{path.stem}")

@@ -1,7 +1,7 @@
 //! The task that feeds all derived streams of one base.
 
 use super::{DerivedStreams, Key, feed::Feed, is_read, writer::DerivedBatch};
-use crate::{Cursor, Instance, Segment, StartAt, Wake, signal::Signal};
+use crate::{Instance, Segment, Wake, signal::Signal};
 use oasis_wire::{
     batch::{self, Batch},
     quantity::Offset,
@@ -99,7 +99,9 @@ impl StreamFeed {
 pub struct BaseFeed {
     table: Arc<DerivedStreams>,
     base: Arc<Instance>,
-    cursor: Cursor,
+    /// Offset of the next sample to read.
+    next: Offset,
+    waker: Arc<dyn Wake>,
     new_streams: Arc<NewStreams>,
     streams: Vec<StreamFeed>,
 }
@@ -107,8 +109,11 @@ pub struct BaseFeed {
 impl BaseFeed {
     /// Creates a task for these streams.
     pub fn new(table: Arc<DerivedStreams>, base: Arc<Instance>, new_streams: Arc<NewStreams>) -> Self {
-        let (cursor, _) = Cursor::new(base.clone(), StartAt::Earliest, &new_streams.signal);
-        Self { table, base, cursor, new_streams, streams: Vec::new() }
+        let waker: Arc<dyn Wake> = new_streams.signal.clone();
+        // Registered first: no later append goes unnoticed.
+        base.log.add_reader(waker.clone());
+        let next = base.log.state().first_offset;
+        Self { table, base, next, waker, new_streams, streams: Vec::new() }
     }
 
     /// Feeds the streams until none is left.
@@ -116,14 +121,15 @@ impl BaseFeed {
         let mut reader_check = tokio::time::interval(READER_CHECK_INTERVAL);
         loop {
             self.accept_new();
-            while self.cursor.has_unread() {
+            while self.has_unread() {
                 for segment in self.read() {
                     self.add(&segment);
                     tokio::task::yield_now().await;
                 }
+                tokio::task::yield_now().await;
                 self.accept_new();
             }
-            if self.base.is_retired() && !self.cursor.has_unread() {
+            if self.base.is_retired() && !self.has_unread() {
                 for stream in &mut self.streams {
                     stream.flush();
                     stream.stream.retire();
@@ -150,16 +156,22 @@ impl BaseFeed {
         self.streams.retain(|stream| Arc::strong_count(&stream.stream) > 1);
         let new = self.new_streams.take();
         if let Some(first) = new.iter().map(|stream| stream.next).min() {
-            self.cursor.seek(first.min(self.cursor.next()));
+            self.next = first.min(self.next);
             self.streams.extend(new);
         }
     }
 
+    fn has_unread(&self) -> bool {
+        self.next < self.base.log.next()
+    }
+
     fn read(&mut self) -> Vec<Arc<Segment>> {
-        let read = self.cursor.read(SEGMENTS_A_TURN);
+        let read = self.base.log.read(self.next, SEGMENTS_A_TURN);
         if let Some((_, to)) = read.missed {
+            self.next = to;
             self.streams.iter_mut().for_each(|stream| stream.next = stream.next.max(to));
         }
+        self.next = read.segments.last().map_or(self.next, |last| last.end());
         read.segments
     }
 
@@ -197,5 +209,11 @@ impl BaseFeed {
             table.bases.remove(&self.base.topic);
         }
         is_over
+    }
+}
+
+impl Drop for BaseFeed {
+    fn drop(&mut self) {
+        self.base.log.remove_reader(&self.waker);
     }
 }

@@ -52,6 +52,7 @@ mod mcap_format;
 #[cfg(feature = "mcap")]
 mod protobuf;
 mod ros;
+mod rosbag1;
 pub mod rosbag2;
 mod text;
 mod ulog;

@@ -14,8 +14,6 @@ pub const MAX_HELD_TOGETHER: usize = 64 * 1024 * 1024;
 pub const MAX_BATCHES: usize = 8 * 1024 * 1024;
 /// Most ranges of missing samples: an archive stores no more causes.
 pub const MAX_LOST: usize = 100_000;
-/// Most bytes of their names and causes together.
-pub const MAX_LOST_BYTES: usize = 64 * 1024 * 1024;
 /// Metrics of all schemas and channels together, members of structs included: each costs a few hundred bytes.
 pub const MAX_METRICS: usize = 1_000_000;
 /// Longest message, and longest schema or channel, in bytes. JSON takes up to 16 times as much once it is parsed.

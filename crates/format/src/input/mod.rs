@@ -102,6 +102,7 @@ pub const INPUTS: &[InputFormat] = &[
     crate::mcap_format::INPUT,
     crate::ulog::INPUT,
     crate::rosbag2::INPUT,
+    crate::rosbag1::INPUT,
     crate::candump::INPUT,
     crate::line_protocol::INPUT,
     crate::csv::INPUT,

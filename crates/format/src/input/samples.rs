@@ -57,6 +57,7 @@ impl Samples {
     }
 
     /// Restores a sequence number from its last 32 bits: the nearest to the one before.
+    #[cfg(feature = "mcap")]
     pub fn number(&self, low: u32) -> u64 {
         let ahead = low.wrapping_sub(self.last_sequence as u32) as i32;
         self.last_sequence.wrapping_add_signed(ahead.into())

@@ -1,8 +1,6 @@
 //! Bounds for reading an MCAP file, whatever its content.
 
-pub use crate::input::bounds::{
-    MAX_BATCHES, MAX_HELD_TOGETHER, MAX_LOST, MAX_LOST_BYTES, MAX_MESSAGE, MAX_METRICS, MAX_ROW,
-};
+pub use crate::input::bounds::{MAX_BATCHES, MAX_HELD_TOGETHER, MAX_LOST, MAX_MESSAGE, MAX_METRICS, MAX_ROW};
 use oasis_wire::schema::{Metric, MetricType};
 
 /// Longest record, and longest chunk, packed or unpacked, in bytes.
@@ -13,6 +11,9 @@ pub const READ: usize = 64 * 1024;
 pub const MAX_DESCRIPTIONS: usize = 64 * 1024 * 1024;
 /// Most values of a sample: each takes at least a byte.
 pub const MAX_ROW_VALUES: usize = MAX_ROW;
+
+/// Most bytes of names and causes of missing samples together.
+pub const MAX_LOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// Metrics and all members of structs within them.
 pub fn metrics(of: &[Metric]) -> usize {

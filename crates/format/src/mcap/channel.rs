@@ -15,7 +15,7 @@ use crate::{
         samples::{Head, Samples},
     },
     protobuf::{self, BadDescriptor, BadMessage},
-    ros::{BadCdr, BadLayout, Layout},
+    ros::{BadCdr, BadLayout, BadPacked, Layout},
     visible::shortened,
 };
 use oasis_channel::ProbeKind;
@@ -50,6 +50,7 @@ enum Content {
     /// The fields of a JSON Schema; none of another schema.
     Json(Shape),
     Ros(Result<Layout, BadLayout>),
+    Ros1(Result<Layout, BadLayout>),
     Protobuf(Result<protobuf::Layout, BadDescriptor>),
 }
 
@@ -57,6 +58,7 @@ impl Described {
     pub fn new(schema: &Schema<'_>) -> Self {
         let content = match schema.encoding {
             "ros2msg" => Content::Ros(Layout::read(schema.name, schema.data)),
+            "ros1msg" => Content::Ros1(Layout::read_ros1(schema.name, schema.data)),
             "protobuf" => Content::Protobuf(protobuf::Layout::read(schema.name, schema.data)),
             "jsonschema" => Content::Json(Shape::of_schema(schema.data)),
             _ => Content::Json(Shape::object()),
@@ -68,7 +70,7 @@ impl Described {
     fn shape(&self) -> Shape {
         match &self.content {
             Content::Json(shape) => shape.clone(),
-            Content::Ros(_) | Content::Protobuf(_) => Shape::object(),
+            Content::Ros(_) | Content::Ros1(_) | Content::Protobuf(_) => Shape::object(),
         }
     }
 
@@ -76,7 +78,7 @@ impl Described {
     pub fn size(&self) -> usize {
         match &self.content {
             Content::Json(shape) => shape.fields(),
-            Content::Ros(layout) => layout.as_ref().map_or(0, |layout| layout.count),
+            Content::Ros(layout) | Content::Ros1(layout) => layout.as_ref().map_or(0, |layout| layout.count),
             Content::Protobuf(layout) => layout.as_ref().map_or(0, |layout| layout.count),
         }
     }
@@ -96,12 +98,19 @@ impl Described {
                 layout.decode(data, row)?;
                 Ok((&layout.metrics, 0, &[]))
             }
+            (Binary::Ros1, Content::Ros1(layout)) => {
+                let layout = layout.as_ref().map_err(|bad| Unread::Schema(name(), bad.clone()))?;
+                layout.decode_packed(data, row)?;
+                Ok((&layout.metrics, 0, &[]))
+            }
             (Binary::Protobuf, Content::Protobuf(layout)) => {
                 let layout = layout.as_ref().map_err(|bad| Unread::Descriptor(name(), bad.clone()))?;
                 let unstored = layout.decode(data, row)?;
                 Ok((&layout.metrics, unstored, &layout.unstored))
             }
-            (Binary::Cdr, _) => Err(Unread::Schema(name(), BadLayout::Encoding(shortened(&self.encoding)))),
+            (Binary::Cdr | Binary::Ros1, _) => {
+                Err(Unread::Schema(name(), BadLayout::Encoding(shortened(&self.encoding))))
+            }
             (Binary::Protobuf, _) => Err(Unread::NoDescriptor(shortened(&self.encoding))),
         }
     }
@@ -111,6 +120,7 @@ impl Described {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Binary {
     Cdr,
+    Ros1,
     Protobuf,
 }
 
@@ -122,7 +132,7 @@ pub enum Unread {
     About,
     /// Unsupported encoding.
     #[error(
-        "unsupported message encoding {0:?}: only JSON, Protocol Buffers and the CDR of ROS 2 are supported"
+        "unsupported message encoding {0:?}: only JSON, Protocol Buffers and messages of ROS are supported"
     )]
     Encoding(String),
     /// CDR messages cannot be decoded.
@@ -131,6 +141,9 @@ pub enum Unread {
     /// Binary messages have no schema.
     #[error("CDR messages without a schema")]
     NoSchema,
+    /// A message of ROS 1 does not match its schema.
+    #[error("a message does not match the schema: {0}")]
+    Packed(#[from] BadPacked),
     /// Protocol Buffers cannot be decoded.
     #[error("unsupported schema {0:?} of Protocol Buffers: {1}")]
     Descriptor(String, BadDescriptor),
@@ -229,6 +242,9 @@ impl Channel {
             }
             None if channel.encoding == "cdr" => {
                 From::Binary { encoding: Binary::Cdr, schema: channel.schema }
+            }
+            None if channel.encoding == "ros1" => {
+                From::Binary { encoding: Binary::Ros1, schema: channel.schema }
             }
             None if channel.encoding == "protobuf" => {
                 From::Binary { encoding: Binary::Protobuf, schema: channel.schema }

@@ -37,5 +37,5 @@ pub use writer::McapWriter;
 pub use crate::{
     input::{Lost, RecordedSeries},
     protobuf::{BadDescriptor, BadMessage},
-    ros::{BadCdr, BadLayout},
+    ros::{BadCdr, BadLayout, BadPacked},
 };

@@ -56,9 +56,17 @@ pub enum BadText {
     Again(usize, String),
 }
 
+/// The same of ROS 1, whose times have other names.
+const BUILT_IN_ROS1: &str =
+    "MSG: ros/Time\nuint32 secs\nuint32 nsecs\n===\nMSG: ros/Duration\nint32 secs\nint32 nsecs\n";
+
 /// The fields of all messages of a text, by package and name: `std_msgs/Header`.
 #[derive(Debug)]
-pub struct Definitions<'a>(HashMap<String, Vec<Field<'a>>>);
+pub struct Definitions<'a> {
+    all: HashMap<String, Vec<Field<'a>>>,
+    /// Whether they are of ROS 1.
+    pub is_ros1: bool,
+}
 
 /// The messages of ROS 2 Humble, for recordings without definitions.
 const KNOWN: &str = include_str!("known.msg");
@@ -68,7 +76,7 @@ impl Definitions<'static> {
     pub fn known() -> Result<Self, BadText> {
         let mut all = HashMap::new();
         read_into(&mut all, None, KNOWN)?;
-        Ok(Self(all))
+        Ok(Self { all, is_ros1: false })
     }
 }
 
@@ -79,19 +87,30 @@ impl<'a> Definitions<'a> {
         let mut all = HashMap::new();
         read_into(&mut all, None, BUILT_IN)?;
         read_into(&mut all, Some(name), text)?;
-        Ok(Self(all))
+        Ok(Self { all, is_ros1: false })
+    }
+
+    /// Reads a text of ROS 1; `name` is that of its first message.
+    pub fn read_ros1(name: &str, text: &'a [u8]) -> Result<Self, BadText> {
+        let text = str::from_utf8(text).map_err(|_| BadText::NotText)?;
+        let mut all = HashMap::new();
+        read_into(&mut all, None, BUILT_IN_ROS1)?;
+        read_into(&mut all, Some(name), text)?;
+        Ok(Self { all, is_ros1: true })
     }
 
     /// Returns the fields of a message, and its full name; `package` is that of the message that names it.
     pub fn find(&self, package: &str, name: &str) -> Option<(&String, &[Field<'a>])> {
         let full = match name {
-            "Header" if !self.0.contains_key(&format!("{package}/Header")) => "std_msgs/Header".into(),
+            "Header" if !self.all.contains_key(&format!("{package}/Header")) => "std_msgs/Header".into(),
+            "time" if self.is_ros1 => "ros/Time".into(),
+            "duration" if self.is_ros1 => "ros/Duration".into(),
             "time" => "builtin_interfaces/Time".into(),
             "duration" => "builtin_interfaces/Duration".into(),
             name if name.contains('/') => full_name(name),
             name => format!("{package}/{name}"),
         };
-        self.0.get_key_value(&full).map(|(name, fields)| (name, fields.as_slice()))
+        self.all.get_key_value(&full).map(|(name, fields)| (name, fields.as_slice()))
     }
 }
 

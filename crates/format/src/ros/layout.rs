@@ -90,6 +90,14 @@ impl Layout {
         Self::of(&Definitions::read(name, text)?, name)
     }
 
+    /// Reads the text of a schema of ROS 1.
+    ///
+    /// # Errors
+    /// As [`Layout::read`].
+    pub fn read_ros1(name: &str, text: &[u8]) -> Result<Self, BadLayout> {
+        Self::of(&Definitions::read_ros1(name, text)?, name)
+    }
+
     /// Returns the layout of a message that every installation of ROS 2 has.
     ///
     /// # Errors
@@ -164,7 +172,7 @@ impl Reading<'_> {
         field: &Field<'_>,
         depth: usize,
     ) -> Result<(Kind, MetricType), BadLayout> {
-        let (kind, of) = match primitive(field.kind)? {
+        let (kind, of) = match primitive(field.kind, self.all.is_ros1)? {
             Some(known) => known,
             None => {
                 let found = self.all.find(package, field.kind);
@@ -189,9 +197,10 @@ impl Reading<'_> {
 }
 
 /// Returns a type that is no message.
-fn primitive(name: &str) -> Result<Option<(Kind, MetricType)>, BadLayout> {
+fn primitive(name: &str, is_ros1: bool) -> Result<Option<(Kind, MetricType)>, BadLayout> {
     Ok(Some(match name {
         "bool" => (Kind::Boolean, MetricType::Boolean),
+        "byte" if is_ros1 => (Kind::Number(Size::One), MetricType::Int8),
         "byte" | "char" | "uint8" => (Kind::Number(Size::One), MetricType::Uint8),
         "int8" => (Kind::Number(Size::One), MetricType::Int8),
         "int16" => (Kind::Number(Size::Two), MetricType::Int16),
@@ -214,6 +223,8 @@ fn unit(message: &str, field: &str) -> Option<String> {
     match (message, field) {
         ("builtin_interfaces/Time" | "builtin_interfaces/Duration", "sec") => Some("s".into()),
         ("builtin_interfaces/Time" | "builtin_interfaces/Duration", "nanosec") => Some("ns".into()),
+        ("ros/Time" | "ros/Duration", "secs") => Some("s".into()),
+        ("ros/Time" | "ros/Duration", "nsecs") => Some("ns".into()),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use crate::{
         bounds::{MAX_MESSAGE, MAX_METRICS},
         infer, names,
     },
-    ros::Layout,
+    ros::{BadLayout, Layout},
     visible::shortened,
 };
 use oasis_wire::schema::ProbeType;
@@ -182,6 +182,9 @@ fn decoder(of: &Described) -> Result<(Layout, Arc<ProbeType>), String> {
             Layout::of_service_event(&of.kind, text)
         }
         Some((encoding, text)) if encoding == "ros2msg" => Layout::read(&of.kind, text.as_bytes()),
+        Some((encoding, _)) if !matches!(encoding.as_str(), "" | "unknown") => {
+            Layout::known(&of.kind).map_err(|_| BadLayout::Encoding(shortened(encoding)))
+        }
         _ => Layout::known(&of.kind),
     };
     let layout = layout.map_err(|error| match &of.definition {

@@ -166,7 +166,7 @@ def plain(value):
     if not hasattr(value, "__dataclass_fields__"):
         return value
     # Constants are no values of a message.
-    names = [field.name for field in dataclasses.fields(value) if not field.name.startswith("__") and "_CONST" not in field.name]
+    names = [field.name for field in dataclasses.fields(value) if not field.name.startswith("__") and not field.name.isupper()]
     members = {name: plain(getattr(value, name)) for name in names}
     # rosbags reads the elements of `byte[]` as int8; ROS 2 defines `byte` as octet.
     unsigned = lambda of: [byte & 0xFF for byte in of] if isinstance(of, list) else of
@@ -235,6 +235,45 @@ def is_utf8(path):
         return True
     except UnicodeDecodeError:
         return False
+
+
+def read_rosbag1(path):
+    """Writes a bag of ROS 1 with rosbags, and reads it with the same."""
+    import random
+
+    import numpy
+    from rosbags.rosbag1 import Reader, Writer
+    from rosbags.typesys import Stores, get_typestore
+
+    store = get_typestore(Stores.ROS1_NOETIC)
+    types = store.types
+    chance = random.Random(11)
+    path.unlink(missing_ok=True)
+    with Writer(path) as writer:
+        imu = writer.add_connection("/imu", "sensor_msgs/msg/Imu", typestore=store)
+        text = writer.add_connection("chatter", "std_msgs/msg/String", typestore=store)
+        status = writer.add_connection("/status", "diagnostic_msgs/msg/DiagnosticArray", typestore=store)
+        for number in range(30):
+            time = 1_700_000_000_000_000_000 + number * 10_000_007
+            stamp = types["builtin_interfaces/msg/Time"](sec=number, nanosec=number * 3)
+            header = types["std_msgs/msg/Header"](seq=number, stamp=stamp, frame_id="body")
+            vector = lambda: types["geometry_msgs/msg/Vector3"](*(chance.random() for _ in range(3)))
+            turn = types["geometry_msgs/msg/Quaternion"](0.0, float("nan"), float("inf"), -1.0)
+            nine = lambda: numpy.array([chance.random() for _ in range(9)])
+            message = types["sensor_msgs/msg/Imu"](header, turn, nine(), vector(), nine(), vector(), nine())
+            writer.write(imu, time, store.serialize_ros1(message, imu.msgtype))
+            message = types["std_msgs/msg/String"](data="\u00e4" * number)
+            writer.write(text, time + 1, store.serialize_ros1(message, text.msgtype))
+            pair = types["diagnostic_msgs/msg/KeyValue"]("k", str(number))
+            one = types["diagnostic_msgs/msg/DiagnosticStatus"](number % 3, "n", "m", "h", [pair] * (number % 4))
+            message = types["diagnostic_msgs/msg/DiagnosticArray"](header, [one] * (number % 3))
+            writer.write(status, time + 2, store.serialize_ros1(message, status.msgtype))
+    instances = Instances()
+    with Reader(path) as reader:
+        for connection, time, data in reader.messages():
+            values = plain(store.deserialize_ros1(data, connection.msgtype))
+            instances.add(connection.topic.lstrip("/"), time, values)
+    return instances
 
 
 PROTO = """
@@ -330,7 +369,7 @@ def members(message):
 
 # Written by this script.
 SKIPPED = {".log"}
-READERS = {"candump": read_candump, "csv": read_csv, "protobuf": read_protobuf, "ulog": read_ulog, "rosbag2": read_rosbag2}
+READERS = {"candump": read_candump, "csv": read_csv, "protobuf": read_protobuf, "ulog": read_ulog, "rosbag1": read_rosbag1, "rosbag2": read_rosbag2}
 
 if __name__ == "__main__":
     for folder, read in READERS.items():

@@ -158,3 +158,9 @@ fn protobuf_has_the_values_of_another_reader() {
     let texts: Vec<_> = reports[0].findings.iter().map(ToString::to_string).collect();
     assert_eq!(texts, ["/pump: inner: 30 values skipped: messages within themselves, or without fields"]);
 }
+
+#[test]
+fn rosbag1_has_the_values_of_another_reader() {
+    let reports = check("rosbag1", &InputOptions::default());
+    assert!(reports.iter().all(Report::is_complete), "{reports:?}");
+}

@@ -83,7 +83,10 @@ impl Connection {
     /// The next message; none after the close frame of the server.
     pub async fn next(&mut self) -> anyhow::Result<Option<Received>> {
         loop {
-            if let Some(message) = self.session.next_message()? {
+            let message = self.session.next_message();
+            // The answer to what came with the response of the handshake, such as a close frame.
+            poll_fn(|context| Poll::Ready(drop(self.poll_flush(context)))).await;
+            if let Some(message) = message? {
                 return Ok(Some(message));
             }
             if self.session.is_closed() {
@@ -254,6 +257,33 @@ mod tests {
         assert!(matches!(no_http, OpenError::Response(ResponseError::NoHttp)), "{no_http:?}");
         let cut = refused(b"HTTP/1.1 101 Switching Protocols\r\n").await;
         assert!(matches!(cut, OpenError::Io(error) if error.kind() == ErrorKind::UnexpectedEof));
+    }
+
+    #[tokio::test]
+    async fn a_violation_that_comes_with_the_response_of_the_handshake_gets_a_close_frame() {
+        let (stream, server) = serve(|mut stream| {
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                request.push(byte[0]);
+            }
+            let request = String::from_utf8(request).unwrap();
+            let key = request.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).unwrap();
+            let accept = tungstenite::handshake::derive_accept_key(key.as_bytes());
+            let head = format!(
+                "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+                 Sec-WebSocket-Accept: {accept}\r\nSec-WebSocket-Protocol: oasis.v1\r\n\r\n"
+            );
+            stream.write_all(&[head.as_bytes(), &[0x81, 0x80, 0, 0, 0, 0]].concat()).unwrap();
+            let mut answer = [0];
+            stream.read_exact(&mut answer).unwrap();
+            answer[0]
+        });
+        let mut client = Connection::open(stream, &request()).await.unwrap();
+        let error = client.next().await.context("the connection is lost").unwrap_err();
+        assert!(format!("{error:#}").contains("RFC 6455 5.1"), "{error:#}");
+        assert_eq!(server.join().unwrap(), 0x88);
     }
 
     #[tokio::test]

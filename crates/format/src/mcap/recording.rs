@@ -6,13 +6,17 @@ use super::{
     },
     channel::{Channel, Described, Schemas, Unread},
     damage::Damage,
-    fields::{FieldReport, RenamedColumn},
     lost,
     read_error::ReadError,
     record::{ChannelRecord, Message, Schema},
     records::{self, Event, FileDamage, LostChunk},
 };
-use crate::input::{Finding, Lost, RecordedSeries, Report, names, samples::Take};
+use crate::input::{
+    Finding, Lost, RecordedSeries, Report,
+    json::fields::{FieldReport, RenamedColumn},
+    names,
+    samples::Take,
+};
 use mcap::records::op;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},

@@ -46,10 +46,13 @@ pub(crate) const INPUT: InputFormat = InputFormat {
 const MAGIC: &[u8] = b"\x89MCAP0\r\n";
 
 #[cfg(feature = "mcap")]
-fn read(file: &mut InputFile<'_>, _: &InputOptions, take: &mut TakeBatch<'_>) -> Result<Report, InputError> {
-    let rest =
-        crate::mcap::read(&mut *file.content, take).map_err(|error| InputError::Mcap(Box::new(error)))?;
-    Ok(rest.into_report())
+fn read(
+    file: &mut InputFile<'_>,
+    options: &InputOptions,
+    take: &mut TakeBatch<'_>,
+) -> Result<Report, InputError> {
+    let rest = crate::mcap::read_part(&mut *file.content, options.is_partial, take);
+    Ok(rest.map_err(|error| InputError::Mcap(Box::new(error)))?.into_report())
 }
 
 #[cfg(not(feature = "mcap"))]

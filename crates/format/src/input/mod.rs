@@ -14,6 +14,8 @@ mod defects;
 mod description;
 mod error;
 pub(crate) mod infer;
+#[cfg_attr(not(feature = "mcap"), allow(dead_code, reason = "only MCAP files have JSON Schemas"))]
+pub(crate) mod json;
 mod lost;
 pub(crate) mod names;
 mod number;
@@ -104,6 +106,7 @@ pub const INPUTS: &[InputFormat] = &[
     crate::rosbag2::INPUT,
     crate::rosbag1::INPUT,
     crate::candump::INPUT,
+    crate::json_lines::INPUT,
     crate::line_protocol::INPUT,
     crate::csv::INPUT,
 ];

@@ -20,12 +20,20 @@ pub enum Number {
     Long(f64),
 }
 
+/// Powers of ten that are exact as reals.
+const POWERS_OF_TEN: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+/// Digits of which every number is exact as a real.
+const MAX_EXACT_DIGITS: usize = 15;
 /// Longest text of a number.
 const MAX_NUMBER_BYTES: usize = 512;
 
 impl NumberForm {
     /// Parses a number without spaces around it.
     pub fn parse(self, text: &[u8]) -> Option<Number> {
+        if let Some(short) = self.parse_short(text) {
+            return Some(short);
+        }
         let first = *text.first()?;
         if !(first.is_ascii_digit() || matches!(first, b'-' | b'+' | b'.' | b',' | b'n' | b'N' | b'i' | b'I'))
             || text.len() > MAX_NUMBER_BYTES
@@ -42,6 +50,40 @@ impl NumberForm {
         }
         let real = if self.has_comma { with_point(text)?.parse() } else { text.parse() };
         real.ok().filter(|_: &f64| digits.bytes().any(|byte| byte.is_ascii_digit())).map(Number::Real)
+    }
+}
+
+impl NumberForm {
+    /// Parses digits with at most one point, of which a real is an exact quotient; `None` of other texts, which may be numbers too.
+    fn parse_short(self, text: &[u8]) -> Option<Number> {
+        let (is_negative, digits) = match text.split_first()? {
+            (b'-', digits) => (true, digits),
+            _ => (false, text),
+        };
+        if !(1..=MAX_EXACT_DIGITS + 1).contains(&digits.len()) {
+            return None;
+        }
+        let (mut mantissa, mut count, mut point) = (0_i64, 0, None);
+        for (at, byte) in digits.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => {
+                    mantissa = mantissa * 10 + i64::from(byte - b'0');
+                    count += 1;
+                }
+                b'.' if !self.has_comma && point.is_none() => point = Some(at),
+                b',' if self.has_comma && point.is_none() => point = Some(at),
+                _ => return None,
+            }
+        }
+        if !(1..=MAX_EXACT_DIGITS).contains(&count) {
+            return None;
+        }
+        let Some(point) = point else {
+            return Some(Number::Int(if is_negative { -mantissa } else { mantissa }));
+        };
+        // One division of exact numbers is rounded once, as parsing the text is.
+        let real = mantissa as f64 / POWERS_OF_TEN.get(digits.len() - 1 - point)?;
+        Some(Number::Real(if is_negative { -real } else { real }))
     }
 }
 
@@ -85,6 +127,26 @@ mod tests {
         assert!(matches!(parse("NaN"), Some(Number::Real(real)) if real.is_nan()));
         for text in ["", "-", "+", ".", "e5", "1,5", "0x10", "nano", "info", "1 2", "--1", "1.2.3"] {
             assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn short_numbers_are_those_of_the_standard_library() {
+        for text in [
+            "0.1",
+            "-0.0",
+            "123456.789012345",
+            "5.",
+            ".5",
+            "99999.9999999999",
+            "-273.15",
+            "0.000000000000001",
+        ] {
+            let expected: f64 = text.parse().unwrap();
+            let Some(Number::Real(real)) = NumberForm::default().parse(text.as_bytes()) else {
+                panic!("{text}")
+            };
+            assert_eq!(real.to_bits(), expected.to_bits(), "{text}");
         }
     }
 

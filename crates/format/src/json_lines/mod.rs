@@ -1,5 +1,7 @@
 //! JSON lines: one JSON object in each line.
 
+mod read;
+
 use crate::{
     Format, Order, RowFormat, RowWriter, SampleFormat, SampleWriter, Source, WriteError, table::Cell,
 };
@@ -10,6 +12,8 @@ use std::{
     sync::Arc,
 };
 use uuid::Uuid;
+
+pub(crate) use read::INPUT;
 
 /// JSON lines.
 pub(crate) const FORMAT: Format = Format {

@@ -9,8 +9,6 @@ pub const MAX_RECORD: usize = 256 * 1024 * 1024;
 pub const READ: usize = 64 * 1024;
 /// Bytes of all schemas and channels together.
 pub const MAX_DESCRIPTIONS: usize = 64 * 1024 * 1024;
-/// Most values of a sample: each takes at least a byte.
-pub const MAX_ROW_VALUES: usize = MAX_ROW;
 
 /// Most bytes of names and causes of missing samples together.
 pub const MAX_LOST_BYTES: usize = 64 * 1024 * 1024;

@@ -2,15 +2,17 @@
 
 use super::{
     bounds::{self, MAX_MESSAGE, MAX_ROW},
-    fields::{self, AbsentColumns, FieldCounts, FieldReport, RenamedColumn},
-    json::{self, Unfit},
-    no_metrics::NoMetrics,
     record::{ChannelRecord, Message, Schema},
-    shape::{Shape, Typing, Unstored, WhyUnstored},
 };
 use crate::{
     input::{
         Lost, RecordedSeries, infer,
+        json::{
+            fields::{self, AbsentColumns, FieldCounts, FieldReport, RenamedColumn},
+            no_metrics::NoMetrics,
+            shape::{Shape, Typing, Unstored, WhyUnstored},
+            values::{self, Unfit},
+        },
         names::without_controls,
         samples::{Head, Samples},
     },
@@ -412,7 +414,7 @@ impl Channel {
     ) -> Result<ReadSample, Unread> {
         let content: Json = serde_json::from_slice(message.data)?;
         if !content.is_object() {
-            json::sample(&[], message.data, &content)?;
+            values::sample(&[], message.data, &content)?;
         }
         let samples = match self.samples.take() {
             Some(samples) => samples,
@@ -426,7 +428,7 @@ impl Channel {
             }
             _ => (&probe_type.metrics[..], None),
         };
-        let (mut values, differences) = json::sample(metrics, message.data, &content)?;
+        let (mut values, differences) = values::sample(metrics, message.data, &content)?;
         values.extend(absent.map(|absent| absent.value(metrics, &differences.absent)));
         value::write_row(&probe_type, &values, row);
         if row.len() > MAX_ROW {

@@ -23,6 +23,8 @@ pub struct Damage {
     pub cut: Option<u64>,
     /// Whether all data precedes the cut.
     pub is_data_complete: bool,
+    /// Whether records can be changed without notice.
+    pub is_doubtful: bool,
     /// The first error.
     pub why: String,
 }
@@ -35,8 +37,8 @@ impl Damage {
         unknown: u64,
         uncounted: u64,
     ) -> Option<Self> {
+        let (cut, is_doubtful) = (found.cut, found.is_doubtful());
         let why = found.why?;
-        let cut = found.cut;
         Some(Self {
             bad_chunks: found.bad_chunks.len() as u64,
             chunks: found.chunks,
@@ -45,13 +47,14 @@ impl Damage {
             uncounted,
             cut: cut.map(|(at, _)| at),
             is_data_complete: cut.is_none_or(|(_, is_data_complete)| is_data_complete),
+            is_doubtful,
             why,
         })
     }
 
     /// Whether messages are lost.
     pub fn is_loss(&self) -> bool {
-        self.bad_chunks > 0 || self.unknown > 0 || !self.is_data_complete
+        self.bad_chunks > 0 || self.unknown > 0 || self.is_doubtful || !self.is_data_complete
     }
 }
 
@@ -60,6 +63,11 @@ impl fmt::Display for Damage {
         write!(to, "damaged ({})", self.why)?;
         if !self.is_loss() {
             return to.write_str(": all messages are intact");
+        }
+        if self.is_doubtful {
+            to.write_str(
+                ": any message can be changed, because no damaged chunk explains the wrong checksum",
+            )?;
         }
         if let Some(cut) = self.cut.filter(|_| !self.is_data_complete) {
             write!(to, ": the file ends in the record at byte {cut}, later messages are lost")?;

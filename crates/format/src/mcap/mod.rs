@@ -6,36 +6,35 @@
 //! content, and a file that exceeds a bound is refused with a [`ReadError`] that names the bound.
 //!
 //! In the order of reading: `records` iterates over the records and skips damaged chunks, `record` parses one, `recording` keeps the
-//! channels, and `channel` converts messages to samples, with `shape` for the fields and types of JSON messages, `json` for their values and
-//! `crate::ros` for both of ROS 2. `fields`, `damage` and `lost` report what samples do
+//! channels, and `channel` converts messages to samples, with `crate::input::json` for JSON messages and `crate::ros` for those of ROS. `fields`, `damage` and `lost` report what samples do
 //! not have.
 
 mod bounds;
 mod channel;
 mod damage;
-mod fields;
-mod json;
 mod json_schema;
 mod lost;
-mod no_metrics;
 mod read_error;
 mod record;
 mod recording;
 mod records;
-mod shape;
 mod writer;
 
 pub use channel::Unread;
 pub use damage::Damage;
-pub use fields::{FieldDifference, FieldReport, RenamedColumn};
 pub use read_error::ReadError;
 pub use record::BadRecord;
-pub use recording::{LeftOut, Rest, read};
-pub use shape::WhyUnstored;
+pub use recording::{LeftOut, Rest, read, read_part};
 pub use writer::McapWriter;
 
 pub use crate::{
-    input::{Lost, RecordedSeries},
+    input::{
+        Lost, RecordedSeries,
+        json::{
+            fields::{FieldDifference, FieldReport, RenamedColumn},
+            shape::WhyUnstored,
+        },
+    },
     protobuf::{BadDescriptor, BadMessage},
     ros::{BadCdr, BadLayout, BadPacked},
 };

@@ -14,7 +14,7 @@ use std::io;
 pub enum ReadError<E> {
     /// Nothing of it is reliable.
     #[error(
-        "MCAP file damaged or truncated so that no part of it is reliable (`mcap recover` of the MCAP command line may save a part): {0}"
+        "MCAP file damaged or truncated so that no part of it is reliable (--partial imports its whole records; `mcap recover` of the MCAP command line may save more): {0}"
     )]
     Damaged(McapError),
     /// An invalid record.

@@ -6,13 +6,17 @@ use super::{
     },
     channel::{Channel, Described, Schemas, Unread},
     damage::Damage,
-    fields::{FieldReport, RenamedColumn},
     lost,
     read_error::ReadError,
     record::{ChannelRecord, Message, Schema},
     records::{self, Event, FileDamage, LostChunk},
 };
-use crate::input::{Finding, Lost, RecordedSeries, Report, names, samples::Take};
+use crate::input::{
+    Finding, Lost, RecordedSeries, Report,
+    json::fields::{FieldReport, RenamedColumn},
+    names,
+    samples::Take,
+};
 use mcap::records::op;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -101,11 +105,23 @@ impl Rest {
 /// # Errors
 /// If the file cannot be read, no part of it is reliable, it exceeds a bound, or if `take` fails. Earlier batches are only a part of the file.
 pub fn read<E>(
+    from: impl Read + Seek,
+    take: impl FnMut(&RecordedSeries, &[u8]) -> Result<(), E>,
+) -> Result<Rest, ReadError<E>> {
+    read_part(from, false, take)
+}
+
+/// Reads a file as [`read`]. With `is_partial` also one of which no part is reliable: its whole records, and the damage says so.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_part<E>(
     mut from: impl Read + Seek,
+    is_partial: bool,
     mut take: impl FnMut(&RecordedSeries, &[u8]) -> Result<(), E>,
 ) -> Result<Rest, ReadError<E>> {
     let mut recording = Recording::default();
-    let mut found = records::check(&mut from, &mut |event| recording.survey(&event))?;
+    let mut found = records::check(&mut from, is_partial, &mut |event| recording.survey(&event))?;
     recording.end_survey(&found);
     from.rewind()?;
     records::replay(&mut from, &mut found, &mut |event| recording.event(event, &mut take))?;

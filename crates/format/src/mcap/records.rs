@@ -57,11 +57,13 @@ pub struct FileDamage {
     is_unchecked: bool,
     /// Whether the checksum over all data is wrong.
     has_bad_crc: bool,
+    /// Whether files of which no part is reliable are read as far as records are whole.
+    is_partial: bool,
 }
 
 impl FileDamage {
     /// Whether records could have been changed without notice, or a chunk be hidden: no damaged chunk explains the checksum over all data.
-    fn is_doubtful(&self) -> bool {
+    pub fn is_doubtful(&self) -> bool {
         self.has_bad_crc && (self.is_unchecked || self.bad_chunks.is_empty())
     }
 
@@ -70,15 +72,17 @@ impl FileDamage {
     }
 }
 
-/// Checks a file, and passes its records to `visit`. Returns the damage that can be skipped.
+/// Checks a file, and passes its records to `visit`. Returns the damage that can be skipped; with `is_partial` also that which leaves no part
+/// reliable.
 ///
 /// # Errors
 /// If nothing of the file is reliable, or `visit` fails.
 pub fn check<E>(
     from: &mut (impl Read + io::Seek),
+    is_partial: bool,
     visit: &mut dyn FnMut(Event<'_>) -> Result<(), ReadError<E>>,
 ) -> Result<FileDamage, ReadError<E>> {
-    let mut found = FileDamage::default();
+    let mut found = FileDamage { is_partial, ..FileDamage::default() };
     let crc_error = match walk(from, true, &mut found, visit) {
         Ok(None) => return Ok(found),
         Ok(Some(error)) => error,
@@ -87,9 +91,9 @@ pub fn check<E>(
     // The summary after the wrong checksum names channels that only a damaged chunk has.
     from.rewind()?;
     visit(Event::Again)?;
-    found = FileDamage { has_bad_crc: true, ..FileDamage::default() };
+    found = FileDamage { has_bad_crc: true, is_partial, ..FileDamage::default() };
     walk(from, false, &mut found, visit)?;
-    if found.is_doubtful() {
+    if found.is_doubtful() && !is_partial {
         return Err(ReadError::of_mcap(crc_error));
     }
     found.note(&crc_error);
@@ -132,6 +136,14 @@ fn walk<E>(
             Err(McapError::UnexpectedEof) if walk.has_data() => {
                 walk.found.cut = Some((walk.at, walk.is_data_complete));
                 walk.found.note(&McapError::UnexpectedEof);
+                break;
+            }
+            Err(error @ (McapError::ChunkTooLarge(_) | McapError::RecordTooLarge { .. })) => {
+                return Err(ReadError::of_mcap(error));
+            }
+            Err(error) if walk.found.is_partial && walk.has_data() => {
+                walk.found.cut = Some((walk.at, walk.is_data_complete));
+                walk.found.note(&error);
                 break;
             }
             Err(error) => return Err(ReadError::of_mcap(error)),

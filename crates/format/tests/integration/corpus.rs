@@ -164,3 +164,33 @@ fn rosbag1_has_the_values_of_another_reader() {
     let reports = check("rosbag1", &InputOptions::default());
     assert!(reports.iter().all(Report::is_complete), "{reports:?}");
 }
+
+/// One message is outside of chunks, and its checksum is wrong: no part is reliable.
+#[cfg(feature = "mcap")]
+#[test]
+fn a_file_without_chunks_and_with_a_wrong_checksum_is_read_if_asked() {
+    use oasis_format::mcap::read_part;
+    use std::{convert::Infallible, io::Cursor};
+    let mut writer = mcap::WriteOptions::new().use_chunks(false).create(Cursor::new(Vec::new())).unwrap();
+    let channel = writer.add_channel(0, "a", "json", &BTreeMap::new()).unwrap();
+    for sequence in 0..3 {
+        let header =
+            mcap::records::MessageHeader { channel_id: channel, sequence, log_time: 5, publish_time: 5 };
+        writer.write_to_known_channel(&header, b"{\"x\": 1.5}").unwrap();
+    }
+    writer.finish().unwrap();
+    let mut bytes = writer.into_inner().into_inner();
+    let at = bytes.windows(3).position(|window| window == b"1.5").unwrap();
+    bytes[at] = b'7';
+    let read = |is_partial, bytes: &[u8]| {
+        let mut samples = 0;
+        let rest = read_part(Cursor::new(bytes.to_vec()), is_partial, |_, batch| {
+            samples += oasis_wire::batch::Header::parse(batch).unwrap().count;
+            Ok::<_, Infallible>(())
+        });
+        rest.map(|rest| (samples, rest.is_complete())).map_err(|error| error.to_string())
+    };
+    assert!(read(false, &bytes).unwrap_err().contains("--partial"));
+    assert_eq!(read(true, &bytes), Ok((3, false)));
+    assert_eq!(read(true, &bytes[..at + 10]), Ok((1, false)));
+}

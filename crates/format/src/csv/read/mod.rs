@@ -136,7 +136,7 @@ fn fit(fields: &mut ByteRecord, width: usize) -> Result<(), String> {
 
 /// Replaces bytes that are not UTF-8. Returns the number of fields with such bytes.
 fn make_utf8(fields: &mut ByteRecord) -> u64 {
-    if fields.iter().all(|field| str::from_utf8(field).is_ok()) {
+    if fields.as_slice().is_ascii() || fields.iter().all(|field| str::from_utf8(field).is_ok()) {
         return 0;
     }
     let changed = fields.iter().filter(|field| str::from_utf8(field).is_err()).count();

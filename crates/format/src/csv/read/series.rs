@@ -103,6 +103,9 @@ impl AllSeries {
 
     /// Returns the series of a row; the survey adds new ones.
     fn place(&mut self, row: &Row<'_>) -> Result<usize, InputError> {
+        if self.layout.form == Form::Wide && !self.all.is_empty() {
+            return Ok(0);
+        }
         self.key.clear();
         let identity: &[usize] = match &self.layout.form {
             Form::Wide => &[],
@@ -229,11 +232,11 @@ impl Surveyed {
         if trimmed.is_empty() {
             return;
         }
-        if ABSENT_WORDS.contains(&trimmed) {
-            self.words += 1;
-            return;
-        }
         let is_fitting = match value(trimmed, numbers) {
+            Cell::Absent if ABSENT_WORDS.contains(&trimmed) => {
+                self.words += 1;
+                return;
+            }
             Cell::Absent => false,
             cell => column.survey(cell),
         };

@@ -1,9 +1,7 @@
 //! Converts JSON messages to values of a probe type.
 
-use super::{
-    bounds::MAX_ROW_VALUES,
-    shape::{is_exact, whole_of},
-};
+use super::shape::{is_exact, whole_of};
+use crate::input::bounds::MAX_ROW;
 use crate::visible::shortened;
 use oasis_wire::{
     schema::{Metric, MetricType},
@@ -11,6 +9,9 @@ use oasis_wire::{
 };
 use serde_json::Value as Json;
 use std::{collections::HashSet, error::Error, fmt};
+
+/// Most values of a sample: each takes at least a byte.
+const MAX_VALUES: usize = MAX_ROW;
 
 /// A mismatch between a message and its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub struct Differences {
 pub fn sample(metrics: &[Metric], text: &[u8], of: &Json) -> Result<(Vec<Value>, Differences), Unfit> {
     let mut reading = Reading {
         text,
-        left: MAX_ROW_VALUES,
+        left: MAX_VALUES,
         place: Vec::new(),
         differences: Differences::default(),
         rounded_literals: None,
@@ -268,7 +269,7 @@ fn unfit(found: &Json, wanted: &'static str) -> Unfit {
 }
 
 fn too_many() -> Unfit {
-    let found = format!("one of more than {MAX_ROW_VALUES}");
+    let found = format!("one of more than {MAX_VALUES}");
     Unfit { place: String::new(), found, wanted: "fewer values in one sample" }
 }
 

@@ -1,8 +1,8 @@
 //! Fields whose values a sample does not have as the message had them: counts for the report, and the names of absent columns.
 
 use super::{
-    json::{AbsentValue, Differences, Step, field_name},
     shape::{Unstored, WhyUnstored},
+    values::{AbsentValue, Differences, Step, field_name},
 };
 use crate::table::{ABSENT, Table};
 use oasis_wire::{
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use crate::{
         input::infer,
-        mcap::{json, shape::Shape},
+        input::json::{shape::Shape, values as json},
     };
     use serde_json::json;
 

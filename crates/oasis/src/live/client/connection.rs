@@ -85,7 +85,11 @@ impl Connection {
         loop {
             let message = self.session.next_message();
             // The answer to what came with the response of the handshake, such as a close frame.
-            poll_fn(|context| Poll::Ready(drop(self.poll_flush(context)))).await;
+            poll_fn(|context| {
+                let _ = self.poll_flush(context);
+                Poll::Ready(())
+            })
+            .await;
             if let Some(message) = message? {
                 return Ok(Some(message));
             }

@@ -3,7 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use oasis_format::input::{Dbc, INPUTS, InputFile, InputOptions};
+use oasis_format::{
+    input::{Dbc, InputFile, InputOptions},
+    inputs::INPUTS,
+};
 use oasis_wire::batch::Batch;
 use std::{io::Cursor, path::Path};
 

@@ -4,7 +4,7 @@
 //! with its [`Source`]; a [`RowWriter`] writes the rows of a query result. [`table`] defines the columns of samples.
 //!
 //! To add a format: make a folder with a `FORMAT`, and name it below. The command line and `docs/reference/formats.md` follow.
-//! A format that recordings are read from has an [`input::InputFormat`], which [`input`] names.
+//! A format that recordings are read from has an [`input::InputFormat`], which [`inputs`] names.
 //!
 //! ```
 //! use oasis_channel::ProbeKind;
@@ -36,6 +36,7 @@
 
 mod format;
 pub mod input;
+pub mod inputs;
 mod source;
 pub mod table;
 pub mod visible;

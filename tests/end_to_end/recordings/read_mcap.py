@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 from mcap.reader import NonSeekingReader
+from mcap_protobuf.decoder import DecoderFactory as ProtobufDecoderFactory
+from mcap_ros1.decoder import DecoderFactory as Ros1DecoderFactory
 from mcap_ros2.decoder import DecoderFactory
 
 
@@ -23,7 +25,7 @@ def of_json(data):
 
 
 def of_ros(value):
-    """A decoded message as the JSON messages above."""
+    """A decoded message as the JSON messages above; those of Protocol Buffers too."""
     if isinstance(value, bool) or isinstance(value, str):
         return value
     if isinstance(value, int):
@@ -31,6 +33,8 @@ def of_ros(value):
     if isinstance(value, float):
         names = {math.inf: "Infinity", -math.inf: "-Infinity"}
         return {"real": repr(value)} if math.isfinite(value) else names.get(value, "NaN")
+    if hasattr(value, "DESCRIPTOR"):
+        return {field.name: of_ros(getattr(value, field.name)) for field in value.DESCRIPTOR.fields}
     if hasattr(value, "__slots__"):
         return {name: of_ros(getattr(value, name)) for name in value.__slots__}
     return [of_ros(element) for element in value]
@@ -41,14 +45,15 @@ def content(decoders, schema, channel, message):
     try:
         if channel.message_encoding == "json":
             return of_json(message.data)
-        decode = decoders.decoder_for(channel.message_encoding, schema)
+        found = [factory.decoder_for(channel.message_encoding, schema) for factory in decoders]
+        decode = next((decode for decode in found if decode is not None), None)
         return None if decode is None else of_ros(decode(message.data))
     except Exception:  # Each library has its own errors for what it cannot read.
         return None
 
 
 def read(path):
-    decoders = DecoderFactory()
+    decoders = [DecoderFactory(), ProtobufDecoderFactory(), Ros1DecoderFactory()]
     messages = []
     why = None
     try:

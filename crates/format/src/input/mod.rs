@@ -1,6 +1,6 @@
 //! Reads recordings of other programs, and of OASIS: each format is a folder of this crate with one [`InputFormat`].
 //!
-//! Every format is read in the same order. [`find`] detects it by content, then by the ending of the file name. Its reader surveys the file
+//! Every format is read in the same order. [`crate::inputs::find`] detects it by content, then by the ending of the file name. Its reader surveys the file
 //! where types depend on the values, then returns one batch at a time with its [`RecordedSeries`], and at the end a [`Report`] of what the
 //! samples do not have. A description is the same reading without an archive: [`Description`] counts the batches.
 //!
@@ -45,7 +45,7 @@ pub(crate) use units::unit_of;
 
 use std::{
     error::Error,
-    io::{self, Read, Seek},
+    io::{Read, Seek},
     path::Path,
 };
 
@@ -98,36 +98,3 @@ pub type TakeBatch<'a> = dyn FnMut(&RecordedSeries, &[u8]) -> Result<(), TakeErr
 
 /// The error of a receiver of batches.
 pub type TakeError = Box<dyn Error + Send + Sync>;
-
-/// Every format, in the order of detection: those with a magic number first.
-pub const INPUTS: &[InputFormat] = &[
-    crate::mcap_format::INPUT,
-    crate::ulog::INPUT,
-    crate::rosbag2::INPUT,
-    crate::rosbag1::INPUT,
-    crate::candump::INPUT,
-    crate::json_lines::INPUT,
-    crate::line_protocol::INPUT,
-    crate::csv::INPUT,
-];
-
-/// Returns the format with this name.
-pub fn by_name(name: &str) -> Option<&'static InputFormat> {
-    INPUTS.iter().find(|format| format.name == name)
-}
-
-/// Returns the format of a file: by its content, or else by the ending of its name.
-///
-/// # Errors
-/// If the file cannot be read.
-pub fn find(path: &Path, content: &mut dyn Read) -> io::Result<Option<&'static InputFormat>> {
-    let mut beginning = Vec::new();
-    content.take(DETECT_BYTES as u64).read_to_end(&mut beginning)?;
-    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    let has_extension =
-        |format: &&InputFormat| format.extensions.iter().any(|of| of.eq_ignore_ascii_case(extension));
-    // A text can look like several formats: the ending decides between those.
-    let mut matching = INPUTS.iter().filter(|format| (format.detect)(&beginning));
-    let first = matching.clone().next();
-    Ok(matching.find(has_extension).or(first).or_else(|| INPUTS.iter().find(has_extension)))
-}

@@ -369,7 +369,14 @@ def members(message):
 
 # Written by this script.
 SKIPPED = {".log"}
-READERS = {"candump": read_candump, "csv": read_csv, "protobuf": read_protobuf, "ulog": read_ulog, "rosbag1": read_rosbag1, "rosbag2": read_rosbag2}
+READERS = {
+    "candump": read_candump,
+    "csv": read_csv,
+    "protobuf": read_protobuf,
+    "ulog": read_ulog,
+    "rosbag1": read_rosbag1,
+    "rosbag2": read_rosbag2,
+}
 
 if __name__ == "__main__":
     for folder, read in READERS.items():

@@ -1,6 +1,9 @@
 //! Recordings of other programs have the samples that the programs' own readers say: `tests/corpus/README.md`.
 
-use oasis_format::input::{self, Dbc, InputFile, InputOptions, RecordedSeries, Report};
+use oasis_format::{
+    input::{Dbc, InputFile, InputOptions, RecordedSeries, Report},
+    inputs,
+};
 use oasis_wire::{
     batch::Batch,
     schema::{Metric, MetricType},
@@ -31,7 +34,7 @@ pub fn folder() -> PathBuf {
 pub fn read(path: &Path, options: &InputOptions) -> (BTreeMap<String, Instance>, Report) {
     let mut all = BTreeMap::new();
     let mut content = File::open(path).unwrap();
-    let format = input::find(path, &mut content).unwrap().unwrap();
+    let format = inputs::find(path, &mut content).unwrap().unwrap();
     let mut content = File::open(path).unwrap();
     let mut file = InputFile { path, content: &mut content };
     let report = (format.read)(&mut file, options, &mut |recorded, batch| {

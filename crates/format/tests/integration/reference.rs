@@ -1,6 +1,6 @@
 //! The list in the reference matches the program. `OASIS_UPDATE_DOCS=1 cargo test -p oasis-format` updates it.
 
-use oasis_format::{FORMATS, find, input};
+use oasis_format::{FORMATS, find, inputs};
 use std::{collections::HashSet, env, fmt::Write, fs, io::Cursor, path::Path};
 
 const OUTPUT_HEAD: &str =
@@ -21,7 +21,7 @@ fn outputs() -> String {
 
 /// The list of read formats.
 fn inputs() -> String {
-    input::INPUTS.iter().fold(INPUT_HEAD.to_owned(), |mut list, format| {
+    inputs::INPUTS.iter().fold(INPUT_HEAD.to_owned(), |mut list, format| {
         let endings: Vec<_> = format.extensions.iter().map(|ending| format!("`.{ending}`")).collect();
         writeln!(list, "| `{}` | {} | {} |", format.name, endings.join(", "), format.help).unwrap();
         list
@@ -54,15 +54,15 @@ fn names_and_beginnings_of_files_name_one_format_each() {
     assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len());
     assert!(names.iter().all(|name| find(name).is_some()) && find("xlsx").is_none());
     assert!(FORMATS.iter().all(|format| format.samples.is_some() || format.rows.is_some()));
-    let inputs: HashSet<_> = input::INPUTS.iter().map(|format| format.name).collect();
-    assert_eq!(inputs.len(), input::INPUTS.len());
-    assert!(inputs.iter().all(|name| input::by_name(name).is_some()));
+    let inputs: HashSet<_> = inputs::INPUTS.iter().map(|format| format.name).collect();
+    assert_eq!(inputs.len(), inputs::INPUTS.len());
+    assert!(inputs.iter().all(|name| inputs::by_name(name).is_some()));
 }
 
 #[test]
 fn a_format_is_found_by_content_and_then_by_ending() {
     let found = |path: &str, content: &[u8]| {
-        let found = input::find(Path::new(path), &mut Cursor::new(content)).unwrap();
+        let found = inputs::find(Path::new(path), &mut Cursor::new(content)).unwrap();
         found.map(|format| format.name)
     };
     assert_eq!(found("x.bin", b"\x89MCAP0\r\n"), Some("mcap"));

@@ -3,7 +3,10 @@
 use crate::{archive_folder::ArchiveFolder, time_flag};
 use anyhow::{Context, bail};
 use clap::{ArgAction, Args, ValueEnum};
-use oasis_format::input::{Dbc, INPUTS, InputFormat, InputOptions, TimeUnit};
+use oasis_format::{
+    input::{Dbc, InputFormat, InputOptions, TimeUnit},
+    inputs::{INPUTS, by_name},
+};
 use std::{fs, path::PathBuf};
 
 #[derive(Debug, Args)]
@@ -85,7 +88,7 @@ impl ContentArguments {
     pub fn format(&self) -> anyhow::Result<Option<&'static InputFormat>> {
         let Some(name) = &self.format else { return Ok(None) };
         let names: Vec<_> = INPUTS.iter().map(|format| format.name).collect();
-        let format = oasis_format::input::by_name(name);
+        let format = by_name(name);
         format.map(Some).with_context(|| format!("--format is {name:?}: write one of {}", names.join(", ")))
     }
 

@@ -16,7 +16,8 @@ use crate::{
 };
 use anyhow::{Context, bail};
 use oasis_format::{
-    input::{self, InputFormat, InputOptions},
+    input::{InputFormat, InputOptions},
+    inputs,
     rosbag2::bag_files,
     visible::Visible,
 };
@@ -277,7 +278,7 @@ fn find_bag(path: &Path) -> anyhow::Result<Source> {
         MCAP.require("the folder")?;
         return Ok(Source::McapBag(files));
     }
-    let format = input::by_name("rosbag2").context("built without rosbag2")?;
+    let format = inputs::by_name("rosbag2").context("built without rosbag2")?;
     Ok(Source::Recording(format))
 }
 
@@ -304,7 +305,7 @@ fn find_source(path: &Path, format: Option<&'static InputFormat>) -> anyhow::Res
     match recording::find(path)? {
         Some(format) => Ok(Source::Recording(format)),
         None => {
-            let titles: Vec<_> = oasis_format::input::INPUTS.iter().map(|format| format.title).collect();
+            let titles: Vec<_> = oasis_format::inputs::INPUTS.iter().map(|format| format.title).collect();
             bail!(
                 "the format of the file is unknown: a segment file (.oseg), or {}; --format names it",
                 titles.join(", ")

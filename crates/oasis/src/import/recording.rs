@@ -8,6 +8,7 @@ use crate::{
 use anyhow::{Context, bail};
 use oasis_format::{
     input::{self, DescribedSeries, Description, InputFile, InputFormat, InputOptions, Report, TakeBatch},
+    inputs,
     visible::Visible,
 };
 use oasis_import::Import;
@@ -29,7 +30,7 @@ const MEGABYTE: u64 = 1_000_000;
 /// # Errors
 /// If it cannot be read, or this program is built without its format.
 pub fn find(path: &Path) -> anyhow::Result<Option<&'static InputFormat>> {
-    let found = input::find(path, &mut File::open(path)?)?;
+    let found = inputs::find(path, &mut File::open(path)?)?;
     if let Some(feature) = found.and_then(feature_of) {
         feature.require("the file")?;
     }

@@ -97,8 +97,10 @@ const FOREIGN_FLAGS: [&str; 4] = ["--data-urlencode", "--preload", "--read-only"
 
 /// Adds the long flags of a command and of those below it.
 fn add_flags(command: &Command, flags: &mut BTreeSet<String>) {
-    let long = command.get_arguments().filter_map(|argument| argument.get_long());
-    flags.extend(long.map(|name| format!("--{name}")));
+    for argument in command.get_arguments() {
+        let names = argument.get_long().into_iter().chain(argument.get_all_aliases().unwrap_or_default());
+        flags.extend(names.map(|name| format!("--{name}")));
+    }
     command.get_subcommands().for_each(|below| add_flags(below, flags));
 }
 

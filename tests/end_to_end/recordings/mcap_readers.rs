@@ -239,7 +239,7 @@ fn messages_of_encodings_that_nobody_reads_are_counted_and_named() {
     }
     let named = |encoding: &str, messages| {
         let why = format!(
-            "unsupported message encoding {encoding:?}: only JSON and the CDR of ROS 2 are supported"
+            "unsupported message encoding {encoding:?}: only JSON, Protocol Buffers and messages of ROS are supported"
         );
         (("example".to_owned(), why), messages)
     };

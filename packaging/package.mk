@@ -18,8 +18,9 @@ CYCLONEDX := target/tools/bin/cargo-cyclonedx
 ABOUT_VERSION := 0.9.3
 ABOUT := target/tools/bin/cargo-about
 
-# Files get the time of the commit, so that the same commit makes the same packages. A tarball of sources has neither.
-export SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),$(shell stat -c %Y Cargo.toml))
+# Files of packages get the time of the commit, so that the same commit makes the same packages. A tarball of sources has neither.
+# Only there: Cargo compiles C libraries again when the time changes, and all that depends on them.
+package% test-package%: export SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),$(shell stat -c %Y Cargo.toml))
 PACKAGE_COMMIT := $(shell git describe --always --abbrev=10 --dirty --exclude '*' 2>/dev/null)
 # Messages of panics name files of the sources, and not where this machine keeps them.
 PACKAGE_PATHS := --remap-path-prefix=$(CURDIR)=oasis --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src=registry

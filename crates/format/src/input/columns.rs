@@ -102,16 +102,38 @@ impl Column {
         self.values += 1;
     }
 
-    fn metric_type(&self) -> Option<MetricType> {
+    fn stored_kind(&self) -> Option<StoredKind> {
         Some(match self.kind {
             Kind::Unknown => return None,
-            Kind::Boolean => MetricType::Boolean,
-            Kind::Integer if self.is_unsigned && !self.is_negative => MetricType::Uint64,
-            Kind::Integer if self.is_unsigned => MetricType::Real64,
-            Kind::Integer if self.has_integers || self.is_inexact => MetricType::Int64,
-            Kind::Integer | Kind::Real => MetricType::Real64,
-            Kind::Text => MetricType::String,
+            Kind::Boolean => StoredKind::Boolean,
+            Kind::Integer if self.is_unsigned && !self.is_negative => StoredKind::Uint64,
+            Kind::Integer if self.is_unsigned => StoredKind::Real64,
+            Kind::Integer if self.has_integers || self.is_inexact => StoredKind::Int64,
+            Kind::Integer | Kind::Real => StoredKind::Real64,
+            Kind::Text => StoredKind::Text,
         })
+    }
+}
+
+/// How the values of a column are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoredKind {
+    Boolean,
+    Int64,
+    Uint64,
+    Real64,
+    Text,
+}
+
+impl StoredKind {
+    fn metric_type(self) -> MetricType {
+        match self {
+            Self::Boolean => MetricType::Boolean,
+            Self::Int64 => MetricType::Int64,
+            Self::Uint64 => MetricType::Uint64,
+            Self::Real64 => MetricType::Real64,
+            Self::Text => MetricType::String,
+        }
     }
 }
 
@@ -125,7 +147,7 @@ pub fn is_exact(magnitude: u64) -> bool {
 pub struct ColumnTable {
     pub probe_type: Arc<ProbeType>,
     /// The metric of each column; `None` for one without any value.
-    kinds: Vec<Option<MetricType>>,
+    kinds: Vec<Option<StoredKind>>,
     /// The names of the columns in the metric [`ABSENT`]; empty if the type lacks it.
     absent_names: Vec<String>,
     /// Absent values, by column.
@@ -144,15 +166,15 @@ impl ColumnTable {
         let mut kinds = Vec::new();
         let mut places = Vec::new();
         for column in columns {
-            let kind = column.metric_type();
+            let kind = column.stored_kind();
             places.push(kind.as_ref().map(|_| metrics.len()));
             if let Some(kind) = &kind {
-                needs_absent |= column.values < rows && *kind != MetricType::Real64;
+                needs_absent |= column.values < rows && *kind != StoredKind::Real64;
                 metrics.push(Metric {
                     unit: column.unit.clone(),
                     doc: column.doc.clone(),
                     enumeration: column.enumeration.clone(),
-                    ..Metric::new(column.name.as_str(), kind.clone())
+                    ..Metric::new(column.name.as_str(), kind.metric_type())
                 });
             }
             kinds.push(kind);
@@ -184,49 +206,49 @@ impl ColumnTable {
     }
 
     /// Writes the row of a sample, which is cleared before. `cell` returns the value of a column.
-    pub fn write<'a>(&mut self, row: &mut Vec<u8>, mut cell: impl FnMut(usize, &MetricType) -> Cell<'a>) {
+    pub fn write<'a>(&mut self, row: &mut Vec<u8>, mut cell: impl FnMut(usize, StoredKind) -> Cell<'a>) {
         row.clear();
         self.absent_now.clear();
         let mut to = RowWriter::new(row);
         for (at, kind) in self.kinds.iter().enumerate() {
-            let Some(kind) = kind else { continue };
+            let Some(kind) = *kind else { continue };
             let cell = cell(at, kind);
             let is_written = match (kind, cell) {
-                (MetricType::Real64, Cell::Real(real)) => {
+                (StoredKind::Real64, Cell::Real(real)) => {
                     to.f64(real);
                     true
                 }
-                (MetricType::Real64, Cell::Int(int)) => {
+                (StoredKind::Real64, Cell::Int(int)) => {
                     self.rounded[at] += u64::from(!is_exact(int.unsigned_abs()));
                     to.f64(int as f64);
                     true
                 }
-                (MetricType::Real64, Cell::Uint(uint)) => {
+                (StoredKind::Real64, Cell::Uint(uint)) => {
                     self.rounded[at] += u64::from(!is_exact(uint));
                     to.f64(uint as f64);
                     true
                 }
-                (MetricType::Int64, Cell::Int(int)) => {
+                (StoredKind::Int64, Cell::Int(int)) => {
                     to.i64(int);
                     true
                 }
-                (MetricType::Int64, Cell::Uint(uint)) if i64::try_from(uint).is_ok() => {
+                (StoredKind::Int64, Cell::Uint(uint)) if i64::try_from(uint).is_ok() => {
                     to.u64(uint);
                     true
                 }
-                (MetricType::Uint64, Cell::Uint(uint)) => {
+                (StoredKind::Uint64, Cell::Uint(uint)) => {
                     to.u64(uint);
                     true
                 }
-                (MetricType::Uint64, Cell::Int(int)) if int >= 0 => {
+                (StoredKind::Uint64, Cell::Int(int)) if int >= 0 => {
                     to.i64(int);
                     true
                 }
-                (MetricType::Boolean, Cell::Boolean(boolean)) => {
+                (StoredKind::Boolean, Cell::Boolean(boolean)) => {
                     to.boolean(boolean);
                     true
                 }
-                (MetricType::String, Cell::Text(text)) => {
+                (StoredKind::Text, Cell::Text(text)) => {
                     to.string(text);
                     true
                 }
@@ -235,12 +257,12 @@ impl ColumnTable {
             if !is_written {
                 self.absent[at] += 1;
                 match kind {
-                    MetricType::Real64 => to.f64(f64::NAN),
-                    MetricType::Boolean => to.boolean(false),
-                    MetricType::String => to.string(""),
-                    _ => to.u64(0),
+                    StoredKind::Real64 => to.f64(f64::NAN),
+                    StoredKind::Boolean => to.boolean(false),
+                    StoredKind::Text => to.string(""),
+                    StoredKind::Int64 | StoredKind::Uint64 => to.u64(0),
                 }
-                if *kind != MetricType::Real64 {
+                if kind != StoredKind::Real64 {
                     self.absent_now.push(at);
                 }
             }
@@ -268,7 +290,7 @@ impl ColumnTable {
             };
             let absent = self.absent[at];
             let stored = match kind {
-                MetricType::Real64 => "stored as NaN".to_owned(),
+                StoredKind::Real64 => "stored as NaN".to_owned(),
                 _ => format!("named in {ABSENT}"),
             };
             report.note(Some(&of), absent, format!("{absent} values absent, {stored}"));

@@ -6,11 +6,14 @@ use super::{
 };
 use crate::input::{
     Cell, Column, ColumnTable, InputError, Number, NumberForm, RecordedSeries, Report, SeriesSet, TakeBatch,
-    TimeForm, columns::Kind, names::without_controls, samples::Head, unit_of,
+    TimeForm,
+    columns::{Kind, StoredKind},
+    names::without_controls,
+    samples::Head,
+    unit_of,
 };
 use csv::ByteRecord;
 use oasis_channel::ProbeKind;
-use oasis_wire::schema::MetricType;
 use std::{collections::HashMap, sync::Arc};
 use uuid::Uuid;
 
@@ -260,10 +263,10 @@ fn value(trimmed: &[u8], numbers: NumberForm) -> Cell<'static> {
     }
 }
 
-fn cell<'a>(field: &'a [u8], kind: &MetricType, numbers: NumberForm) -> Cell<'a> {
+fn cell<'a>(field: &'a [u8], kind: StoredKind, numbers: NumberForm) -> Cell<'a> {
     match kind {
-        MetricType::String if field.is_empty() => Cell::Absent,
-        MetricType::String => Cell::Text(str::from_utf8(field).unwrap_or_default()),
+        StoredKind::Text if field.is_empty() => Cell::Absent,
+        StoredKind::Text => Cell::Text(str::from_utf8(field).unwrap_or_default()),
         _ => value(field.trim_ascii(), numbers),
     }
 }

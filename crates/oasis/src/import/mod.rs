@@ -7,6 +7,8 @@ mod recording;
 
 pub use arguments::Arguments;
 pub use names::{check_distinct, default_name};
+// For rules over a recording.
+#[cfg(feature = "mcap")]
 pub use recording::{find, no_samples, print, read};
 
 use crate::{

@@ -33,7 +33,7 @@ afterEach(async () => {
 function ownComplaints(visit: Visit): string[] {
   return visit.complaints.filter(
     (text) =>
-      !/ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|WebSocket/.test(
+      !/ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_INCOMPLETE_CHUNKED_ENCODING|WebSocket/.test(
         text,
       ),
   );

@@ -27,7 +27,10 @@ afterEach(async () => {
 /** The browser's own message for a refused connection; all others are the page's. */
 function ownComplaints(): string[] {
   return visit.complaints.filter(
-    (text) => !/ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|WebSocket/.test(text),
+    (text) =>
+      !/ERR_CONNECTION_(REFUSED|RESET)|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED_ENCODING|WebSocket/.test(
+        text,
+      ),
   );
 }
 

@@ -54,7 +54,7 @@ pub struct Layout {
 
 #[derive(Debug)]
 enum Kind {
-    /// Numbers of so many bytes: a row has the same bytes.
+    /// Numbers, with their bytes: a row has the same bytes.
     Numbers(usize),
     Boolean,
     /// Characters up to a NUL.

@@ -143,6 +143,8 @@ struct Reading {
     others: Others,
     row: Vec<u8>,
     no_utf8: u64,
+    /// Parameters, information and log records whose time no sample can have.
+    untimed: u64,
     /// Messages without a subscription.
     unknown: u64,
     dropouts: u64,
@@ -193,6 +195,7 @@ impl Reading {
             others: Others::default(),
             row: Vec::new(),
             no_utf8: 0,
+            untimed: 0,
             unknown: 0,
             dropouts: 0,
             dropped_ms: 0,
@@ -328,7 +331,10 @@ impl Reading {
         time: u64,
         take: &mut TakeBatch<'_>,
     ) -> Result<Option<usize>, InputError> {
-        let Ok(checked) = time_of(time, self.offset) else { return Ok(known) };
+        let Ok(checked) = time_of(time, self.offset) else {
+            self.untimed += 1;
+            return Ok(known);
+        };
         let at = match known {
             Some(at) => at,
             None => {
@@ -407,13 +413,7 @@ impl Reading {
             }
         };
         self.open = joined;
-        if self.open.is_none() {
-            texts::information_row(of.key, &text, &[], &mut self.row);
-            let known = self.others.information;
-            let of = ("information", texts::information_type());
-            self.others.information = self.other(of, known, self.now, take)?;
-        }
-        Ok(())
+        if self.open.is_none() { self.add_information((of.key, &text, &[]), take) } else { Ok(()) }
     }
 
     fn flush_information(
@@ -421,12 +421,18 @@ impl Reading {
         open: Option<(String, Vec<u8>)>,
         take: &mut TakeBatch<'_>,
     ) -> Result<(), InputError> {
-        if let Some((key, bytes)) = open {
-            texts::information_row(&key, "", &bytes, &mut self.row);
-            let known = self.others.information;
-            let of = ("information", texts::information_type());
-            self.others.information = self.other(of, known, self.now, take)?;
-        }
+        open.map_or(Ok(()), |(key, bytes)| self.add_information((&key, "", &bytes), take))
+    }
+
+    fn add_information(
+        &mut self,
+        (key, text, bytes): (&str, &str, &[u8]),
+        take: &mut TakeBatch<'_>,
+    ) -> Result<(), InputError> {
+        texts::information_row(key, text, bytes, &mut self.row);
+        let known = self.others.information;
+        let of = ("information", texts::information_type());
+        self.others.information = self.other(of, known, self.now, take)?;
         Ok(())
     }
 
@@ -484,6 +490,12 @@ impl Reading {
         }
         let unknown = self.unknown;
         report.lose(None, unknown, format!("{unknown} messages skipped: no subscription names their topic"));
+        let untimed = self.untimed;
+        report.lose(
+            None,
+            untimed,
+            format!("{untimed} parameters, information and log records skipped: times outside 1970 to 2554"),
+        );
         let no_utf8 = self.no_utf8;
         report.lose(None, no_utf8, format!("{no_utf8} texts are not UTF-8: other bytes became U+FFFD"));
         let text = format!(

@@ -41,11 +41,13 @@ fn topic() -> Vec<u8> {
     [format, message(b'F', b"inner:int16_t a;uint8_t b;"), message(b'A', b"\x00\x05\x00imu")].concat()
 }
 
-const REST: [u8; 19] = [0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 2, b'a', 0xff, 0, b'z', 0xfe, 0xff, 1, 3, 0, 2];
+const FIELD_BYTES: [u8; 19] =
+    [0, 0, 0x80, 0x3f, 0, 0, 0, 0x40, 2, b'a', 0xff, 0, b'z', 0xfe, 0xff, 1, 3, 0, 2];
 
 #[test]
 fn a_topic_has_samples_of_its_format() {
-    let bytes = log(&[topic(), data(5, 10, &REST), data(5, 20, &[&REST[..], &[0; 3]].concat())]);
+    let bytes =
+        log(&[topic(), data(5, 10, &FIELD_BYTES), data(5, 20, &[&FIELD_BYTES[..], &[0; 3]].concat())]);
     let (all, report) = read(&bytes, false).unwrap();
     let inner = |a: i64, b: u64| Value::Struct(vec![Value::Int(a), Value::Uint(b)]);
     let expected = [
@@ -58,6 +60,16 @@ fn a_topic_has_samples_of_its_format() {
     assert_eq!(all["imu"][0].values, expected);
     assert_eq!(all["imu"].iter().map(|of| of.time).collect::<Vec<_>>(), [10_000, 20_000]);
     assert!(report.findings.iter().any(|of| of.is_loss && of.text.starts_with("2 texts are not UTF-8")));
+}
+
+#[test]
+fn parameters_of_a_start_that_no_sample_can_have_are_counted() {
+    let mut bytes =
+        log(&[message(b'P', b"\x09int32_t A\xff\xff\xff\xff"), topic(), data(5, 10, &FIELD_BYTES)]);
+    bytes[8..16].copy_from_slice(&u64::MAX.to_le_bytes());
+    let (all, report) = read(&bytes, false).unwrap();
+    assert_eq!(all.keys().collect::<Vec<_>>(), ["imu"]);
+    assert!(report.findings.iter().any(|of| of.is_loss && of.text.starts_with("1 parameters, information")));
 }
 
 #[test]
@@ -83,9 +95,9 @@ fn log_records_parameters_and_information_are_instances() {
 #[test]
 fn a_dropout_is_a_gap_with_a_cause() {
     let mut messages = vec![topic()];
-    messages.extend((0..5).map(|n| data(5, 1_000 * n, &REST)));
+    messages.extend((0..5).map(|n| data(5, 1_000 * n, &FIELD_BYTES)));
     messages.push(message(b'O', &3_u16.to_le_bytes()));
-    messages.push(data(5, 8_000, &REST));
+    messages.push(data(5, 8_000, &FIELD_BYTES));
     let (all, report) = read(&log(&messages), false).unwrap();
     assert_eq!(all["imu"].last().unwrap().sequence, 9);
     let lost: Vec<_> = report.lost.iter().map(|lost| (lost.numbers.clone(), lost.cause.word())).collect();
@@ -97,8 +109,14 @@ fn a_dropout_is_a_gap_with_a_cause() {
 #[test]
 fn damage_is_refused_or_skipped_to_the_next_synchronization() {
     let sync = message(b'S', &[0x2f, 0x73, 0x13, 0x20, 0x25, 0x0c, 0xbb, 0x12]);
-    let bytes =
-        log(&[topic(), data(5, 10, &REST), vec![0; 50], sync, data(5, 20, &REST), vec![9, 0, b'D', 5]]);
+    let bytes = log(&[
+        topic(),
+        data(5, 10, &FIELD_BYTES),
+        vec![0; 50],
+        sync,
+        data(5, 20, &FIELD_BYTES),
+        vec![9, 0, b'D', 5],
+    ]);
     let error = read(&bytes, false).unwrap_err().to_string();
     assert!(error.starts_with("byte ") && error.ends_with("import the rest with --partial"), "{error}");
     let (all, report) = read(&bytes, true).unwrap();
@@ -132,7 +150,7 @@ proptest! {
             prop_oneof![
                 (any::<u8>(), prop::collection::vec(any::<u8>(), 0..40)).prop_map(|(kind, content)| message(kind, &content)),
                 Just(topic()),
-                any::<u64>().prop_map(|micros| data(5, micros, &REST)),
+                any::<u64>().prop_map(|micros| data(5, micros, &FIELD_BYTES)),
                 prop::collection::vec(any::<u8>(), 0..60).prop_map(|flags| message(b'B', &flags)),
                 Just(message(b'O', &[1, 0])),
             ],

@@ -112,7 +112,7 @@ func endWithoutClose(mode string) {
 	}
 }
 
-// flushUntilASignal flushes from several goroutines, which go on while the node ends.
+// flushUntilASignal flushes from several goroutines until the node has ended.
 func flushUntilASignal(node *Node, probe *Probe[turns]) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -167,7 +167,7 @@ func startProgram(t *testing.T, dac *realDAC, mode, name string) *startedProgram
 	return p
 }
 
-// proceed lets it go on where it waits for a line.
+// proceed writes the line that the program waits for.
 func (p *startedProgram) proceed() {
 	p.t.Helper()
 	if _, err := p.in.WriteString("\n"); err != nil {
@@ -276,7 +276,7 @@ func TestASecondProcessOfTheSameNameIsToldOnStandardError(t *testing.T) {
 	dac := startDAC(t)
 	first := startProgram(t, dac, "wait", "same")
 	checkStored(t, dac, "same", "turns", programSamples)
-	// It ignores the error of Close, and ends at once.
+	// The program ignores the error of Close, and ends at once.
 	second := startProgram(t, dac, "close", "same")
 	second.wait()
 	if said := second.err.String(); !strings.Contains(said, "name_taken") || !strings.Contains(said, fmt.Sprintf("samples=%d", programSamples)) {

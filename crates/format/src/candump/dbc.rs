@@ -183,34 +183,34 @@ struct Parsing<'a> {
 }
 
 impl Parsing<'_> {
-    fn bad<T>(&self, why: impl Into<String>) -> Result<T, BadDatabase> {
+    fn refuse<T>(&self, why: impl Into<String>) -> Result<T, BadDatabase> {
         Err(BadDatabase { line: self.tokens.line, why: why.into() })
     }
 
     fn word(&mut self) -> Result<String, BadDatabase> {
         match self.tokens.next() {
             Some(Token::Word(word)) => Ok(word),
-            found => self.bad(format!("expected a name or a number, found {}", shown(found.as_ref()))),
+            found => self.refuse(format!("expected a name or a number, found {}", shown(found.as_ref()))),
         }
     }
 
     fn text(&mut self) -> Result<String, BadDatabase> {
         match self.tokens.next() {
             Some(Token::Text(text)) => Ok(text),
-            found => self.bad(format!("expected a text, found {}", shown(found.as_ref()))),
+            found => self.refuse(format!("expected a text, found {}", shown(found.as_ref()))),
         }
     }
 
     fn mark(&mut self, mark: char) -> Result<(), BadDatabase> {
         match self.tokens.next() {
             Some(Token::Mark(found)) if found == mark => Ok(()),
-            found => self.bad(format!("expected `{mark}`, found {}", shown(found.as_ref()))),
+            found => self.refuse(format!("expected `{mark}`, found {}", shown(found.as_ref()))),
         }
     }
 
     fn number<T: std::str::FromStr>(&mut self) -> Result<T, BadDatabase> {
         let word = self.word()?;
-        word.parse().or_else(|_| self.bad(format!("{word:?} is no number")))
+        word.parse().or_else(|_| self.refuse(format!("{word:?} is no number")))
     }
 
     fn statements(&mut self) -> Result<(), BadDatabase> {
@@ -289,26 +289,27 @@ impl Parsing<'_> {
             "0-" => (false, true),
             "1+" => (true, false),
             "1-" => (true, true),
-            _ => return self.bad(format!("{order:?} is no byte order: expected 0+, 0-, 1+ or 1-")),
+            _ => return self.refuse(format!("{order:?} is no byte order: expected 0+, 0-, 1+ or 1-")),
         };
         if !(1..=64).contains(&bits) {
-            return self.bad(format!("the signal {name:?} has {bits} bits, 1 to 64 are supported"));
+            return self.refuse(format!("the signal {name:?} has {bits} bits, 1 to 64 are supported"));
         }
         let selector = multiplexing.strip_prefix('m').map(|selector| selector.trim_end_matches('M'));
         let selected_by = match selector {
             Some(number) => {
-                let number =
-                    number.parse().or_else(|_| self.bad(format!("{multiplexing:?} is no multiplexing")))?;
+                let number = number
+                    .parse()
+                    .or_else(|_| self.refuse(format!("{multiplexing:?} is no multiplexing")))?;
                 Some(Selection { multiplexor: None, ranges: vec![(number, number)] })
             }
             None => None,
         };
         let signals = self.database.messages.iter().map(|message| message.signals.len()).sum::<usize>();
         if signals >= MAX_SIGNALS {
-            return self.bad(format!("more than {MAX_SIGNALS} signals"));
+            return self.refuse(format!("more than {MAX_SIGNALS} signals"));
         }
         let Some(message) = self.database.messages.last_mut() else {
-            return self.bad("a signal before the first message");
+            return self.refuse("a signal before the first message");
         };
         message.signals.push(Signal {
             name,
@@ -345,7 +346,7 @@ impl Parsing<'_> {
         let name = self.word()?;
         let mut values = Vec::new();
         while let Some(Token::Word(number)) = self.tokens.next() {
-            let number: f64 = number.parse().or_else(|_| self.bad(format!("{number:?} is no number")))?;
+            let number: f64 = number.parse().or_else(|_| self.refuse(format!("{number:?} is no number")))?;
             let text = self.text()?;
             if values.len() < MAX_SIGNALS {
                 values.push((number as i64, text));
@@ -382,7 +383,7 @@ impl Parsing<'_> {
                     let range = range
                         .split_once('-')
                         .and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
-                    let Some(range) = range else { return self.bad("expected a range such as 1-3") };
+                    let Some(range) = range else { return self.refuse("expected a range such as 1-3") };
                     if ranges.len() < MAX_SIGNALS {
                         ranges.push(range);
                     }

@@ -115,7 +115,7 @@ impl Column {
     }
 }
 
-/// How the values of a column are stored.
+/// The stored form of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoredKind {
     Boolean,

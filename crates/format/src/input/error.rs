@@ -18,7 +18,7 @@ pub enum InputError {
         place: String,
         /// The defect.
         why: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
     /// A property of the whole file, and the remedy.
@@ -26,7 +26,7 @@ pub enum InputError {
     File {
         /// The reason.
         why: String,
-        /// What to do.
+        /// The remedy.
         remedy: String,
     },
     /// The MCAP library, or a bound of MCAP files.

@@ -1,6 +1,6 @@
 //! Numbers in texts, exactly.
 
-/// How numbers are written.
+/// The notation of numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct NumberForm {
     /// A comma in place of the point.

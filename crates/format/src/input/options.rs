@@ -1,4 +1,4 @@
-//! What the user says about a recording that its content does not say, or says wrong.
+//! Options of a recording: facts that its content lacks or states wrongly.
 
 use super::TimeUnit;
 

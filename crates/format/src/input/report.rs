@@ -1,4 +1,4 @@
-//! What the samples of a recording do not have, and what was changed.
+//! The report of an import: contents that the samples lack, and changed values.
 
 use super::Lost;
 use std::fmt;

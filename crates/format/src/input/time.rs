@@ -48,13 +48,13 @@ pub enum TimeRefused {
     Late,
 }
 
-const SECOND: i128 = 1_000_000_000;
+const NANOS_PER_SECOND: i128 = 1_000_000_000;
 
 impl TimeUnit {
     /// Nanoseconds of the unit.
     pub fn nanoseconds(self) -> i128 {
         match self {
-            Self::Seconds => SECOND,
+            Self::Seconds => NANOS_PER_SECOND,
             Self::Milliseconds => 1_000_000,
             Self::Microseconds => 1_000,
             Self::Nanoseconds => 1,
@@ -278,11 +278,12 @@ fn time_of_day(text: &mut &[u8]) -> Option<i128> {
     if hours > 23 || minutes > 59 || seconds > 60 {
         return None;
     }
-    let mut time = i128::from(hours * 3_600 + minutes * 60 + seconds.min(59)) * SECOND;
+    let mut time = i128::from(hours * 3_600 + minutes * 60 + seconds.min(59)) * NANOS_PER_SECOND;
     if let Some((b'.' | b',', rest)) = text.split_first() {
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let (fraction, rest) = rest.split_at(digits);
-        time += parts(str::from_utf8(fraction).ok().filter(|fraction| !fraction.is_empty())?, SECOND);
+        time +=
+            parts(str::from_utf8(fraction).ok().filter(|fraction| !fraction.is_empty())?, NANOS_PER_SECOND);
         *text = rest;
     }
     Some(time)
@@ -302,10 +303,10 @@ fn zone(text: &[u8]) -> Option<i128> {
         [] => 0,
         digits => number(&mut { digits }, 2..=2).filter(|_| digits.len() == 2)?,
     };
-    (hours < 24 && minutes < 60).then(|| sign * i128::from(hours * 3_600 + minutes * 60) * SECOND)
+    (hours < 24 && minutes < 60).then(|| sign * i128::from(hours * 3_600 + minutes * 60) * NANOS_PER_SECOND)
 }
 
-/// Takes a number of so many digits from the beginning of a text.
+/// Takes a number of `width` digits from the beginning of a text.
 fn number(text: &mut &[u8], width: std::ops::RangeInclusive<usize>) -> Option<u32> {
     let digits = text.iter().take(*width.end()).take_while(|byte| byte.is_ascii_digit()).count();
     if !width.contains(&digits) {

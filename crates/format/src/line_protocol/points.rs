@@ -29,9 +29,9 @@ pub struct Points<R> {
     is_last: bool,
 }
 
-/// The place of a byte in a point.
+/// The part of a point that a byte belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum PointPart {
     Name,
     Key,
     ValueStart,
@@ -57,7 +57,7 @@ impl<R: Read> Points<R> {
     /// If the file cannot be read, or a point is too long.
     pub fn next(&mut self) -> Result<Option<(u64, &[u8])>, InputError> {
         self.text.clear();
-        let (mut first, mut place) = (0, Place::Name);
+        let (mut first, mut part) = (0, PointPart::Name);
         loop {
             let Some((number, line)) = self.lines.next()? else {
                 self.is_last = true;
@@ -71,11 +71,11 @@ impl<R: Read> Points<R> {
                 }
                 first = number;
                 self.text.extend_from_slice(line);
-                place = follow(place, line);
+                part = follow(part, line);
             } else {
                 self.text.push(b'\n');
                 self.text.extend_from_slice(line);
-                place = follow(place, line);
+                part = follow(part, line);
             }
             if self.text.len() > MAX_MESSAGE {
                 return Err(InputError::Defect {
@@ -84,7 +84,7 @@ impl<R: Read> Points<R> {
                     remedy: "close the quotation mark".into(),
                 });
             }
-            if place != Place::Text {
+            if part != PointPart::Text {
                 let text = self.text.strip_suffix(b"\r").unwrap_or(&self.text);
                 return Ok(Some((first, text)));
             }
@@ -92,25 +92,25 @@ impl<R: Read> Points<R> {
     }
 }
 
-/// Returns the place after a line.
-fn follow(mut place: Place, line: &[u8]) -> Place {
+/// Returns the part after a line.
+fn follow(mut part: PointPart, line: &[u8]) -> PointPart {
     let mut is_escaped = false;
     for byte in line {
         if std::mem::take(&mut is_escaped) {
             continue;
         }
-        place = match (place, byte) {
-            (Place::Name | Place::Key | Place::Text, b'\\') => {
+        part = match (part, byte) {
+            (PointPart::Name | PointPart::Key | PointPart::Text, b'\\') => {
                 is_escaped = true;
-                place
+                part
             }
-            (Place::Name, b' ') | (Place::Value, b',') => Place::Key,
-            (Place::Key, b'=') => Place::ValueStart,
-            (Place::ValueStart, b'"') => Place::Text,
-            (Place::ValueStart, _) | (Place::Text, b'"') => Place::Value,
-            (Place::Value, b' ') => Place::Time,
-            (place, _) => place,
+            (PointPart::Name, b' ') | (PointPart::Value, b',') => PointPart::Key,
+            (PointPart::Key, b'=') => PointPart::ValueStart,
+            (PointPart::ValueStart, b'"') => PointPart::Text,
+            (PointPart::ValueStart, _) | (PointPart::Text, b'"') => PointPart::Value,
+            (PointPart::Value, b' ') => PointPart::Time,
+            (part, _) => part,
         };
     }
-    place
+    part
 }

@@ -50,12 +50,12 @@ pub(super) struct LaidOut {
     pub is_repeated: bool,
 }
 
-/// How a value is encoded.
+/// The encoding of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
     Double,
     Float,
-    /// Signed, of so many bits.
+    /// Signed, with the number of bits.
     Int(u8),
     Uint(u8),
     ZigZag(u8),

@@ -31,7 +31,7 @@ pub fn next_field<'a>(from: &mut &'a [u8]) -> Result<Option<(u32, WireValue<'a>)
             WireValue::Bytes(bytes)
         }
         5 => WireValue::Fixed32(fixed(from)?),
-        // Groups are of a version that nobody records.
+        // Groups belong to proto2 and are deprecated.
         _ => return Err(BadWire),
     };
     Ok(Some((number, value)))
@@ -55,7 +55,7 @@ pub fn varint(from: &mut &[u8]) -> Result<u64, BadWire> {
     Err(BadWire)
 }
 
-/// Takes so many bytes.
+/// Takes `N` bytes.
 pub fn fixed<const N: usize>(from: &mut &[u8]) -> Result<[u8; N], BadWire> {
     let (bytes, rest) = from.split_first_chunk().ok_or(BadWire)?;
     *from = rest;

@@ -131,7 +131,7 @@ impl<'a> Records<'a> {
         Ok((read == 4).then(|| u32::from_le_bytes(bytes) as usize))
     }
 
-    /// Fills header or data. Returns whether the file has so many bytes.
+    /// Fills header or data. Returns whether the file has `length` bytes.
     fn fill(&mut self, length: usize, is_header: bool) -> io::Result<bool> {
         let to = if is_header { &mut self.header } else { &mut self.data };
         to.clear();

@@ -11,7 +11,7 @@ const MAX_RECORDS: usize = 200;
 /// A number of fields, and whether nine of ten records have it.
 type Score = (usize, bool);
 
-/// How a file is written.
+/// Delimiter and quoting of a file.
 #[derive(Debug, Clone)]
 pub struct Dialect {
     pub delimiter: u8,

@@ -65,7 +65,7 @@ pub enum Times {
         at: usize,
         form: TimeForm,
     },
-    /// So many records a second.
+    /// Records a second.
     Rate(f64),
 }
 

@@ -68,7 +68,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// Fails once so many bytes were read.
+/// A reader that fails after `left` bytes.
 struct Bounded<R> {
     from: R,
     left: Rc<Cell<usize>>,

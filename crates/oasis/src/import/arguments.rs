@@ -7,7 +7,10 @@ use oasis_format::{
     input::{Dbc, InputFormat, InputOptions, TimeUnit},
     inputs::{INPUTS, by_name},
 };
-use std::{fs, path::PathBuf};
+use std::{fs::File, io::Read, path::PathBuf};
+
+/// Most bytes of a CAN database.
+const MAX_DBC_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -116,7 +119,13 @@ impl ContentArguments {
             ),
         };
         let read = |path: &PathBuf| {
-            let content = fs::read(path).with_context(|| format!("cannot read --dbc {}", path.display()))?;
+            let mut content = Vec::new();
+            let file =
+                File::open(path).and_then(|file| file.take(MAX_DBC_BYTES + 1).read_to_end(&mut content));
+            file.with_context(|| format!("cannot read --dbc {}", path.display()))?;
+            if content.len() as u64 > MAX_DBC_BYTES {
+                bail!("--dbc {} has more than {MAX_DBC_BYTES} bytes: name a CAN database", path.display());
+            }
             anyhow::Ok(Dbc { path: path.display().to_string(), content })
         };
         Ok(InputOptions {

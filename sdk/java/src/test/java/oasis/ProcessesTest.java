@@ -45,8 +45,8 @@ class ProcessesTest {
     /** A process of {@link Program}. */
     private record Running(Process process, Path out, Path err) {
         static Running start(String mode, String name) throws IOException {
-            // Shells ignore SIGINT for programs in the background, and children inherit that.
-            List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
+            // Shells ignore SIGINT for programs in the background, nohup ignores SIGHUP, and children inherit that.
+            List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT,HUP"));
             command.addAll(Program.command(mode, dac.channel, name));
             Path out = Files.createTempFile(folder, "out", "");
             Path err = Files.createTempFile(folder, "err", "");

@@ -138,10 +138,10 @@ proptest! {
         let clear = if has_clear { format!("clear not ({raise}) and ({more}){clear_for};") } else { String::new() };
         let rule = format!("alarm A {{ raise {raise}{raise_for}; {clear} }}");
         let all = rows(&steps);
-        let mut is_active = false;
+        let mut active = [false; 2];
         let of_all: Vec<_> = by_sample(&rule, &all).iter().map(|(_, events)| {
-            is_active = events.last().map_or(is_active, |event| event.standing == Some(Standing::Active));
-            is_active
+            active = are_active(events.iter(), 1, active);
+            active[0]
         }).collect();
         for (number, events) in by_sample(&rule, &without(&all, &losses)) {
             for event in events {

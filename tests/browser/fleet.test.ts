@@ -14,7 +14,7 @@ const EACH = 2;
 /** A name that tries to look like something else. */
 const HOSTILE = 'line-1-<img src=x onerror=alert(1)>\u202e';
 
-const rig = new Rig(() => Oasis.dac());
+const rig = new Rig(() => Oasis.dacWithoutRules());
 let fleet: SimulatedFleet;
 let hostile: PlainNode;
 let visit: Visit;

@@ -31,7 +31,7 @@ beforeAll(async () => {
   folder = temporaryFolder();
   browser = await sharedBrowser();
   const [recorded, archive] = [join(folder, 'recorded'), join(folder, 'archive')];
-  dac = await Oasis.dac({}, '--archive', recorded);
+  dac = await Oasis.dacWithoutRules('--archive', recorded);
   const then = Date.now() - AGO;
   for (let number = 0; number < OLD; number++) {
     const name = `buoy-${String(number).padStart(2, '0')}`;
@@ -47,7 +47,7 @@ beforeAll(async () => {
   const file = join(folder, 'old.mcap');
   execFileSync(BINARY, ['export', '--archive', recorded, '--format', 'mcap', '-o', file]);
   execFileSync(BINARY, ['import', '--archive', archive, '--name', 'old', file]);
-  dac = await Oasis.dac({}, '--archive', archive);
+  dac = await Oasis.dacWithoutRules('--archive', archive);
   here = await PlainNode.start(dac.channel, 'pier', [{ name: 'tide', schema: TIDE }]);
   here.flush('tide', [Date.now()], [Float64Array.of(5)]);
   visit = await Visit.to(browser, dac.url);

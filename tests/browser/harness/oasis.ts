@@ -70,10 +70,10 @@ export class Oasis {
   }
 
   /** A DAC that evaluates no rules: then the page compares limits itself. */
-  static dacWithoutRules(): Promise<Oasis> {
+  static dacWithoutRules(...args: string[]): Promise<Oasis> {
     const config = join(temporaryFolder(), 'oasis.toml');
     writeFileSync(config, '[rules]\nenabled = false\n');
-    return Oasis.dac({}, '--config', config);
+    return Oasis.dac({}, '--config', config, ...args);
   }
 
   /** A TEM that is no DAC. */

@@ -29,6 +29,8 @@ mod forget;
 mod gateway;
 mod harness;
 mod hostile_input;
+#[cfg(feature = "influxdb")]
+mod influxdb;
 mod invisible;
 mod kept_settings;
 mod lab;

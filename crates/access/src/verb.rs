@@ -46,6 +46,7 @@ verbs! {
     Alarms "alarms" "Acknowledge, shelve and suppress alarms, and take them out of service",
     Labels "labels" "Set labels of nodes and instances",
     Layouts "layouts" "Save and delete layouts of the page",
+    Write "write" "Send samples over HTTP, such as line protocol",
     Export "export" "Export samples to files",
     Sql "sql" "Send SQL; its tables contain what read-past permits",
     Rules "rules" "Change rules that watch samples",

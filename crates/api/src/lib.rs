@@ -36,6 +36,7 @@ mod enrollment;
 mod forget;
 mod handlers;
 mod health;
+mod inlets;
 mod instances;
 mod labels;
 mod layout_store;
@@ -102,6 +103,9 @@ const SQL: &[Verb] = &[Verb::Sql];
 const ANNOTATIONS: &[Verb] = &[Verb::Annotations];
 const ALARMS: &[Verb] = &[Verb::Alarms];
 const LABELS: &[Verb] = &[Verb::Labels];
+const WRITE: &[Verb] = &[Verb::Write];
+/// The error for a page of another site that tries to send samples.
+const FOREIGN_WRITE: &str = "pages of other sites may not send samples (doors.allowed_origins)";
 
 #[cfg(feature = "openapi")]
 #[derive(OpenApi)]
@@ -229,6 +233,7 @@ pub struct Api {
     alarms: Option<Arc<Alarms>>,
     /// One reader of alarms at a time has its text written.
     alarm_texts: Arc<Semaphore>,
+    inlets: inlets::InletPermits,
     relayed_alarms: Option<Arc<RelayedAlarms>>,
 }
 
@@ -262,6 +267,7 @@ impl Api {
             tem,
             alarms,
             alarm_texts,
+            inlets: inlets::InletPermits::default(),
             relayed_alarms,
         })
     }
@@ -406,6 +412,14 @@ fn paths(doors: &Doors) -> Routes<Api> {
         .get("/api/v1/notifications", Everywhere(ADMINISTRATION), notifications::list)
         .post("/api/v1/notifications/test", Everywhere(ADMINISTRATION), notifications::test)
         .get("/metrics", Everywhere(LIVE), handlers::metrics)
+        // Paths of InfluxDB. The handler asks for each instance.
+        .get("/ping", Nothing, inlets::receive)
+        .get("/health", Nothing, inlets::receive)
+        .get("/query", Somewhere(WRITE), inlets::receive)
+        .post("/query", Somewhere(WRITE), inlets::receive)
+        .post("/write", Somewhere(WRITE), inlets::receive)
+        .post("/api/v2/write", Somewhere(WRITE), inlets::receive)
+        .post("/api/v3/write_lp", Somewhere(WRITE), inlets::receive)
         .get("/api/v1/shards", Everywhere(READ), shards::list)
         .put("/api/v1/shards", Everywhere(ADMINISTRATION), shards::choose)
         // A layout names instances.

@@ -42,11 +42,13 @@ pub mod table;
 pub mod visible;
 mod write_error;
 
+pub use input::columns;
+
 pub mod arrow;
 mod candump;
 mod csv;
 pub mod json_lines;
-mod line_protocol;
+pub mod line_protocol;
 #[cfg(feature = "mcap")]
 pub mod mcap;
 mod mcap_format;

@@ -35,6 +35,7 @@
 //! # Ok::<(), oasis_handler::HandlerError>(())
 //! ```
 
+mod inlet;
 mod life;
 mod reach;
 mod status;
@@ -42,6 +43,7 @@ mod stopping;
 mod supervisor;
 mod topic_log;
 
+pub use inlet::{InletAnswer, InletRequest};
 pub use reach::Reach;
 pub use status::{Condition, Status};
 pub use stopping::Stopping;
@@ -89,6 +91,13 @@ pub trait Handler: Send + Sync + 'static {
         let _ = (path, accept);
         None
     }
+
+    /// Takes a request of a program that speaks another protocol; `None` if its path belongs to another handler. Called while it runs, on threads
+    /// that may wait.
+    fn receive(&self, request: &InletRequest<'_>) -> Option<InletAnswer> {
+        let _ = request;
+        None
+    }
 }
 
 /// A handler with a section of its own in the configuration file.
@@ -123,8 +132,8 @@ pub trait StoredSamples: Send + Sync + 'static {
     /// The stored samples.
     fn history(&self) -> History;
 
-    /// Completes when all samples received before the call are stored, or cannot be.
-    fn flush(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+    /// Completes when all samples received before the call are stored, or with the reason why they cannot be.
+    fn flush(&self) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send + '_>>;
 }
 
 /// Why a handler cannot go on, for people.

@@ -1,7 +1,7 @@
 //! Starts and stops handlers, and lists them.
 
 use crate::{
-    Condition, Context, Document, Handler, Status, StoredSamples,
+    Condition, Context, Document, Handler, InletAnswer, InletRequest, Status, StoredSamples,
     life::{Backoff, Signs, Vitals, live},
     stopping::StopRequest,
 };
@@ -157,6 +157,12 @@ impl Supervisor {
     pub fn document(&self, path: &str, accept: &str) -> Option<Document> {
         let running = self.entries.iter().filter(|entry| entry.vitals.lock().condition == Condition::Running);
         running.map(|entry| &entry.handler).find_map(|handler| handler.document(path, accept))
+    }
+
+    /// The answer of a running handler to a request of another program; `None` if no running handler has its path.
+    pub fn receive(&self, request: &InletRequest<'_>) -> Option<InletAnswer> {
+        let running = self.entries.iter().filter(|entry| entry.vitals.lock().condition == Condition::Running);
+        running.map(|entry| &entry.handler).find_map(|handler| handler.receive(request))
     }
 
     fn find(&self, name: &str) -> Result<&Entry, HandlerError> {

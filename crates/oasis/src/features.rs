@@ -28,6 +28,7 @@ macro_rules! features {
 features! {
     ARROW: "arrow", "Arrow and Parquet", true;
     MCAP: "mcap", "MCAP", true;
+    INFLUXDB: "influxdb", "line protocol", true;
     LSP: "lsp", "language servers", true;
     MAN_PAGES: "man-pages", "manual pages", true;
     OIDC: "oidc", "OpenID Connect", true;

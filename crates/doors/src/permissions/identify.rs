@@ -81,7 +81,9 @@ fn bad(code: &str, detail: String) -> Problem {
 
 fn bearer(credentials: &HeaderValue) -> Option<&str> {
     let (scheme, token) = credentials.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    // Clients of InfluxDB say Token.
+    let is_known = ["bearer", "token"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    is_known.then(|| token.trim())
 }
 
 /// Returns the name of the cookie of a session. It contains the port, because browsers send cookies to all ports of a host.

@@ -14,20 +14,30 @@ const MAX_EXACT: u64 = 1 << 53;
 /// A value of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
+    /// No value.
     Absent,
+    /// A truth value.
     Boolean(bool),
+    /// A whole number.
     Int(i64),
+    /// A whole number that is not negative.
     Uint(u64),
+    /// A real number.
     Real(f64),
+    /// A text.
     Text(&'a str),
 }
 
 /// A column, as far as it was surveyed.
 #[derive(Debug, Clone, Default)]
 pub struct Column {
+    /// The name of its metric.
     pub name: String,
+    /// A UCUM unit.
     pub unit: Option<String>,
+    /// What it measures.
     pub doc: Option<String>,
+    /// Names of its values.
     pub enumeration: Option<EnumType>,
     /// Whether whole numbers are integers by declaration. Otherwise they are reals, unless a real would round one.
     pub has_integers: bool,
@@ -42,11 +52,16 @@ pub struct Column {
 /// The type of the values so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Kind {
+    /// There are none.
     #[default]
     Unknown,
+    /// Truth values.
     Boolean,
+    /// Whole numbers.
     Integer,
+    /// Real numbers, and whole ones.
     Real,
+    /// Texts.
     Text,
 }
 
@@ -68,19 +83,11 @@ impl Column {
 
     /// Counts a value. Returns whether it fits the type of those before; one that does not is not counted.
     pub fn survey(&mut self, cell: Cell<'_>) -> bool {
-        let kind = match cell {
-            Cell::Absent => return true,
-            Cell::Boolean(_) => Kind::Boolean,
-            Cell::Int(_) | Cell::Uint(_) => Kind::Integer,
-            Cell::Real(_) => Kind::Real,
-            Cell::Text(_) => Kind::Text,
-        };
-        self.kind = match (self.kind, kind) {
-            (Kind::Unknown, kind) => kind,
-            (known, kind) if known == kind => known,
-            (Kind::Integer, Kind::Real) | (Kind::Real, Kind::Integer) => Kind::Real,
-            _ => return false,
-        };
+        if cell == Cell::Absent {
+            return true;
+        }
+        let Some(kind) = self.kind_with(cell) else { return false };
+        self.kind = kind;
         self.values += 1;
         match cell {
             Cell::Int(int) => {
@@ -96,13 +103,31 @@ impl Column {
         true
     }
 
+    /// Returns the type of the values so far and this one; `None` if it does not fit.
+    pub fn kind_with(&self, cell: Cell<'_>) -> Option<Kind> {
+        let kind = match cell {
+            Cell::Absent => return Some(self.kind),
+            Cell::Boolean(_) => Kind::Boolean,
+            Cell::Int(_) | Cell::Uint(_) => Kind::Integer,
+            Cell::Real(_) => Kind::Real,
+            Cell::Text(_) => Kind::Text,
+        };
+        match (self.kind, kind) {
+            (Kind::Unknown, kind) => Some(kind),
+            (known, kind) if known == kind => Some(known),
+            (Kind::Integer, Kind::Real) | (Kind::Real, Kind::Integer) => Some(Kind::Real),
+            _ => None,
+        }
+    }
+
     /// Makes it a column of texts, because a value fits no other type.
     pub fn become_text(&mut self) {
         self.kind = Kind::Text;
         self.values += 1;
     }
 
-    fn stored_kind(&self) -> Option<StoredKind> {
+    /// The stored form of its values; `None` without values.
+    pub fn stored_kind(&self) -> Option<StoredKind> {
         Some(match self.kind {
             Kind::Unknown => return None,
             Kind::Boolean => StoredKind::Boolean,
@@ -118,10 +143,15 @@ impl Column {
 /// The stored form of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoredKind {
+    /// `boolean`
     Boolean,
+    /// `int64`
     Int64,
+    /// `uint64`
     Uint64,
+    /// `real64`
     Real64,
+    /// `string`
     Text,
 }
 
@@ -145,6 +175,7 @@ pub fn is_exact(magnitude: u64) -> bool {
 /// The columns of a series after the survey, and its probe type.
 #[derive(Debug)]
 pub struct ColumnTable {
+    /// The type of the samples.
     pub probe_type: Arc<ProbeType>,
     /// The metric of each column; `None` for one without any value.
     kinds: Vec<Option<StoredKind>>,
@@ -161,15 +192,21 @@ pub struct ColumnTable {
 impl ColumnTable {
     /// Chooses the metrics. `rows` is the number of samples.
     pub fn new(type_name: &str, columns: &[Column], rows: u64) -> Self {
+        let lacks_values = |column: &Column| {
+            column.values < rows && column.stored_kind().is_some_and(|kind| kind != StoredKind::Real64)
+        };
+        Self::with_absent(type_name, columns, columns.iter().any(lacks_values))
+    }
+
+    /// Chooses the metrics. `needs_absent` says whether a row can lack a value that is no real.
+    pub fn with_absent(type_name: &str, columns: &[Column], needs_absent: bool) -> Self {
         let mut metrics = Vec::new();
-        let mut needs_absent = false;
         let mut kinds = Vec::new();
         let mut places = Vec::new();
         for column in columns {
             let kind = column.stored_kind();
             places.push(kind.as_ref().map(|_| metrics.len()));
             if let Some(kind) = &kind {
-                needs_absent |= column.values < rows && *kind != StoredKind::Real64;
                 metrics.push(Metric {
                     unit: column.unit.clone(),
                     doc: column.doc.clone(),
@@ -274,6 +311,17 @@ impl ColumnTable {
                 .filter_map(|at| self.absent_names.get(*at))
                 .for_each(|name| to.string(name));
         }
+    }
+
+    /// Returns whether samples name their absent values.
+    pub fn has_absent(&self) -> bool {
+        !self.absent_names.is_empty()
+    }
+
+    /// Returns whether these columns have the kinds that the metrics were chosen for.
+    pub fn holds(&self, columns: &[Column]) -> bool {
+        self.kinds.len() == columns.len()
+            && self.kinds.iter().zip(columns).all(|(kind, column)| *kind == column.stored_kind())
     }
 
     /// Reports the columns without values, with absent or rounded values, and those that a table renames.

@@ -9,7 +9,7 @@
 //! record is left out and counted.
 
 pub(crate) mod bounds;
-pub(crate) mod columns;
+pub mod columns;
 mod defects;
 mod description;
 mod error;
@@ -39,8 +39,9 @@ pub use recorded_series::RecordedSeries;
 pub use report::{Finding, Report};
 pub(crate) use series_set::SeriesSet;
 pub(crate) use text_lines::TextLines;
+pub(crate) use time::TimeForm;
 pub use time::TimeUnit;
-pub(crate) use time::{TimeForm, TimeRefused, checked as checked_time};
+pub use time::{TimeRefused, checked as checked_time};
 pub(crate) use units::unit_of;
 
 use std::{

@@ -6,6 +6,12 @@
 mod point;
 mod points;
 mod reading;
+mod series_key;
+
+pub use point::{BadPoint, Field, Point, parse};
+pub use points::Points;
+pub use reading::cell;
+pub use series_key::series_key;
 
 use crate::input::InputFormat;
 

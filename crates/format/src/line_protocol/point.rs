@@ -5,9 +5,11 @@ use std::borrow::Cow;
 /// A point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point<'a> {
+    /// The name of the measurement.
     pub measurement: Cow<'a, str>,
     /// Keys and values in the order of the line.
     pub tags: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// Names and values in the order of the line.
     pub fields: Vec<(Cow<'a, str>, Field<'a>)>,
     /// In the unit of the file.
     pub time: Option<i64>,
@@ -18,39 +20,57 @@ pub struct Point<'a> {
 /// The value of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Field<'a> {
+    /// `1.5`
     Float(f64),
+    /// `4i`
     Int(i64),
+    /// `4u`
     Uint(u64),
+    /// `t`
     Boolean(bool),
+    /// `"text"`
     Text(Cow<'a, str>),
 }
 
 /// Why a line is no point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadPoint {
+    /// No measurement.
     #[error("it begins with no name of a measurement")]
     Measurement,
+    /// No tag.
     #[error("a tag must be KEY=VALUE, neither empty")]
     Tag,
+    /// A repeated tag.
     #[error("a tag occurs twice")]
     TagTwice,
+    /// No field.
     #[error("a field must be KEY=VALUE")]
     Field,
+    /// No value.
     #[error("the value of a field is neither a number, true, false, nor a text in quotation marks")]
     Value,
+    /// A number beyond its type.
     #[error("a number is out of range")]
     Range,
+    /// A text without an end.
     #[error("a text lacks its closing quotation mark")]
     Open,
+    /// Something after a field.
     #[error("other characters follow a field")]
     AfterField,
+    /// No time.
     #[error("the time is no whole number")]
     Time,
+    /// A name in another encoding.
     #[error("a name is not UTF-8")]
     NotText,
 }
 
 /// Parses a line without its end; it may have line feeds in texts.
+///
+/// # Errors
+/// If the line is no point.
 pub fn parse(line: &[u8]) -> Result<Point<'_>, BadPoint> {
     let mut from = Scanner { rest: line, replaced: 0 };
     let measurement = from.name(b", ", BadPoint::Measurement)?;

@@ -3,12 +3,13 @@
 use super::{
     point::{self, Field, Point},
     points::Points,
+    series_key::series_key,
 };
 use crate::input::{
     Cell, Column, ColumnTable, Defects, InputError, InputFile, InputOptions, Report, SeriesSet, TakeBatch,
     TimeUnit, bounds::MAX_METRICS, checked_time, names::without_controls,
 };
-use std::{collections::HashMap, fmt::Write, io::SeekFrom};
+use std::{collections::HashMap, io::SeekFrom};
 
 /// Most series of a file.
 const MAX_SERIES: usize = 65_536;
@@ -87,7 +88,7 @@ impl<'a> Reading<'a> {
 
     /// Returns the series of a point; the survey adds new ones.
     fn place(&mut self, point: &Point<'_>) -> Result<usize, InputError> {
-        series_key(point, &mut self.key);
+        series_key(point, None, &mut self.key);
         if let Some(at) = self.places.get(&self.key) {
             return Ok(*at);
         }
@@ -221,31 +222,8 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Writes measurement and tags, sorted, as in line protocol.
-fn series_key(point: &Point<'_>, to: &mut String) {
-    to.clear();
-    escape(&point.measurement, &[',', ' '], to);
-    let mut tags: Vec<_> = point.tags.iter().collect();
-    tags.sort();
-    for (key, value) in tags {
-        to.push(',');
-        escape(key, &[',', '=', ' '], to);
-        to.push('=');
-        escape(value, &[',', '=', ' '], to);
-    }
-}
-
-fn escape(name: &str, of: &[char], to: &mut String) {
-    for character in name.chars() {
-        if of.contains(&character) {
-            to.push('\\');
-        }
-        // A string takes every character.
-        let _ = to.write_char(character);
-    }
-}
-
-fn cell<'p>(field: &'p Field<'_>) -> Cell<'p> {
+/// Returns the value of a field.
+pub fn cell<'p>(field: &'p Field<'_>) -> Cell<'p> {
     match field {
         Field::Float(real) => Cell::Real(*real),
         Field::Int(int) => Cell::Int(*int),

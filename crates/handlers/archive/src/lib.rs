@@ -323,8 +323,7 @@ impl StoredSamples for Archive {
         Self::history(self)
     }
 
-    fn flush(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        // A sample that could not be stored is not found, and its reader learns why.
-        Box::pin(async { drop(Self::flush(self).await) })
+    fn flush(&self) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send + '_>> {
+        Box::pin(async { Self::flush(self).await.map_err(|why| Failure(why.to_string())) })
     }
 }

@@ -85,4 +85,5 @@ sections! {
     postgresql: oasis_postgresql::Postgresql,
     nats: oasis_nats_copy::NatsCopy,
     dds: oasis_dds_publish::DdsPublish,
+    influxdb: oasis_influxdb::Influxdb,
 }

@@ -91,7 +91,8 @@ impl Source {
         // The handler's thread may block on the disk: it has no other work.
         let mut read = self.reader.read(READ)?;
         while let (NextStep::Flush, Some(archive)) = (read.then, archive) {
-            archive.flush().await;
+            // A sample that could not be stored is not found, and the reader learns why.
+            drop(archive.flush().await);
             read = self.reader.read(READ)?;
         }
         let mut found = ReadResult::default();

@@ -215,7 +215,7 @@ impl Work<'_> {
         let (archive, runtime) = (self.archive.as_ref(), &self.runtime);
         let flush = || {
             if let Some(archive) = archive {
-                runtime.block_on(archive.flush());
+                drop(runtime.block_on(archive.flush()));
             }
         };
         let around = Surroundings { dac: &self.dac, set: &self.set, before: self.before, now };

@@ -69,7 +69,7 @@ pub fn start(threads: usize, archive: Option<&Arc<dyn StoredSamples>>) -> io::Re
         Ok(move |share: Share| {
             share.evaluate(&|| {
                 if let Some(archive) = &archive {
-                    runtime.block_on(archive.flush());
+                    drop(runtime.block_on(archive.flush()));
                 }
             })
         })
@@ -219,7 +219,7 @@ impl Work<'_> {
         let (archive, runtime) = (self.archive.as_ref(), &self.runtime);
         let flush = || {
             if let Some(archive) = archive {
-                runtime.block_on(archive.flush());
+                drop(runtime.block_on(archive.flush()));
             }
         };
         let reading = self.pulse.begin("read samples for rules");
@@ -287,7 +287,7 @@ impl Work<'_> {
         let (archive, runtime) = (self.archive.as_ref(), &self.runtime);
         let flush = || {
             if let Some(archive) = archive {
-                runtime.block_on(archive.flush());
+                drop(runtime.block_on(archive.flush()));
             }
         };
         let around = Surroundings { dac: &self.dac, set: &self.set, before: self.before, now };

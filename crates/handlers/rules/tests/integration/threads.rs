@@ -3,7 +3,7 @@
 use crate::common::{MS, Plant, Pumps, Random, wait};
 use oasis_alarms::{Alarms, Checkpoint, CheckpointKey, JournalEntry, JournalFilter, Limits};
 use oasis_dac::{Config, Dac, now};
-use oasis_handler::{Condition, Handler, StoredSamples, Supervisor};
+use oasis_handler::{Condition, Failure, Handler, StoredSamples, Supervisor};
 use oasis_rules_handler::{RoundBounds, Rules, RulesConfig};
 use oasis_store::{ArchiveConfig, History, WritableStore};
 use oasis_wire::{batch::Batch, quantity::Nanos};
@@ -47,12 +47,12 @@ impl StoredSamples for Empty {
         self.store.history()
     }
 
-    fn flush(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+    fn flush(&self) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + Send + '_>> {
         let is_beside = thread::current().name().is_some_and(|name| name.starts_with("rules-"));
         if is_beside && self.must_fail.swap(false, Ordering::Relaxed) {
             panic!("the archive of this test fails once");
         }
-        Box::pin(std::future::ready(()))
+        Box::pin(std::future::ready(Ok(())))
     }
 }
 

@@ -1,0 +1,120 @@
+//! Requests of programs that speak other protocols: the handler that takes them answers.
+
+use crate::{Api, FOREIGN_WRITE};
+use axum::{
+    Extension,
+    body::{Body, Bytes, to_bytes},
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode},
+    response::{IntoResponse, Response},
+};
+use oasis_access::{Target, Verb};
+use oasis_doors::{Problem, permissions::Caller};
+use oasis_handler::{InletAnswer, InletRequest};
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Longest body as it is sent, in bytes.
+const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes of all bodies that are held at once; others wait unread.
+const MAX_HELD_BYTES: usize = 64 * 1024 * 1024;
+/// Requests that handlers work on at once: each may decompress its body.
+const MAX_CONCURRENT_REQUESTS: usize = 2;
+
+/// Permits that bound the memory of requests.
+#[derive(Debug, Clone)]
+pub struct InletPermits {
+    /// A permit a byte of a body.
+    bytes: Arc<Semaphore>,
+    requests: Arc<Semaphore>,
+}
+
+impl Default for InletPermits {
+    fn default() -> Self {
+        Self {
+            bytes: Arc::new(Semaphore::new(MAX_HELD_BYTES)),
+            requests: Arc::new(Semaphore::new(MAX_CONCURRENT_REQUESTS)),
+        }
+    }
+}
+
+impl InletPermits {
+    /// Waits for room for a body, and reads it.
+    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<(Bytes, OwnedSemaphorePermit), Problem> {
+        // A body without a declared length may have any.
+        let declared = value(headers, "content-length").and_then(|length| length.parse().ok());
+        let length: usize = declared.unwrap_or(MAX_BODY_BYTES);
+        let too_long = || {
+            let detail =
+                format!("the body has more than {MAX_BODY_BYTES} bytes: send fewer samples at a time");
+            Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body", detail)
+        };
+        if length > MAX_BODY_BYTES {
+            return Err(too_long());
+        }
+        let permits = u32::try_from(length).unwrap_or(u32::MAX);
+        let held = self.bytes.clone().acquire_many_owned(permits).await.map_err(|_| ending())?;
+        let bytes = to_bytes(body, length).await.map_err(|_| too_long())?;
+        Ok((bytes, held))
+    }
+}
+
+fn ending() -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "inlet", "the DAC ends")
+}
+
+/// Takes samples in another protocol; 404 unless a running handler has the path.
+pub async fn receive(
+    State(api): State<Api>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let (parts, body) = request.into_parts();
+    api.doors.admit(&parts.headers, FOREIGN_WRITE)?;
+    let held = match parts.method {
+        Method::GET | Method::HEAD => None,
+        _ => Some(api.inlets.read(&parts.headers, body).await?),
+    };
+    let permit = api.inlets.requests.clone().acquire_owned().await.map_err(|_| ending())?;
+    let path = parts.uri.path().to_owned();
+    let handlers = api.handlers.clone();
+    let answer = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        let body = held.as_ref().map_or(&[][..], |(body, _)| body);
+        let may_write_everything = caller.may(Verb::Write, Target::Dac);
+        let may_write = |node: &str, instance: &str| {
+            may_write_everything || caller.may(Verb::Write, Target::Instance { node, instance })
+        };
+        handlers.receive(&InletRequest {
+            method: parts.method.as_str(),
+            path: parts.uri.path(),
+            query: parts.uri.query().unwrap_or_default(),
+            header: &|name| value(&parts.headers, name),
+            body,
+            may_write: &may_write,
+        })
+    });
+    let answer = answer
+        .await
+        .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "handler", error.to_string()))?;
+    answer.map(response).ok_or_else(|| {
+        let detail =
+            format!("no running handler takes {path}: enable the one for its protocol in the configuration");
+        Problem::new(StatusCode::NOT_FOUND, "no_inlet", detail)
+    })
+}
+
+fn value<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+fn response(answer: InletAnswer) -> Response {
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = (status, Body::from(answer.body)).into_response();
+    for (name, text) in answer.headers {
+        if let Ok(text) = HeaderValue::from_str(&text) {
+            response.headers_mut().insert(HeaderName::from_static(name), text);
+        }
+    }
+    response
+}

@@ -1,0 +1,60 @@
+//! Reasons why a sample is not taken.
+
+use crate::SourceLimits;
+use oasis_channel::Failure;
+
+/// Why a sample is not taken. Nothing of it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Rejected {
+    /// The sample would create one node too many.
+    #[error("the limit of {} nodes is reached: raise max_nodes, or send fewer", .0.max_nodes)]
+    TooManyNodes(SourceLimits),
+    /// The sample would create one instance too many.
+    #[error("the limit of {} instances is reached: raise max_series, or send fewer", .0.max_instances)]
+    TooManyInstances(SourceLimits),
+    /// The instance would have one field too many.
+    #[error("the limit of {} fields of an instance is reached", .0.max_fields)]
+    TooManyFields(SourceLimits),
+    /// A name is empty, too long, or has a sign that names cannot have.
+    #[error("the {of} {name:?} cannot be a name: {why}")]
+    Name {
+        /// `node` or `instance`
+        of: &'static str,
+        /// The name, shortened.
+        name: String,
+        /// The rule that it breaks.
+        why: &'static str,
+    },
+    /// All fields have other types than before.
+    #[error("the field {field:?} has another type than before in {instance:?}: {was}, now {now}")]
+    OtherType {
+        /// The instance.
+        instance: String,
+        /// The first such field.
+        field: String,
+        /// The type before.
+        was: &'static str,
+        /// The type of the value.
+        now: &'static str,
+    },
+    /// No field has a value.
+    #[error("the sample has no field with a value")]
+    Empty,
+    /// The sample does not fit into a batch.
+    #[error("the sample has {bytes} bytes: at most {max} are taken")]
+    TooLong {
+        /// Bytes of its values.
+        bytes: usize,
+        /// Most bytes.
+        max: usize,
+    },
+    /// The DAC refuses the node or the instance.
+    #[error("the DAC refuses {0}")]
+    Refused(String),
+}
+
+impl Rejected {
+    pub(crate) fn refused(name: &str, failure: &Failure) -> Self {
+        Self::Refused(format!("{name:?}: {}", failure.message))
+    }
+}

@@ -1,0 +1,207 @@
+//! The samples of an instance whose type follows its fields.
+
+use crate::{Rejected, SourceLimits, SourceSample};
+use oasis_format::columns::{Cell, Column, ColumnTable, Kind};
+use oasis_wire::{
+    batch::{Encoder, Fields, MAX_BATCH},
+    quantity::TopicId,
+    schema::ProbeType,
+};
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
+
+/// Most bytes of a sample's values.
+const MAX_SAMPLE_BYTES: usize = 512 * 1024;
+/// Most samples of a batch.
+const MAX_BATCH_SAMPLES: usize = 4_096;
+/// Most bytes of a batch, plain.
+const MAX_BATCH_BYTES: usize = MAX_BATCH * 3 / 4;
+/// Bytes of an encoder that stay allocated between two batches.
+const MAX_IDLE_BYTES: usize = 4_096;
+
+/// Where the samples of a series go.
+#[derive(Debug, Clone, Copy)]
+pub struct Registration {
+    /// The topic of the instance.
+    pub topic: TopicId,
+    /// The sequence number of the next sample.
+    pub next_sequence: u64,
+}
+
+/// An instance, and its samples since the last batch.
+#[derive(Debug, Default)]
+pub struct Series {
+    columns: Vec<Column>,
+    positions: HashMap<String, usize>,
+    /// Whether samples lack values that are no reals.
+    needs_absent: bool,
+    table: Option<TypedTable>,
+    /// The values of the present sample, by column.
+    positions_of_sample: Vec<Option<usize>>,
+    row: Vec<u8>,
+    pub registration: Option<Registration>,
+}
+
+#[derive(Debug)]
+struct TypedTable {
+    columns: ColumnTable,
+    encoder: Encoder,
+}
+
+impl Series {
+    /// Adds the fields of a sample to the columns. Returns the number of fields that are left out because their type differs.
+    ///
+    /// # Errors
+    /// If no field is left, or there are too many.
+    pub fn learn(&mut self, sample: &SourceSample<'_>, limits: SourceLimits) -> Result<u64, Rejected> {
+        let mut left_out = 0;
+        let mut first = None;
+        self.positions_of_sample.clear();
+        self.positions_of_sample.resize(self.columns.len(), None);
+        for (at, (name, cell)) in sample.fields.iter().enumerate() {
+            let column = match self.positions.get(&**name) {
+                Some(column) => *column,
+                None => self.add_column(name, limits)?,
+            };
+            let Some(known) = self.columns.get_mut(column) else { continue };
+            if known.survey(*cell) {
+                if let Some(position) = self.positions_of_sample.get_mut(column) {
+                    *position = (*cell != Cell::Absent).then_some(at);
+                }
+            } else {
+                left_out += 1;
+                first.get_or_insert((known.name.clone(), known.kind(), *cell));
+            }
+        }
+        if self.positions_of_sample.iter().all(Option::is_none) {
+            return Err(first.map_or(Rejected::Empty, |(field, was, now)| Rejected::OtherType {
+                instance: sample.instance.into(),
+                field,
+                was: name_of_kind(was),
+                now: name_of_cell(now),
+            }));
+        }
+        self.needs_absent |= self.lacks_value();
+        Ok(left_out)
+    }
+
+    fn add_column(&mut self, name: &Cow<'_, str>, limits: SourceLimits) -> Result<usize, Rejected> {
+        if self.columns.len() >= limits.max_fields {
+            return Err(Rejected::TooManyFields(limits));
+        }
+        let mut column = Column::new(name.to_string());
+        column.has_integers = true;
+        self.columns.push(column);
+        self.positions.insert(name.to_string(), self.columns.len() - 1);
+        self.positions_of_sample.push(None);
+        Ok(self.columns.len() - 1)
+    }
+
+    /// Whether the sample lacks a value that NaN cannot stand for.
+    fn lacks_value(&self) -> bool {
+        let absent = self.positions_of_sample.iter().zip(&self.columns).filter(|(at, _)| at.is_none());
+        absent.into_iter().any(|(_, column)| !matches!(column.kind(), Kind::Real | Kind::Unknown))
+    }
+
+    /// Returns whether the type has all columns as they are now.
+    pub fn is_current(&self) -> bool {
+        let holds = |table: &TypedTable| {
+            table.columns.holds(&self.columns) && table.columns.has_absent() == self.needs_absent
+        };
+        self.registration.is_some() && self.table.as_ref().is_some_and(holds)
+    }
+
+    /// Makes a type of the columns; batches must have been taken before.
+    ///
+    /// # Errors
+    /// If the fields make no valid type.
+    pub fn retype(&mut self, type_name: &str) -> Result<Arc<ProbeType>, Rejected> {
+        let columns = ColumnTable::with_absent(type_name, &self.columns, self.needs_absent);
+        let probe_type = columns.probe_type.clone();
+        let encoder = Encoder::new(&probe_type).map_err(|error| Rejected::Refused(error.to_string()))?;
+        self.table = Some(TypedTable { columns, encoder });
+        self.registration = None;
+        Ok(probe_type)
+    }
+
+    /// Packs the values of the sample that was learned last.
+    ///
+    /// # Errors
+    /// If it is too long.
+    pub fn pack(&mut self, fields: &[(Cow<'_, str>, Cell<'_>)]) -> Result<(), Rejected> {
+        let Some(table) = &mut self.table else { return Ok(()) };
+        let positions = &self.positions_of_sample;
+        table.columns.write(&mut self.row, |column, _| {
+            let position = positions.get(column).copied().flatten();
+            position.and_then(|at| fields.get(at)).map_or(Cell::Absent, |(_, cell)| *cell)
+        });
+        match self.row.len() {
+            bytes if bytes > MAX_SAMPLE_BYTES => Err(Rejected::TooLong { bytes, max: MAX_SAMPLE_BYTES }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether the packed sample needs another batch than those before it.
+    pub fn is_full(&self) -> bool {
+        self.table.as_ref().is_some_and(|table| {
+            let bytes = table.encoder.most_bytes_with(self.row.len());
+            table.encoder.len() >= MAX_BATCH_SAMPLES || (!table.encoder.is_empty() && bytes > MAX_BATCH_BYTES)
+        })
+    }
+
+    /// Adds the packed sample. Returns whether it is the first one of a batch.
+    ///
+    /// # Errors
+    /// If it does not fit its type.
+    pub fn push(&mut self, time: u64) -> Result<bool, Rejected> {
+        let Some(table) = &mut self.table else { return Ok(false) };
+        table.encoder.push(time, &self.row).map_err(|error| Rejected::Refused(error.to_string()))?;
+        Ok(table.encoder.len() == 1)
+    }
+
+    /// Takes the batch of all samples since the last one; `None` if there are none.
+    pub fn take_batch(&mut self, now: u64) -> Option<Vec<u8>> {
+        let (table, registration) = self.table.as_mut().zip(self.registration.as_mut())?;
+        let count = table.encoder.len();
+        if count == 0 {
+            return None;
+        }
+        let held = table.encoder.bytes_held();
+        let mut batch = Vec::with_capacity(held / 2 + 64);
+        let (topic, first_sequence) = (registration.topic.0, registration.next_sequence);
+        let fields = Fields { topic, state: 0, first_sequence, node_time: now, dropped_before: 0 };
+        table.encoder.finish(fields, &mut batch);
+        registration.next_sequence += count as u64;
+        if held > MAX_IDLE_BYTES
+            && let Ok(encoder) = Encoder::new(&table.columns.probe_type)
+        {
+            table.encoder = encoder;
+        }
+        Some(batch)
+    }
+
+    /// Whole numbers that were rounded to reals.
+    pub fn take_rounded(&mut self) -> u64 {
+        let rounded = self.table.iter_mut().flat_map(|table| &mut table.columns.rounded);
+        rounded.map(std::mem::take).sum()
+    }
+}
+
+fn name_of_kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Unknown => "no value",
+        Kind::Boolean => "a boolean",
+        Kind::Integer => "an integer",
+        Kind::Real => "a real",
+        Kind::Text => "a text",
+    }
+}
+
+fn name_of_cell(cell: Cell<'_>) -> &'static str {
+    match cell {
+        Cell::Absent => "no value",
+        Cell::Boolean(_) => "a boolean",
+        Cell::Int(_) | Cell::Uint(_) => "an integer",
+        Cell::Real(_) => "a real",
+        Cell::Text(_) => "a text",
+    }
+}

@@ -1,0 +1,125 @@
+use crate::{Rejected, SourceLimits, SourceNodes, SourceSample};
+use oasis_dac::{Config, Dac, Instance};
+use oasis_format::columns::Cell;
+use oasis_wire::{batch::Batch, value::Value};
+use std::{borrow::Cow, sync::Arc};
+
+type Fields<'a> = Vec<(Cow<'a, str>, Cell<'a>)>;
+
+fn nodes(dac: &Arc<Dac>, limits: SourceLimits) -> SourceNodes {
+    SourceNodes::new(dac.clone(), "a test", limits)
+}
+
+fn push(
+    nodes: &mut SourceNodes,
+    instance: &str,
+    time: u64,
+    fields: &[(&str, Cell<'_>)],
+) -> Result<u64, Rejected> {
+    let fields: Fields<'_> = fields.iter().map(|(name, cell)| (Cow::Borrowed(*name), *cell)).collect();
+    nodes.push(&SourceSample { node: "plant", instance, type_name: "Tank", time, fields: &fields })
+}
+
+fn instances(dac: &Dac, name: &str) -> Vec<Arc<Instance>> {
+    let mut all: Vec<_> =
+        dac.registry.instances().into_iter().filter(|instance| &*instance.name == name).collect();
+    all.sort_by_key(|instance| instance.topic.0);
+    all
+}
+
+fn names(instance: &Instance) -> Vec<String> {
+    instance.probe_type.metrics.iter().map(|metric| metric.name.clone()).collect()
+}
+
+#[test]
+fn a_new_field_and_an_absent_one_make_another_type() {
+    let dac = Dac::new(Config::default());
+    let mut nodes = nodes(&dac, SourceLimits::default());
+    push(&mut nodes, "tank", 1, &[("a", Cell::Int(1))]).unwrap();
+    push(&mut nodes, "tank", 2, &[("a", Cell::Int(2)), ("b", Cell::Real(0.5))]).unwrap();
+    push(&mut nodes, "tank", 3, &[("a", Cell::Int(3))]).unwrap();
+    push(&mut nodes, "tank", 4, &[("b", Cell::Real(1.5))]).unwrap();
+    nodes.flush();
+    let newest = instances(&dac, "tank").pop().unwrap();
+    assert_eq!(names(&newest), ["a", "b", "oasis.absent"]);
+    assert_eq!(newest.ledger().last_sequence, 1, "each type has numbers of its own");
+    assert_eq!(nodes.instance_count(), 1);
+}
+
+#[test]
+fn a_field_of_another_type_is_left_out() {
+    let dac = Dac::new(Config::default());
+    let mut nodes = nodes(&dac, SourceLimits::default());
+    push(&mut nodes, "tank", 1, &[("a", Cell::Int(1)), ("b", Cell::Boolean(true))]).unwrap();
+    let left_out = push(&mut nodes, "tank", 2, &[("a", Cell::Int(2)), ("b", Cell::Text("on"))]);
+    assert_eq!(left_out, Ok(1));
+    let error = push(&mut nodes, "tank", 3, &[("b", Cell::Text("on"))]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the field \"b\" has another type than before in \"tank\": a boolean, now a text"
+    );
+    assert_eq!(push(&mut nodes, "tank", 3, &[]), Err(Rejected::Empty));
+    nodes.flush();
+    assert_eq!(instances(&dac, "tank").pop().unwrap().ledger().last_sequence, 2);
+}
+
+#[test]
+fn an_integer_becomes_a_real_and_is_counted_if_it_is_rounded() {
+    let dac = Dac::new(Config::default());
+    let mut nodes = nodes(&dac, SourceLimits::default());
+    push(&mut nodes, "tank", 1, &[("a", Cell::Real(0.5))]).unwrap();
+    push(&mut nodes, "tank", 2, &[("a", Cell::Int((1 << 53) + 1))]).unwrap();
+    nodes.flush();
+    assert_eq!(nodes.rounded(), 1);
+}
+
+#[test]
+fn names_and_numbers_have_limits() {
+    let dac = Dac::new(Config::default());
+    let limits = SourceLimits { max_nodes: 1, max_instances: 2, max_fields: 2 };
+    let mut nodes = nodes(&dac, limits);
+    let one = [("a", Cell::Int(1))];
+    push(&mut nodes, "tank", 1, &one).unwrap();
+    push(&mut nodes, "pump", 1, &one).unwrap();
+    assert_eq!(push(&mut nodes, "valve", 1, &one), Err(Rejected::TooManyInstances(limits)));
+    let three = [("a", Cell::Int(1)), ("b", Cell::Int(1)), ("c", Cell::Int(1))];
+    assert_eq!(push(&mut nodes, "tank", 1, &three), Err(Rejected::TooManyFields(limits)));
+    for node in ["other", "a/b", "*", ""] {
+        let fields = [(Cow::Borrowed("a"), Cell::Int(1))];
+        let sample = SourceSample { node, instance: "tank", type_name: "Tank", time: 1, fields: &fields };
+        assert!(nodes.push(&sample).is_err(), "{node:?}");
+    }
+    let long = "x".repeat(600 * 1024);
+    let error = push(&mut nodes, "pump", 2, &[("b", Cell::Text(&long))]).unwrap_err();
+    assert!(matches!(error, Rejected::TooLong { .. }), "{error}");
+    push(&mut nodes, "pump", 3, &one).unwrap();
+    nodes.flush();
+    assert_eq!((nodes.node_count(), nodes.instance_count()), (1, 2));
+    let newest = instances(&dac, "pump").pop().unwrap();
+    assert_eq!(newest.ledger().last_sequence, 2, "what was refused has no number");
+}
+
+#[test]
+fn another_node_keeps_its_name() {
+    let dac = Dac::new(Config::default());
+    let mut first = nodes(&dac, SourceLimits::default());
+    push(&mut first, "tank", 1, &[("a", Cell::Int(1))]).unwrap();
+    let mut second = nodes(&dac, SourceLimits::default());
+    let error = push(&mut second, "tank", 1, &[("a", Cell::Int(1))]).unwrap_err();
+    assert!(matches!(error, Rejected::Refused(_)), "{error}");
+}
+
+#[test]
+fn many_samples_make_several_batches() {
+    let dac = Dac::new(Config::default());
+    let mut nodes = nodes(&dac, SourceLimits::default());
+    for time in 0..10_000 {
+        push(&mut nodes, "tank", time, &[("a", Cell::Uint(time)), ("t", Cell::Text("abc"))]).unwrap();
+    }
+    nodes.flush();
+    let tank = instances(&dac, "tank").pop().unwrap();
+    assert_eq!(tank.ledger().last_sequence, 10_000);
+    let newest = tank.log.newest(&tank.probe_type).unwrap();
+    let sample = Batch::parse(newest.batch(), &tank.probe_type).unwrap().get(0).unwrap();
+    assert_eq!(sample.values, [Value::Uint(9_999), Value::String("abc".into())]);
+}

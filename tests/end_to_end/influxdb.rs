@@ -1,0 +1,145 @@
+//! Line protocol: the official client of InfluxDB, tokens, kills.
+
+use crate::harness::{Oasis, eventually, oasis, repository};
+use serde_json::Value;
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
+use ureq::Agent;
+
+fn dac(folder: &Path, more: &[&str]) -> Oasis {
+    let config = folder.join("oasis.toml");
+    fs::write(&config, "[influxdb]\nenabled = true\n\n[rules]\nenabled = false\n\n[doors]\nrate_limit = 0\n")
+        .unwrap();
+    let archive = folder.join("archive");
+    let places = ["--config", config.to_str().unwrap(), "--archive", archive.to_str().unwrap()];
+    let dac = Oasis::dac(&[&places, more].concat());
+    eventually("the handler runs", || (write(&dac, "/write", "", "").0 != 404).then_some(()));
+    dac
+}
+
+fn write(dac: &Oasis, path: &str, token: &str, body: &str) -> (u16, String) {
+    let agent: Agent =
+        Agent::config_builder().http_status_as_error(false).max_idle_connections(0).build().into();
+    let mut request = agent.post(format!("{}{path}", dac.http()));
+    if !token.is_empty() {
+        request = request.header("authorization", token);
+    }
+    match request.send(body) {
+        Ok(mut answer) => (answer.status().as_u16(), answer.body_mut().read_to_string().unwrap_or_default()),
+        // The process was killed.
+        Err(_) => (0, String::new()),
+    }
+}
+
+fn rows(folder: &Path, query: &str) -> Vec<Value> {
+    let archive = folder.join("archive");
+    let output =
+        oasis().args(["sql", "--format", "jsonl", "--archive"]).arg(archive).arg(query).output().unwrap();
+    assert!(output.status.success(), "{query}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// All samples of a node as field values, by instance, time and field.
+fn fields(folder: &Path, node: &str) -> BTreeMap<(String, u64, String), Value> {
+    let tables = rows(folder, "SELECT name FROM sqlite_schema WHERE name LIKE 'pump%'");
+    let mut found = BTreeMap::new();
+    for table in tables {
+        let query = format!("SELECT * FROM \"{}\" WHERE node = '{node}'", table["name"].as_str().unwrap());
+        for row in rows(folder, &query) {
+            let absent = row["oasis.absent"].as_str().unwrap_or_default().to_owned();
+            for (name, value) in row.as_object().unwrap() {
+                if ["rpm", "starts", "is_on", "note"].contains(&&**name)
+                    && !absent.contains(&format!("{name:?}"))
+                {
+                    let time = row["time_ns"].as_u64().unwrap();
+                    let key = (row["instance"].as_str().unwrap().to_owned(), time, name.clone());
+                    assert!(found.insert(key, value.clone()).is_none(), "{row} is there twice");
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_official_client_finds_each_value_in_the_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let dac = dac(folder.path(), &[]);
+    let python = std::env::var("OASIS_TEST_PYTHON")
+        .unwrap_or_else(|_| repository().join("target/venv/bin/python").to_string_lossy().into_owned());
+    let script = repository().join("tests/end_to_end/influxdb/client.py");
+    let done = Command::new(&python).arg(script).args([dac.http(), ""]).output();
+    let done = done.unwrap_or_else(|error| panic!("{python}: {error}; make table-readers installs it"));
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let mut expected = BTreeMap::new();
+    for line in String::from_utf8(done.stdout).unwrap().lines() {
+        let (series, time, field, value): (String, u64, String, Value) = serde_json::from_str(line).unwrap();
+        expected.insert((series, time, field), value);
+    }
+    assert_eq!(expected.len(), 620);
+    let found = fields(folder.path(), "influxdb-hall-1");
+    assert_eq!(found.len(), expected.len());
+    for (key, value) in &expected {
+        // SQLite has no booleans.
+        let value = value.as_bool().map_or(value.clone(), |is_true| u8::from(is_true).into());
+        assert_eq!(found[key], value, "{key:?}");
+    }
+}
+
+#[test]
+fn a_token_of_a_writer_is_needed_once_there_are_accounts() {
+    let folder = tempfile::tempdir().unwrap();
+    let access = folder.path().join("access");
+    let access = access.to_str().unwrap();
+    let run = |arguments: &[&str]| {
+        let output = oasis().args(arguments).env("OASIS_ACCESS", access).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let dac = dac(folder.path(), &["--access", access, "--local", "nothing"]);
+    let writer = run(&["token", "create", "telegraf", "--role", "writer"]);
+    run(&["role", "set", "hall-1", "--allow", "write influxdb-hall-1/*"]);
+    let restricted = run(&["token", "create", "hall-1", "--role", "hall-1"]);
+    let viewer = run(&["token", "create", "viewer", "--role", "viewer"]);
+    eventually("the DAC has read the tokens", || {
+        (write(&dac, "/write", &format!("Bearer {viewer}"), "").0 != 401).then_some(())
+    });
+    let status = |token: &str, body: &str| write(&dac, "/api/v2/write?bucket=b", token, body).0;
+    assert_eq!(status("", "cpu v=1"), 401);
+    assert_eq!(status(&format!("Token {viewer}"), "cpu v=1"), 404, "hidden as all that it may not do");
+    assert_eq!(status(&format!("Token {writer}"), "cpu v=1"), 204);
+    assert_eq!(status(&format!("Bearer {restricted}"), "cpu,host=hall-1 v=1"), 204);
+    assert_eq!(status(&format!("Token {restricted}"), "cpu,host=hall-2 v=1"), 403);
+}
+
+#[test]
+fn pages_of_other_sites_write_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let dac = dac(folder.path(), &[]);
+    let agent: Agent = Agent::config_builder().http_status_as_error(false).build().into();
+    let foreign =
+        agent.post(format!("{}/write", dac.http())).header("origin", "https://evil.example").send("cpu v=1");
+    assert_eq!(foreign.unwrap().status(), 403);
+}
+
+#[test]
+fn what_is_acknowledged_survives_kills_of_the_dac() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut acknowledged = Vec::new();
+    for life in 0..5_u64 {
+        let dac = dac(folder.path(), &[]);
+        for request in 0..5 + life * 3 {
+            let number = life * 1_000 + request;
+            let body = format!("pump,host=a rpm={number}i {}\n", 1_700_000_000_000_000_000 + number);
+            assert_eq!(write(&dac, "/write", "", &body).0, 204);
+            acknowledged.push(number);
+        }
+        dac.kill();
+    }
+    let found = rows(folder.path(), "SELECT rpm FROM pump ORDER BY rpm");
+    let found: Vec<u64> = found.iter().map(|row| row["rpm"].as_u64().unwrap()).collect();
+    assert_eq!(found, acknowledged);
+}

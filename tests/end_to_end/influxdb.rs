@@ -99,7 +99,7 @@ fn a_token_of_a_writer_is_needed_once_there_are_accounts() {
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
-    let dac = dac(folder.path(), &["--access", access, "--local", "nothing"]);
+    let dac = dac(folder.path(), &["--access", access, "--local", "token"]);
     let writer = run(&["token", "create", "telegraf", "--role", "writer"]);
     run(&["role", "set", "hall-1", "--allow", "write influxdb-hall-1/*"]);
     let restricted = run(&["token", "create", "hall-1", "--role", "hall-1"]);
@@ -109,7 +109,7 @@ fn a_token_of_a_writer_is_needed_once_there_are_accounts() {
     });
     let status = |token: &str, body: &str| write(&dac, "/api/v2/write?bucket=b", token, body).0;
     assert_eq!(status("", "cpu v=1"), 401);
-    assert_eq!(status(&format!("Token {viewer}"), "cpu v=1"), 404, "hidden as all that it may not do");
+    assert_eq!(status(&format!("Token {viewer}"), "cpu v=1"), 403);
     assert_eq!(status(&format!("Token {writer}"), "cpu v=1"), 204);
     assert_eq!(status(&format!("Bearer {restricted}"), "cpu,host=hall-1 v=1"), 204);
     assert_eq!(status(&format!("Token {restricted}"), "cpu,host=hall-2 v=1"), 403);

@@ -37,6 +37,7 @@ const RUNS: &[&str] = &["runs"];
 const ANNOTATIONS: &[&str] = &["annotations"];
 const ALARMS: &[&str] = &["alarms"];
 const LABELS: &[&str] = &["labels"];
+const WRITE: &[&str] = &["write"];
 const COMMAND: &[&str] = &[
     "command:hertz",
     "command:enable",
@@ -118,6 +119,13 @@ pub const ROUTES: &[Expected] = &[
     everywhere("GET /api/v1/notifications", ADMINISTRATION),
     everywhere("POST /api/v1/notifications/test", ADMINISTRATION),
     everywhere("GET /metrics", LIVE),
+    nothing("GET /ping"),
+    nothing("GET /health"),
+    somewhere("GET /query", WRITE),
+    somewhere("POST /query", WRITE),
+    somewhere("POST /write", WRITE),
+    somewhere("POST /api/v2/write", WRITE),
+    somewhere("POST /api/v3/write_lp", WRITE),
     everywhere("GET /api/v1/shards", READ),
     everywhere("PUT /api/v1/shards", ADMINISTRATION),
     everywhere("GET /api/v1/layouts", READ),

@@ -6,14 +6,11 @@ import { Oasis } from './harness/oasis.ts';
 import { Rig } from './harness/rig.ts';
 
 const DIST = fileURLToPath(new URL('../../web/dist/', import.meta.url));
-/** Compressed bytes of what the page loads at first, and of all its files but those of other languages. */
+/** Compressed bytes of what the page loads at first, and of all its files. */
 const FIRST = 275_000;
 const ALL = 450_000;
-/** Of a language: only those who choose it load it, and nobody loads two. */
-const LANGUAGE = 30_000;
 /** The licenses of libraries are for people who ask for them. */
 const IS_LOADED = /\.(?!md$)/;
-const IS_GERMAN = /^assets\/de(_parts)?-/;
 
 const rig = new Rig(() => Oasis.up('--probe', 'processor@20', '--probe', 'memory@20'));
 
@@ -35,12 +32,7 @@ it('loads less than 275 kB at first, and has less than 450 kB with the panels th
   expect(first.filter((name) => name.endsWith('.js')).length).toBeGreaterThan(1);
   expect(compressed(['index.html', ...first])).toBeLessThan(FIRST);
   expect(files.some((name) => name.includes('_panel') && !requested.has(name))).toBe(true);
-  const german = files.filter((name) => IS_GERMAN.test(name));
-  console.info(`${compressed(german)} bytes of German`);
-  expect(german).toHaveLength(2);
-  expect(german.some((name) => requested.has(name))).toBe(false);
-  expect(compressed(german)).toBeLessThan(LANGUAGE);
-  expect(compressed(files.filter((name) => !IS_GERMAN.test(name)))).toBeLessThan(ALL);
+  expect(compressed(files)).toBeLessThan(ALL);
   await visit.close();
 });
 

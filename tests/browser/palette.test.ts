@@ -160,29 +160,6 @@ it('shows hints once', async () => {
   expect(await part('hint').count()).toBe(0);
 });
 
-it('speaks German where it is translated, and keeps the choice', async () => {
-  await keyboard().press(';');
-  await visit.page.getByText('Deutsch').click();
-  await expect.poll(() => visit.page.locator('html').getAttribute('lang')).toBe('de');
-  await visit.seesSamples('processor', 1);
-  const places = ['.header', '.time-bar', '.tree', '.fig', '[data-testid=card]'];
-  const english = /\b(Pause|Connected|watched|Instances|Hint|Age|Missing|Sample now|No overlay|Round trip)\b/;
-  for (const place of places) {
-    const text = (await visit.page.locator(place).allInnerTexts()).join(' ');
-    expect(text).not.toMatch(english);
-    expect(text).not.toContain('undefined');
-  }
-  expect(await part('live').textContent()).toBe('Anhalten');
-  await keyboard().press('?');
-  await expect.poll(() => part('help').textContent()).toContain('Voriges Panel');
-  await keyboard().press('Escape');
-  await expect.poll(() => part('help').count()).toBe(0);
-  await keyboard().press('Control+k');
-  await part('palette-field').fill('ausschalten memory');
-  await expect.poll(chosen).toContain('memory ausschalten');
-  await expect.poll(() => part('palette-count').textContent()).toMatch(/^\d+ Treffer/);
-});
-
 it('shows local time or UTC, and links say so', async () => {
   const url = visit.page.url();
   await visit.close();

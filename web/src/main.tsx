@@ -1,7 +1,6 @@
 import { render } from 'preact';
 import { App } from './components/app.tsx';
 import { showHiddenCharacters } from './components/visible_text.ts';
-import { startLanguage } from './language/start.ts';
 import { start } from './state/actions.ts';
 import './styles/theme.css';
 import './styles/base.css';
@@ -24,6 +23,5 @@ import './styles/expressions.css';
 import './styles/palette.css';
 
 showHiddenCharacters();
-await startLanguage();
 void start();
 render(<App />, document.getElementById('app')!);

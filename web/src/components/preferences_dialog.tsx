@@ -1,5 +1,4 @@
 import { chooseZone, localZone, type Zone, zone } from '../format/zone.ts';
-import { chooseLanguage, LANGUAGES, type Language, language } from '../language/language.ts';
 import { showHintsAgain } from '../state/hints.ts';
 import { redraw } from '../state/time.ts';
 import { strings } from '../strings.ts';
@@ -12,14 +11,6 @@ export function PreferencesDialog() {
   return (
     <Dialog title={words.title} testId="preferences">
       <div class="preferences">
-        <Choice<Language>
-          label={words.language}
-          name="language"
-          value={language()}
-          options={LANGUAGES.map((name) => [name, words.languages[name]])}
-          hint={`${words.languageHint} ${words.partly}`}
-          onChoose={chooseLanguage}
-        />
         <Choice<Zone>
           label={words.zone}
           name="zone"

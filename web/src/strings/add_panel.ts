@@ -1,8 +1,7 @@
-import { spoken } from '../language/parts.ts';
 import type { WantedKind } from '../panels/build.ts';
 
 /** The dialog that adds panels, loaded with it. */
-export const addStrings = spoken('add', {
+export const addStrings = {
   title: 'Add a panel',
   kind: 'Kind',
   kinds: {
@@ -90,4 +89,4 @@ export const addStrings = spoken('add', {
   typeTwo: 'Type both expressions first.',
   more: (count: string) => `${count} more instances: type to filter`,
   add: (count: number) => (count > 1 ? `Add ${count} panels` : 'Add'),
-});
+};

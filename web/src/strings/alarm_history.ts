@@ -1,7 +1,5 @@
-import { spoken } from '../language/parts.ts';
-
 /** The journal of alarms, and why an alarm is as it is. They are loaded with the panels that need them. */
-export const historyStrings = spoken('alarmHistory', {
+export const historyStrings = {
   why: {
     title: (rule: string) => `Why: ${rule}`,
     of: (instance: string, node: string) => `${instance} on ${node}`,
@@ -89,4 +87,4 @@ export const historyStrings = spoken('alarmHistory', {
     noneFrequent: 'None',
     only: (rule: string) => `Show the entries of ${rule}`,
   },
-});
+};

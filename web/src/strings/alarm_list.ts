@@ -1,7 +1,5 @@
-import { spoken } from '../language/parts.ts';
-
 /** The list of alarms. It is loaded with its panel. */
-export const alarmListStrings = spoken('alarmList', {
+export const alarmListStrings = {
   alarmList: {
     severity: { warn: 'Warning', alarm: 'Alarm' },
     empty: 'No warnings or alarms since this page was opened.',
@@ -100,4 +98,4 @@ export const alarmListStrings = spoken('alarmList', {
     acknowledgeShown: (count: number) => `Acknowledge ${count}`,
     acknowledgeShownTip: 'Acknowledge all alarms in this list',
   },
-});
+};

@@ -1,8 +1,7 @@
-import { spoken } from '../language/parts.ts';
 import type { WindowName } from '../series/transform.ts';
 
 /** Panels that show what expressions come to. They are loaded when one is shown. */
-export const computedPanelStrings = spoken('computed', {
+export const computedPanelStrings = {
   xy: {
     about: (y: string, x: string) => `${y} over ${x}; time is the color`,
     empty: 'No values of both in the time shown.',
@@ -88,4 +87,4 @@ export const computedPanelStrings = spoken('computed', {
     noNode: 'Edit the text again: the node of an instance is missing.',
     noValue: (problem: string) => `(${problem})`,
   },
-});
+};

@@ -1,5 +1,3 @@
-import { spoken } from '../language/parts.ts';
-
 const kinds = new Map([
   ['alertmanager', 'Alertmanager'],
   ['webhook', 'Webhook'],
@@ -8,7 +6,7 @@ const kinds = new Map([
 ]);
 
 /** The destinations of notifications. They are loaded when somebody opens their list. */
-export const destinationStrings = spoken('destinations', {
+export const destinationStrings = {
   destinations: {
     none: 'Nobody is notified of alarms: add a table [notify.NAME] to the configuration of the DAC.',
     reading: 'Reading the destinations\u2026',
@@ -29,4 +27,4 @@ export const destinationStrings = spoken('destinations', {
     refused: (problem: string) => `Test failed: ${problem}`,
     tooMany: (problem: string) => `${problem}. The DAC sends six tests a minute at most.`,
   },
-});
+};

@@ -1,9 +1,7 @@
 import type { FleetColumn, GroupingName, Health } from '../fleet/query.ts';
 import type { Shape } from '../fleet/settings.ts';
-import { spoken } from '../language/parts.ts';
-
 /** The fleet panel. It is loaded with its panel. */
-export const fleetStrings = spoken('fleet', {
+export const fleetStrings = {
   shapes: { nodes: 'Nodes', instances: 'Instances', tiles: 'Tiles' } satisfies Record<Shape, string>,
   shapeTips: {
     nodes:
@@ -103,4 +101,4 @@ export const fleetStrings = spoken('fleet', {
   combined: (count: string) =>
     `${count} updates came combined with later ones: this fleet has more than 1 MiB a second. A longer interval shows each.`,
   now: 'A fleet shows the present.',
-});
+};

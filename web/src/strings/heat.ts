@@ -1,8 +1,7 @@
-import { spoken } from '../language/parts.ts';
 import type { HeatFigure } from '../panels/spec.ts';
 
 /** The heat map. Its code is loaded when the first one is shown. */
-export const heatStrings = spoken('heat', {
+export const heatStrings = {
   about: (metric: string, instance: string) => `Heat map of ${metric} of ${instance}: elements over time`,
   empty: 'No values in the time shown.',
   figure: 'Color',
@@ -14,4 +13,4 @@ export const heatStrings = spoken('heat', {
     `${time}: least ${low} (${lowest}), greatest ${high} (${highest})`,
   nothing: (time: string) => `${time}: no value`,
   table: { time: 'time', element: 'element', figures: ['min', 'max', 'last'] },
-});
+};

@@ -23,14 +23,9 @@ export const helpStrings = {
   },
 
   preferences: {
-    title: 'Language and times',
-    language: 'Language',
-    /** In their own language, whatever the page speaks. */
-    languages: { en: 'English', de: 'Deutsch' },
-    languageHint: 'The page is loaded again.',
+    title: 'Times and hints',
     zone: 'Times',
     zones: { local: (zone: string) => `Local time (${zone})`, utc: 'UTC' },
     zoneHint: 'A link to a layout shows the times as you see them.',
-    partly: 'Help and messages of the DAC are in English.',
   },
 };

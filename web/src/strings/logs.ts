@@ -1,7 +1,5 @@
-import { spoken } from '../language/parts.ts';
-
 /** The log search, loaded with its panel. */
-export const logStrings = spoken('logs', {
+export const logStrings = {
   text: 'Search all time: words in any text',
   level: 'Least level',
   anyLevel: 'Any level',
@@ -36,4 +34,4 @@ export const logStrings = spoken('logs', {
   context: 'Records around it',
   hideContext: 'Hide the records around it',
   contextOf: (instance: string) => `Records of ${instance} around this one, oldest first`,
-});
+};

@@ -1,10 +1,9 @@
-import { spoken } from '../language/parts.ts';
 import type { ShapesRead } from '../map/geojson.ts';
 
 type Problem = Extract<ShapesRead, { problem: string }>['problem'];
 
 /** The map. Its code is loaded when the first one is shown. */
-export const mapStrings = spoken('map', {
+export const mapStrings = {
   about: (names: string) =>
     `Map of ${names}. Drag or arrows: move. Wheel, plus or minus: zoom. 0: show all tracks.`,
   empty: 'No position in the time shown.',
@@ -49,4 +48,4 @@ export const mapStrings = spoken('map', {
   tilesFailed: (address: string) =>
     `No tile from ${address}: does the server, or the reverse proxy in front of it, have it?`,
   table: { time: 'time', instance: 'instance', latitude: 'latitude', longitude: 'longitude', value: 'value' },
-});
+};

@@ -84,7 +84,7 @@ export const paletteStrings = {
     auditLog: 'Audit log',
     password: 'Change your password',
     signOut: 'Sign out',
-    preferences: 'Language and times',
+    preferences: 'Times and hints',
     sureToSignOut: 'Sign out of this page?',
   },
 };

@@ -1,7 +1,5 @@
-import { spoken } from '../language/parts.ts';
-
 /** Rules: files, their editor, and the preview. */
-export const ruleStrings = spoken('rules', {
+export const ruleStrings = {
   rules: {
     kinds: { alarm: 'alarm', event: 'event', derive: 'derived', check: 'check' } as Record<string, string>,
     reading: 'Reading the rules\u2026',
@@ -121,4 +119,4 @@ export const ruleStrings = spoken('rules', {
       noFunction: (name: string) => `A rule has no function ${name} of these values.`,
     },
   },
-});
+};

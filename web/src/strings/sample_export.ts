@@ -1,8 +1,7 @@
-import { spoken } from '../language/parts.ts';
 import type { ExportFormat } from '../raw_export/formats.ts';
 
 /** Saving samples as a file. */
-export const sampleExportStrings = spoken('sampleExport', {
+export const sampleExportStrings = {
   title: 'Save samples',
   about: (from: string, to: string) => `Every sample from ${from} to ${to}, the time shown on the charts`,
   instances: 'Instances',
@@ -27,4 +26,4 @@ export const sampleExportStrings = spoken('sampleExport', {
     `More than ${most}: nothing was saved. Show less time, or use the command below, which has no such limit.`,
   command: 'The same on the command line, where the archive is',
   copy: 'Copy the command',
-});
+};

@@ -1,7 +1,5 @@
-import { spoken } from '../language/parts.ts';
-
 /** Settings of a panel. */
-export const settingsStrings = spoken('settings', {
+export const settingsStrings = {
   title: 'Panel settings',
   gone: 'This panel is closed, or has no settings.',
   name: 'Title',
@@ -39,4 +37,4 @@ export const settingsStrings = spoken('settings', {
   noNumber: 'A number is missing, or is not a number.',
   order: 'The axis must begin below its end.',
   aboveZero: 'A logarithmic axis begins above 0.',
-});
+};

@@ -1,7 +1,5 @@
-import { spoken } from '../language/parts.ts';
-
 /** The SQL panel. Its code is loaded when the first one is shown. */
-export const sqlStrings = spoken('sql', {
+export const sqlStrings = {
   field: 'SQL query',
   example:
     '-- Losses by cause\nSELECT node, cause, sum(count) FROM gaps\nWHERE time_ns BETWEEN $from AND $to GROUP BY node, cause',
@@ -35,4 +33,4 @@ export const sqlStrings = spoken('sql', {
   bars: (column: string) => `Bars of ${column}`,
   fewer: (drawn: string, all: string) => `${drawn} of ${all} bars`,
   failed: 'The query failed',
-});
+};

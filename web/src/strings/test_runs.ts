@@ -1,7 +1,5 @@
-import { spoken } from '../language/parts.ts';
-
 /** Test runs: named spans of time. */
-export const testRunStrings = spoken('testRuns', {
+export const testRunStrings = {
   testRuns: {
     name: 'Name of a test run',
     tags: 'Tags, separated by commas',
@@ -57,4 +55,4 @@ export const testRunStrings = spoken('testRuns', {
       'difference',
     ],
   },
-});
+};

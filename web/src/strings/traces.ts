@@ -1,7 +1,5 @@
-import { spoken } from '../language/parts.ts';
-
 /** The waterfall of traces. Its code is loaded when the first one is shown. */
-export const traceStrings = spoken('traces', {
+export const traceStrings = {
   search: 'Search spans',
   empty: 'No spans in the time shown.',
   noMatch: 'No trace matches the search.',
@@ -36,4 +34,4 @@ export const traceStrings = spoken('traces', {
     'id',
     'parent',
   ],
-});
+};

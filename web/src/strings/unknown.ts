@@ -1,8 +1,7 @@
-import { spoken } from '../language/parts.ts';
 import type { Unknown } from '../state/unknown.ts';
 
 /** What an address names and the DAC does not know. Loaded when there is such a thing. */
-export const unknownStrings = spoken('unknown', {
+export const unknownStrings = {
   title: 'Unknown names',
   says: (unknown: Unknown): string => {
     if (unknown.kind === 'node') return `There is no node ${unknown.name} that this page may read.`;
@@ -16,4 +15,4 @@ export const unknownStrings = spoken('unknown', {
   open: (name: string) => `Show ${name} in its place`,
   all: 'Show all nodes',
   allTip: 'Leave this link, and show all nodes that the DAC knows',
-});
+};

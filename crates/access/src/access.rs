@@ -375,11 +375,6 @@ impl Access {
         self.last_uses().of(token)
     }
 
-    /// Returns the number of sessions.
-    pub fn session_count(&self) -> usize {
-        self.sessions().len()
-    }
-
     /// Makes a ticket with which this principal opens one WebSocket within 30 s, from a page of this origin; without an
     /// origin it is for a program.
     ///

@@ -124,11 +124,6 @@ impl Access {
         self.follower.as_ref().is_none_or(|follower| follower.is_trusted(now))
     }
 
-    /// Whether the accounts are a copy of those of another DAC.
-    pub fn is_follower(&self) -> bool {
-        self.follower.is_some()
-    }
-
     /// Returns the state that a follower has, for the next request; none without a copy.
     pub fn copy_position(&self) -> Option<Position> {
         self.follower.as_ref()?.state().position.clone()

@@ -40,7 +40,8 @@ impl Permissions {
         // Before the look-up: a change in between is seen later.
         let generation = self.access.generation();
         let headers = request.headers();
-        let principal = if let Some(credentials) = headers.get(header::AUTHORIZATION) {
+        let credentials = headers.get(header::AUTHORIZATION).filter(|value| !is_empty_token(value));
+        let principal = if let Some(credentials) = credentials {
             let token = bearer(credentials).ok_or_else(|| {
                 bad("bad_credentials", "write Authorization: Bearer and a token (oasis token create)".into())
             })?;
@@ -77,6 +78,11 @@ fn ticket<B>(request: &Request<B>) -> Option<&str> {
 
 fn bad(code: &str, detail: String) -> Problem {
     Problem::new(StatusCode::UNAUTHORIZED, code, detail)
+}
+
+/// Clients of InfluxDB send `Token ` if they have none.
+fn is_empty_token(credentials: &HeaderValue) -> bool {
+    credentials.to_str().is_ok_and(|text| text.trim_end().eq_ignore_ascii_case("token"))
 }
 
 fn bearer(credentials: &HeaderValue) -> Option<&str> {
@@ -174,12 +180,16 @@ mod tests {
         let permissions = Permissions::in_memory();
         for headers in [
             [("authorization", "Bearer oasis_00000000_x")],
+            [("authorization", "Token oasis_00000000_x")],
             [("authorization", "Basic YTpi")],
             [("authorization", "")],
             [("cookie", "a=b; oasis-session=x")],
         ] {
             assert!(permissions.identify(&request([127, 0, 0, 1], &headers)).is_err(), "{headers:?}");
         }
+        let no_token = [("host", "localhost:7070"), ("authorization", "Token ")];
+        let caller = permissions.identify(&request([127, 0, 0, 1], &no_token)).unwrap();
+        assert_eq!(caller.principal().kind(), Kind::Local);
         // The cookie of a DAC at another port.
         let other = [("host", "localhost:7070"), ("cookie", "oasis-session-7171=x")];
         assert_eq!(

@@ -31,6 +31,7 @@ fn each_broken_rule_is_reported() {
         ("add a door", "starts with a lower-case letter"),
         ("Added a door", "not imperative"),
         ("Adding a door", "not imperative"),
+        ("Let doors close", "names no change of the code"),
     ] {
         assert!(report_of(subject).is_some_and(|report| report.contains(reason)), "{subject}");
     }

@@ -8,6 +8,7 @@ mod crate_order;
 mod import_cycles;
 mod offline_crates;
 mod one_version;
+mod plain_names;
 mod published_crates;
 mod recipes;
 mod test_binaries;

@@ -35,7 +35,7 @@ pub struct Column {
     pub name: String,
     /// A UCUM unit.
     pub unit: Option<String>,
-    /// What it measures.
+    /// Description of its values.
     pub doc: Option<String>,
     /// Names of its values.
     pub enumeration: Option<EnumType>,

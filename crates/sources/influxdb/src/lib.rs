@@ -1,7 +1,7 @@
 //! A source that takes line protocol from Telegraf, and from clients of InfluxDB 1, 2 and 3.
 //!
-//! It answers `/write`, `/api/v2/write` and `/api/v3/write_lp` on the address of the page, and what such clients ask before: `/ping`, `/health`,
-//! and `CREATE DATABASE` at `/query`. In the order of a request: `request` finds path and precision, `write` parses the points and pushes
+//! The source answers `/write`, `/api/v2/write` and `/api/v3/write_lp` on the address of the page, and the questions of clients before that:
+//! `/ping`, `/health`, and `CREATE DATABASE` at `/query`. In the order of a request: `request` finds path and precision, `write` parses the points and pushes
 //! them as samples, `repeats` recognizes a request that is sent again, `answer` says what was refused in the words of each version.
 //! `docs/guides/receive-line-protocol.md` is the guide. Without the feature `source`, settings that enable it are refused.
 //!

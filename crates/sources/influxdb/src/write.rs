@@ -21,7 +21,7 @@ pub struct Written {
     pub taken: u64,
     /// Points of which nothing was taken.
     pub refused: u64,
-    /// Those of the refused points that the sender may not write.
+    /// Refused points that the sender may not write.
     pub forbidden: u64,
     /// Fields that were left out because of their type.
     pub left_out_fields: u64,

@@ -9,13 +9,13 @@ pub const MAX_BODY_BYTES: usize = 32 * 1024 * 1024;
 /// Why a body cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
-    /// It is too long.
+    /// A body beyond the limit.
     #[error("the body has more than {MAX_BODY_BYTES} bytes: send fewer samples at a time")]
     TooLong,
-    /// It is not what its header says.
+    /// A body that is no gzip stream, although its header says so.
     #[error("the body is no gzip stream: {0}")]
     Gzip(String),
-    /// It is compressed in a way that is not read.
+    /// A body with another compression.
     #[error("the content encoding {0:?} is not read: send gzip or identity")]
     Encoding(String),
 }

@@ -18,7 +18,7 @@ const MAX_BATCH_BYTES: usize = MAX_BATCH * 3 / 4;
 /// Bytes of an encoder that stay allocated between two batches.
 const MAX_IDLE_BYTES: usize = 4_096;
 
-/// Where the samples of a series go.
+/// The topic and the next number of a series.
 #[derive(Debug, Clone, Copy)]
 pub struct Registration {
     /// The topic of the instance.

@@ -4,7 +4,7 @@ use crate::harness::{
     FailingSyncs, Oasis, SmallDisk, eventually, eventually_shown, get, ledger, let_go, oasis, post, request,
     small_log,
 };
-use oasis_store::{ArchiveConfig, History, Piece};
+use oasis_store::{ArchiveConfig, History, PastItem};
 use oasis_wire::quantity::{Epoch, Offset, Position};
 use rustix::process::{Resource, Rlimit};
 use serde_json::{Value, json};
@@ -67,11 +67,11 @@ impl Promises {
                 }
                 for piece in pieces {
                     match piece {
-                        Piece::Epoch(_) => break 'epoch,
-                        Piece::Gap { offsets, cause, .. } => {
+                        PastItem::Epoch(_) => break 'epoch,
+                        PastItem::Gap { offsets, cause, .. } => {
                             panic!("{instance} in {epoch}: {offsets:?} {cause}")
                         }
-                        Piece::Samples { wanted, .. } => {
+                        PastItem::Samples { wanted, .. } => {
                             assert_eq!(wanted.start.0, next, "{instance} in {epoch}");
                             next = wanted.end.0;
                         }
@@ -93,7 +93,7 @@ pub fn sequences(history: &History, instance: &str) -> Vec<(u64, u64)> {
             return ranges;
         }
         for piece in pieces {
-            if let Piece::Samples { batch, .. } = piece {
+            if let PastItem::Samples { batch, .. } = piece {
                 let header = oasis_wire::batch::Header::parse(&batch).unwrap();
                 ranges.push((header.first_sequence, header.first_sequence + u64::from(header.count)));
             }

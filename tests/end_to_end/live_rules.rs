@@ -248,7 +248,8 @@ fn joined_rules_give_the_events_of_the_recording_after_a_kill() {
         }
     }
     // Nothing waits for longer.
-    let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64 + oasis_rules::WAIT;
+    let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64
+        + oasis_rules::JOIN_WAIT_NANOS;
     eventually_more(&dac, "joined_until", end);
     assert!(dac.stop().success());
     let journal = plant.journal();

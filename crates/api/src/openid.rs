@@ -15,17 +15,17 @@ use oasis_doors::{
     Doors, Problem, Proxied,
     permissions::{cookie_name, named_cookie},
 };
-use oasis_oidc::{LIFE_SECONDS, OpenId, Return, SignInFailure};
+use oasis_oidc::{LIFE_SECONDS, OpenId, SignInFailure, SignInReturn};
 use serde::Deserialize;
 use std::{net::SocketAddr, sync::Arc};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Where the page sends a browser.
+/// Path to which the page sends a browser.
 pub const BEGIN: &str = "/sign-in/oidc";
-/// Where the provider sends it back.
+/// Path to which the provider sends it back.
 pub const CALLBACK: &str = "/sign-in/oidc/callback";
-/// Sign-ins at the same time that wait for the provider.
-const AT_ONCE: usize = 16;
+/// Upper bound of concurrent sign-ins that wait for the provider.
+const MAX_PENDING_SIGN_INS: usize = 16;
 
 /// The provider, and how many may wait for it.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Provider {
 
 impl Provider {
     pub fn new(openid: OpenId) -> Self {
-        Self { openid: Arc::new(openid), waiting: Semaphore::new(AT_ONCE) }
+        Self { openid: Arc::new(openid), waiting: Semaphore::new(MAX_PENDING_SIGN_INS) }
     }
 
     /// The text of the button.
@@ -49,7 +49,7 @@ impl Provider {
     }
 }
 
-/// What the provider adds to the URL.
+/// Parameters that the provider adds to the URL.
 #[derive(Debug, Default, Deserialize)]
 pub struct Answer {
     #[serde(default)]
@@ -104,17 +104,17 @@ pub async fn callback(
     let (openid, access) = (provider.openid.clone(), api.doors.permissions.access.clone());
     let checked = tokio::task::spawn_blocking(move || {
         let Answer { state, code, error } = &answer;
-        let back = Return { cookie: &cookie, state, code, error: error.as_deref() };
+        let back = SignInReturn { cookie: &cookie, state, code, error: error.as_deref() };
         let now = Moment::now();
         let identity = openid.complete(back, openid.redirect_url(&derived), now.steady)?;
         let vouched = identity.vouched(openid.config());
         let name = vouched.name.to_string();
         let has_role = vouched.roles.as_ref().is_none_or(|roles| !roles.is_empty());
         if !has_role {
-            return Err(Refused::NoRole(name));
+            return Err(SignInRefusal::NoRole(name));
         }
         let signed_in = access.sign_in_vouched(vouched, now);
-        signed_in.map(|signed_in| (name.clone(), signed_in)).map_err(|error| Refused::Account(name, error))
+        signed_in.map(|signed_in| (name.clone(), signed_in)).map_err(|error| SignInRefusal::Account(name, error))
     });
     let checked = checked.await.map_err(|error| failed(&error.to_string()))?;
     let forgotten = flow_cookie(&headers, is_encrypted, "", 0)?;
@@ -135,9 +135,9 @@ pub async fn callback(
     Ok(response)
 }
 
-/// Why nobody has signed in.
+/// Reason for which a sign-in was refused.
 #[derive(Debug, thiserror::Error)]
-enum Refused {
+enum SignInRefusal {
     #[error(transparent)]
     Failure(#[from] SignInFailure),
     #[error("none of the groups of {0} has a role (access.oidc.roles)")]
@@ -146,7 +146,7 @@ enum Refused {
     Account(String, SignInError),
 }
 
-impl Refused {
+impl SignInRefusal {
     /// The principal for the audit log, and the code for the page.
     fn who_and_code(&self) -> (String, &'static str) {
         match self {

@@ -5,7 +5,7 @@ use oasis_store::{
     History,
     annotation::{self, AnnotationError, AnnotationFilter, Note},
     clock::now,
-    test_run::{Description, LONGEST_NAME, MOST_TEST_RUNS, TestRun, TestRunError, TestRunFilter},
+    test_run::{Description, LONGEST_NAME, MAX_TEST_RUNS, TestRun, TestRunError, TestRunFilter},
 };
 use oasis_wire::quantity::Nanos;
 use std::{collections::BTreeSet, path::Path};
@@ -26,7 +26,7 @@ impl Import {
         name: impl Fn(&str) -> String,
     ) -> Result<(), ImportError> {
         let history = History::open(archive)?;
-        let runs = history.0.catalogue().test_runs(&TestRunFilter::default(), MOST_TEST_RUNS as usize)?;
+        let runs = history.0.catalogue().test_runs(&TestRunFilter::default(), MAX_TEST_RUNS as usize)?;
         let end = history.reaches()?.values().map(|(_, end)| *end).max().unwrap_or_default();
         for run in runs.into_iter().rev() {
             self.add_test_run(run, prefix, Nanos(end))?;

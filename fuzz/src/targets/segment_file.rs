@@ -4,7 +4,7 @@
 //! bytes off the end of the file.
 
 use oasis_store::{
-    ArchiveConfig, History, Piece, check,
+    ArchiveConfig, History, PastItem, check,
     record::{self, FILE_HEADER, FileHeader, Kind, Start},
     segment_file,
 };
@@ -60,9 +60,9 @@ fn read(history: &History) -> usize {
     samples
 }
 
-fn count(piece: &Piece) -> usize {
+fn count(piece: &PastItem) -> usize {
     match piece {
-        Piece::Samples { wanted, .. } => (wanted.end.0 - wanted.start.0) as usize,
+        PastItem::Samples { wanted, .. } => (wanted.end.0 - wanted.start.0) as usize,
         _ => 0,
     }
 }

@@ -156,8 +156,8 @@ pub fn values(program: &Program, arrivals: &[Arrival]) -> Vec<Vec<f64>> {
                     origins: vec![0],
                 };
                 match is_driver {
-                    true => group.ask(program, (1, *dac_time), rows, &mut found),
-                    false => group.answer(program, 1, *dac_time, &rows, &mut found),
+                    true => group.push_driver(program, (1, *dac_time), rows, &mut found),
+                    false => group.push_other(program, 1, *dac_time, &rows, &mut found),
                 }
             }
         }

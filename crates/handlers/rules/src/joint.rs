@@ -8,7 +8,7 @@ use crate::{
     member::{Came, Damaged, Member, Role},
     result,
     ruleset::{LoadedProgram, RuleSet},
-    source::{Begin, Found, StandingAlarms, Surroundings},
+    source::{Begin, EvaluationOutput, StandingAlarms, EvaluationContext},
 };
 use oasis_alarms::{Checkpoint, CheckpointKey, Position};
 use oasis_dac::Instance;
@@ -54,14 +54,14 @@ pub struct Joint {
 
 /// What is kept of it.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct JointSnapshot {
     group: SavedState,
     last: Option<(Uuid, u64, u64)>,
-    members: Vec<KeptMember>,
+    members: Vec<MemberSnapshot>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct KeptMember {
+struct MemberSnapshot {
     node: String,
     name: String,
     /// Epoch and offset.
@@ -93,7 +93,7 @@ impl Joint {
         let found = of.rules.get(rule)?;
         let mut group = Group::for_instance(of, rule, (&driver.node, &driver.name))?;
         let kept = checkpoint.filter(|checkpoint| checkpoint.rule_hash == FORM);
-        let kept: Option<Kept> = kept.and_then(|checkpoint| postcard::from_bytes(&checkpoint.state).ok());
+        let kept: Option<JointSnapshot> = kept.and_then(|checkpoint| postcard::from_bytes(&checkpoint.state).ok());
         let names = (driver.node.to_string(), driver.name.to_string());
         let others = found.others().into_iter();
         let others = others.filter_map(|input| {
@@ -221,11 +221,11 @@ impl Joint {
     /// If the archive cannot be read; what was evaluated stays so.
     pub fn advance(
         &mut self,
-        around: Surroundings<'_>,
+        around: EvaluationContext<'_>,
         until: u64,
         most: u64,
         flush: &dyn Fn(),
-        found: &mut Found,
+        found: &mut EvaluationOutput,
     ) -> Result<bool, ReadError> {
         let Some(LoadedProgram { program, .. }) = around.set.programs.get(self.program) else {
             return Ok(false);
@@ -257,7 +257,7 @@ impl Joint {
         Ok(false)
     }
 
-    fn take(&mut self, program: &Program, at: usize, evaluated: &mut Vec<Evaluated>, found: &mut Found) {
+    fn take(&mut self, program: &Program, at: usize, evaluated: &mut Vec<Evaluated>, found: &mut EvaluationOutput) {
         self.is_dirty = true;
         let Some(member) = self.members.get_mut(at) else { return };
         let input = match member.role {
@@ -284,11 +284,11 @@ impl Joint {
                 if let Some(instance) = member.instance() {
                     self.driver = instance.clone();
                 }
-                self.group.ask(program, (run.as_u128(), dac_time), rows, evaluated);
+                self.group.push_driver(program, (run.as_u128(), dac_time), rows, evaluated);
             }
             Role::Input(input) => {
                 found.samples += rows.len() as u64;
-                self.group.answer(program, input, dac_time, &rows, evaluated);
+                self.group.push_other(program, input, dac_time, &rows, evaluated);
             }
         }
     }
@@ -296,10 +296,10 @@ impl Joint {
     /// Makes results of events.
     fn report(
         &mut self,
-        around: Surroundings<'_>,
+        around: EvaluationContext<'_>,
         program: &Program,
         evaluated: Vec<Evaluated>,
-        found: &mut Found,
+        found: &mut EvaluationOutput,
     ) {
         for Evaluated { run, first, missing, last: (sequence, time), events, derived } in evaluated {
             let run = Uuid::from_u128(run);
@@ -325,14 +325,14 @@ impl Joint {
     /// Where it is.
     pub fn checkpoint(&self, set: &RuleSet) -> Option<(CheckpointKey, Checkpoint)> {
         let group = self.group.save(&set.programs.get(self.program)?.program)?;
-        let member = |member: &Member| KeptMember {
+        let member = |member: &Member| MemberSnapshot {
             node: member.node.clone(),
             name: member.name.clone(),
             at: member.at.map(|at| (at.epoch.0, at.offset.0)),
             last: member.last.0,
         };
         let members = self.members.iter().map(member).collect();
-        let state = postcard::to_allocvec(&Kept { group, last: self.last.0, members }).ok()?;
+        let state = postcard::to_allocvec(&JointSnapshot { group, last: self.last.0, members }).ok()?;
         let driver = self.members.first()?;
         let (run, sequence) = driver.last.0.map_or((None, 0), |(run, sequence, _)| (Some(run), sequence));
         let wire::Position { epoch, offset } = driver.at?;

@@ -7,7 +7,7 @@ use oasis_store::{
     History, ReadError, Series,
     catalogue::Extent,
     index::Entry,
-    words::{Contents, Passing, WordIndex},
+    words::{Contents, PassingParts, WordIndex},
 };
 use oasis_wire::{
     batch,
@@ -189,7 +189,7 @@ impl<'a> Shares<'a> {
         let words = words
             .and_then(|contents| WordIndex::open(&archive.0.directory, extent.segment)?.passing(contents));
         let is_inside = self.times.contains(&extent.min_time) && self.times.contains(&extent.max_time);
-        if is_inside && words.as_ref().is_some_and(Passing::is_empty) {
+        if is_inside && words.as_ref().is_some_and(PassingParts::is_empty) {
             self.ruled_out += extent.end.0.saturating_sub(extent.first.0);
             return Ok((Taken::Nothing, nothing));
         }

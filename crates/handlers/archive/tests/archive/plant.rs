@@ -7,7 +7,7 @@ use oasis_channel::{
 };
 use oasis_dac::{Config, Dac, config::LogConfig, now, session::NodeSession};
 use oasis_handler::Supervisor;
-use oasis_store::{ArchiveConfig, Clock, Past, Piece, Series, clock::SystemClock};
+use oasis_store::{ArchiveConfig, Clock, Past, PastItem, Series, clock::SystemClock};
 use oasis_wire::{
     batch::{Batch, Encoder, Fields},
     quantity::{Epoch, Position, TopicId},
@@ -159,14 +159,14 @@ impl Plant {
             dropped: Drops::default(),
             after_sent: Drops::default(),
         };
-        self.say(&NodeMessage::Counters { instances: vec![counters] });
+        self.send_message(&NodeMessage::Counters { instances: vec![counters] });
         self.session.close(now());
         self.session = NodeSession::new(self.dac.clone(), tokio::sync::mpsc::channel(1).0);
         self.register(again);
     }
 
     fn register(&mut self, node: &Node) {
-        self.say(&hello("plant", node.run));
+        self.send_message(&hello("plant", node.run));
         self.register_as(counter());
     }
 
@@ -188,7 +188,7 @@ impl Plant {
             kind: ProbeKind::Pushed,
             state: InstanceState { hertz: None, enabled: true, recorder: None },
         };
-        self.say(&NodeMessage::Register { types: vec![probe_type], instances: vec![instance] });
+        self.send_message(&NodeMessage::Register { types: vec![probe_type], instances: vec![instance] });
         self.topic = self.dac.registry.find("plant", "counter").unwrap().topic.0;
     }
 
@@ -197,7 +197,7 @@ impl Plant {
         self.register_as(ProbeType { name: "Other".into(), uuid: Uuid::from_u128(9), ..counter() });
     }
 
-    fn say(&mut self, message: &NodeMessage) {
+    fn send_message(&mut self, message: &NodeMessage) {
         let json = serde_json::to_vec(message).unwrap();
         self.session.handle(Frame::Control(&json), now(), &mut Vec::new()).unwrap();
     }
@@ -326,16 +326,16 @@ impl Read {
             }
             for piece in pieces {
                 match piece {
-                    Piece::Epoch(_) => {
+                    PastItem::Epoch(_) => {
                         read.epochs += 1;
                         next = 0;
                     }
-                    Piece::Gap { offsets, cause, .. } => {
+                    PastItem::Gap { offsets, cause, .. } => {
                         assert_eq!(offsets.start.0, next);
                         next = offsets.end.0;
                         read.gaps.push((offsets.start.0, offsets.end.0, cause.word()));
                     }
-                    Piece::Samples { series, batch, wanted, .. } => {
+                    PastItem::Samples { series, batch, wanted, .. } => {
                         assert_eq!(wanted.start.0, next);
                         next = wanted.end.0;
                         let batch = Batch::parse(&batch, &series.probe_type).unwrap();

@@ -9,8 +9,8 @@ use std::{
 };
 
 /// Interval of looks at the measurements: a node measures twice a second.
-const LOOK: Duration = Duration::from_millis(500);
-/// Longest time between two samples while a node is connected. Rules use a measurement for [`VALID`](oasis_rules::VALID).
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// Longest time between two samples while a node is connected. Rules use a measurement for [`CLOCK_VALIDITY_NANOS`](oasis_rules::CLOCK_VALIDITY_NANOS).
 const REPEAT: Duration = Duration::from_secs(60);
 /// A change of an offset is published beyond its uncertainty, and beyond this. In nanoseconds.
 const LEAST_CHANGE: u64 = 100_000;
@@ -48,7 +48,7 @@ impl Work<'_> {
 
     /// Publishes the offsets that have changed, and those that were not published for a while.
     pub(super) fn publish_clocks(&mut self) {
-        if self.clocks.looked.is_some_and(|looked| looked.elapsed() < LOOK) {
+        if self.clocks.looked.is_some_and(|looked| looked.elapsed() < POLL_INTERVAL) {
             return;
         }
         self.clocks.looked = Some(Instant::now());
@@ -119,6 +119,6 @@ mod tests {
         assert!(is_covered(before, of(4_800_000, 300_000)));
         assert!(!is_covered(before, of(4_800_000, 10_000)), "more accurate");
         assert!(!is_covered(before, of(5_400_000, 300_000)));
-        assert!(oasis_rules::VALID > 2 * u64::try_from(REPEAT.as_nanos()).unwrap_or(u64::MAX));
+        assert!(oasis_rules::CLOCK_VALIDITY_NANOS > 2 * u64::try_from(REPEAT.as_nanos()).unwrap_or(u64::MAX));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Work;
 use crate::checkpoint;
-use oasis_alarms::{AlarmsError, Arrival, Checkpoint, CheckpointKey, Found, Handover, Home};
+use oasis_alarms::{AlarmsError, Arrival, Checkpoint, CheckpointKey, CopyLookup, Handover, NodeConnection};
 use oasis_dac::now;
 use oasis_wire::quantity::{Offset, Position, TopicId};
 use std::{
@@ -11,7 +11,7 @@ use std::{
 };
 
 /// How long the rules of a node wait for its former DAC.
-const PATIENCE: Duration = Duration::from_secs(2);
+const HANDOVER_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often others are asked meanwhile.
 const ASK: Duration = Duration::from_millis(100);
 
@@ -62,7 +62,7 @@ impl Work<'_> {
         }
         if can_take && self.homes.arrivals.is_due() {
             self.homes.arrivals.asked = Some(Instant::now());
-            self.alarms.copies().ask();
+            self.alarms.copies().request_poll();
         }
         let is_news = !arrivals.is_empty();
         if let Err(error) = self.settle(arrivals) {
@@ -72,24 +72,28 @@ impl Work<'_> {
     }
 
     /// Nodes that are connected here and have not been looked at, with their connections.
-    fn arriving(&self) -> Vec<(String, Home)> {
+    fn arriving(&self) -> Vec<(String, NodeConnection)> {
         let settled = &self.homes.arrivals.settled;
         let is_new = |node: &str| *node != self.config.node && !settled.contains(node);
         let nodes = self.dac.registry.connected_here(is_new).into_iter();
-        nodes.map(|(node, run, attach, since)| (node, Home { run, attach, since: since.0 })).collect()
+        nodes
+            .map(|(node, run, attach, since)| (node, NodeConnection { run, attach, since: since.0 }))
+            .collect()
     }
 
     /// What another DAC had of a node; none as long as that may come.
     fn found(&self, node: &str, since: Instant) -> Option<Option<(String, Handover)>> {
         let (copies, own) = (self.alarms.copies(), self.alarms.home(node));
         match copies.find(node, since, own.as_ref()) {
-            Found::Newest(newest) => Some(newest.map(|newest| *newest)),
-            Found::Wait if since.elapsed() >= PATIENCE => Some(copies.newest(node, own.as_ref())),
-            Found::Wait => None,
+            CopyLookup::Newest(newest) => Some(newest.map(|newest| *newest)),
+            CopyLookup::Wait if since.elapsed() >= HANDOVER_TIMEOUT => {
+                Some(copies.newest(node, own.as_ref()))
+            }
+            CopyLookup::Wait => None,
         }
     }
 
-    fn arrival(&self, node: String, home: Home, found: Option<(String, Handover)>) -> Arrival {
+    fn arrival(&self, node: String, home: NodeConnection, found: Option<(String, Handover)>) -> Arrival {
         let Some((dac, handover)) = found else {
             return Arrival { node, home, from: None, checkpoints: Vec::new() };
         };
@@ -138,7 +142,7 @@ impl Work<'_> {
                 self.begin_again(&node);
                 self.shared.lock().taken_nodes += 1;
                 // The other one learns that its part is here.
-                self.alarms.copies().ask();
+                self.alarms.copies().request_poll();
             }
             self.homes.departures.return_home(&node);
             self.homes.arrivals.waiting.remove(&node);

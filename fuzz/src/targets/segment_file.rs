@@ -1,7 +1,7 @@
 //! A segment file of an archive: any records, with right checksums, so that their content is read.
 //!
-//! Each record is its kind, its number, the length of its payload (two bytes) and the payload. The first byte cuts so many
-//! bytes off the end of the file.
+//! Each record is its kind, its number, the length of its payload (two bytes) and the payload. The first byte is the
+//! number of bytes to cut off the end of the file.
 
 use oasis_store::{
     ArchiveConfig, History, PastItem, check,

@@ -4,7 +4,7 @@ use crate::{Ended, Turn};
 use std::time::{Duration, Instant};
 
 /// Most DACs that a node knows.
-pub const MOST: usize = 64;
+pub const MAX_CANDIDATES: usize = 64;
 /// A DAC that has refused the node is not tried for this long, unless all have.
 const SKIPPED: Duration = Duration::from_secs(10);
 
@@ -35,11 +35,11 @@ impl Candidate {
 }
 
 impl Candidates {
-    /// The first address is the first choice. Addresses after the first [`MOST`] are ignored.
+    /// The first address is the first choice. Addresses after the first [`MAX_CANDIDATES`] are ignored.
     pub fn new(addresses: Vec<String>) -> Self {
         let mut known: Vec<Candidate> = Vec::new();
         for address in addresses {
-            if known.len() < MOST && known.iter().all(|candidate| candidate.address != address) {
+            if known.len() < MAX_CANDIDATES && known.iter().all(|candidate| candidate.address != address) {
                 known.push(Candidate::new(address));
             }
         }
@@ -186,6 +186,6 @@ mod tests {
         assert_eq!(turned(&mut two, Lost, now), ("c".into(), Next), "it was in an earlier list");
         assert_eq!(turned(&mut two, Failed, now), ("d".into(), Next));
         two.replace((0..200).map(|number| number.to_string()).collect());
-        assert_eq!((two.current(), two.known.len()), ("d", MOST));
+        assert_eq!((two.current(), two.known.len()), ("d", MAX_CANDIDATES));
     }
 }

@@ -8,7 +8,7 @@ use super::{
 use crate::DdsConfig;
 use oasis_channel::{
     Connector, Patience, Receiver, Sender,
-    carried::{Messages, Piece, pump},
+    carried::{Messages, StreamMessage, pump},
     tcp,
 };
 use std::{
@@ -290,13 +290,13 @@ impl Link<'_> {
 }
 
 impl Messages for Link<'_> {
-    async fn send(&mut self, piece: &Piece) -> io::Result<()> {
-        self.send_content(Content::Piece(piece.clone())).await
+    async fn send(&mut self, piece: &StreamMessage) -> io::Result<()> {
+        self.send_content(Content::StreamMessage(piece.clone())).await
     }
 
-    async fn receive(&mut self) -> io::Result<Piece> {
+    async fn receive(&mut self) -> io::Result<StreamMessage> {
         loop {
-            if let Content::Piece(piece) = self.next().await? {
+            if let Content::StreamMessage(piece) = self.next().await? {
                 return Ok(piece);
             }
         }

@@ -25,13 +25,13 @@ const HTTP_PERIOD: Duration = Duration::from_secs(60);
 /// Kinds of log lines about a peer; each has a limit of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeerLine {
-    /// It has connected.
+    /// The peer has connected.
     Came,
-    /// It has left, or was lost.
+    /// The peer has left, or was lost.
     Left,
-    /// It was refused, or closed by the DAC.
+    /// The peer was refused, or closed by the DAC.
     Refused,
-    /// It speaks HTTP on the data channel, and will perhaps try again each second without end.
+    /// The peer speaks HTTP on the data channel, and may retry each second without end.
     Http,
 }
 
@@ -43,7 +43,7 @@ pub struct Admission {
     bytes: AtomicU64,
     /// Keyed by the codes of the reference pages, whose number bounds the map.
     refused: Mutex<BTreeMap<String, u64>>,
-    /// Of each [`PeerLine`].
+    /// Limit of each [`PeerLine`].
     log: [LogLimit; 4],
     /// Refusals of nodes, by name and code: a node tries again each second.
     refusals: Repeats,

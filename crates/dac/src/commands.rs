@@ -33,7 +33,7 @@ pub struct JournalEntry {
     pub uuid: Uuid,
     /// When it was sent.
     pub time: Nanos,
-    /// Who sent it: the door and the peer's address.
+    /// Sender of the command: the door and the peer's address.
     pub who: String,
     /// Node name.
     pub node: String,
@@ -46,7 +46,7 @@ pub struct JournalEntry {
     pub outcome: String,
 }
 
-/// Who gives a command.
+/// Author of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Author<'a> {
     /// For the journal: with the door and the peer's address.

@@ -1,4 +1,4 @@
-//! Who nodes are: their certificates, who decides about them, and whom the DAC has refused.
+//! Identity of nodes: their certificates, the guard that decides about them, and the nodes that the DAC has refused.
 
 use oasis_channel::Failure;
 use oasis_tls::{NodeCertificate, Peer};
@@ -11,8 +11,8 @@ use std::{
 };
 
 /// Refusals that are remembered, one for each name and code.
-const MOST: usize = 64;
-/// How long one is reported after it happened last.
+const MAX_REFUSALS: usize = 64;
+/// Time for which a refusal is reported after it happened last.
 const REPORTED: Duration = Duration::from_secs(3_600);
 
 /// Decides about certificates of nodes while they are connected, and records refusals.
@@ -143,7 +143,7 @@ impl RefusedNodes {
         let is_same = |entry: &Recent| entry.name == refused.name && entry.code == refused.failure.code;
         let known = recent.iter().position(is_same).and_then(|at| recent.remove(at));
         let count = known.map_or(0, |entry| entry.count) + 1;
-        if recent.len() >= MOST {
+        if recent.len() >= MAX_REFUSALS {
             recent.pop_front();
         }
         recent.push_back(Recent {
@@ -224,8 +224,8 @@ mod tests {
         let report = refused.report(now);
         assert_eq!(report[0].0, "plant");
         assert!(report[0].1.contains("192.0.2.7, 2 times") && report[0].1.contains("key_in_use"));
-        (0..2 * MOST).for_each(|at| refused.note(&of(format!("n{at}")), now));
-        assert_eq!(refused.report(now).len(), MOST);
+        (0..2 * MAX_REFUSALS).for_each(|at| refused.note(&of(format!("n{at}")), now));
+        assert_eq!(refused.report(now).len(), MAX_REFUSALS);
         assert!(refused.report(now + REPORTED).is_empty());
     }
 }

@@ -37,7 +37,7 @@ const SCHEMAS: usize = 64 * 1024 * 1024;
 /// Clocks drift by less between two measurements, nanoseconds.
 const DRIFT: u64 = 1_000_000;
 
-/// What a mirror lacks, to be fetched over HTTP.
+/// A document that a mirror lacks, to be fetched over HTTP.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
     /// The schema with this SHA-256.
@@ -66,7 +66,7 @@ pub enum MirrorError {
 #[derive(Debug)]
 struct KnownNode {
     entry: NodeEntry,
-    /// What the upstream measures of it.
+    /// Measurements of it by the upstream.
     measured: (Option<i64>, Option<u64>),
     /// Why it is not listed here.
     refused: Option<RelayError>,
@@ -85,7 +85,7 @@ struct KnownInstance {
     lacks_causes: bool,
 }
 
-/// What was known before a new picture began.
+/// Entries that were known before a new picture began.
 #[derive(Debug, Default)]
 struct Unseen {
     nodes: BTreeSet<String>,
@@ -113,7 +113,7 @@ pub struct Mirror {
     instances: BTreeMap<u32, KnownInstance>,
     /// The topics of each node's instances.
     topics: BTreeMap<String, BTreeSet<u32>>,
-    /// What a new picture has not had yet.
+    /// Entries that a new picture has not had yet.
     unseen: Option<Unseen>,
     /// Topics that are gone, until all changes have come: another topic may have the same instance.
     removed: BTreeSet<u32>,
@@ -151,7 +151,7 @@ impl Mirror {
         }
     }
 
-    /// The request that begins to follow the registry, or goes on after a reconnect.
+    /// Returns the request that begins to follow the registry, or continues after a reconnect.
     pub fn watch(&self) -> Value {
         let mut watch = json!({"op": "watch", "deltas": true, "statistics": true});
         if let Some(position) = &self.position {
@@ -180,7 +180,7 @@ impl Mirror {
         self.needs.pop_first()
     }
 
-    /// How many nodes and instances were left out, because an upstream may not have so many.
+    /// Returns the number of nodes and instances that were left out because of the bounds of an upstream.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }

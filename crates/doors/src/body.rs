@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    /// Seconds until the deadline, for pieces of so many bytes in these intervals.
+    /// Seconds until the deadline, for pieces of `piece` bytes in these intervals.
     async fn seconds(piece: usize, interval: Duration) -> u64 {
         let pieces = std::iter::repeat_n(Bytes::from(vec![0; piece]), 1_000).collect();
         let began = Instant::now();

@@ -20,7 +20,7 @@ use tower_http::{
 const WARNINGS: u32 = 10;
 /// A page that is refused tries again and again, and must not fill the log.
 const PERIOD: Duration = Duration::from_secs(60);
-/// How long a browser remembers what a page of an allowed origin may do.
+/// Time that a browser remembers the rights of a page of an allowed origin.
 const PREFLIGHT: Duration = Duration::from_secs(600);
 /// Bytes of a header that are logged.
 const LONGEST_HEADER: usize = 200;
@@ -28,7 +28,7 @@ const LONGEST_HEADER: usize = 200;
 /// Logs refused requests, at most [`WARNINGS`] in each [`PERIOD`].
 #[derive(Debug)]
 pub struct RefusalLog {
-    /// What was refused and the remedy.
+    /// The refusal and its remedy.
     message: &'static str,
     limit: LogLimit,
 }

@@ -21,7 +21,7 @@ pub type AlarmsByInstance = HashMap<String, HashMap<String, AlarmCounts>>;
 #[derive(Debug, Default)]
 pub struct Measure {
     types: HashMap<SchemaHash, Arc<[Option<FoundPath>]>>,
-    /// The node that was looked at last, and its run if it is online: instances of one node often follow one another.
+    /// The node that was read last, and its run if it is online: instances of one node often follow one another.
     node: Option<(Arc<str>, Option<Uuid>)>,
 }
 

@@ -28,7 +28,7 @@ use times::{Begin, Times};
 pub enum Source {
     /// Archive and log, from here on.
     Start(Start),
-    /// Archive and log: everything from this time on, in at most so many points.
+    /// Archive and log: everything from this time on, in at most this number of points.
     Points(u64, u32),
     /// The archive, at the place of this reader.
     Reader(Box<Reader>),
@@ -78,7 +78,7 @@ pub struct Fetcher {
     pub has_type: bool,
     /// First members of a message of points.
     pub points_head: Map<String, Value>,
-    /// How 64-bit integers of points are written.
+    /// Format of 64-bit integers in points.
     pub integers: Integers,
 }
 

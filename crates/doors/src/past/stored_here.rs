@@ -1,4 +1,4 @@
-//! What is stored here of an instance that is relayed now: samples of a time when its node was connected to this DAC. No upstream has them.
+//! Samples stored here of an instance that is relayed now, from a time when its node was connected to this DAC. No upstream has them.
 
 use super::{Fetcher, Item, NextStep, PastPart, Source, fetch::FETCH};
 use oasis_dac::PastStart;
@@ -9,7 +9,7 @@ use oasis_wire::{
     quantity::{PortablePosition, Position},
 };
 
-/// A place in the archive of this DAC. After what it has, the upstream goes on.
+/// A position in the archive of this DAC. After its end, the upstream continues.
 #[derive(Debug)]
 pub struct Here {
     reader: Box<Reader>,
@@ -60,7 +60,8 @@ impl Fetcher {
             history::NextStep::Log { .. } | history::NextStep::Flush | history::NextStep::ArchiveEnd => {
                 let (log, _) = self.log_here().await;
                 let (at, portable) = here.next;
-                let mut answer = Box::new(self.ask(PastStart::Resumed(at, portable), None, log)?);
+                let mut answer =
+                    Box::new(self.query_upstream(PastStart::Resumed(at, portable), None, log)?);
                 if !here.has_begun {
                     return self.go_on(answer).await;
                 }

@@ -15,7 +15,8 @@ const MAX_POINTS: u32 = 10_000;
 /// Most newest samples of a request. A reader that wants more uses a time.
 const MAX_LAST: u32 = 10_000;
 
-/// How long samples may be on their way, nanoseconds: nodes have clocks of their own and collect what they send.
+/// Upper bound of the time that samples are on their way, nanoseconds: nodes have clocks of their own and collect
+/// samples before they send them.
 const ON_THE_WAY: u64 = 10_000_000_000;
 
 /// The time range of a request.

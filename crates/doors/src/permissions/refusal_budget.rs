@@ -1,4 +1,5 @@
-//! How many refusals are recorded: whoever is refused often must neither fill the audit log nor hide the refusals of others.
+//! Budgets of recorded refusals: a caller that is refused often must neither fill the audit log nor hide the refusals of
+//! others.
 
 use super::{PERIOD, REFUSALS};
 use oasis_access::Event;
@@ -8,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-/// Budgets of all. Two principals share one by chance, which nobody outside can choose.
+/// Number of all budgets. Two principals share one by chance, which cannot be chosen from outside.
 const BUDGETS: usize = 64;
 
 /// A budget for each principal at each address.

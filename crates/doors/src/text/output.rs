@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Shared texts shorter than this are copied: a piece of its own costs more.
 const COPY: usize = 4096;
 
-/// How pieces become one body.
+/// Composition of pieces to one body.
 #[derive(Debug, Clone)]
 enum Seam {
     Identity,
@@ -46,7 +46,7 @@ impl Output {
         Self { integers, seam, parts: Vec::new(), tail: BytesMut::new(), bytes: 0 }
     }
 
-    /// How it is compressed.
+    /// Returns its compression.
     pub fn coding(&self) -> Coding {
         match self.seam {
             Seam::Identity => Coding::Identity,

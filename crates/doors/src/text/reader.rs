@@ -26,7 +26,7 @@ use oasis_wire::{
 use serde_json::json;
 use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
 
-/// How long a resuming reader waits for nodes that have not connected again.
+/// Time that a resuming reader waits for nodes that have not connected again.
 const RETURN: Duration = Duration::from_secs(10);
 /// Unread segments of a topic that a reader at its head may have.
 const NEW_SEGMENTS: usize = 8;
@@ -235,7 +235,7 @@ impl Reader {
             let topics = self.topics.len();
             let first = self.turn;
             self.turn = (first + 1) % topics.max(1);
-            (0..topics).map(|step| (first + step) % topics).find(|&index| self.ask(index));
+            (0..topics).map(|step| (first + step) % topics).find(|&index| self.fetch_next(index));
         }
         self.end_if_all_are_over();
         let (index, message, after) = self.waiting.pop_front()?;
@@ -266,7 +266,7 @@ impl Reader {
     }
 
     /// Puts what a topic has next into `waiting`.
-    fn ask(&mut self, index: usize) -> bool {
+    fn fetch_next(&mut self, index: usize) -> bool {
         let (epoch, until, reads_archive) = (self.epoch(), self.request.times.until, self.reads_archive());
         let Some(topic) = self.topics.get_mut(index) else { return false };
         if topic.is_over || topic.past.is_some() {
@@ -427,7 +427,7 @@ fn find_all(doors: &Doors, caller: &Caller, request: &Request) -> Result<Vec<Arc
         doors.dac.registry.find(node, instance).ok_or_else(|| unknown().into())
     };
     // First, so that an instance that the caller may not see is like one that does not exist.
-    request.ask(caller)?;
+    request.authorize(caller)?;
     request.topics.iter().map(find).collect()
 }
 

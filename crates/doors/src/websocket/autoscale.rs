@@ -1,4 +1,4 @@
-//! How many shards the load needs. Pure: takes a measurement a second.
+//! Number of shards that the load needs. Pure: takes a measurement a second.
 //!
 //! The two thresholds leave room between them, and each must be passed for some time, so a load that stays the same never makes shards come and go.
 
@@ -7,7 +7,7 @@ const BUSY: u32 = 700;
 /// For this many seconds.
 const BUSY_FOR: u32 = 3;
 /// A shard fewer if the others would not be busier than this with its load.
-const CALM: u32 = 400;
+const CALM_LOAD: u32 = 400;
 /// For this many seconds.
 const CALM_FOR: u32 = 30;
 
@@ -23,7 +23,7 @@ impl Autoscaler {
     pub fn next(&mut self, shards: usize, load: u32, most: usize) -> usize {
         let each = |shards: usize| load / u32::try_from(shards.max(1)).unwrap_or(u32::MAX);
         self.busy_for = if each(shards) > BUSY { self.busy_for + 1 } else { 0 };
-        self.calm_for = if shards > 1 && each(shards - 1) < CALM { self.calm_for + 1 } else { 0 };
+        self.calm_for = if shards > 1 && each(shards - 1) < CALM_LOAD { self.calm_for + 1 } else { 0 };
         let wanted = if self.busy_for >= BUSY_FOR {
             shards + 1
         } else if self.calm_for >= CALM_FOR {

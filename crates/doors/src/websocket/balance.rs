@@ -23,7 +23,7 @@ pub struct Load {
 pub struct Shift {
     /// Index of the shard.
     pub from: usize,
-    /// How many connections.
+    /// Number of connections.
     pub count: usize,
 }
 
@@ -42,7 +42,7 @@ impl Load {
     }
 }
 
-/// What a connection costs on average, in thousandths of a core.
+/// Returns the average cost of a connection, in thousandths of a core.
 pub fn cost(loads: &[Load]) -> f64 {
     let cpu: f64 = loads.iter().map(|load| f64::from(load.cpu)).sum();
     let connections: usize = loads.iter().map(|load| load.connections.saturating_sub(load.taken)).sum();

@@ -5,7 +5,7 @@
 
 use super::{
     end::End,
-    inbox::{Moved, Passenger},
+    inbox::{IncomingConnection, MigratingConnection},
     shard::{INTEREST, Shard},
 };
 use mio::Token;
@@ -42,17 +42,19 @@ impl Shard {
     /// Moves a connection to the least loaded other shard. Keeps it, and returns false, if there is none.
     fn send_away(&mut self, key: usize) -> bool {
         let Some(moved) = self.take_out(key) else { return true };
-        let Err(back) = self.roster.board(Passenger::Moved(Box::new(moved)), Some(self.home.number)) else {
+        let Err(back) =
+            self.roster.board(IncomingConnection::Migrating(Box::new(moved)), Some(self.home.number))
+        else {
             return true;
         };
-        if let Passenger::Moved(moved) = back {
+        if let IncomingConnection::Migrating(moved) = back {
             self.take_over(*moved, self.home.meter.seat());
         }
         false
     }
 
     /// Removes a connection, with everything that another shard needs to serve it.
-    pub(super) fn take_out(&mut self, key: usize) -> Option<Moved> {
+    pub(super) fn take_out(&mut self, key: usize) -> Option<MigratingConnection> {
         let mut connection = self.connections.try_remove(key)?;
         if let Err(error) = self.poll.registry().deregister(connection.socket()) {
             tracing::debug!(%error, "a connection that moves was not watched");
@@ -64,12 +66,12 @@ impl Shard {
         }
         // Only now: a topic without readers is forgotten.
         subscriptions.iter().for_each(|(_, subscription)| self.forget_reader(subscription));
-        Some(Moved { connection, subscriptions })
+        Some(MigratingConnection { connection, subscriptions })
     }
 
     /// Serves a connection from where another shard has left it.
-    pub(super) fn take_over(&mut self, moved: Moved, seat: Seat) {
-        let Moved { mut connection, subscriptions } = moved;
+    pub(super) fn take_over(&mut self, moved: MigratingConnection, seat: Seat) {
+        let MigratingConnection { mut connection, subscriptions } = moved;
         self.next_serial += 1;
         connection.settle_in(self.next_serial, seat);
         let entry = self.connections.vacant_entry();
@@ -92,7 +94,7 @@ impl Shard {
         }
         self.watch_on(key);
         self.read_past(key);
-        // What came meanwhile, at the socket and in the logs, was reported to nobody.
+        // Events during the move, at the socket and in the logs, were not reported.
         self.enqueue_read(key);
         self.enqueue(key);
     }

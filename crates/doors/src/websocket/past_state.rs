@@ -47,7 +47,7 @@ pub struct Reading {
     /// Distinguishes it from earlier reads of the connection.
     pub serial: u64,
     /// The piece, once it was read.
-    pub piece: Option<Piece>,
+    pub piece: Option<RenderedResult>,
     /// Aborted when the subscription ends.
     pub _task: Task,
 }
@@ -63,7 +63,7 @@ impl Drop for Task {
 }
 
 /// A rendered piece of the past, or the error of reading it.
-pub type Piece = Result<RenderedPart, String>;
+pub type RenderedResult = Result<RenderedPart, String>;
 
 /// Whole messages.
 #[derive(Debug)]

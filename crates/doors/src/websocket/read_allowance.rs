@@ -1,6 +1,6 @@
-//! How much a client may send: a burst at once, and a rate in the long run.
+//! Bound of the bytes that a client may send: a burst at once, and a rate in the long run.
 //!
-//! What it sends beyond that stays in its socket, so the system slows the client down instead of the shard. Requests are small: a client that makes a
+//! Bytes beyond that stay in its socket, so the system slows the client down instead of the shard. Requests are small: a client that makes a
 //! thousand subscriptions at once stays within its burst. One that floods the shard with empty frames would otherwise take a processor.
 
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ const NANOS_A_BYTE: u64 = 2_000;
 /// Less is not worth a read.
 const GRAIN: u64 = 4 * 1024;
 
-/// What may be read from one connection.
+/// Bytes that may be read from one connection.
 #[derive(Debug)]
 pub struct ReadAllowance {
     /// Bytes left at `since`.
@@ -36,7 +36,7 @@ impl ReadAllowance {
         if self.left < GRAIN { 0 } else { usize::try_from(self.left).unwrap_or(usize::MAX) }
     }
 
-    /// So many bytes have been read.
+    /// Counts `bytes` as read.
     pub fn take(&mut self, bytes: usize) {
         self.left = self.left.saturating_sub(bytes as u64);
     }

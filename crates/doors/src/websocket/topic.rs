@@ -12,7 +12,7 @@ use oasis_websocket::{Opcode, frame};
 use oasis_wire::{loss::Cause, quantity::Offset};
 use std::{ops::Range, sync::Arc};
 
-/// Segments looked at for one burst.
+/// Upper bound of the segments that are read for one burst.
 const SEGMENTS: usize = 256;
 
 /// Bursts kept for other readers in a round. Readers that lag more are mostly at different positions, so their bursts are not kept.
@@ -52,7 +52,7 @@ pub struct Burst {
     pub is_late: bool,
     /// Why the subscription ends here, if it does.
     pub over: Option<&'static str>,
-    /// What the reader had from elsewhere does not count any more.
+    /// Whether samples that the reader had from elsewhere do not count any more.
     pub is_past_after: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct Topic {
     /// Keys of the connections that read it, in no order.
     pub readers: Vec<usize>,
     waker: Arc<TopicWaker>,
-    /// Of this round: readers are mostly at the same place, so each burst is made once.
+    /// Bursts of this round: readers are mostly at the same position, so each burst is made once.
     bursts: Vec<Burst>,
     /// The same of a batch ahead of its turn, with its version.
     ahead: Option<(u64, Bytes)>,
@@ -79,7 +79,7 @@ impl Topic {
     }
 
     /// Called before the shard looks: later appends are reported again.
-    pub fn look(&self) {
+    pub fn lower_waker(&self) {
         self.waker.lower();
     }
 

@@ -83,7 +83,7 @@ impl Transport {
     /// Ends writing: what was written arrives, and then the peer reads the end. May be called again when the socket has room.
     ///
     /// # Errors
-    /// Those of the socket; `WouldBlock` if it has no room for the last record.
+    /// Errors of the socket; `WouldBlock` if it has no room for the last record.
     pub fn end(&mut self) -> io::Result<()> {
         if let Self::Tls(tls) = self {
             tls.say_goodbye()?;

@@ -1,4 +1,4 @@
-//! What a shard sends to the clients that watch the registry: pictures, changes and statistics.
+//! Messages of a shard to the clients that watch the registry: pictures, changes and statistics.
 //!
 //! Each is made in parts that take a fraction of a millisecond, one or a few in a turn, so that samples never wait for the whole registry.
 
@@ -77,7 +77,7 @@ impl Shard {
         }
     }
 
-    /// Goes on with pictures, changes and statistics, as far as it is time for them.
+    /// Continues with pictures, changes and statistics, as far as they are due.
     pub(super) fn serve_watchers(&mut self) {
         let is_time = |due: Option<Instant>| due.is_some_and(|due| due <= Instant::now());
         if is_time(self.picture.due()) {
@@ -209,7 +209,7 @@ impl Shard {
 }
 
 impl Shard {
-    /// Goes on with the round, if it is time for one, and sends pieces of the last one to clients that lack it.
+    /// Continues with the round, if it is due, and sends pieces of the last one to clients that lack it.
     fn send_statistics(&mut self) {
         let now = Instant::now();
         let has_statistics = |(key, connection): (usize, &mut Connection)| {

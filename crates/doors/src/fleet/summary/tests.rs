@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
     fleet::{
-        Fleet, Wanted,
+        Fleet, FleetRequest,
         measure::{AlarmsByInstance, Measure},
     },
     test_plant::Plant,
@@ -28,7 +28,7 @@ impl Copy {
         }
     }
 
-    fn take(&mut self, piece: &Piece) {
+    fn take(&mut self, piece: &SummaryMessage) {
         self.reader = piece.next;
         let Some(frame) = &piece.frame else { return };
         let text = frame.iter().position(|&byte| byte == b'{').unwrap();
@@ -61,7 +61,7 @@ struct Rounds {
 
 impl Rounds {
     fn of(wanted: Value) -> Self {
-        let selection = serde_json::from_value::<Wanted>(wanted).unwrap().check().unwrap();
+        let selection = serde_json::from_value::<FleetRequest>(wanted).unwrap().check().unwrap();
         Self { fleet: Fleet::new(5, selection), measure: Measure::default(), alarms: Default::default() }
     }
 

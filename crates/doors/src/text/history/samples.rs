@@ -21,7 +21,7 @@ use std::{
 };
 
 /// Bytes of batches read at once, of all instances together.
-const READ: usize = 1024 * 1024;
+const READ_CHUNK_BYTES: usize = 1024 * 1024;
 /// The least that is read of one instance.
 const LEAST_READ: usize = 16 * 1024;
 
@@ -46,7 +46,7 @@ pub struct Samples<'a> {
 }
 
 impl<'a> Samples<'a> {
-    /// Of the instances of a request.
+    /// Creates the samples of the instances of a request.
     pub fn new(doors: &'a Doors, request: &'a Request, order: Order) -> Self {
         let (left, begun) = (request.topics.iter().collect(), Vec::new());
         Self { doors, request, order, left, begun, next: BinaryHeap::new() }
@@ -62,7 +62,7 @@ impl<'a> Samples<'a> {
             && let Some(topic) = self.left.pop_front()
         {
             let share = if self.order == Order::ByTime { self.request.topics.len() } else { 1 };
-            self.begun.push(OfInstance::new(self.doors, self.request, topic, READ / share));
+            self.begun.push(OfInstance::new(self.doors, self.request, topic, READ_CHUNK_BYTES / share));
             self.advance(self.begun.len() - 1, memory)?;
         }
         let Some(Reverse((_, at))) = self.next.pop() else { return Ok(None) };

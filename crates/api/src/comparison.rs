@@ -111,7 +111,7 @@ fn compared(
         if has_left.load(Ordering::Relaxed) {
             break;
         }
-        let may_read = caller.ask(Verb::ReadPast, &node, &instance).is_ok();
+        let may_read = caller.authorize_instance(Verb::ReadPast, &node, &instance).is_ok();
         if !may_read || !wanted(&query.node, &node) || !wanted(&query.instance, &instance) {
             continue;
         }

@@ -19,7 +19,7 @@ pub struct Version {
     pub revision: u64,
     /// When it was saved.
     pub changed: Nanos,
-    /// Who saved it; empty if it was changed as a file.
+    /// Principal that saved it; empty if it was changed as a file.
     pub by: String,
     pub json: String,
 }

@@ -114,7 +114,9 @@ pub async fn callback(
             return Err(SignInRefusal::NoRole(name));
         }
         let signed_in = access.sign_in_vouched(vouched, now);
-        signed_in.map(|signed_in| (name.clone(), signed_in)).map_err(|error| SignInRefusal::Account(name, error))
+        signed_in
+            .map(|signed_in| (name.clone(), signed_in))
+            .map_err(|error| SignInRefusal::Account(name, error))
     });
     let checked = checked.await.map_err(|error| failed(&error.to_string()))?;
     let forgotten = flow_cookie(&headers, is_encrypted, "", 0)?;

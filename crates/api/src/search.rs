@@ -43,7 +43,7 @@ const MOST_LEVELS: usize = 50;
 /// Characters of a wrong level that a refusal repeats.
 const LONGEST_SHOWN: usize = 64;
 
-/// What to search for. Without anything, all records are found.
+/// Search criteria. Without any, all records are found.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = SearchRequest)]
@@ -101,13 +101,13 @@ pub enum WrittenOrder {
 #[schema(as = SearchAnswer)]
 pub struct Answer {
     records: Vec<RecordView>,
-    /// Samples that were looked at.
+    /// Number of scanned samples.
     searched: u64,
     /// Batches that are damaged or could not be read.
     unreadable: u64,
     /// Instances that this DAC relays: their past is at another DAC, which has to be asked.
     not_searched: usize,
-    /// How far the search has come, nanoseconds since 1970; null if it has come to the end.
+    /// Time up to which the search has come, nanoseconds since 1970; null if it has reached the end.
     #[schema(value_type = Option<u64>)]
     reached: serde_json::Value,
     /// `after` for the next page; null at the end. A page that is not full ended because it had read 1 GiB.

@@ -105,7 +105,12 @@ fn of_upstream<'a>(
 }
 
 /// The action as the DAC of the alarm receives it.
-fn asked_of_upstream(key: &AlarmKey, word: RequestedAction, verb: ActionVerb, comment: Option<&str>) -> Value {
+fn asked_of_upstream(
+    key: &AlarmKey,
+    word: RequestedAction,
+    verb: ActionVerb,
+    comment: Option<&str>,
+) -> Value {
     let AlarmKey { rule, node, instance } = key;
     let mut body = json!({"rule": rule, "node": node, "instance": instance, "action": word});
     if let ActionVerb::Shelve { seconds, once } = verb {

@@ -1,4 +1,4 @@
-//! What rules would have reported: over archive and topic logs, bounded, and without acting.
+//! Preview: the reports of rules over archive and topic logs, bounded, and without acting.
 
 use super::{
     check::{UNNAMED, compiled, diagnostics, unreadable},
@@ -28,7 +28,7 @@ use std::{
 };
 use utoipa::ToSchema;
 
-/// How long a preview may take.
+/// Upper bound of the time of a preview.
 const TIME: Duration = Duration::from_secs(10);
 /// Most events of an answer.
 const MOST_EVENTS: usize = 10_000;
@@ -38,7 +38,7 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 const MOST_INSTANCES: usize = 2_000;
 /// Most memory that the rules may take for all of them.
 const MOST_MEMORY: usize = 128 * 1024 * 1024;
-/// Most memory that they may take for one of them. Each sample looks at all of a window, so this also bounds the time that a batch takes.
+/// Upper bound of their memory for one of them. Each sample reads all of a window, so this also bounds the time that a batch takes.
 const MOST_OF_ONE: usize = 16 * 1024 * 1024;
 /// Most notes.
 const MOST_NOTES: usize = 100;
@@ -58,7 +58,7 @@ pub struct PreviewQuery {
     to: Option<u64>,
 }
 
-/// What rules would have reported.
+/// Reports of rules in a preview.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub struct Previewed {
     /// Errors of the text; nothing was evaluated if there is one.
@@ -73,7 +73,7 @@ pub struct Previewed {
     missing: u64,
     /// Whether there is more than was evaluated or is shown.
     truncated: bool,
-    /// What a reader should know.
+    /// Remarks on the result.
     notes: Vec<String>,
 }
 
@@ -164,7 +164,7 @@ fn too_large(detail: String) -> Problem {
 struct Preview {
     replay: Replay,
     found: Previewed,
-    /// Of the events so far.
+    /// Bytes of the events so far.
     bytes: usize,
 }
 

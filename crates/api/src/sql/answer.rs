@@ -11,7 +11,7 @@ use std::io;
 const MOST_ROWS: usize = 100_000;
 /// Most bytes of an answer.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
-/// What a value has besides its text.
+/// Bytes of a value in addition to its text.
 const AROUND: usize = 3;
 
 /// Collects rows until an answer has its bounds.

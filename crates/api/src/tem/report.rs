@@ -1,4 +1,4 @@
-//! What a DAC reports of itself to a TEM.
+//! Report of a DAC to a TEM.
 
 use crate::Api;
 use oasis_dac::{Moment, Moved, Registry, SOFTWARE};
@@ -22,7 +22,8 @@ const NAMES_BYTES: usize = MAX_HEARTBEAT_BYTES - 16 * 1024;
 /// JSON of a connection, without the name of its node.
 const ATTACHMENT_BYTES: usize = 100;
 
-/// What all heartbeats of a DAC have in common, whichever TEM they go to: TEMs that exchange their lists compare the numbers.
+/// Properties that all heartbeats of a DAC share, whichever TEM receives them: TEMs that exchange their lists compare the
+/// numbers.
 #[derive(Debug)]
 pub struct Registrant {
     name: DacName,

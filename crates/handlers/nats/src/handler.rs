@@ -20,9 +20,9 @@ use std::{
 use tokio::{sync::watch, time::Instant};
 
 /// Pause before it retries to connect.
-const RETRY: Duration = Duration::from_secs(1);
-/// Interval of looks at ledgers and lag while nothing happens.
-const LOOK: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// Interval at which ledgers and lag are polled while nothing happens.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest time that a question to a server that hangs delays acknowledgements and the shutdown.
 const QUESTION: Duration = Duration::from_secs(1);
 /// Timeout of the last messages at shutdown.
@@ -35,7 +35,8 @@ pub fn run(
     shared: &Arc<SharedState>,
     context: Context,
 ) -> Result<(), Failure> {
-    // It stays while NATS is unreachable, and while the thread restarts: until the operator stops it, samples wait for it.
+    // The copy stays registered while NATS is unreachable, and while the thread restarts: until the operator stops it,
+    // samples wait for it.
     context.dac.keeping.set_copied(true);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure(format!("no runtime: {error}")))?;
@@ -63,7 +64,7 @@ async fn connect(config: &NatsConfig, target: &Target, shared: &SharedState) -> 
             Ok(connected) => return connected,
             Err(error) => shared.note(Condition::Failing, Some(error.to_string())),
         }
-        tokio::time::sleep(RETRY).await;
+        tokio::time::sleep(RETRY_DELAY).await;
     }
 }
 
@@ -118,7 +119,7 @@ impl Work {
     }
 
     async fn run(mut self) {
-        let mut look = tokio::time::interval(LOOK);
+        let mut look = tokio::time::interval(POLL_INTERVAL);
         let mut deadline = None;
         self.shared.note(Condition::Copying, None);
         self.follow_instances();
@@ -138,7 +139,7 @@ impl Work {
             tokio::select! {
                 published = self.publisher.next() => {
                     self.note(published);
-                    // All that have come: a round looks at each topic.
+                    // Take all that have come: a round visits each topic.
                     while let Some(published) = self.publisher.next().now_or_never() {
                         self.note(published);
                     }
@@ -148,7 +149,7 @@ impl Work {
                 _ = self.ended.changed(), if !is_ending => {}
                 _ = look.tick() => {
                     self.follow_instances();
-                    self.look().await;
+                    self.check_connection().await;
                 }
             }
         }
@@ -255,7 +256,7 @@ impl Work {
     }
 
     /// Looks after the connection. Streams may have been removed.
-    async fn look(&mut self) {
+    async fn check_connection(&mut self) {
         let is_failing = self.shared.lock().reach.condition == Condition::Failing;
         if !is_failing {
             return;

@@ -23,7 +23,7 @@ const RETRY: Duration = Duration::from_millis(200);
 /// Room that the server counts besides a message's payload: its header with the id.
 const HEADER: usize = 1_024;
 
-/// What became of a message.
+/// Result of a message.
 #[derive(Debug)]
 pub struct Published {
     pub place: (TopicId, u64),

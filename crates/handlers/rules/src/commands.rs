@@ -55,13 +55,13 @@ pub struct Limiter {
     per_minute: usize,
     /// When each rule sent its last commands.
     sent: BTreeMap<String, VecDeque<Instant>>,
-    /// What rules have commanded lately: rule, node and instance.
+    /// Recent commands of rules: rule, node and instance.
     recent: VecDeque<(Instant, (String, String, String))>,
     pub counts: Counts,
 }
 
 impl Limiter {
-    /// At most so many commands of a rule in a minute.
+    /// Creates a limiter of a rule's commands in a minute.
     pub fn new(per_minute: u32) -> Self {
         let per_minute = per_minute as usize;
         Self { per_minute, sent: BTreeMap::new(), recent: VecDeque::new(), counts: Counts::default() }
@@ -104,7 +104,7 @@ impl Limiter {
         let commanded = |(_, (rule, node, instance)): &(Instant, (String, String, String))| {
             *rule == event.rule && *node == event.node && *instance == event.instance
         };
-        // What was sent for this very event, at this moment, did not cause it.
+        // A command that was sent for this very event, at this moment, did not cause it.
         if self.recent.iter().any(|recent| recent.0 < time && commanded(recent)) {
             self.counts.circles += 1;
             return false;

@@ -1,14 +1,14 @@
 //! A rule that reads several inputs, for instances that belong together.
 //!
-//! It takes the batches of all its instances, and the measurements of the clocks of their nodes, in the order of DAC time, topic and sequence number, up to a DAC time that their ledgers have declared complete: in the
-//! same order as a replay, so that it finds the same.
+//! The joint takes the batches of all its instances, and the measurements of the clocks of their nodes, in the order of DAC time, topic and sequence number, up to a DAC time that their ledgers have declared complete:
+//! in the same order as a replay, so that it finds the same.
 
 use crate::{
     cause,
     member::{Came, Damaged, Member, Role},
     result,
     ruleset::{LoadedProgram, RuleSet},
-    source::{Begin, EvaluationOutput, StandingAlarms, EvaluationContext},
+    source::{Begin, EvaluationContext, EvaluationOutput, StandingAlarms},
 };
 use oasis_alarms::{Checkpoint, CheckpointKey, Position};
 use oasis_dac::Instance;
@@ -38,7 +38,7 @@ pub struct Joint {
     members: Vec<Member>,
     /// The nodes whose clocks matter.
     clocks: Vec<String>,
-    /// What is read of a clock.
+    /// Input of the measurements of a clock.
     clock_input: Input,
     /// The last sample that was evaluated.
     last: LastSample,
@@ -52,7 +52,7 @@ pub struct Joint {
     counted: GroupFigures,
 }
 
-/// What is kept of it.
+/// Saved state of a joint.
 #[derive(Serialize, Deserialize)]
 struct JointSnapshot {
     group: SavedState,
@@ -69,7 +69,7 @@ struct MemberSnapshot {
     last: Option<(Uuid, u64, u64)>,
 }
 
-/// What a joint needs to begin.
+/// Context in which a joint begins.
 #[derive(Clone, Copy)]
 pub struct Beginning<'a> {
     pub set: &'a RuleSet,
@@ -82,7 +82,8 @@ pub struct Beginning<'a> {
 }
 
 impl Joint {
-    /// Of a rule that reads several inputs, for an instance of its first one. It begins at the position of the checkpoint.
+    /// Creates the joint of a rule that reads several inputs, for an instance of its first one. It begins at the position
+    /// of the checkpoint.
     pub fn new(
         (program, rule): (usize, usize),
         driver: Arc<Instance>,
@@ -93,7 +94,8 @@ impl Joint {
         let found = of.rules.get(rule)?;
         let mut group = Group::for_instance(of, rule, (&driver.node, &driver.name))?;
         let kept = checkpoint.filter(|checkpoint| checkpoint.rule_hash == FORM);
-        let kept: Option<JointSnapshot> = kept.and_then(|checkpoint| postcard::from_bytes(&checkpoint.state).ok());
+        let kept: Option<JointSnapshot> =
+            kept.and_then(|checkpoint| postcard::from_bytes(&checkpoint.state).ok());
         let names = (driver.node.to_string(), driver.name.to_string());
         let others = found.others().into_iter();
         let others = others.filter_map(|input| {
@@ -151,7 +153,7 @@ impl Joint {
         for member in &mut self.members {
             let names = (member.node.clone(), member.name.clone());
             for instance in topics.get(&(&*names.0, &*names.1)).into_iter().flatten() {
-                // What was measured before is still so.
+                // Earlier measurements of a clock are still valid.
                 let is_input = matches!(member.role, Role::Input(_));
                 member.offer(instance, is_from_next && is_input);
             }
@@ -204,7 +206,7 @@ impl Joint {
         self.group.waiting()
     }
 
-    /// What its group has counted since this was asked last.
+    /// Returns the counts of its group since the last call.
     pub fn take_figures(&mut self) -> GroupFigures {
         let GroupFigures { late, overflowed, unaligned } = self.group.figures();
         let before = std::mem::replace(&mut self.counted, self.group.figures());
@@ -257,7 +259,13 @@ impl Joint {
         Ok(false)
     }
 
-    fn take(&mut self, program: &Program, at: usize, evaluated: &mut Vec<Evaluated>, found: &mut EvaluationOutput) {
+    fn take(
+        &mut self,
+        program: &Program,
+        at: usize,
+        evaluated: &mut Vec<Evaluated>,
+        found: &mut EvaluationOutput,
+    ) {
         self.is_dirty = true;
         let Some(member) = self.members.get_mut(at) else { return };
         let input = match member.role {
@@ -322,7 +330,7 @@ impl Joint {
         key(&self.rule, &self.driver)
     }
 
-    /// Where it is.
+    /// Returns its checkpoint.
     pub fn checkpoint(&self, set: &RuleSet) -> Option<(CheckpointKey, Checkpoint)> {
         let group = self.group.save(&set.programs.get(self.program)?.program)?;
         let member = |member: &Member| MemberSnapshot {

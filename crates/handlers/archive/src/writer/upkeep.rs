@@ -15,7 +15,8 @@ use tokio::time::Instant;
 
 /// Commands listed between two checks of their number.
 const TIDY_COMMANDS: u64 = 1_000;
-/// How often the times of the nodes' last messages are recorded, besides when nodes connect or leave and at the end.
+/// Interval at which the times of the nodes' last messages are recorded, besides when nodes connect or leave and at the
+/// end.
 const SEEN: Duration = Duration::from_secs(60);
 
 /// A file that is full and not listed yet.

@@ -53,23 +53,23 @@ impl Node {
         Self { taken: 0, unacknowledged: Vec::new(), dropped: BTreeMap::new(), run: Uuid::from_u128(run) }
     }
 
-    /// What it would send now.
+    /// Returns the samples that it would send now.
     pub fn unacknowledged(&self) -> impl Iterator<Item = u64> {
         self.unacknowledged.iter().flat_map(|(first, count)| *first..first + count)
     }
 
-    /// Takes so many samples and puts them into a batch.
+    /// Takes `count` samples and puts them into a batch.
     pub fn take(&mut self, count: u64) {
         self.unacknowledged.push((self.taken, count));
         self.taken += count;
     }
 
-    /// Takes so many samples that never reach a batch, and nobody knows why.
+    /// Takes `count` samples that never reach a batch, for no known cause.
     pub fn lose(&mut self, count: u64) {
         self.taken += count;
     }
 
-    /// Takes so many samples that its ring has no room for.
+    /// Takes `count` samples that its ring has no room for.
     pub fn drop_samples(&mut self, count: u64) {
         self.taken += count;
         self.dropped.insert(self.taken, count);
@@ -150,7 +150,7 @@ impl Plant {
         plant
     }
 
-    /// The node's process ends, having taken so many samples, and another one begins.
+    /// Ends the node's process, which has taken `taken` samples, and begins another one.
     pub fn restart_node(&mut self, taken: u64, again: &Node) {
         let counters = Counters {
             topic: TopicId(self.topic),
@@ -224,7 +224,7 @@ impl Plant {
         self.topic
     }
 
-    /// So many batches of 40 samples, each stored before the next.
+    /// Sends `batches` batches of 40 samples, each stored before the next.
     pub fn fill(&mut self, node: &mut Node, batches: u64) {
         for _ in 0..batches {
             node.take(40);
@@ -237,7 +237,7 @@ impl Plant {
         self.runtime.block_on(self.archive.flush())
     }
 
-    /// Ends as it should. What it was can still be asked how it is.
+    /// Ends cleanly. The archive can still be queried for its state.
     pub fn stop(self) -> Arc<Archive> {
         self.pause();
         self.archive.close().unwrap();
@@ -249,7 +249,7 @@ impl Plant {
         self.handlers.stop("archive").unwrap();
     }
 
-    /// It starts again.
+    /// Starts it again.
     pub fn resume(&self) {
         self.handlers.start("archive").unwrap();
     }
@@ -301,14 +301,14 @@ pub fn read_alone(directory: &Path) -> Read {
     Read::all(history.past_from("plant", "counter", 0, None).unwrap())
 }
 
-/// What a reader of the past got.
+/// Result of a reader of the past.
 #[derive(Debug, Default, PartialEq)]
 pub struct Read {
-    /// The numbers that the samples carry, as runs without a hole: first one, and behind the last one.
+    /// Numbers of the samples, as contiguous ranges: first one, and the one after the last.
     pub numbers: Vec<(u64, u64)>,
-    /// Offsets that were told missing, and why.
+    /// Offsets that were reported missing, and why.
     pub gaps: Vec<(u64, u64, &'static str)>,
-    /// How often another epoch began.
+    /// Number of times that another epoch began.
     pub epochs: usize,
 }
 

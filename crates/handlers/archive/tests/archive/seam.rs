@@ -16,7 +16,7 @@ use oasis_wire::{
 use proptest::prelude::*;
 use std::sync::Arc;
 
-/// So little that the log keeps a few batches.
+/// Capacity at which the log keeps only a few batches.
 const LITTLE: usize = 8 * 1024;
 
 /// A reader of the plant's counter, and what it got.
@@ -24,7 +24,7 @@ struct Follower {
     reader: Reader,
     numbers: Vec<u64>,
     gaps: Vec<(Option<std::ops::Range<u64>>, Cause)>,
-    /// What never reached the log, by the batches after it: first and last sequence number.
+    /// Gaps of samples that never reached the log, by the batches after them: first and last sequence number.
     gaps_before: Vec<(Cause, u64, u64)>,
     types: usize,
 }
@@ -254,7 +254,7 @@ fn samples_that_come_and_are_evicted_after_the_reader_has_caught_up_are_read_fro
     assert_eq!((follower.runs(), follower.gaps.len()), (numbers(0..4_000), 0));
 }
 
-/// What happens while somebody reads.
+/// Events while a reader reads.
 #[derive(Debug, Clone)]
 enum Step {
     Send(u64),

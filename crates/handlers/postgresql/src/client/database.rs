@@ -55,7 +55,7 @@ struct Table {
 
 /// Some of the rows of a load, and their table.
 #[derive(Debug)]
-pub struct Piece<'a> {
+pub struct RowChunk<'a> {
     pub table: String,
     pub rows: &'a CopyData,
     pub range: Range<usize>,
@@ -153,7 +153,7 @@ impl Database {
         Ok(name)
     }
 
-    /// Removes the table from the cache: somebody may have dropped it.
+    /// Removes the table from the cache: it may have been dropped.
     pub fn forget(&mut self, shape: &Shape) {
         self.tables.forget(|known| known.description == shape.description);
     }
@@ -177,7 +177,7 @@ impl Database {
         for load in loads {
             let table = self.table(&load.shape).await?;
             self.make_partitions(&table, &load.days).await?;
-            pieces.push(Piece { table, rows: &load.rows, range: 0..load.rows.count() });
+            pieces.push(RowChunk { table, rows: &load.rows, range: 0..load.rows.count() });
         }
         self.transact(&pieces, positions).await
     }
@@ -186,7 +186,7 @@ impl Database {
     ///
     /// # Errors
     /// If the write failed.
-    pub async fn transact(&mut self, pieces: &[Piece<'_>], positions: &Positions) -> Result<u64, Failure> {
+    pub async fn transact(&mut self, pieces: &[RowChunk<'_>], positions: &Positions) -> Result<u64, Failure> {
         let (mut some_are_known, mut tries) = (false, 1);
         loop {
             match self.try_to_write(pieces, positions, some_are_known).await {
@@ -207,14 +207,14 @@ impl Database {
     ///
     /// # Errors
     /// If the database fails otherwise.
-    pub async fn would_take(&mut self, piece: &Piece<'_>) -> Result<bool, Failure> {
+    pub async fn would_take(&mut self, piece: &RowChunk<'_>) -> Result<bool, Failure> {
         let table = qualified(&self.schema, &piece.table);
         let transaction = self.client.transaction().await?;
         let copied = copy(&transaction, &table, piece).await;
         transaction.rollback().await?;
         match copied {
             Ok(_) => Ok(true),
-            // It exists already.
+            // The table exists already.
             Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(true),
             Err(error) => Failure::from(error).refusal().map(|_| false),
         }
@@ -222,7 +222,7 @@ impl Database {
 
     async fn try_to_write(
         &mut self,
-        pieces: &[Piece<'_>],
+        pieces: &[RowChunk<'_>],
         positions: &Positions,
         some_are_known: bool,
     ) -> Result<u64, Failure> {
@@ -290,7 +290,7 @@ pub async fn in_time<T>(work: impl Future<Output = Result<T, Failure>>) -> Resul
     tokio::time::timeout(HANGS, work).await.map_err(|_| Failure::Timeout(HANGS))?
 }
 
-async fn copy(to: &Transaction<'_>, table: &str, piece: &Piece<'_>) -> Result<u64, Error> {
+async fn copy(to: &Transaction<'_>, table: &str, piece: &RowChunk<'_>) -> Result<u64, Error> {
     let sink = to.copy_in(&format!("COPY {table} FROM STDIN (FORMAT binary)")).await?;
     let mut sink = pin!(sink);
     for bytes in piece.rows.pieces(piece.range.clone()) {

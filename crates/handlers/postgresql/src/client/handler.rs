@@ -24,9 +24,9 @@ use std::{
 use tokio::sync::watch;
 
 /// Pause before it retries a failed database.
-const RETRY: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Interval of lag updates while nothing happens.
-const LOOK: Duration = Duration::from_secs(1);
+const LAG_UPDATE_INTERVAL: Duration = Duration::from_secs(1);
 /// Timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(10);
 /// Name of a DAC that has none.
@@ -141,7 +141,7 @@ impl Work {
             let mut ended = self.ended.clone();
             tokio::select! {
                 _ = ended.wait_for(|&ended| ended) => return,
-                () = tokio::time::sleep(RETRY) => {}
+                () = tokio::time::sleep(RETRY_DELAY) => {}
             }
         }
     }
@@ -173,7 +173,7 @@ impl Work {
                 () = signal.raised() => {}
                 _ = self.registry.changed() => {}
                 _ = self.ended.changed() => continue,
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(LAG_UPDATE_INTERVAL) => {}
             }
             tokio::time::sleep(pause).await;
         }

@@ -1,7 +1,7 @@
 //! Finds the rows that the database refuses, and writes the others: table by table, then by halves.
 
 use super::{
-    database::{Database, Piece, RoundResult, in_time},
+    database::{Database, RoundResult, RowChunk, in_time},
     failure::Failure,
     positions::Positions,
     refusal::{Refusal, Why},
@@ -66,7 +66,7 @@ impl Database {
         let all = 0..load.rows.count();
         let mut left = vec![all.clone()];
         while let Some(range) = left.pop() {
-            let piece = Piece { table: table.into(), rows: &load.rows, range: range.clone() };
+            let piece = RowChunk { table: table.into(), rows: &load.rows, range: range.clone() };
             let why = match in_time(self.transact(&[piece], &[])).await {
                 Ok(new) => {
                     written.new += new;
@@ -91,7 +91,7 @@ impl Database {
             return Ok(false);
         }
         for row in (0..SAMPLES).map(|number| number * count / SAMPLES) {
-            let piece = Piece { table: table.into(), rows: &load.rows, range: row..row + 1 };
+            let piece = RowChunk { table: table.into(), rows: &load.rows, range: row..row + 1 };
             if in_time(self.would_take(&piece)).await? {
                 return Ok(false);
             }

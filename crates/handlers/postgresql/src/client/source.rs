@@ -8,7 +8,7 @@ use oasis_wire::quantity::{Nanos, Offset, Position};
 use std::sync::Arc;
 
 /// Bytes read from the archive at once.
-const READ: usize = 1024 * 1024;
+const READ_CHUNK_BYTES: usize = 1024 * 1024;
 
 /// A position in an instance's samples. While it lives, the log wakes its reader.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Source {
         wake: Arc<dyn Wake>,
     ) -> Self {
         let log = &instance.log;
-        // What the log has evicted meanwhile comes from the archive, or counts as missing.
+        // Samples that the log has evicted meanwhile come from the archive, or count as missing.
         let first = || Position { epoch: log.epoch(), offset: log.start() };
         let at = stopped.unwrap_or_else(first);
         let reader = Reader::new(&instance.node, &instance.name, Start::Position(at))
@@ -89,10 +89,10 @@ impl Source {
     /// If the archive cannot be read; the position stays.
     pub async fn read(&mut self, archive: Option<&Arc<dyn StoredSamples>>) -> Result<ReadResult, ReadError> {
         // The handler's thread may block on the disk: it has no other work.
-        let mut read = self.reader.read(READ)?;
+        let mut read = self.reader.read(READ_CHUNK_BYTES)?;
         while let (NextStep::Flush, Some(archive)) = (read.then, archive) {
             archive.flush().await;
-            read = self.reader.read(READ)?;
+            read = self.reader.read(READ_CHUNK_BYTES)?;
         }
         let mut found = ReadResult::default();
         self.at = read.begin;

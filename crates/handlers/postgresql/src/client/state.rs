@@ -12,12 +12,12 @@ const REFUSALS: usize = 32;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// It was not reached yet.
+    /// The database was not reached yet.
     #[default]
     Connecting,
     /// Samples are written.
     Storing,
-    /// It is unreachable, or refuses; the handler retries.
+    /// The database is unreachable, or refuses; the handler retries.
     Failing,
 }
 

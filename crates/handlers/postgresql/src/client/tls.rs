@@ -48,7 +48,7 @@ pub enum BadTarget {
     Password {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// Reason of the error.
         why: String,
     },
     /// The name cannot be one.
@@ -95,7 +95,7 @@ impl Target {
     }
 }
 
-/// The first host on another machine whose certificate anybody could have, unless that was accepted.
+/// Returns the first host on another machine whose certificate is not verified, unless that was accepted.
 fn unverified(address: &tokio_postgres::Config, is_accepted: bool) -> Option<String> {
     if is_accepted {
         return None;

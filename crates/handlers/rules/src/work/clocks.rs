@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Interval of looks at the measurements: a node measures twice a second.
+/// Interval at which the measurements are polled: a node measures twice a second.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Longest time between two samples while a node is connected. Rules use a measurement for [`CLOCK_VALIDITY_NANOS`](oasis_rules::CLOCK_VALIDITY_NANOS).
 const REPEAT: Duration = Duration::from_secs(60);
@@ -21,7 +21,7 @@ const MAX_CLOCKS: usize = 5_000;
 /// Longest name of such a node, in bytes: that of its instance has at most 1,024.
 const MAX_NAME: usize = 1_000;
 
-/// What was published.
+/// Published measurements.
 #[derive(Default)]
 pub struct Clocks {
     looked: Option<Instant>,
@@ -90,7 +90,8 @@ fn has_room(node: &str) -> bool {
     node.len() <= MAX_NAME
 }
 
-/// How the clock of a node differs from that of this DAC. Relays add up what is measured on the way, and how uncertain that is.
+/// Returns the offset of a node's clock from that of this DAC. Relays add up the measurements on the way, and their
+/// uncertainties.
 fn measured(dac: &Dac, node: &str) -> Option<ClockOffset> {
     let ClockOffset { offset, uncertainty } = offset(dac.registry.clock(node)?);
     let hops = dac.registry.node(node).map_or(0, |node| node.path().len() as u64);

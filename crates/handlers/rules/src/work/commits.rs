@@ -1,4 +1,4 @@
-//! What was evaluated becomes durable, and then others learn of it.
+//! Commits of evaluated samples: they become durable, and then others receive the results.
 
 use super::Work;
 use oasis_alarms::{Checkpoint, CheckpointKey, Round, RuleEvent};
@@ -17,7 +17,7 @@ const CHECKPOINT_BYTES: usize = 64 * 1024 * 1024;
 /// Least time between two removals of checkpoints.
 const REMOVAL: Duration = Duration::from_secs(60);
 
-/// What was evaluated, and is not committed yet.
+/// Results that are not committed yet.
 #[derive(Debug, Default)]
 pub struct Pending {
     pub events: Vec<RuleEvent>,

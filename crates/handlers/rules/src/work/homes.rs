@@ -1,5 +1,5 @@
-//! Where a rule runs: at the DAC to which the node of its input is connected, or was last. What has gone to another DAC ends here (`departures`), and what
-//! has come from one continues (`arrivals`).
+//! Placement of rules: a rule runs at the DAC to which the node of its input is connected, or was last. Rules of nodes that left for another DAC end here
+//! (`departures`), and rules of nodes that came from one continue (`arrivals`).
 
 mod arrivals;
 mod departures;
@@ -16,7 +16,7 @@ use std::{
 
 /// Rounds of the thread are never so far apart while the process runs.
 const STANDSTILL: Duration = Duration::from_secs(1);
-/// How long it takes to learn where nodes are.
+/// Time in which a DAC learns the places of nodes.
 const LEARN: Duration = Duration::from_secs(3);
 
 /// Which nodes are at other DACs.

@@ -124,7 +124,7 @@ fn a_rule_that_is_added_does_not_begin_where_another_one_has_ended() {
     let mut pumps = Pumps::new(&plant.dac, "north", 1, &["pump", "other"]);
     pumps.send("pump", &[99.0]);
     plant.wait_for_standing("Hot", Standing::Active);
-    // Nobody reads the pump any longer.
+    // The pump has no reader any longer.
     plant.write_rules("input p = \"*/other\" : Pump; alarm Hot { raise p.temperature > 95; }");
     let rules = || plant.rules.rules_state().loaded().rules;
     wait("the other input", || rules().iter().any(|rule| rule.inputs == ["*/other"]).then_some(()));

@@ -10,12 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long the rules of a node wait for its former DAC.
+/// Time that the rules of a node wait for its former DAC.
 const HANDOVER_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often others are asked meanwhile.
+/// Interval at which others are asked meanwhile.
 const ASK: Duration = Duration::from_millis(100);
 
-/// What has come.
+/// Nodes that have come.
 #[derive(Debug, Default)]
 pub struct Arrivals {
     /// Nodes whose rules run here.
@@ -49,7 +49,7 @@ impl Work<'_> {
         let arriving = self.arriving();
         let known: HashSet<&str> = arriving.iter().map(|(node, _)| node.as_str()).collect();
         self.homes.arrivals.waiting.retain(|node, _| known.contains(node.as_str()));
-        // What is evaluated must be committed before something else takes its place, and alarms need their rules.
+        // Evaluated samples must be committed before other states replace them, and alarms need their rules.
         let can_take = self.has_facts && self.pending.is_empty();
         let mut arrivals = Vec::new();
         for (node, home) in arriving {
@@ -71,7 +71,7 @@ impl Work<'_> {
         is_news
     }
 
-    /// Nodes that are connected here and have not been looked at, with their connections.
+    /// Returns nodes that are connected here and were not handled yet, with their connections.
     fn arriving(&self) -> Vec<(String, NodeConnection)> {
         let settled = &self.homes.arrivals.settled;
         let is_new = |node: &str| *node != self.config.node && !settled.contains(node);
@@ -81,7 +81,7 @@ impl Work<'_> {
             .collect()
     }
 
-    /// What another DAC had of a node; none as long as that may come.
+    /// Returns the state of a node at another DAC; none as long as it may come.
     fn found(&self, node: &str, since: Instant) -> Option<Option<(String, Handover)>> {
         let (copies, own) = (self.alarms.copies(), self.alarms.home(node));
         match copies.find(node, since, own.as_ref()) {
@@ -104,7 +104,7 @@ impl Work<'_> {
         others.sort_unstable();
         others.dedup();
         others.retain(|instance| !known.contains(*instance));
-        // Of these the alarms alone are known.
+        // Only the alarms of these instances are known.
         for instance in others {
             let key = checkpoint::key(&node, instance);
             checkpoints.extend(checkpoint::without_states().and_then(|kept| self.in_place(key, &kept)));

@@ -55,7 +55,7 @@ pub struct Reader {
     missing: Option<Offset>,
     /// Whether small batches that were grouped are read as one batch.
     takes_groups: bool,
-    /// What was read, to find the gaps after it.
+    /// Samples that were read, to find the gaps after them.
     gaps: GapsBefore,
 }
 

@@ -28,10 +28,10 @@ pub(super) struct Lost {
 /// Errors of reading the source archive.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// It cannot be opened.
+    /// The file cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
 }

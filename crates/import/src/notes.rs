@@ -11,7 +11,7 @@ use oasis_wire::quantity::Nanos;
 use std::{collections::BTreeSet, path::Path};
 
 /// Annotations read at once.
-const READ: usize = 1_000;
+const READ_CHUNK_NOTES: usize = 1_000;
 
 impl Import {
     /// Imports test runs, annotations and facts about nodes of an archive whose segment files were all added. `prefix` goes before the name of a test run
@@ -87,7 +87,7 @@ impl Import {
     ) -> Result<(), ImportError> {
         let mut filter = AnnotationFilter::default();
         loop {
-            let some = history.0.catalogue().annotations(&filter, READ)?;
+            let some = history.0.catalogue().annotations(&filter, READ_CHUNK_NOTES)?;
             let Some(last) = some.last() else { return Ok(()) };
             filter.after = Some((last.note.time, last.id));
             for annotation in some {

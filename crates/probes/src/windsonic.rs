@@ -22,7 +22,7 @@ use std::{
 /// Pause before a line that failed is opened again.
 const REOPEN: Duration = Duration::from_secs(1);
 /// The slowest anemometer sends once a second.
-const SILENCE: Duration = Duration::from_secs(5);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Capacity for at least a minute of messages, which wait here only while the node is busy.
 const RING_BYTES: usize = 16 * 1024;
@@ -148,10 +148,10 @@ impl Anemometer {
         let (mut heard, mut ask_at) = (Instant::now(), Instant::now());
         loop {
             let wait = match self.settings.mode {
-                Mode::Continuous => SILENCE.saturating_sub(heard.elapsed()),
+                Mode::Continuous => MESSAGE_TIMEOUT.saturating_sub(heard.elapsed()),
                 Mode::Polled { node, hertz } => self.ask(port, node, hertz, &mut ask_at)?,
             };
-            let length = port.read(&mut buffer, wait.min(SILENCE))?;
+            let length = port.read(&mut buffer, wait.min(MESSAGE_TIMEOUT))?;
             for &byte in buffer.iter().take(length) {
                 match messages.take(byte) {
                     Some(Ok(message)) => {
@@ -162,7 +162,7 @@ impl Anemometer {
                     None => {}
                 }
             }
-            if heard.elapsed() >= SILENCE.max(self.longest_pause()) {
+            if heard.elapsed() >= MESSAGE_TIMEOUT.max(self.longest_pause()) {
                 heard = Instant::now();
                 self.log_once(&io::Error::new(io::ErrorKind::TimedOut, self.silence_error()));
             }

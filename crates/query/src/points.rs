@@ -40,7 +40,7 @@ impl Part {
     }
 }
 
-/// An instance's past as so many points.
+/// An instance's past as this many points.
 ///
 /// # Errors
 /// If catalogue or files cannot be read.

@@ -17,7 +17,7 @@ const words = strings.card;
 /** Size of the letters of notes (--tiny), in rem. */
 const NOTE_REM = 0.7857;
 /** Width of a count in a note, in letters. */
-const FEW = 6;
+const COUNT_WIDTH = 6;
 const { unknown } = strings.connection;
 
 /** The four figures that show how current and complete the values are. */
@@ -214,13 +214,13 @@ function LossNote(props: { cells: InstanceCells; began: number | undefined; room
         title={words.notHereTip(formatInteger(notHere), formatInstant(since))}
         data-testid="not-here"
       >
-        {words.notHere(fitNumber(notHere, formatInteger(notHere), FEW))}
+        {words.notHere(fitNumber(notHere, formatInteger(notHere), COUNT_WIDTH))}
       </dd>
     );
   if (counts && counts.keptBack > 0)
     return (
       <dd class="gauge-note" title={words.keptBackTip} data-testid="kept-back">
-        {words.keptBack(fitNumber(counts.keptBack, formatInteger(counts.keptBack), FEW))}
+        {words.keptBack(fitNumber(counts.keptBack, formatInteger(counts.keptBack), COUNT_WIDTH))}
       </dd>
     );
   return (

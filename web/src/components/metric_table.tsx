@@ -22,7 +22,7 @@ import { RateNote, ScalarValue } from './scalar_value.tsx';
 
 const words = strings.card;
 /** Size of the letters at the side, in rem. */
-const SMALL = 0.8571;
+const SIDE_FONT_REM = 0.8571;
 
 /** Number of digits that fit into the columns. */
 interface Room {
@@ -54,7 +54,7 @@ function Table(props: {
     },
   );
   const [valueHead, sideHead] = [useRef<HTMLTableCellElement>(null), useRef<HTMLTableCellElement>(null)];
-  const room = { value: useRoom(valueHead, 1), side: useRoom(sideHead, SMALL) };
+  const room = { value: useRoom(valueHead, 1), side: useRoom(sideHead, SIDE_FONT_REM) };
   return (
     <div class="metrics-scroll">
       <Moment shown={shown} cells={cells} />

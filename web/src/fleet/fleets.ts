@@ -37,7 +37,7 @@ interface Kept {
 }
 
 /** Lists of one fleet that are kept: panels may show it in different orders. */
-const KEPT = 4;
+const MAX_LISTS = 4;
 
 /** The fleets that panels read: one subscription for all panels with the same selection. */
 export class Fleets {
@@ -188,7 +188,7 @@ function list({ book, kept }: Fleet, look: FleetLook, now: number): Listing {
   kept.delete(key);
   kept.set(key, { version, listing });
   for (const oldest of kept.keys()) {
-    if (kept.size <= KEPT) break;
+    if (kept.size <= MAX_LISTS) break;
     kept.delete(oldest);
   }
   return listing;

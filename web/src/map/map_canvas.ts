@@ -14,7 +14,7 @@ import {
 import { tilesOf } from './tiles.ts';
 
 /** Distance in pixels from which the pointer finds a place. */
-const NEAR = 24;
+const POINTER_DISTANCE = 24;
 /** A map that shows all tracks moves when one comes this close to its edge, or if it could be so many times as large. */
 const EDGE = 12;
 const TOO_FAR = 2;
@@ -79,7 +79,7 @@ export class MapCanvas {
   /** The place of a track that is nearest to a point of the drawing; undefined if none is near. */
   nearest([x, y]: readonly [number, number]): { readonly time: number } | undefined {
     const { drawing, view, width, height } = this;
-    let [least, time] = [NEAR ** 2, Number.NaN];
+    let [least, time] = [POINTER_DISTANCE ** 2, Number.NaN];
     for (const { track } of drawing?.tracks ?? []) {
       const [from] = drawing?.times ?? [0];
       for (let index = 0; index < track.times.length; index++) {

@@ -27,9 +27,9 @@ export const MERCATOR_END = 85.051_128_78;
 const TO_POLAR = 84;
 const TO_MERCATOR = 78;
 /** Half a centimeter a pixel. */
-const LARGEST = EARTH / 0.005;
+const MAX_SCALE = EARTH / 0.005;
 /** The whole earth in 250 pixels. */
-const SMALLEST = 40;
+const MIN_SCALE = 40;
 const START: MapView = { kind: 'mercator', up: 0, x: 0, y: 0, scale: 80 };
 
 /** Returns the place on the plane. Longitudes beyond 180 go on to the right in Mercator. */
@@ -66,7 +66,7 @@ export function panned(view: MapView, right: number, down: number): MapView {
 
 /** Zooms; the place so many pixels to the right of the middle and below it stays. */
 export function zoomed(view: MapView, factor: number, right = 0, down = 0): MapView {
-  const scale = Math.min(LARGEST, Math.max(SMALLEST, view.scale * factor));
+  const scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, view.scale * factor));
   const share = 1 / view.scale - 1 / scale;
   return settled({ ...view, x: view.x + right * share, y: view.y - down * share, scale });
 }
@@ -100,7 +100,7 @@ export function fitted(lines: readonly (readonly Place[])[], width: number, heig
     width / Math.max(least, (right - left) * share),
     height / Math.max(least, (top - bottom) * share),
   );
-  return settled({ kind, up, x, y, scale: Math.min(LARGEST, Math.max(SMALLEST, scale)) });
+  return settled({ kind, up, x, y, scale: Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale)) });
 }
 
 /** Continues longitudes beyond 180, so that no step is longer than half the earth. */
@@ -160,7 +160,7 @@ function changed(view: MapView, kind: MapView['kind'], up: number, place: Place)
   const [x, y] = project({ kind, up }, place);
   const next = { kind, up, x, y, scale: view.scale };
   const scale = (view.scale * metersPerPixel(next)) / metersPerPixel(view);
-  return { ...next, scale: Math.min(LARGEST, Math.max(SMALLEST, scale)) };
+  return { ...next, scale: Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale)) };
 }
 
 function extent(points: readonly Point[], axis: 0 | 1): Point {

@@ -4,9 +4,9 @@ import { type Searchable, scoreOf, searchable } from './match.ts';
 /** Most entries that are searched; a DAC has at most 10,000 nodes. */
 export const MOST_ENTRIES = 200_000;
 /** Most entries that are listed. */
-export const LISTED = 50;
-/** Entries between two looks at the clock. */
-const AT_ONCE = 64;
+export const MAX_LISTED = 50;
+/** Entries between two readings of the clock. */
+const CLOCK_CHECK_ENTRIES = 64;
 
 export interface Found {
   readonly entry: PaletteEntry;
@@ -78,7 +78,7 @@ export class Search {
       if (!pooled) break;
       this.at++;
       this.judge(pooled, index);
-      if (count % AT_ONCE === 0 && isOver()) return this.isDone;
+      if (count % CLOCK_CHECK_ENTRIES === 0 && isOver()) return this.isDone;
     }
     return true;
   }
@@ -108,11 +108,11 @@ export class Search {
   /** Keeps the best entries in order; of equal ones, the first. */
   private keep(found: Found): void {
     const last = this.best.at(-1);
-    if (this.best.length >= LISTED && last && last.score >= found.score) return;
+    if (this.best.length >= MAX_LISTED && last && last.score >= found.score) return;
     let at = this.best.length;
     while (at > 0 && this.best[at - 1].score < found.score) at--;
     this.best.splice(at, 0, found);
-    if (this.best.length > LISTED) this.best.pop();
+    if (this.best.length > MAX_LISTED) this.best.pop();
   }
 }
 

@@ -13,7 +13,7 @@ import { type DacFormat, type LineWriter, lineWriter, type TextFormat } from './
 /** A larger file is for the command line: the browser keeps this one until it is saved. */
 export const MAX_BYTES = 512 * 1024 * 1024;
 /** Text that is put together before it becomes part of the file. */
-const PART = 1 << 20;
+const PART_LENGTH = 1 << 20;
 /** Steps that are narrow enough to find the gaps of a time, and few enough for any type. */
 const GAP_POINTS = 200;
 /** Timeout of a part of the past, milliseconds. */
@@ -125,7 +125,7 @@ export class SampleFile {
 
   private write(text: string): void {
     this.text += text;
-    if (this.text.length >= PART) this.flush();
+    if (this.text.length >= PART_LENGTH) this.flush();
   }
 
   private flush(): void {

@@ -16,7 +16,7 @@ export interface Proposals {
   readonly items: readonly Completion[];
 }
 
-const MOST = 100;
+const MAX_COMPLETIONS = 100;
 
 /** Asks the DAC what can stand at the caret. */
 export async function complete(text: string, caret: number, signal: AbortSignal): Promise<Proposals> {
@@ -39,7 +39,7 @@ export function parseProposals(answer: unknown, before: string): Proposals {
     }))
     // What is written already needs no list.
     .filter(({ label }) => label !== '' && label !== written)
-    .slice(0, MOST);
+    .slice(0, MAX_COMPLETIONS);
   return { from, items };
 }
 

@@ -5,8 +5,8 @@ import { ask } from './api.ts';
 /** Schemas of the types in fleets, by their hashes. */
 const schemas = signal<ReadonlyMap<string, Schema>>(new Map());
 const requested = new Set<string>();
-/** More types than this are not read: nobody chooses from so many. */
-const MOST = 100;
+/** Most types that are read. */
+const MAX_TYPES = 100;
 
 export function schemaByHash(hash: string): Schema | undefined {
   return schemas.value.get(hash);
@@ -14,7 +14,7 @@ export function schemaByHash(hash: string): Schema | undefined {
 
 /** Reads the schemas that are not known yet. */
 export async function readFleetSchemas(hashes: readonly string[]): Promise<void> {
-  const wanted = hashes.filter((hash) => !requested.has(hash)).slice(0, MOST - requested.size);
+  const wanted = hashes.filter((hash) => !requested.has(hash)).slice(0, MAX_TYPES - requested.size);
   for (const hash of wanted) requested.add(hash);
   for (const hash of wanted) {
     try {

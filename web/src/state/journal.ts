@@ -12,7 +12,7 @@ export interface JournalEntry {
   readonly isDone: boolean;
 }
 
-const SHOWN = 50;
+const MAX_ENTRIES = 50;
 /** Who gives the commands that follow from rates on demand, in place of a name. */
 const DEMAND = 'demand';
 
@@ -25,7 +25,7 @@ export const listedCommands = computed(() => listed(journal.value, isDemandListe
 
 /** Returns the newest commands; those that nobody has given only if they are wanted. */
 export function listed(entries: readonly JournalEntry[], isWithDemand: boolean): JournalEntry[] {
-  return entries.filter(({ who }) => isWithDemand || who !== DEMAND).slice(0, SHOWN);
+  return entries.filter(({ who }) => isWithDemand || who !== DEMAND).slice(0, MAX_ENTRIES);
 }
 
 export async function readJournal(): Promise<void> {

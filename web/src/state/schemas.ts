@@ -10,10 +10,10 @@ import { ask } from './api.ts';
  */
 const schemas = signal<ReadonlyMap<string, Schema>>(new Map());
 const requested = new Set<string>();
-/** More types than this are not read. */
-const MOST = 500;
+/** Most types that are read. */
+const MAX_TYPES = 500;
 /** Schemas read before the page sees them: each change of the map redraws the list. */
-const AT_ONCE = 16;
+const REDRAW_SCHEMAS = 16;
 
 type Typed = Pick<InstanceEntry, 'id' | 'uuid' | 'version'>;
 
@@ -26,7 +26,7 @@ export async function readSchemas(entries: readonly Typed[]): Promise<void> {
   const wanted = new Map<string, Typed>();
   for (const entry of entries) {
     const key = typeKey(entry);
-    if (requested.has(key) || requested.size >= MOST) continue;
+    if (requested.has(key) || requested.size >= MAX_TYPES) continue;
     requested.add(key);
     wanted.set(key, entry);
   }
@@ -39,7 +39,7 @@ export async function readSchemas(entries: readonly Typed[]): Promise<void> {
       // The instance may be gone, or the DAC unreachable: the next request tries again.
       if (!(error instanceof SchemaError)) requested.delete(key);
     }
-    if (found.length < AT_ONCE) continue;
+    if (found.length < REDRAW_SCHEMAS) continue;
     publish(found);
     found = [];
   }

@@ -42,7 +42,7 @@ pub async fn serve(config: DdsConfig, name: String, channel: Arc<dyn Accept>) {
 async fn accept(config: &DdsConfig, name: &str, channel: &Arc<dyn Accept>) -> Result<(), DdsError> {
     let stopped = |_| DdsError("the runtime stops".into());
     let joining = config.clone();
-    // It waits for threads of the participant.
+    // The call waits for threads of the participant.
     let joined = tokio::task::spawn_blocking(move || Endpoint::join(&joining, TO_DAC, TO_NODE));
     let endpoint = joined.await.map_err(stopped)??;
     tracing::info!(dac = name, domain = config.domain, "nodes may connect through DDS");

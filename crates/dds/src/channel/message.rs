@@ -20,7 +20,7 @@ pub struct Message {
     pub content: Content,
 }
 
-/// What it says.
+/// Content of the message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// A part of the conversation.
@@ -33,7 +33,7 @@ pub enum Content {
     Open(Uuid),
     /// That DAC takes the node.
     Accepted,
-    /// It does not, for this reason.
+    /// The DAC refuses, for this reason.
     Refused(String),
 }
 

@@ -1,4 +1,4 @@
-//! How much the writer of the channel may keep, and how fast it may write.
+//! Bounds of what the writer of the channel keeps, and of its rate.
 //!
 //! RustDDS bounds the messages of a writer but not their bytes. It keeps what a reader has not acknowledged, and frees the rest only once in 6 s. So bytes count
 //! until a moment at which all readers have all of them. What is acknowledged and not yet freed is what was written in some seconds, which the pace bounds. Pauses

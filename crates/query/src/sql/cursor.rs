@@ -15,7 +15,7 @@ use rusqlite::{
 use std::{collections::VecDeque, ops::Range, sync::Arc};
 
 /// Bytes of batches read at once.
-const READ: usize = 64 * 1024;
+const READ_CHUNK_BYTES: usize = 64 * 1024;
 
 /// A cursor over rows.
 #[repr(C)]
@@ -73,7 +73,7 @@ impl Cursor {
             if let Some(piece) = self.pieces.pop_front() {
                 self.open(piece);
             } else if let Some(past) = &mut self.past {
-                let read = past.read(READ).map_err(|error| Error::ModuleError(error.to_string()))?;
+                let read = past.read(READ_CHUNK_BYTES).map_err(|error| Error::ModuleError(error.to_string()))?;
                 if read.is_empty() {
                     self.past = None;
                 }

@@ -42,7 +42,7 @@ export function drawTrace(
       color = colorOf(index);
       ctx.strokeStyle = ctx.fillStyle = look.colors[color];
       ctx.beginPath();
-      // The line goes on in the next color.
+      // The line continues in the next color.
       if (index > first) ctx.moveTo(plane.placeX(xs[index - 1]), plane.placeY(ys[index - 1]));
     }
     if (look.isDots) ctx.fillRect(x - size, y - size, 2 * size, 2 * size);

@@ -53,7 +53,7 @@ export function PaletteDialog() {
       enter(entry.level());
       return;
     }
-    // What it opens must not be closed with the palette, and a question leads back.
+    // A dialog that it opens must not be closed with the palette, and a question leads back.
     if (entry.id !== BACK) openDialog.value = undefined;
     entry.run?.();
   };

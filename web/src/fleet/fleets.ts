@@ -27,11 +27,11 @@ interface Fleet {
   usedAt: number;
   retryAt: number;
   /** The last lists of panels, until the fleet changes. */
-  readonly kept: Map<string, Kept>;
+  readonly kept: Map<string, FleetList>;
 }
 
-/** A list, and what it was made of. */
-interface Kept {
+/** A list, and the settings that it was made of. */
+interface FleetList {
   readonly version: number;
   readonly listing: Listing;
 }

@@ -37,8 +37,10 @@ export function tellingWords(names: Iterable<string>): Set<string> {
  */
 export function partsOf(name: string, telling: ReadonlySet<string>): readonly NamePart[] {
   if (name.length < 2 * END_LENGTH) return [{ from: 0, to: name.length, stays: true }];
-  const end = beginsLetter(name, name.length - END_LENGTH) ? name.length - END_LENGTH : name.length - END_LENGTH + 1;
-  // Of many words the last ones stay.
+  const end = beginsLetter(name, name.length - END_LENGTH)
+    ? name.length - END_LENGTH
+    : name.length - END_LENGTH + 1;
+  // The last ones of many words stay.
   const kept = wordsIn(name).filter(({ word, at }) => at > 0 && telling.has(word));
   const fitting = kept.filter((_, index) => lettersFrom(kept, index) <= MAX_WORDS_LENGTH);
   const ranges = fitting.map(({ at, end: to }): [number, number] =>

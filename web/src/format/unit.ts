@@ -43,7 +43,7 @@ function formatSymbol(symbol: string): string {
   const prefix = PREFIX.exec(symbol)?.[0] ?? '';
   const rest = symbol.slice(prefix.length);
   const shown = SYMBOLS.get(rest);
-  // Of the symbols that stay as they are, none but the atomic mass begins with `u`.
+  // None of the symbols that stay as they are begins with `u`, but for the atomic mass.
   if (shown === undefined) return symbol.replace(/^u(?=.)/, 'µ');
   return (prefix === 'u' ? 'µ' : prefix) + shown;
 }

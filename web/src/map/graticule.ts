@@ -1,8 +1,8 @@
 import {
+  type LonLat,
   type MapView,
   MERCATOR_END,
   metersPerPixel,
-  type Place,
   project,
   unproject,
   wrapped,
@@ -92,7 +92,7 @@ function parallels(view: MapView, shown: Bounds, step: number, at: At, size: rea
 /** What a drawing shows of the earth; all longitudes if it shows a pole. */
 function bounds(view: MapView, width: number, height: number): Bounds {
   const [right, up] = [width / 2 / view.scale, height / 2 / view.scale];
-  const edge: Place[] = [];
+  const edge: LonLat[] = [];
   for (let index = 0; index <= SIDE; index++) {
     const share = (2 * index) / SIDE - 1;
     for (const [x, y] of [

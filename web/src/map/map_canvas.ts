@@ -5,9 +5,9 @@ import { type Drawing, drawMap, pixelOf, placeAt } from './draw_map.ts';
 import {
   centered,
   fitted,
+  type LonLat,
   type MapView,
   metersPerPixel,
-  type Place,
   project,
   turnsOf,
 } from './projection.ts';
@@ -145,18 +145,18 @@ export class MapCanvas {
     return isOutside || wanted.kind !== this.view.kind || wanted.scale > TOO_FAR * this.view.scale;
   }
 
-  private pixels(place: Place): readonly [number, number] {
+  private pixels(place: LonLat): readonly [number, number] {
     const [x, y] = project(this.view, place);
     const [turn = 0] = turnsOf(this.view, this.width, [x, x]);
     return pixelOf(this.view, this.width, this.height, [x + turn * 2 * Math.PI, y]);
   }
 
   /** The parts of the tracks that are drawn. */
-  private lines(): Place[][] {
+  private lines(): LonLat[][] {
     const { tracks = [], times: [from] = [0] } = this.drawing ?? {};
     return tracks.map(({ track }) => {
       const first = Math.max(0, placeAt(track, from));
-      return Array.from({ length: track.times.length - first }, (_, index): Place => {
+      return Array.from({ length: track.times.length - first }, (_, index): LonLat => {
         return [track.longitudes[first + index], track.latitudes[first + index]];
       });
     });
@@ -216,7 +216,7 @@ export class MapCanvas {
   }
 }
 
-function lastPlace({ longitudes, latitudes }: Track): Place | undefined {
+function lastPlace({ longitudes, latitudes }: Track): LonLat | undefined {
   const last = longitudes.length - 1;
   return last < 0 ? undefined : [longitudes[last], latitudes[last]];
 }

@@ -34,7 +34,7 @@ export function scoreOf(text: Searchable, words: readonly string[]): number | un
     if (found <= 0) return undefined;
     sum += found;
   }
-  // Of texts that fit as well, the shorter one is more likely meant.
+  // The shorter one of texts that fit as well is more likely meant.
   return sum - Math.min(20, text.lower.length / 8);
 }
 

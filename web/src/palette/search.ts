@@ -8,7 +8,7 @@ export const MAX_LISTED = 50;
 /** Entries between two readings of the clock. */
 const CLOCK_CHECK_ENTRIES = 64;
 
-export interface Found {
+export interface ScoredEntry {
   readonly entry: PaletteEntry;
   readonly score: number;
 }
@@ -31,7 +31,7 @@ export class Search {
   private narrowed: readonly number[] | undefined;
   private matching: number[] = [];
   private at = 0;
-  private best: Found[] = [];
+  private best: ScoredEntry[] = [];
   private matched = 0;
 
   constructor(
@@ -43,7 +43,7 @@ export class Search {
   }
 
   /** The best of what was searched so far. */
-  get found(): readonly Found[] {
+  get found(): readonly ScoredEntry[] {
     return this.best;
   }
 
@@ -60,7 +60,7 @@ export class Search {
   look(typed: string): void {
     const isLonger = this.typed !== '' && typed.startsWith(this.typed);
     const before = isLonger && this.isDone ? this.matching : undefined;
-    // Of a search that is not complete, what it was narrowed to still holds.
+    // The candidates of an incomplete search still hold.
     this.narrowed = before ?? (isLonger ? this.narrowed : undefined);
     this.typed = typed;
     this.words = wordsOf(typed);
@@ -106,7 +106,7 @@ export class Search {
   }
 
   /** Keeps the best entries in order; of equal ones, the first. */
-  private keep(found: Found): void {
+  private keep(found: ScoredEntry): void {
     const last = this.best.at(-1);
     if (this.best.length >= MAX_LISTED && last && last.score >= found.score) return;
     let at = this.best.length;

@@ -52,7 +52,7 @@ export function AlarmHistoryPanel() {
     const filter = filterOf(choice.peek());
     const page = await readJournal(filter, PAGE, undefined, signal);
     if (signal.aborted) return;
-    // Older entries that somebody has loaded stay.
+    // Older entries that the user has loaded stay.
     const kept = isSame(filter, readFor.current) ? continued(page.entries, entries.peek()) : undefined;
     readFor.current = filter;
     entries.value = kept ?? page.entries;

@@ -106,7 +106,7 @@ export function buildPanels(
     case 'rules':
     case 'test-runs':
       return [{ kind }];
-    // Those are typed.
+    // Kinds whose expressions are typed.
     case 'expression':
     case 'xy':
       return [];

@@ -1,6 +1,6 @@
 import { parseSchema, type Schema, SchemaError } from '@oasis/wire';
 import { signal } from '@preact/signals';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 
 /** Schemas of the types in fleets, by their hashes. */
 const schemas = signal<ReadonlyMap<string, Schema>>(new Map());
@@ -18,7 +18,7 @@ export async function readFleetSchemas(hashes: readonly string[]): Promise<void>
   for (const hash of wanted) requested.add(hash);
   for (const hash of wanted) {
     try {
-      const schema = parseSchema(await ask('GET', `schemas/${hash}`));
+      const schema = parseSchema(await fetchJson('GET', `schemas/${hash}`));
       schemas.value = new Map([...schemas.peek(), [hash, schema]]);
     } catch (error) {
       // The DAC may be unreachable: the next answer asks again.

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { strings } from '../strings.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 
 /** The command journal of the DAC. */
 export interface JournalEntry {
@@ -30,7 +30,7 @@ export function listed(entries: readonly JournalEntry[], isWithDemand: boolean):
 
 export async function readJournal(): Promise<void> {
   try {
-    const { commands } = (await ask('GET', 'commands')) as { commands: Record<string, unknown>[] };
+    const { commands } = (await fetchJson('GET', 'commands')) as { commands: Record<string, unknown>[] };
     journal.value = commands.reverse().map(entryOf);
   } catch {
     // The journal stays as it was; the banner reports the lost connection.

@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { isFields, listOf } from '../fields.ts';
 import type { OtherPage } from '../going_on/rules.ts';
 import { Scouts } from '../scout/scouts.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 import { pageRoot } from './page_root.ts';
 import { reread } from './reread.ts';
 import { mustSignIn } from './session.ts';
@@ -31,7 +31,7 @@ export function followOtherPages(): void {
     if (!mayAsk.value) return;
     return reread(async (signal) => {
       // An older DAC has no such list.
-      const answer = await ask('GET', 'other-pages', { signal }).catch(() => undefined);
+      const answer = await fetchJson('GET', 'other-pages', { signal }).catch(() => undefined);
       if (signal.aborted || answer === undefined) return;
       otherPages.value = parseOtherPages(answer);
       scouts.follow(otherPages.value.map(({ address }) => address));

@@ -2,7 +2,7 @@ import { type Metric, parseSchema, type Schema, SchemaError } from '@oasis/wire'
 import { signal } from '@preact/signals';
 import { isFields } from '../fields.ts';
 import type { InstanceEntry } from '../stream/protocol.ts';
-import { ask } from './api.ts';
+import { fetchJson } from './api.ts';
 
 /**
  * Schemas of probe types, also of instances that no panel shows. The DAC sends a schema with a subscription only, so each
@@ -33,7 +33,7 @@ export async function readSchemas(entries: readonly Typed[]): Promise<void> {
   let found: [string, Schema][] = [];
   for (const [key, { id }] of wanted) {
     try {
-      const answer = await ask('GET', `instances/${id}`);
+      const answer = await fetchJson('GET', `instances/${id}`);
       found.push([key, parseSchema(isFields(answer) ? answer.schema : undefined)]);
     } catch (error) {
       // The instance may be gone, or the DAC unreachable: the next request tries again.

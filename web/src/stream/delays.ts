@@ -6,15 +6,17 @@ const MAX_NODE_MS = 3000;
 export const MAX_DOOR_MS = 2000;
 
 /**
- * How long samples have lately been on their way. A sample that was taken since may still be on it: of a time so close to
- * the present nobody knows whether the probe is silent.
+ * Recent delays of samples. A sample that was taken since may still be on its way: this close to
+ * the present it is unknown whether the probe is silent.
  */
 export class Delays {
   private kept: number[] = [];
 
   /** Adds a batch: milliseconds from its first sample to the DAC, and from there. */
   add(toDac: number, fromDac: number): void {
-    this.kept = [...this.kept, Math.max(0, toDac) + Math.min(MAX_DOOR_MS, Math.max(0, fromDac))].slice(-MAX_DELAYS);
+    this.kept = [...this.kept, Math.max(0, toDac) + Math.min(MAX_DOOR_MS, Math.max(0, fromDac))].slice(
+      -MAX_DELAYS,
+    );
   }
 
   get longest(): number {

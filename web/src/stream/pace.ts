@@ -103,8 +103,8 @@ export class Intervals {
   }
 
   /**
-   * Whether the probe has been silent since its newest sample, which was taken at `since` and is so many milliseconds
-   * old: what {@link add} will find when the next sample comes.
+   * Whether the probe has been silent since its newest sample, which was taken at `since` and has this age in milliseconds:
+   * the result that {@link add} will find when the next sample comes.
    */
   isSilent(since: number, age: number, pace: Pace): boolean {
     const { kept, newest } = this;

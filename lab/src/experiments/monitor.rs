@@ -12,7 +12,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// A process or a thread that is watched by itself.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// Of its series.
+    /// Name of its series.
     pub name: String,
     /// Its process.
     pub pid: u32,

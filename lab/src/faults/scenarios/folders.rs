@@ -1,4 +1,4 @@
-//! What happens to the archive's folder under a DAC, or before it starts.
+//! Faults of the archive's folder under a DAC, or before it starts.
 
 use super::Scenario;
 use crate::faults::{
@@ -110,7 +110,7 @@ fn folder_moved(world: &mut World) -> anyhow::Result<()> {
 }
 
 fn folder_removed(world: &mut World) -> anyhow::Result<()> {
-    // What was stored is gone with the folder, and nobody can say more of it.
+    // The stored samples are gone with the folder, and cannot be accounted for.
     world.is_unaccountable = true;
     world.start_pair()?;
     fs::remove_dir_all(&world.settings.archive).context("cannot remove the archive")?;

@@ -36,7 +36,7 @@ impl NodeProcess {
         let mut command = match namespace {
             None => Command::new(program),
             Some(namespace) => {
-                // It replaces itself with the program: signals reach the node.
+                // The shell replaces itself with the program: signals reach the node.
                 let mut ip = Command::new("ip");
                 ip.args(["netns", "exec", namespace]).arg(program);
                 ip
@@ -60,7 +60,7 @@ impl NodeProcess {
         Ok(Self { settings, child, orders, _stdout: stdout })
     }
 
-    /// What it was started with.
+    /// Returns the settings with which it was started.
     pub fn settings(&self) -> &SourceSettings {
         &self.settings
     }
@@ -102,7 +102,7 @@ impl NodeProcess {
 
 impl Drop for NodeProcess {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

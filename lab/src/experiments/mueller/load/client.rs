@@ -22,7 +22,7 @@ use tokio_tungstenite::{
 
 /// Timeout of a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(30);
-/// How long the last answers may take: an overloaded machine takes seconds.
+/// Timeout of the last answers: an overloaded machine takes seconds.
 const LAST_ANSWERS: Duration = Duration::from_secs(20);
 /// Buffer of a connection: 25,000 of them must fit into memory. A file gets a larger one.
 const BUFFER: usize = 4 * 1024;
@@ -30,15 +30,15 @@ const BUFFER_OF_FILES: usize = 64 * 1024;
 
 /// A client without a connection.
 pub struct Client {
-    /// Where it connects.
+    /// Address to connect to.
     pub server: SocketAddr,
     /// From where, if the server is on this machine.
     pub source: Ipv4Addr,
-    /// How the server is spoken to.
+    /// Server whose protocol is spoken.
     pub rival: Rival,
     /// Whether it waits for the answer to a ping before the next.
     pub is_file: bool,
-    /// What it sees.
+    /// Results of the client.
     pub pings: Shared,
     /// Between two pings.
     pub period: Duration,

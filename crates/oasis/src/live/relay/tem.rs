@@ -47,7 +47,7 @@ async fn follow(relay: Relay, tems: Vec<Server>) {
     loop {
         ticks.tick().await;
         let mut asked = tems.clone();
-        let list = tokio::task::spawn_blocking(move || asked.ask(None)).await;
+        let list = tokio::task::spawn_blocking(move || asked.fetch_list(None)).await;
         let now = match list.map_err(anyhow::Error::from).and_then(|list| Ok(list?)) {
             Ok(list) => site.update(&list),
             Err(error) => Some(format!("{error:#}")),

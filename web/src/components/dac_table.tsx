@@ -61,7 +61,9 @@ export function DacTable() {
         </tbody>
       </table>
       {found.length === 0 && <p class="hint">{words.noMatch}</p>}
-      {found.length > MAX_LISTED && <p class="hint">{words.more(formatInteger(found.length - MAX_LISTED))}</p>}
+      {found.length > MAX_LISTED && (
+        <p class="hint">{words.more(formatInteger(found.length - MAX_LISTED))}</p>
+      )}
     </div>
   );
 }

@@ -76,7 +76,10 @@ function names(typed: string, from: number, before: string, instances: readonly 
   const wanted = plain(typed);
   const found = instances.filter((entry) => `${entry.node}/${entry.instance}`.toLowerCase().includes(wanted));
   const isFirst = ({ instance }: Named) => instance.toLowerCase().startsWith(wanted);
-  const sorted = [...found.filter(isFirst), ...found.filter((entry) => !isFirst(entry))].slice(0, MAX_SUGGESTIONS);
+  const sorted = [...found.filter(isFirst), ...found.filter((entry) => !isFirst(entry))].slice(
+    0,
+    MAX_SUGGESTIONS,
+  );
   return sorted.map((entry) => ({
     ...placed(entry, typed, from, before, instances, ''),
     name: entry.instance,

@@ -201,7 +201,9 @@ function TraceList(props: {
             }}
           />
         ))}
-        {found.length > MAX_TRACES && <li class="hint">{words.more(formatInteger(found.length - MAX_TRACES))}</li>}
+        {found.length > MAX_TRACES && (
+          <li class="hint">{words.more(formatInteger(found.length - MAX_TRACES))}</li>
+        )}
       </ol>
     </>
   );

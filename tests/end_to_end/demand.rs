@@ -62,7 +62,7 @@ fn a_rate_follows_its_readers_and_falls_after_the_last() {
     // One reader closes its connection, the other unsubscribes.
     drop(fast);
     let to_slow = until(&dac, "beat", 20.0);
-    slow.ask(json!({"op": "unsubscribe", "topic": subscribed["topic"]}));
+    slow.request(json!({"op": "unsubscribe", "topic": subscribed["topic"]}));
     let to_none = until(&dac, "beat", 1.0);
     println!("rose after {risen:.0?}, fell after {to_slow:.0?} and {to_none:.0?}");
     assert!(to_slow < PROMISE && to_none < PROMISE, "{to_slow:?}, {to_none:?}");

@@ -22,8 +22,8 @@ use uuid::Uuid;
 const KILLS: usize = 4;
 /// Time in which a node is back after a kill. On a machine that also compiles it takes longer than the second that is promised.
 const RECOVERY: Duration = Duration::from_secs(10);
-/// Bytes of batches that are read at once.
-const READ: usize = 1024 * 1024;
+/// Bytes of batches that one read returns.
+const READ_CHUNK_BYTES: usize = 1024 * 1024;
 const INSTANCE: &str = "heartbeat";
 
 /// A TEM, two DACs with archives, and a node that finds them through the TEM.
@@ -145,7 +145,7 @@ pub fn received(dac: &Oasis) -> u64 {
     found.and_then(|known| known["ledger"]["received"].as_u64()).unwrap_or_default()
 }
 
-/// What several archives have of the node.
+/// Union of several archives of the node.
 #[derive(Debug, Default)]
 pub struct Union {
     /// Times by run and sequence number.
@@ -166,7 +166,7 @@ impl Union {
 
     fn add(&mut self, archive: &Path) {
         let history = History::open(archive).unwrap();
-        let mut samples = Samples::new(&history, ("plant", INSTANCE), 0, None, READ);
+        let mut samples = Samples::new(&history, ("plant", INSTANCE), 0, None, READ_CHUNK_BYTES);
         let mut own = HashMap::new();
         while let Some(found) = samples.next().unwrap() {
             match found {

@@ -1,4 +1,4 @@
-//! What a TEM costs: `make bench-tem`.
+//! Cost of a TEM: `make bench-tem`.
 
 use crate::harness::{Oasis, eventually, get, oasis, request};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -27,7 +27,7 @@ const WINDOWS: usize = 5;
 /// A hundredth of a second.
 const TICKS: f64 = 100.0;
 
-/// How a DAC sends its heartbeats.
+/// Path of a DAC's heartbeats.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Stream,
@@ -46,7 +46,7 @@ enum Sink {
     Requests(TcpStream),
 }
 
-/// As long as a real one; the TEM that hears a DAC itself does not look at it.
+/// As long as a real one; a TEM that gets the heartbeat from the DAC itself does not check it.
 fn signature() -> String {
     "A".repeat(86)
 }
@@ -144,7 +144,7 @@ fn send_all(tem: &Oasis, way: Way, thread: usize, is_over: &AtomicBool) {
         for (number, dac) in numbers.iter().zip(&mut dacs) {
             thread::sleep(due.saturating_duration_since(Instant::now()));
             dac.get_or_insert_with(|| Dac::register(tem, *number, way)).send(*number);
-            // What is late is not made up for: nobody sends faster than twice a second.
+            // Late heartbeats are not made up for: no DAC sends faster than twice a second.
             due = (due + pause).max(Instant::now() - HEARTBEAT / 10);
         }
     }
@@ -175,7 +175,7 @@ fn measure(way: Way) -> Vec<f64> {
         thread::sleep(Duration::from_secs(1));
         (count_live(&tem) == DACS).then_some(())
     });
-    // What the beginning has cost is over.
+    // The cost of the beginning is over.
     thread::sleep(Duration::from_secs(5));
     let accepted = || get(&tem, "/api/v1/tem")["counters"]["accepted"].as_u64().unwrap();
     let (heartbeats, start) = (accepted(), Instant::now());

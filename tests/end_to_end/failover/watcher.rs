@@ -1,4 +1,4 @@
-//! A watcher with several DACs: `oasis tail` goes on at another one when its DAC is killed.
+//! A watcher with several DACs: `oasis tail` continues at another one when its DAC is killed.
 
 use super::{INSTANCE, KILLS, RECOVERY, Random, Site, number_in_environment, times};
 use crate::harness::{eventually, oasis};

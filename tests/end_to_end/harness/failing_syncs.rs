@@ -43,7 +43,7 @@ impl FailingSyncs {
             Ok(strace) => strace,
             Err(error) => return skip(&format!("there is no strace ({error}): install strace")),
         };
-        // It reports that it is attached, or why not.
+        // strace reports that it is attached, or why not.
         let mut said = BufReader::new(strace.stderr.take().expect("a pipe"));
         let mut line = String::new();
         said.read_line(&mut line).expect("the pipe is read");

@@ -1,7 +1,7 @@
 //! Plays the node of a recorded conversation against a DAC of today.
 
 use super::conversation::{Content, Conversation, Message, Side, missing, op};
-use crate::harness::{Oasis, PATIENCE, eventually_shown, get};
+use crate::harness::{Oasis, TEST_TIMEOUT, eventually_shown, get};
 use oasis_channel::frame;
 use serde_json::{Value, json};
 use std::{
@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Where the topic is in a batch.
+/// Range of the topic in a batch.
 const TOPIC: std::ops::Range<usize> = 4..8;
 /// Fields that a DAC may leave out.
 const OPTIONAL: [&str; 1] = ["safe"];
@@ -170,7 +170,7 @@ impl PlayedNode {
     pub fn leave(mut self, conversation: &Conversation) {
         let goodbye = conversation.messages.iter().find(|message| message.op() == "goodbye");
         self.send(goodbye.expect("a goodbye"));
-        while self.from_dac.recv_timeout(PATIENCE).is_ok() {}
+        while self.from_dac.recv_timeout(TEST_TIMEOUT).is_ok() {}
     }
 
     /// Pings once a second, as the recorded node does.
@@ -198,7 +198,7 @@ impl PlayedNode {
                 Ok(message) if op(&message) == "refused" => panic!("refused before {wanted}: {message}"),
                 Ok(message) => self.waiting.push_back(message),
                 Err(mpsc::RecvTimeoutError::Disconnected) => panic!("closed before {wanted}"),
-                Err(_) => assert!(start.elapsed() < PATIENCE, "no {wanted} from the DAC"),
+                Err(_) => assert!(start.elapsed() < TEST_TIMEOUT, "no {wanted} from the DAC"),
             }
         }
     }

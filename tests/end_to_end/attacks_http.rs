@@ -23,7 +23,7 @@ const STRANGE: &str = "X-Forwarded-For: 10.1.2.3\r\n";
 const TOKENS: [&str; 2] = ["kiosk", "other"];
 
 /// Long enough to open a stream on a loaded machine.
-const LIFE: Duration = Duration::from_secs(20);
+const TOKEN_LIFETIME: Duration = Duration::from_secs(20);
 
 /// A DAC at which `ada` is an operator, and `local` has no role, so that loopback stands for any address.
 struct Site {
@@ -216,8 +216,8 @@ fn streams_end_when_their_token_expires_or_is_revoked() {
     let site = Site::new("");
     let mut revoked = site.websocket(site.token("kiosk"));
     let mut kept = site.websocket(site.token("other"));
-    let expires = Instant::now() + LIFE;
-    let life = format!("{}s", LIFE.as_secs());
+    let expires = Instant::now() + TOKEN_LIFETIME;
+    let life = format!("{}s", TOKEN_LIFETIME.as_secs());
     let short = site.run(&["token", "create", "short", "--role", "viewer", "--expires", &life]);
     let header = format!("Authorization: Bearer {}\r\n", short.trim());
     eventually("the token is known", || (site.status("GET /api/v1/nodes", &header) == 200).then_some(()));

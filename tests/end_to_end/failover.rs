@@ -21,7 +21,7 @@ use uuid::Uuid;
 /// Kills in a usual run. `OASIS_FAILOVER_KILLS=1000` asks for more.
 const KILLS: usize = 4;
 /// Time in which a node is back after a kill. On a machine that also compiles it takes longer than the second that is promised.
-const RECOVERY: Duration = Duration::from_secs(10);
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of batches that one read returns.
 const READ_CHUNK_BYTES: usize = 1024 * 1024;
 const INSTANCE: &str = "heartbeat";
@@ -278,7 +278,7 @@ fn kill_homes(mut site: Site) {
         times(recoveries.clone())
     );
     union.assert_whole();
-    assert!(recoveries.iter().all(|recovery| *recovery < RECOVERY), "{recoveries:?}");
+    assert!(recoveries.iter().all(|recovery| *recovery < RECOVERY_TIMEOUT), "{recoveries:?}");
 }
 
 #[test]

@@ -20,9 +20,9 @@ const DACS: usize = 1_000;
 const NODES: usize = 10;
 /// Many register at the same time: the audit log syncs each that comes, and all that wait at once.
 const THREADS: usize = 50;
-const HEARTBEAT: Duration = Duration::from_millis(500);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 /// Length of a measurement. `/proc/PID/stat` counts hundredths of a second.
-const WINDOW: Duration = Duration::from_secs(10);
+const MEASUREMENT_TIME: Duration = Duration::from_secs(10);
 const WINDOWS: usize = 5;
 /// A hundredth of a second.
 const TICKS: f64 = 100.0;
@@ -138,14 +138,14 @@ fn ticks(process: &Oasis) -> f64 {
 fn send_all(tem: &Oasis, way: Way, thread: usize, is_over: &AtomicBool) {
     let numbers: Vec<usize> = (thread..DACS).step_by(THREADS).collect();
     let mut dacs: Vec<Option<Dac>> = numbers.iter().map(|_| None).collect();
-    let pause = HEARTBEAT / u32::try_from(numbers.len()).unwrap();
+    let pause = HEARTBEAT_INTERVAL / u32::try_from(numbers.len()).unwrap();
     let mut due = Instant::now();
     while !is_over.load(Ordering::Relaxed) {
         for (number, dac) in numbers.iter().zip(&mut dacs) {
             thread::sleep(due.saturating_duration_since(Instant::now()));
             dac.get_or_insert_with(|| Dac::register(tem, *number, way)).send(*number);
             // Late heartbeats are not made up for: no DAC sends faster than twice a second.
-            due = (due + pause).max(Instant::now() - HEARTBEAT / 10);
+            due = (due + pause).max(Instant::now() - HEARTBEAT_INTERVAL / 10);
         }
     }
 }
@@ -181,7 +181,7 @@ fn measure(way: Way) -> Vec<f64> {
     let (heartbeats, start) = (accepted(), Instant::now());
     let windows = (0..WINDOWS).map(|_| {
         let (before, began) = (ticks(&tem), Instant::now());
-        thread::sleep(WINDOW);
+        thread::sleep(MEASUREMENT_TIME);
         (ticks(&tem) - before) / TICKS / began.elapsed().as_secs_f64() * 100.0
     });
     let windows = windows.collect();
@@ -207,7 +207,7 @@ fn a_tem_with_a_thousand_dacs_and_ten_thousand_nodes_costs_little() {
         println!(
             "heartbeats by {what}: {:.2} % of a core (median of {WINDOWS} windows of {} s; {:.2} to {:.2} %)",
             windows[WINDOWS / 2],
-            WINDOW.as_secs(),
+            MEASUREMENT_TIME.as_secs(),
             windows[0],
             windows[WINDOWS - 1]
         );

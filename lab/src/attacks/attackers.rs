@@ -76,7 +76,7 @@ pub const ATTACKS: &[Attack] = &[
 ];
 
 /// Pause within an attack whose strength is how much stays open.
-const HOLD: Duration = Duration::from_millis(50);
+const HOLD_INTERVAL: Duration = Duration::from_millis(50);
 /// Write timeout of a DAC that no longer reads.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(100);
 
@@ -140,7 +140,7 @@ fn unfinished_posts(target: &Target) -> anyhow::Result<()> {
 
 fn hold(target: &Target) -> anyhow::Result<()> {
     while !target.is_over() {
-        thread::sleep(HOLD);
+        thread::sleep(HOLD_INTERVAL);
     }
     Ok(())
 }
@@ -178,6 +178,6 @@ fn many_instances(target: &Target) -> anyhow::Result<()> {
     Peer::named(&target.channel, "fleet")?
         .register(&numbers(&["value".to_owned()])?, &names)
         .context("refused")?;
-    thread::sleep(HOLD);
+    thread::sleep(HOLD_INTERVAL);
     Ok(())
 }

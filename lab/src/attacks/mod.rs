@@ -28,7 +28,7 @@ use std::{
 };
 
 /// Between a change and a measurement.
-const SETTLING: Duration = Duration::from_millis(200);
+const SETTLE_TIME: Duration = Duration::from_millis(200);
 
 /// The age of samples at readers, beside a client that attacks and without it.
 #[derive(Debug, Clone, Args)]
@@ -106,7 +106,7 @@ struct Rounds {
 
 fn measure_round(readers: &mut Readers, length: Duration, to: &mut [Rounds; 2]) -> anyhow::Result<()> {
     // Data that waited in the sockets while an attacker began or ended.
-    readers.measure(SETTLING, &mut Default::default())?;
+    readers.measure(SETTLE_TIME, &mut Default::default())?;
     let mut ages = <[Ages; 2]>::default();
     readers.measure(length, &mut ages)?;
     for (rounds, ages) in to.iter_mut().zip(&mut ages) {

@@ -24,7 +24,7 @@ use std::{
 use tempfile::TempDir;
 
 /// Longest until `/readyz` reports a fault, or its end.
-const REPORTED: Duration = Duration::from_secs(15);
+const REPORT_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The setting `memory_bytes`: what peers may cause.
 const MEMORY_BYTES: u64 = 192 * 1024 * 1024;
@@ -279,7 +279,7 @@ impl World {
 
     fn readiness(&self, is_right: impl Fn(u16, &str) -> bool) -> anyhow::Result<anyhow::Result<()>> {
         let dac = self.dac()?;
-        Ok(until("/readyz is true", REPORTED, || match dac.request("GET", "/readyz", REPORTED) {
+        Ok(until("/readyz is true", REPORT_TIMEOUT, || match dac.request("GET", "/readyz", REPORT_TIMEOUT) {
             Ok(answer) if is_right(answer.status, &answer.body) => Ok(()),
             Ok(answer) => Err(format!("{} {}", answer.status, answer.body)),
             Err(error) => Err(format!("{error:#}")),

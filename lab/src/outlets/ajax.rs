@@ -26,7 +26,7 @@ const MIN_MESSAGE_BYTES: usize = 256;
 /// Messages that a client has not taken yet.
 const MAX_QUEUED_MESSAGES: usize = 16;
 /// A client that has gone is noticed when something is sent: a line end, this often.
-const ALIVE: Duration = Duration::from_secs(1);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Serves `/ajax/INSTANCE`: the records of a store.
 pub fn records(store: Arc<Store>) -> Router {
@@ -85,7 +85,7 @@ fn endless(
         loop {
             let message = match poll() {
                 Ok(Some(message)) => message,
-                Ok(None) if sent.elapsed() > ALIVE => Bytes::from_static(nothing),
+                Ok(None) if sent.elapsed() > KEEPALIVE_INTERVAL => Bytes::from_static(nothing),
                 Ok(None) => {
                     thread::sleep(POLL_INTERVAL);
                     continue;

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Timeout of detaching.
-const DETACHING: Duration = Duration::from_secs(5);
+const DETACH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Until it is dropped, every sync of a process fails with EIO, or hangs.
 pub struct FailingSyncs {
@@ -70,7 +70,7 @@ impl Drop for FailingSyncs {
         // On SIGINT it detaches cleanly, unless a thread of an ended process is in a sync that hangs.
         let asked = Instant::now();
         let _ = kill_process(Pid::from_child(&self.strace), Signal::INT);
-        while asked.elapsed() < DETACHING {
+        while asked.elapsed() < DETACH_TIMEOUT {
             if let Ok(Some(_)) = self.strace.try_wait() {
                 return;
             }

@@ -18,9 +18,9 @@ const TOPIC: std::ops::Range<usize> = 4..8;
 /// Fields that a DAC may leave out.
 const OPTIONAL: [&str; 1] = ["safe"];
 /// A node pings every second; the DAC gives it up after 5 s.
-const PING: Duration = Duration::from_secs(1);
+const PING_INTERVAL: Duration = Duration::from_secs(1);
 /// Time between two looks whether the test is over.
-const ANSWER: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A node of the earlier release that is connected.
 pub struct PlayedNode {
@@ -155,7 +155,7 @@ impl PlayedNode {
 
     /// Answers a command with the recorded result of such a command, if one waits.
     pub fn answer_commands(&mut self, results: &BTreeMap<String, Value>) {
-        match self.from_dac.recv_timeout(ANSWER) {
+        match self.from_dac.recv_timeout(POLL_INTERVAL) {
             Ok(message) if op(&message) == "command" => {
                 let command = message["command"].as_str().expect("a command");
                 let mut result = results[command].clone();
@@ -175,7 +175,7 @@ impl PlayedNode {
 
     /// Pings once a second, as the recorded node does.
     pub fn keep_alive(&mut self) {
-        if self.pinged.elapsed() > PING {
+        if self.pinged.elapsed() > PING_INTERVAL {
             self.pinged = Instant::now();
             let ping = self.ping.clone();
             self.control(&ping);
@@ -194,7 +194,7 @@ impl PlayedNode {
                 return self.waiting.remove(at).expect("it is there");
             }
             self.keep_alive();
-            match self.from_dac.recv_timeout(PING) {
+            match self.from_dac.recv_timeout(PING_INTERVAL) {
                 Ok(message) if op(&message) == "refused" => panic!("refused before {wanted}: {message}"),
                 Ok(message) => self.waiting.push_back(message),
                 Err(mpsc::RecvTimeoutError::Disconnected) => panic!("closed before {wanted}"),

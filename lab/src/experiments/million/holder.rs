@@ -20,7 +20,7 @@ const WAVE: usize = 64;
 /// Timeout of a client; after it, no more are connected.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Time between two reports at least.
-const PERIOD: Duration = Duration::from_millis(100);
+const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 /// Samples whose arrivals are reported.
 const SAMPLES: usize = 16;
 
@@ -147,7 +147,7 @@ impl<'a> Holder<'a> {
     }
 
     fn turn(&mut self) -> anyhow::Result<()> {
-        match self.poll.poll(&mut self.events, Some(PERIOD)) {
+        match self.poll.poll(&mut self.events, Some(REPORT_INTERVAL)) {
             Err(error) if error.kind() != ErrorKind::Interrupted => return Err(error.into()),
             _ => {}
         }
@@ -202,7 +202,7 @@ impl<'a> Holder<'a> {
 
     /// Reports what has changed, a few times a second.
     fn report(&mut self) -> anyhow::Result<()> {
-        if self.reported_at.elapsed() < PERIOD || self.reported.as_ref() == Some(&self.seen) {
+        if self.reported_at.elapsed() < REPORT_INTERVAL || self.reported.as_ref() == Some(&self.seen) {
             return Ok(());
         }
         let mut out = io::stdout().lock();

@@ -28,9 +28,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Timeout of the browser to show the page.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(60);
 /// From the page's first report until the probes begin: its connections are open then.
-const SETTLING: Duration = Duration::from_secs(1);
+const SETTLE_TIME: Duration = Duration::from_secs(1);
 /// A page that gets nothing more for so long has all that it will get.
-const QUIET: Duration = Duration::from_secs(2);
+const QUIET_TIMEOUT: Duration = Duration::from_secs(2);
 /// Timeout of late samples; a page that has not received them by then has lost them.
 const LATE_SAMPLE_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -157,7 +157,7 @@ impl<'a> Bench<'a> {
                 bail!("the page has reported nothing");
             }
         }
-        thread::sleep(SETTLING);
+        thread::sleep(SETTLE_TIME);
         Ok(bench)
     }
 
@@ -219,7 +219,7 @@ impl<'a> Bench<'a> {
     fn wait_until_quiet(&mut self) -> anyhow::Result<()> {
         let (mut received, mut since) = (self.newest.received(), Instant::now());
         let until = since + LATE_SAMPLE_TIMEOUT;
-        while since.elapsed() < QUIET && Instant::now() < until {
+        while since.elapsed() < QUIET_TIMEOUT && Instant::now() < until {
             self.poll_page()?;
             if self.newest.received() != received {
                 (received, since) = (self.newest.received(), Instant::now());

@@ -15,9 +15,9 @@ use std::{
 /// Rows that are recorded before the start, and flushed again and again.
 const RECORDED: usize = 512;
 /// Between two of them, so that their values differ as those of a machine at work.
-const APART: Duration = Duration::from_micros(500);
+const RECORD_INTERVAL: Duration = Duration::from_micros(500);
 /// From one burst to the next.
-const BURST: Duration = Duration::from_millis(1);
+const BURST_INTERVAL: Duration = Duration::from_millis(1);
 /// Samples of one burst as fast as possible.
 const BURST_SAMPLES: u64 = 1_024;
 /// Room for some ten milliseconds of a million samples a second.
@@ -80,7 +80,7 @@ impl<S: Sample> Tape<S> {
             builder.pushed(instance, RingConfig { bytes: RING, overflow: Overflow::Block(FLUSH_TIMEOUT) })?;
         builder.disabled(instance)?;
         let mut row = || {
-            thread::sleep(APART);
+            thread::sleep(RECORD_INTERVAL);
             source.sample().with_context(|| format!("cannot record {instance}"))
         };
         let rows = (0..RECORDED).map(|_| row()).collect::<anyhow::Result<_>>()?;
@@ -141,7 +141,7 @@ impl Pace {
             done = due.unwrap_or_default();
             // As fast as possible, a full ring is the pause.
             if !flush(count) || due.is_some() {
-                thread::sleep(BURST);
+                thread::sleep(BURST_INTERVAL);
             }
         }
     }

@@ -10,9 +10,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-const PERIOD: Duration = Duration::from_millis(100);
+const REQUEST_INTERVAL: Duration = Duration::from_millis(100);
 /// An answer that takes longer counts as none.
-const DEADLINE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Results of the requests.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +43,7 @@ impl Watch {
             let mut seen = RequestStatistics::default();
             while !over.load(Ordering::Relaxed) {
                 seen.request(&address);
-                thread::sleep(PERIOD);
+                thread::sleep(REQUEST_INTERVAL);
             }
             seen
         });
@@ -66,7 +66,7 @@ impl Drop for Watch {
 impl RequestStatistics {
     fn request(&mut self, address: &str) {
         let began = Instant::now();
-        let failure = match http::request(address, "GET", "/healthz", DEADLINE) {
+        let failure = match http::request(address, "GET", "/healthz", ANSWER_TIMEOUT) {
             Ok(answer) if answer.status == 200 => None,
             Ok(answer) => Some(format!("/healthz: {} {}", answer.status, answer.body)),
             Err(error) => Some(format!("/healthz: {error:#}")),

@@ -60,7 +60,7 @@ pub enum SyncFault {
 }
 
 /// Longest for strace to detach.
-const DETACHING: Duration = Duration::from_secs(5);
+const DETACH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Until it is dropped, syncs of a process fail or hang.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ impl Drop for BadSyncs {
         // On SIGINT it detaches, unless a thread of an ended process is in a sync that hangs.
         let asked = Instant::now();
         let _ = kill_process(Pid::from_child(&self.strace), Signal::INT);
-        while asked.elapsed() < DETACHING {
+        while asked.elapsed() < DETACH_TIMEOUT {
             if let Ok(Some(_)) = self.strace.try_wait() {
                 return;
             }

@@ -15,7 +15,7 @@ use std::{
 };
 
 /// Longest for a clean end.
-const ENDING: Duration = Duration::from_secs(75);
+const STOP_TIMEOUT: Duration = Duration::from_secs(75);
 
 /// Command, folder and environment of a program.
 #[derive(Debug, Clone)]
@@ -129,13 +129,13 @@ impl Program {
     pub fn stop(mut self) -> anyhow::Result<ExitStatus> {
         self.signal(Signal::TERM)?;
         let asked = Instant::now();
-        while asked.elapsed() < ENDING {
+        while asked.elapsed() < STOP_TIMEOUT {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
             }
             thread::sleep(Duration::from_millis(10));
         }
-        bail!("{} did not end within {} s after SIGTERM", self.name, ENDING.as_secs())
+        bail!("{} did not end within {} s after SIGTERM", self.name, STOP_TIMEOUT.as_secs())
     }
 
     /// SIGTERM, and a clean end.

@@ -23,7 +23,7 @@ use std::sync::{
 use utoipa::{IntoParams, ToSchema};
 
 /// Most instances of one answer: each is read from end to end.
-const MOST_INSTANCES: usize = 1_000;
+const MAX_INSTANCES: usize = 1_000;
 
 #[derive(Debug, Deserialize, IntoParams)]
 pub struct ComparisonQuery {
@@ -124,7 +124,7 @@ fn compared(
         if summary.is_none() && with.is_none() {
             continue;
         }
-        if instances.len() == MOST_INSTANCES {
+        if instances.len() == MAX_INSTANCES {
             more = true;
             break;
         }

@@ -24,7 +24,7 @@ use utoipa::ToSchema;
 /// Refusal of a page of another site that tries to enroll a node.
 const FOREIGN_ORIGIN_DETAIL: &str = "pages of other sites may not enroll nodes (doors.allowed_origins)";
 /// Lifetime of a node's certificate, days.
-const DAYS: u32 = 397;
+const CERTIFICATE_DAYS: u32 = 397;
 
 /// Materials with which a DAC enrolls nodes.
 #[derive(Debug)]
@@ -128,7 +128,7 @@ pub async fn enroll(
 
 impl Enrollment {
     fn sign(&self, request: &CertificateRequest) -> Result<String, Problem> {
-        let signed = self.authority.sign_node(request, Lifetime::of_node(DAYS));
+        let signed = self.authority.sign_node(request, Lifetime::of_node(CERTIFICATE_DAYS));
         signed.map_err(|error| unusable(error.to_string()))
     }
 

@@ -97,7 +97,7 @@ pub async fn callback(
 ) -> Result<Response, Problem> {
     let is_encrypted = is_encrypted(&api.doors, proxied);
     let provider = provider(&api)?;
-    let Some(_waiting) = provider.enter() else { return Ok(back_with(PAGE, "busy")) };
+    let Some(_waiting) = provider.enter() else { return Ok(back_with(PAGE_PATH, "busy")) };
     let answer = answer.map(|Query(answer)| answer).unwrap_or_default();
     let cookie = named_cookie(&headers, &flow_name(&headers)).unwrap_or_default().to_owned();
     let derived = derived_url(&headers, is_encrypted);
@@ -129,7 +129,7 @@ pub async fn callback(
             tracing::info!(%peer, reason = %refused, "sign-in by the provider of identity refused");
             let event = Event { principal: who, ..event("", peer, "sign-in:oidc", &refused.to_string()) };
             api.doors.permissions.record_bounded(event).await;
-            back_with(PAGE, code)
+            back_with(PAGE_PATH, code)
         }
     };
     // The code is of no use any more.
@@ -170,13 +170,13 @@ async fn welcome(
         return Err(error.into());
     }
     let cookie = replaced_cookie(doors, headers, is_encrypted, &signed_in.cookie)?;
-    let answer = [(header::LOCATION, HeaderValue::from_static(PAGE)), (header::SET_COOKIE, cookie)];
+    let answer = [(header::LOCATION, HeaderValue::from_static(PAGE_PATH)), (header::SET_COOKIE, cookie)];
     Ok((StatusCode::SEE_OTHER, no_store(), answer).into_response())
 }
 
 /// The page, seen from the beginning and from the callback: both may be below the path of a proxy.
 const PAGE_OF_BEGIN: &str = "../";
-const PAGE: &str = "../../";
+const PAGE_PATH: &str = "../../";
 
 /// To the page, which explains a code.
 fn back_with(page: &str, code: &str) -> Response {

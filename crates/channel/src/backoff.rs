@@ -7,7 +7,7 @@ const INITIAL_BACKOFF: Duration = Duration::from_millis(50);
 /// Upper bound of the pause, which doubles: a DAC that is back has its nodes again within 3 s.
 const MAX_BACKOFF: Duration = Duration::from_secs(1);
 /// A connection that lasted longer has worked: the next attempt begins with the first pause.
-const LASTED: Duration = Duration::from_millis(200);
+const MIN_UPTIME: Duration = Duration::from_millis(200);
 
 /// Backoff between attempts to reach a DAC: 50 ms, then doubling up to 1 s.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl Default for Backoff {
 impl Backoff {
     /// Returns the pause after an attempt whose connection lasted `connected`; zero if it failed or was refused.
     pub fn after(&mut self, connected: Duration) -> Duration {
-        if connected > LASTED {
+        if connected > MIN_UPTIME {
             self.pause = INITIAL_BACKOFF;
         }
         let pause = self.pause;
@@ -34,7 +34,7 @@ impl Backoff {
 
     /// Returns the pause before an attempt to reach another DAC, after an attempt like that of [`Backoff::after`].
     pub fn before_another(&mut self, connected: Duration) -> Duration {
-        if connected > LASTED {
+        if connected > MIN_UPTIME {
             self.pause = INITIAL_BACKOFF;
         }
         jittered(INITIAL_BACKOFF)

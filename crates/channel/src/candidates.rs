@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Most DACs that a node knows.
 pub const MAX_CANDIDATES: usize = 64;
 /// A DAC that has refused the node is not tried for this long, unless all have.
-const SKIPPED: Duration = Duration::from_secs(10);
+const SKIP_TIME: Duration = Duration::from_secs(10);
 
 /// The addresses of the DACs in the order in which they are tried. After the last comes the first.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ impl Candidate {
     }
 
     fn is_skipped(&self, now: Instant) -> bool {
-        self.refused.is_some_and(|since| now.saturating_duration_since(since) < SKIPPED)
+        self.refused.is_some_and(|since| now.saturating_duration_since(since) < SKIP_TIME)
     }
 }
 
@@ -162,9 +162,9 @@ mod tests {
         let (mut two, now) = (candidates(&["a", "b"]), Instant::now());
         assert_eq!(turned(&mut two, Refused, now), ("b".into(), Next));
         assert_eq!(turned(&mut two, Failed, now), ("b".into(), RoundOver));
-        assert_eq!(turned(&mut two, Failed, now + SKIPPED / 2), ("b".into(), RoundOver));
-        assert_eq!(turned(&mut two, Failed, now + SKIPPED), ("a".into(), Next));
-        let mut refused = || turned(&mut two, Refused, now + SKIPPED);
+        assert_eq!(turned(&mut two, Failed, now + SKIP_TIME / 2), ("b".into(), RoundOver));
+        assert_eq!(turned(&mut two, Failed, now + SKIP_TIME), ("a".into(), Next));
+        let mut refused = || turned(&mut two, Refused, now + SKIP_TIME);
         assert_eq!([refused(), refused()], [("b".into(), RoundOver), ("a".into(), RoundOver)]);
     }
 

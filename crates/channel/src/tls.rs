@@ -22,7 +22,7 @@ use uuid::Uuid;
 /// Timeout of a handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of the last record, if the socket is full.
-const GOODBYE: Duration = Duration::from_millis(100);
+const GOODBYE_TIMEOUT: Duration = Duration::from_millis(100);
 /// Most bytes of one read.
 const READ_SIZE: usize = 16 * 1024;
 
@@ -202,7 +202,7 @@ impl Write for TlsWriter {
 impl Closing for TlsWriter {
     fn close(&mut self) {
         // RFC 8446 6.1: the DAC learns that the end is meant. One that reads nothing more does not matter.
-        let _ = self.socket.set_write_timeout(Some(GOODBYE));
+        let _ = self.socket.set_write_timeout(Some(GOODBYE_TIMEOUT));
         let _ = self.pass(|session| {
             session.send_close_notify();
             Ok(0)

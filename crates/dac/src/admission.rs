@@ -16,7 +16,7 @@ use std::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Log lines of each kind in one [`LOG_PERIOD`]: enough for the nodes of a plant that start at the same time.
-const LINES: u32 = 100;
+const MAX_LINES: u32 = 100;
 const LOG_PERIOD: Duration = Duration::from_secs(10);
 
 /// Time between two log lines about HTTP clients of the data channel.
@@ -65,7 +65,7 @@ impl Admission {
     pub fn new(capacity: usize) -> Self {
         let capacity = capacity.min(Semaphore::MAX_PERMITS);
         let permits = Arc::new(Semaphore::new(capacity));
-        let peers = || LogLimit::new(LINES, LOG_PERIOD);
+        let peers = || LogLimit::new(MAX_LINES, LOG_PERIOD);
         let log = [peers(), peers(), peers(), LogLimit::new(1, HTTP_PERIOD)];
         Self {
             permits,

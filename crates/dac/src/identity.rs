@@ -13,7 +13,7 @@ use std::{
 /// Refusals that are remembered, one for each name and code.
 const MAX_REFUSALS: usize = 64;
 /// Time for which a refusal is reported after it happened last.
-const REPORTED: Duration = Duration::from_secs(3_600);
+const REPORT_TIME: Duration = Duration::from_secs(3_600);
 
 /// Decides about certificates of nodes while they are connected, and records refusals.
 pub trait NodeGuard: fmt::Debug + Send + Sync {
@@ -159,7 +159,7 @@ impl RefusedNodes {
     /// Returns a sentence for each name and reason of the last hour: name, and what happened.
     pub fn report(&self, now: Instant) -> Vec<(String, String)> {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.retain(|entry| now.saturating_duration_since(entry.last) < REPORTED);
+        recent.retain(|entry| now.saturating_duration_since(entry.last) < REPORT_TIME);
         let sentence = |entry: &Recent| {
             let Recent { code, reason, address, count, .. } = entry;
             let minutes = now.saturating_duration_since(entry.last).as_secs() / 60;
@@ -226,6 +226,6 @@ mod tests {
         assert!(report[0].1.contains("192.0.2.7, 2 times") && report[0].1.contains("key_in_use"));
         (0..2 * MAX_REFUSALS).for_each(|at| refused.note(&of(format!("n{at}")), now));
         assert_eq!(refused.report(now).len(), MAX_REFUSALS);
-        assert!(refused.report(now + REPORTED).is_empty());
+        assert!(refused.report(now + REPORT_TIME).is_empty());
     }
 }

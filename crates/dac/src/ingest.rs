@@ -24,7 +24,7 @@ use tokio::{
 /// A peer that is silent this long is dead; nodes ping each second. Also the timeout of the hello and of each write.
 const PEER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Commands that may queue for one node.
-const OUTBOUND: usize = 64;
+const MAX_QUEUED_COMMANDS: usize = 64;
 /// Most bytes to read at once.
 const READ_SIZE: usize = 64 * 1024;
 
@@ -35,9 +35,9 @@ const HANDSHAKE_PERIOD: Duration = Duration::from_secs(60);
 /// Interval of checks of a connected node's certificate: a revoked one is refused everywhere within 2 s.
 const CERTIFICATE_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// Interval at which old samples are evicted.
-const EXPIRY: Duration = Duration::from_secs(1);
+const EVICTION_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval at which silent topics give memory back if the active ones need it.
-const SHRINKING: Duration = Duration::from_millis(100);
+const SHRINK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Accepts nodes until they are [released](Dac::release_nodes).
 pub async fn serve(dac: Arc<Dac>, listener: TcpListener) -> io::Result<()> {
@@ -58,8 +58,8 @@ pub async fn serve_with(dac: Arc<Dac>, listener: TcpListener, security: Security
     let Security { tls, guard } = security.clone();
     let handshakes = Arc::new(Handshakes::new(tls, ServerTls::channel));
     let failed_handshakes = Arc::new(LogLimit::new(HANDSHAKE_LINES, HANDSHAKE_PERIOD));
-    let mut expiry = tokio::time::interval(EXPIRY);
-    let mut shrinking = tokio::time::interval(SHRINKING);
+    let mut expiry = tokio::time::interval(EVICTION_INTERVAL);
+    let mut shrinking = tokio::time::interval(SHRINK_INTERVAL);
     let (mut acceptor, farewell) = (Acceptor::new(listener), Farewell::default());
     loop {
         let (stream, peer) = tokio::select! {
@@ -172,7 +172,7 @@ async fn no_handshake(dac: &Dac, log: &LogLimit, peer: SocketAddr, failed: NoHan
 }
 
 async fn connection(dac: Arc<Dac>, mut stream: Stream, peer: SocketAddr, security: Security) {
-    let (outbound, commands) = mpsc::channel(OUTBOUND);
+    let (outbound, commands) = mpsc::channel(MAX_QUEUED_COMMANDS);
     let route = Route::open(&dac, |token| stream.datagram_key(token));
     let offer = route.as_ref().map(|route| route.offer);
     let known_as = security.tls.as_ref().map_or(Some(Peer::Anonymous), |tls| tls.peer(stream.certificates()));

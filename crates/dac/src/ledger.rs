@@ -63,7 +63,7 @@ impl Default for GapRoom {
 }
 /// More samples a second than any probe takes: sequence numbers that grow faster are wrong. Without a limit, one false
 /// batch far ahead would turn all true samples into duplicates.
-const FASTEST: u64 = 1_000_000_000;
+const MAX_SAMPLES_PER_SECOND: u64 = 1_000_000_000;
 /// A node may have counted this long, in seconds, before it sends again: as long as a full spool lasts, and clocks jump.
 const GRACE_S: u64 = 3_600;
 /// A node may have counted this long, in seconds, before this DAC receives its first batch: ten years.
@@ -482,7 +482,7 @@ impl Ledger {
             Some(before) => (now.0.saturating_sub(before.0) / 1_000_000_000).saturating_add(GRACE_S),
             None => LONGEST_RUN_S,
         };
-        self.last_sequence.saturating_add(seconds.saturating_mul(FASTEST))
+        self.last_sequence.saturating_add(seconds.saturating_mul(MAX_SAMPLES_PER_SECOND))
     }
 
     fn pass_over(&mut self, to_sequence: u64, cause: Cause, now: Nanos) -> bool {

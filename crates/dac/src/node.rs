@@ -17,11 +17,11 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 /// Ended runs of a name whose owners are remembered.
-const CLAIMS: usize = 16;
+const MAX_CLAIMS: usize = 16;
 /// A node heard within this time, in nanoseconds, is alive: no other node may take its name.
-const ALIVE: u64 = 3_000_000_000;
+const ALIVE_NANOS: u64 = 3_000_000_000;
 /// A node that pings twice a second, and was not heard for this time, may be at another DAC.
-const SILENT: u64 = 1_200_000_000;
+const SILENT_NANOS: u64 = 1_200_000_000;
 
 /// A node as the DAC knows it, connected or not.
 #[derive(Debug, Clone)]
@@ -89,7 +89,7 @@ impl Former {
     fn of(claims: Vec<Claim>, identity: &NodeIdentity) -> Self {
         let mut ended = claims;
         ended.retain(|claim| claim.run != identity.run);
-        ended.drain(..ended.len().saturating_sub(CLAIMS));
+        ended.drain(..ended.len().saturating_sub(MAX_CLAIMS));
         Self { displaced: None, ended }
     }
 
@@ -240,7 +240,7 @@ impl Node {
         link: &Link,
         now: Moment,
     ) -> Result<Former, Failure> {
-        let is_alive = self.is_online() && now.steady.0.saturating_sub(self.heard.0) < ALIVE;
+        let is_alive = self.is_online() && now.steady.0.saturating_sub(self.heard.0) < ALIVE_NANOS;
         check_key(&self.peer, &link.peer, is_alive, &identity.name)?;
         if self.identity.run == identity.run {
             if !self.is_owner(secret) {
@@ -311,7 +311,7 @@ impl Node {
     /// changed. A node that is heard has not left, whoever says so; one that is offline has, unless its run has made a later connection here.
     pub(crate) fn moved(&mut self, to: &Moved<'_>, now: Moment) -> Option<Option<u64>> {
         let is_same_run = self.identity.run == to.run;
-        let is_silent = now.steady.0.saturating_sub(self.heard.0) >= SILENT;
+        let is_silent = now.steady.0.saturating_sub(self.heard.0) >= SILENT_NANOS;
         let is_stale = match self.is_online() {
             true => is_same_run && is_silent && self.attach.is_some_and(|own| own < to.attach),
             false => !is_same_run || self.attach.is_none_or(|own| own < to.attach),
@@ -327,7 +327,7 @@ impl Node {
     /// heard 3 s after the rival was refused. Each rival is returned once.
     pub(crate) fn note_heard(&mut self, now: Moment) -> Option<Rival> {
         (self.last_heard, self.heard) = (now.wall, now.steady);
-        self.rival.take_if(|rival| now.steady.0.saturating_sub(rival.since.0) >= ALIVE)
+        self.rival.take_if(|rival| now.steady.0.saturating_sub(rival.since.0) >= ALIVE_NANOS)
     }
 
     fn claim(&self) -> Option<Claim> {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 /// Time that a batch waits for its predecessors, in nanoseconds.
 const REORDER_TIMEOUT: u64 = 100_000_000;
 /// Time after the node reported a batch as sent in which it may still arrive, in nanoseconds.
-const LATEST: u64 = 300_000_000;
+const MAX_LATENESS: u64 = 300_000_000;
 /// Batches that may wait in one topic; with one more, the first stops waiting.
 const MAX_WAITING: usize = 64;
 
@@ -92,7 +92,7 @@ impl Reorder {
             self.sent = None;
             return None;
         }
-        late(since, LATEST).then(|| {
+        late(since, MAX_LATENESS).then(|| {
             self.sent = None;
             sent
         })
@@ -103,7 +103,7 @@ impl Reorder {
         let patience =
             if self.is_impatient || self.waiting.len() > MAX_WAITING { 0 } else { REORDER_TIMEOUT };
         let waiting = self.waiting.values().next().map(|first| first.since.0 + patience);
-        let sent = self.sent.map(|(_, since)| since.0 + LATEST);
+        let sent = self.sent.map(|(_, since)| since.0 + MAX_LATENESS);
         waiting.or(sent).map(Nanos)
     }
 }
@@ -142,17 +142,17 @@ mod tests {
     fn a_missing_last_batch_is_lost_after_the_node_reported_it_as_sent() {
         let mut reorder = Reorder::default();
         reorder.note_sent(9, Nanos(0));
-        assert_eq!(reorder.lost(5, Nanos(LATEST - 1)), None);
-        assert_eq!(reorder.lost(5, Nanos(LATEST)), Some(9));
-        reorder.note_sent(12, Nanos(LATEST));
-        assert_eq!(reorder.lost(12, Nanos(2 * LATEST)), None);
+        assert_eq!(reorder.lost(5, Nanos(MAX_LATENESS - 1)), None);
+        assert_eq!(reorder.lost(5, Nanos(MAX_LATENESS)), Some(9));
+        reorder.note_sent(12, Nanos(MAX_LATENESS));
+        assert_eq!(reorder.lost(12, Nanos(2 * MAX_LATENESS)), None);
         assert_eq!(reorder.due(), None);
     }
 
     #[test]
     fn stop_waiting_gives_up_only_the_predecessors_of_waiting_batches() {
         let mut reorder = Reorder::default();
-        let now = 10 * LATEST;
+        let now = 10 * MAX_LATENESS;
         reorder.note_sent(20, Nanos(now));
         reorder.keep(batch(10, 0, now));
         reorder.stop_waiting();

@@ -33,7 +33,7 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 /// Characters of the reason of a goodbye that are logged.
-const LOGGED_REASON: usize = 200;
+const MAX_REASON_CHARS: usize = 200;
 
 /// A session: the DAC's side of one node's channel.
 #[derive(Debug)]
@@ -162,7 +162,7 @@ impl NodeSession {
         };
         // Refused before its hello: it can only have meant the name of its certificate.
         let claimed = Some(&self.claimed).filter(|name| !name.is_empty()).or(certificate.as_ref());
-        let name = claimed.into_iter().flat_map(|name| name.chars()).take(LOGGED_REASON).collect();
+        let name = claimed.into_iter().flat_map(|name| name.chars()).take(MAX_REASON_CHARS).collect();
         let refused = RefusedNode { address, certificate, name, failure };
         self.dac.refused_nodes.note(&refused, Instant::now());
         if let Some(guard) = &self.guard {
@@ -350,7 +350,7 @@ impl NodeSession {
                 Ok(())
             }
             (Some(node), NodeMessage::Goodbye { reason }) => {
-                let reason: String = reason.chars().take(LOGGED_REASON).collect();
+                let reason: String = reason.chars().take(MAX_REASON_CHARS).collect();
                 if let Some(left_out) = self.dac.admission.may_log(PeerLine::Left) {
                     let others = left_out.others();
                     tracing::info!(node = %node.name, ?reason, others, "node said goodbye");

@@ -26,13 +26,13 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 /// Commands that wait for their upstream; one more is refused as busy.
-const COMMANDS: usize = 256;
+const MAX_COMMANDS: usize = 256;
 /// Questions about the past that wait for their upstream; one more fails.
-const QUESTIONS: usize = 256;
+const MAX_QUESTIONS: usize = 256;
 /// Times of one batch differ by less, as two estimates of the upstream's clock have them, nanoseconds. A pause is longer.
 const SAME_MOMENT: u64 = 1_000_000_000;
 /// Messages of an answer about the past that may wait for their reader.
-const MESSAGES: usize = 4;
+const MAX_MESSAGES: usize = 4;
 
 /// A node as an upstream knows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,9 +76,9 @@ pub struct UpstreamEvents {
 impl Upstream {
     /// Creates an upstream without nodes.
     pub fn new(dac: &Arc<Dac>) -> (Self, UpstreamEvents) {
-        let (commands, to_commands) = mpsc::channel(COMMANDS);
+        let (commands, to_commands) = mpsc::channel(MAX_COMMANDS);
         let (wanted, to_wanted) = mpsc::unbounded_channel();
-        let (questions, to_questions) = mpsc::channel(QUESTIONS);
+        let (questions, to_questions) = mpsc::channel(MAX_QUESTIONS);
         let ways = Ways { wanted, questions };
         let upstream = Self { dac: dac.clone(), number: dac.next_session(), commands, ways };
         (upstream, UpstreamEvents { commands: to_commands, wanted: to_wanted, questions: to_questions })
@@ -281,7 +281,7 @@ impl Instance {
     /// questions.
     pub fn ask_upstream(&self, question: Question) -> Option<mpsc::Receiver<PastMessage>> {
         let upstream = self.source().upstream()?;
-        let (answer, answered) = mpsc::channel(MESSAGES);
+        let (answer, answered) = mpsc::channel(MAX_MESSAGES);
         let failed = answer.clone();
         let (node, instance) = (self.node.to_string(), self.name.to_string());
         if upstream.try_send(ForwardedQuestion { node, instance, question, answer }).is_err() {

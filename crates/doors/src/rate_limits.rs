@@ -26,9 +26,9 @@ use std::{
 };
 
 /// Buckets of a table.
-const BUCKETS: usize = 4_096;
+const BUCKET_COUNT: usize = 4_096;
 /// Time for which refusals are reported in the health of the DAC.
-const REPORTED: Duration = Duration::from_secs(60);
+const REPORT_TIME: Duration = Duration::from_secs(60);
 /// Code of refused requests.
 pub const CODE: &str = "rate_limit";
 
@@ -121,7 +121,7 @@ impl<C: Clock + Clone> RateLimits<C> {
             let quota =
                 Quota::per_second(a_second).allow_burst(NonZeroU32::new(burst).unwrap_or(NonZeroU32::MIN));
             let table =
-                || (0..BUCKETS).map(|_| RateLimiter::direct_with_clock(quota, clock.clone())).collect();
+                || (0..BUCKET_COUNT).map(|_| RateLimiter::direct_with_clock(quota, clock.clone())).collect();
             Some(Class { setting, principals: table(), addresses: table() })
         };
         Self {
@@ -169,12 +169,12 @@ impl<C: Clock> RateLimits<C> {
     }
 
     fn bucket<'a>(&self, table: &'a [Bucket<C>], key: impl Hash) -> Option<&'a Bucket<C>> {
-        table.get(self.hasher.hash_one(key) as usize % BUCKETS)
+        table.get(self.hasher.hash_one(key) as usize % BUCKET_COUNT)
     }
 
     fn note_refused(&self) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        if refused.last.is_none_or(|last| last.elapsed() > REPORTED) {
+        if refused.last.is_none_or(|last| last.elapsed() > REPORT_TIME) {
             refused.series = 0;
         }
         refused.series += 1;
@@ -184,7 +184,7 @@ impl<C: Clock> RateLimits<C> {
     /// Requests of the series of refusals that is not over for a minute yet.
     pub fn refused_lately(&self) -> Option<u64> {
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.last.filter(|last| last.elapsed() <= REPORTED).map(|_| refused.series)
+        refused.last.filter(|last| last.elapsed() <= REPORT_TIME).map(|_| refused.series)
     }
 }
 

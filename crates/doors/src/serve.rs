@@ -41,11 +41,11 @@ const MAX_HEAD_BYTES: usize = 128 * 1024;
 /// Connections without a regular descriptor that may ask for the health of the DAC at the same time.
 const HEALTH_PLACES: usize = 4;
 /// Interval at which an unfinished head is polled.
-const AGAIN: Duration = Duration::from_millis(10);
+const HEAD_POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// Most bytes of such a request.
 const HEALTH_HEAD: usize = 2_048;
 /// Timeout of the first bytes of such a connection.
-const FIRST_BYTES: Duration = Duration::from_millis(500);
+const FIRST_BYTES_TIMEOUT: Duration = Duration::from_millis(500);
 /// Requests that are answered on reserved descriptors.
 const HEALTH: [&[u8]; 2] = [b"GET /healthz ", b"GET /readyz "];
 /// Log lines about failed handshakes in one [`HANDSHAKE_PERIOD`].
@@ -164,7 +164,7 @@ impl Server {
             let counts = &self.doors.admission;
             return self.gate.note_refused(counts, peer.ip(), Refusal::OutOfDescriptors);
         };
-        if let Ok(Ok(stream)) = timeout(FIRST_BYTES, self.handshakes.accept(stream)).await {
+        if let Ok(Ok(stream)) = timeout(FIRST_BYTES_TIMEOUT, self.handshakes.accept(stream)).await {
             self.clone().converse(stream, peer, None, is_ending).await;
         }
     }
@@ -181,7 +181,7 @@ impl Server {
         let mut first = [0; HEALTH_HEAD];
         let mut unplaced = self.unplaced.subscribe();
         let length = tokio::select! {
-            seen = timeout(FIRST_BYTES, whole_head(&stream, &mut first)) => seen.ok().flatten(),
+            seen = timeout(FIRST_BYTES_TIMEOUT, whole_head(&stream, &mut first)) => seen.ok().flatten(),
             _ = unplaced.wait_for(|latest| *latest >= number + HEALTH_PLACES) => None,
         };
         let first = length.and_then(|length| first.get(..length)).unwrap_or_default();
@@ -273,7 +273,7 @@ impl Server {
         let mut http = http1::Builder::new();
         let head = match has_more {
             true => Duration::from_millis(self.doors.config.head_timeout_ms),
-            false => FIRST_BYTES,
+            false => FIRST_BYTES_TIMEOUT,
         };
         // From the start of the connection, and from the end of each answer.
         http.timer(TokioTimer::new())
@@ -315,7 +315,7 @@ async fn whole_head(stream: &TcpStream, head: &mut [u8]) -> Option<usize> {
             return Some(length);
         }
         // A head may come in several pieces, and the system reports only that there is one.
-        tokio::time::sleep(AGAIN).await;
+        tokio::time::sleep(HEAD_POLL_INTERVAL).await;
     }
 }
 

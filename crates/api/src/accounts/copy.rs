@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use utoipa::IntoParams;
 
 /// Longest time that a request waits for a change.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 /// Interval at which a waiting request polls the revision of the accounts.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -47,7 +47,7 @@ pub async fn copy(
         None => None,
     };
     let permissions = &api.doors.permissions;
-    let wait = Duration::from_millis(wait_ms.unwrap_or(0)).min(LONGEST_WAIT);
+    let wait = Duration::from_millis(wait_ms.unwrap_or(0)).min(MAX_WAIT);
     let (begin, access) = (Instant::now(), permissions.access.clone());
     let copy = loop {
         let generation = access.generation();

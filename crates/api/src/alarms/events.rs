@@ -24,17 +24,17 @@ use tokio::{
 };
 
 /// Alarms in one `alarms` event.
-const PAGE: usize = 200;
+const PAGE_ALARMS: usize = 200;
 /// Upper bound of the bytes of changes in one message.
-const MOST_BYTES: usize = 64 * 1024;
+const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 /// Milliseconds until a browser connects again.
 const RETRY: &str = "retry: 1000\n\n";
 /// Longest time that a reader keeps its rights without a look-up.
-const RECHECK: Duration = Duration::from_secs(3);
+const RECHECK_INTERVAL: Duration = Duration::from_secs(3);
 /// Interval of keep-alive messages.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// Longest time in which a client takes nothing.
-const STALL: Duration = Duration::from_secs(30);
+const STALL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Alarms that the caller may see, and then each change.
 #[utoipa::path(get, path = "/api/v1/alarms/events",
@@ -118,7 +118,7 @@ impl Stream {
                     // The sender lives as long as the alarms, which this has.
                     if changed { Wake::Changed } else { Wake::ShuttingDown }
                 }
-                () = tokio::time::sleep(RECHECK) => Wake::Quiet,
+                () = tokio::time::sleep(RECHECK_INTERVAL) => Wake::Quiet,
             };
             match self.caller.refresh(&self.doors.permissions) {
                 Ok(false) => {}
@@ -129,7 +129,7 @@ impl Stream {
             match wake {
                 Wake::ShuttingDown => return self.send_end("shutting_down").await,
                 Wake::Changed => quiet_since = Instant::now(),
-                Wake::Quiet if quiet_since.elapsed() >= KEEP_ALIVE => {
+                Wake::Quiet if quiet_since.elapsed() >= KEEP_ALIVE_INTERVAL => {
                     self.send(":\n\n".to_owned()).await?;
                     quiet_since = Instant::now();
                 }
@@ -144,7 +144,7 @@ impl Stream {
 
     /// Sends the whole list in pages. Returns the place from which the changes follow.
     async fn send_list(&self) -> Result<all::AlarmPosition, ClientGone> {
-        let mut filter = Filter { most: PAGE, ..Filter::default() };
+        let mut filter = Filter { most: PAGE_ALARMS, ..Filter::default() };
         // A change during the pages follows as a change.
         let mut from = None;
         loop {
@@ -180,7 +180,7 @@ impl Stream {
             while rest.peek().is_some() {
                 let turn = self.turn.acquire().await;
                 let mut text = String::new();
-                while text.len() < MOST_BYTES
+                while text.len() < MAX_MESSAGE_BYTES
                     && let Some((place, alarm)) = rest.next()
                 {
                     text += &event("alarm", Some(*place), alarm);
@@ -196,7 +196,7 @@ impl Stream {
     }
 
     async fn send(&self, text: String) -> Result<(), ClientGone> {
-        match timeout(STALL, self.to.send(text)).await {
+        match timeout(STALL_TIMEOUT, self.to.send(text)).await {
             Ok(Ok(())) => Ok(()),
             _ => Err(ClientGone),
         }

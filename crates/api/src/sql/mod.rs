@@ -40,15 +40,15 @@ use utoipa::ToSchema;
 /// Longest text of a query, bytes.
 const MAX_QUERY_BYTES: usize = 64 * 1024;
 /// Upper bound of the time of a query.
-const TIME: Duration = Duration::from_secs(10);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Memory of SQLite in this process at which queries end.
-const MEMORY: u64 = 256 * 1024 * 1024;
+const MAX_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
 /// Upper bound of the bytes that a query may copy of the catalogue.
-const COPIED: u64 = 256 * 1024 * 1024;
+const MAX_CATALOGUE_BYTES: u64 = 256 * 1024 * 1024;
 /// Priority, as of threads that write text for readers that lag.
 const NICE: i32 = 10;
 /// Characters of a query in the audit log.
-const RECORDED: usize = 1_000;
+const MAX_RECORDED_CHARS: usize = 1_000;
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
@@ -126,7 +126,7 @@ pub async fn query(
     let turn = api.sql.take_for(&caller)?;
     let leaving = Leaving::default();
     let has_left = leaving.has_left();
-    let recorded: String = query.chars().take(RECORDED).collect();
+    let recorded: String = query.chars().take(MAX_RECORDED_CHARS).collect();
     let by = caller.clone();
     let run = async move {
         on_own_thread(move || {
@@ -245,7 +245,8 @@ impl Archived {
 }
 
 fn open(on: Archived, caller: Caller, has_left: Arc<AtomicBool>) -> Result<GuardedSql, Problem> {
-    let limits = SqlLimits { time: TIME, memory: MEMORY, copied: COPIED, has_left };
+    let limits =
+        SqlLimits { time: QUERY_TIMEOUT, memory: MAX_MEMORY_BYTES, copied: MAX_CATALOGUE_BYTES, has_left };
     let of_alarms = on.alarms.iter().flat_map(|alarms| alarm_tables::tables(alarms, &caller));
     let more = on.audit.map(audit_log).into_iter().chain(of_alarms).collect();
     let opened = GuardedSql::open(&on.history, Arc::new(CallersSight(caller)), limits, more);

@@ -13,7 +13,7 @@ const MAX_QUERIES: usize = 4;
 /// Places besides, for administrators: whoever is to find out what the others ask can ask.
 const EXTRA_ADMINISTRATOR_QUERIES: usize = 1;
 /// Queries of one principal at the same time.
-const MOST_OF_ONE: usize = 2;
+const MAX_QUERIES_OF_PRINCIPAL: usize = 2;
 
 /// Counts the queries of each principal.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +37,7 @@ impl Turns {
         let all: usize = running.values().sum();
         let own = running.get(principal).copied().unwrap_or_default();
         let most = if is_administrator { MAX_QUERIES + EXTRA_ADMINISTRATOR_QUERIES } else { MAX_QUERIES };
-        if all >= most || own >= MOST_OF_ONE {
+        if all >= most || own >= MAX_QUERIES_OF_PRINCIPAL {
             let detail =
                 format!("{own} of your queries and {all} of everybody run: repeat it when one has ended");
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_queries", detail));

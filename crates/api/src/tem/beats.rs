@@ -34,7 +34,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Upper bound of heartbeats without an answer.
 const MAX_UNANSWERED: u32 = 4;
 /// Most heartbeats in a second: a DAC sends two, and some more when it connects.
-const MOST_A_SECOND: u32 = 20;
+const MAX_HEARTBEATS_PER_SECOND: u32 = 20;
 /// Upper bound of the bytes that are read at once.
 const READ_CHUNK_BYTES: usize = 2_048;
 
@@ -240,7 +240,7 @@ impl Stream {
             self.second = (Instant::now(), 0);
         }
         self.second.1 += 1;
-        match self.second.1 > MOST_A_SECOND {
+        match self.second.1 > MAX_HEARTBEATS_PER_SECOND {
             true => Err(refused("too many heartbeats: send two a second")),
             false => Ok(()),
         }

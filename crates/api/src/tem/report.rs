@@ -15,7 +15,7 @@ use std::{
 };
 
 /// Time over which instances and samples are counted: looking at each ledger costs time.
-const COUNTED: Duration = Duration::from_secs(1);
+const COUNT_INTERVAL: Duration = Duration::from_secs(1);
 /// Room for names in a heartbeat, bytes of JSON; the rest is for everything else.
 const NAMES_BYTES: usize = MAX_HEARTBEAT_BYTES - 16 * 1024;
 
@@ -229,7 +229,7 @@ impl Reporter {
 impl Counted {
     fn update(&mut self, registry: &Registry) {
         let passed = self.since.map(|since| since.elapsed());
-        if passed.is_some_and(|passed| passed < COUNTED) {
+        if passed.is_some_and(|passed| passed < COUNT_INTERVAL) {
             return;
         }
         let instances = registry.home_instances();

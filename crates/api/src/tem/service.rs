@@ -15,7 +15,7 @@ use std::{
 };
 
 /// Names of different nodes that health reports at once.
-const DOUBLES: usize = 100;
+const MAX_DOUBLES: usize = 100;
 
 /// The TEM of a process.
 #[derive(Debug)]
@@ -202,7 +202,7 @@ impl Tem {
                 ),
             )
         };
-        directory.doubles().take(DOUBLES).map(sentence).collect()
+        directory.doubles().take(MAX_DOUBLES).map(sentence).collect()
     }
 
     /// Returns what changed after a position `EPOCH:REVISION`; everything without one, or after one of another process.

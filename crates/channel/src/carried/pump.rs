@@ -9,7 +9,7 @@ use tokio::{
 };
 
 /// Interval of acknowledgements of a few pieces.
-const TELL: Duration = Duration::from_millis(20);
+const ACKNOWLEDGEMENT_INTERVAL: Duration = Duration::from_millis(20);
 /// Timeout of a write to the local stream.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -56,7 +56,7 @@ async fn carry(
     let (mut reading, mut writing) = tokio::io::split(stream);
     let (mut numbers, mut buffer) = (Numbers::new(window), vec![0; window.piece_bytes]);
     let mut full_since = None;
-    let mut tell = interval(TELL);
+    let mut tell = interval(ACKNOWLEDGEMENT_INTERVAL);
     tell.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let answer = tokio::select! {

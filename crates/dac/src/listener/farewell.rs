@@ -17,7 +17,7 @@ const MAX_CLOSING_PEERS: usize = 32;
 /// Timeout for a peer to read the message and to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Bytes of a peer that are read and ignored.
-const IGNORED: u64 = 64 * 1024;
+const MAX_IGNORED_BYTES: u64 = 64 * 1024;
 
 /// Sends last messages to refused peers. Clones share their bound.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl Farewell {
 async fn converse(mut stream: impl AsyncRead + AsyncWrite + Unpin, message: &[u8]) -> io::Result<()> {
     stream.write_all(message).await?;
     stream.shutdown().await?;
-    tokio::io::copy(&mut stream.take(IGNORED), &mut tokio::io::sink()).await?;
+    tokio::io::copy(&mut stream.take(MAX_IGNORED_BYTES), &mut tokio::io::sink()).await?;
     Ok(())
 }
 

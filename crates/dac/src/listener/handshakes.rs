@@ -16,7 +16,7 @@ const MAX_HANDSHAKES: usize = 1_024;
 /// Timeout of a handshake, from the connection on.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of a handshake while others wait for a place.
-const SHARE: Duration = Duration::from_secs(1);
+const CONTENDED_TIMEOUT: Duration = Duration::from_secs(1);
 /// RFC 8446 5.1: the first byte of a client's first record.
 const HANDSHAKE: u8 = 22;
 
@@ -86,7 +86,7 @@ impl Handshakes {
         };
         let mut handshake = Box::pin(TlsAcceptor::from(settings(tls)).accept(stream));
         loop {
-            let look = (Instant::now() + SHARE).min(deadline);
+            let look = (Instant::now() + CONTENDED_TIMEOUT).min(deadline);
             tokio::select! {
                 ended = &mut handshake => {
                     return ended.map(|stream| Stream::Tls(Box::new(stream))).map_err(NoHandshake::Broken);
@@ -161,7 +161,7 @@ mod tests {
         server.readable().await.unwrap();
         let began = Instant::now();
         assert_eq!(handshakes.accept(server).await.unwrap_err().code(), "handshake_timeout");
-        assert_eq!(began.elapsed().as_secs(), SHARE.as_secs());
+        assert_eq!(began.elapsed().as_secs(), CONTENDED_TIMEOUT.as_secs());
     }
 
     #[tokio::test]

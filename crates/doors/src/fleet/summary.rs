@@ -18,13 +18,13 @@ use std::{
 };
 
 /// Rows in one message.
-const ROWS: usize = 1_000;
+const MAX_ROWS: usize = 1_000;
 /// Upper bound of the members that are scanned for one message: most may be unchanged.
 const MAX_SCANNED_MEMBERS: usize = 8_000;
 /// Upper bound of the messages that are kept for readers at the same position.
 const MAX_CACHED_MESSAGES: usize = 64;
 /// Former members that are remembered. A reader that has not received an earlier removal begins anew.
-const REMOVALS: usize = 32_768;
+const MAX_REMOVALS: usize = 32_768;
 
 /// Position of a reader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -147,7 +147,7 @@ impl Summary {
         let gone: Vec<TopicId> = gone.map(|(topic, _)| *topic).collect();
         for topic in gone {
             let Some(member) = self.members.remove(&topic) else { continue };
-            if self.removed.len() == REMOVALS
+            if self.removed.len() == MAX_REMOVALS
                 && let Some(oldest) = self.removed.pop_front()
             {
                 self.forgotten = oldest.round;
@@ -205,7 +205,7 @@ impl Summary {
         let mut last = None;
         let from = after.map_or(Unbounded, Excluded);
         for (looked, (topic, member)) in self.members.range((from, Unbounded)).enumerate() {
-            if looked == MAX_SCANNED_MEMBERS || rows.len() == ROWS {
+            if looked == MAX_SCANNED_MEMBERS || rows.len() == MAX_ROWS {
                 break;
             }
             last = Some(*topic);

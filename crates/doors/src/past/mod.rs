@@ -14,7 +14,7 @@ pub use archived::ArchiveAccess;
 
 use crate::view::Integers;
 use oasis_dac::{Instance, Segment};
-use oasis_history::{Batch, Piece, Reader, Start};
+use oasis_history::{Batch, HistoryPart, Reader, Start};
 use oasis_store::Newest;
 use oasis_wire::{quantity::Position, schema::ProbeType};
 use relayed::Answer;
@@ -86,7 +86,7 @@ pub struct Fetcher {
 #[derive(Debug)]
 pub enum Item {
     /// Samples, or the cause of missing ones.
-    Piece(Piece),
+    HistoryPart(HistoryPart),
     /// Points, as JSON.
     Points(Vec<u8>),
 }

@@ -4,7 +4,7 @@ use super::{Fetcher, Item, NextStep, PastPart, Source};
 use crate::view::Integers;
 use bytes::Bytes;
 use oasis_dac::{PastMessage, PastQuestion, PastStart, Question, Signal, Wake, now};
-use oasis_history::{Batch, Piece, Start};
+use oasis_history::{Batch, HistoryPart, Start};
 use oasis_store::{ReadError, Series};
 use oasis_wire::{
     batch::{self, Header},
@@ -20,7 +20,7 @@ use uuid::Uuid;
 /// Bytes of batches and points in one part, after which the next part begins.
 const PART_BYTES: usize = 256 * 1024;
 /// Bytes that any message counts for, so that a part has a bounded number of them.
-const MESSAGE: usize = 64;
+const MIN_MESSAGE_BYTES: usize = 64;
 /// Longest points of an upstream, in bytes: more than a DAC answers with.
 const MAX_POINTS_BYTES: usize = 32 * 1024 * 1024;
 /// Timeout of the first sample here. The upstream sends its newest one at once, if it has any.
@@ -137,7 +137,7 @@ impl Fetcher {
         while bytes < PART_BYTES {
             let next = tokio::time::timeout(MESSAGE_TIMEOUT, answer.messages.recv()).await;
             let next = next.map_err(|_| failed("the upstream takes too long"))?;
-            bytes += MESSAGE;
+            bytes += MIN_MESSAGE_BYTES;
             let item = match next.ok_or_else(|| failed("the upstream has gone"))? {
                 PastMessage::Begin(at) => {
                     (answer.epoch, after) = (at.epoch, at);
@@ -145,14 +145,14 @@ impl Fetcher {
                     if !std::mem::take(&mut answer.follows) {
                         continue;
                     }
-                    Item::Piece(Piece::Epoch)
+                    Item::HistoryPart(HistoryPart::Epoch)
                 }
                 PastMessage::Batch(batch) => {
                     bytes += batch.len();
                     let gaps_before = std::mem::take(&mut answer.gaps_before);
                     let (batch, end) = self.batch(batch, gaps_before, &answer)?;
                     after = Position { epoch: answer.epoch, offset: end };
-                    Item::Piece(Piece::Samples(batch))
+                    Item::HistoryPart(HistoryPart::Samples(batch))
                 }
                 PastMessage::GapsBefore(gaps) => {
                     bytes += size_of_val(&*gaps);
@@ -161,15 +161,15 @@ impl Fetcher {
                 }
                 PastMessage::Gap(offsets, cause) => {
                     after.offset = offsets.as_ref().map_or(after.offset, |offsets| offsets.end);
-                    Item::Piece(Piece::Gap { offsets, cause, run: None })
+                    Item::HistoryPart(HistoryPart::Gap { offsets, cause, run: None })
                 }
                 PastMessage::Epoch(at) => {
                     (answer.epoch, after) = (at.epoch, at);
-                    Item::Piece(Piece::Epoch)
+                    Item::HistoryPart(HistoryPart::Epoch)
                 }
                 PastMessage::Type(probe_type) => {
                     answer.probe_type = Arc::from(probe_type);
-                    Item::Piece(Piece::Type(answer.probe_type.clone()))
+                    Item::HistoryPart(HistoryPart::Type(answer.probe_type.clone()))
                 }
                 PastMessage::Points(json) => {
                     bytes += json.len();
@@ -196,7 +196,7 @@ impl Fetcher {
         let Some(at) = join else { return PastPart { begin, items, then: NextStep::Over } };
         let is_empty = items.is_empty();
         if !is_empty {
-            items.push((Item::Piece(Piece::Epoch), at));
+            items.push((Item::HistoryPart(HistoryPart::Epoch), at));
         }
         let begin = if is_empty { at } else { begin };
         PastPart { begin, items, then: NextStep::Log { at, is_missing: false } }

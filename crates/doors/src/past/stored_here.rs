@@ -2,7 +2,7 @@
 
 use super::{Fetcher, Item, NextStep, PastPart, Source, fetch::FETCH};
 use oasis_dac::PastStart;
-use oasis_history::{self as history, Piece, Reader, Start};
+use oasis_history::{self as history, HistoryPart, Reader, Start};
 use oasis_store::ReadError;
 use oasis_wire::{
     batch::Header,
@@ -21,11 +21,11 @@ pub struct Here {
 
 impl Here {
     /// Counts pieces as read.
-    fn take(&mut self, pieces: &[(Piece, Position)]) {
+    fn take(&mut self, pieces: &[(HistoryPart, Position)]) {
         self.has_begun |= !pieces.is_empty();
         for (piece, after) in pieces {
             self.next.0 = Some(*after);
-            let Piece::Samples(batch) = piece else { continue };
+            let HistoryPart::Samples(batch) = piece else { continue };
             let Ok(header) = Header::parse(&batch.bytes) else { continue };
             let read = batch.wanted.end.0.saturating_sub(batch.offsets.start.0);
             let sequence = header.first_sequence.saturating_add(read);
@@ -69,7 +69,7 @@ impl Fetcher {
                 NextStep::Past(Source::Upstream(answer))
             }
         };
-        let items = read.pieces.into_iter().map(|(piece, after)| (Item::Piece(piece), after)).collect();
+        let items = read.pieces.into_iter().map(|(piece, after)| (Item::HistoryPart(piece), after)).collect();
         Ok(PastPart { begin: read.begin, items, then })
     }
 }

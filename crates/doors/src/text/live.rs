@@ -20,10 +20,10 @@ use tokio::{sync::mpsc, time::Instant};
 /// Collected before it is written.
 const TURN_BYTES: usize = 64 * 1024;
 /// Interval of keep-alive messages, for proxies and to notice a client that has disappeared.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Longest time that a reader keeps its rights without a look-up; accounts are read once a second besides.
-const RECHECK: Duration = Duration::from_secs(3);
+const RECHECK_INTERVAL: Duration = Duration::from_secs(3);
 
 /// The format of messages at a door.
 pub trait Dialect: Send + 'static {
@@ -120,8 +120,8 @@ impl<D: Dialect> Writer<D> {
                 () = self.to.closed() => return Err(ClientGone),
                 () = std::future::ready(()), if self.reader.has_more() => {}
                 () = self.reader.raised() => {}
-                () = tokio::time::sleep(RECHECK) => {
-                    if quiet_since.elapsed() >= KEEP_ALIVE {
+                () = tokio::time::sleep(RECHECK_INTERVAL) => {
+                    if quiet_since.elapsed() >= KEEP_ALIVE_INTERVAL {
                         self.dialect.keep_alive(&mut self.out);
                         quiet_since = Instant::now();
                     }

@@ -10,7 +10,7 @@ use oasis_wire::quantity::Offset;
 use std::ops::Range;
 
 /// Shared texts shorter than this are copied: a piece of its own costs more.
-const COPY: usize = 4096;
+const MIN_SHARED_BYTES: usize = 4096;
 
 /// Composition of pieces to one body.
 #[derive(Debug, Clone)]
@@ -126,7 +126,7 @@ impl Output {
             Seam::Identity => text,
         };
         self.bytes += text.len();
-        if text.len() < COPY {
+        if text.len() < MIN_SHARED_BYTES {
             self.tail.put_slice(&text);
         } else {
             self.cut();

@@ -18,7 +18,7 @@ use crate::{
 use axum::http::StatusCode;
 use bytes::Bytes;
 use oasis_dac::{CommandError, Cursor, DeriveError, Instance, Segment, Signal, StartAt, Turn};
-use oasis_history::Piece;
+use oasis_history::HistoryPart;
 use oasis_wire::{
     loss::Cause,
     quantity::{Epoch, Offset, Position},
@@ -27,7 +27,7 @@ use serde_json::json;
 use std::{collections::VecDeque, ops::Range, sync::Arc, time::Duration};
 
 /// Time that a resuming reader waits for nodes that have not connected again.
-const RETURN: Duration = Duration::from_secs(10);
+const RETURN_TIMEOUT: Duration = Duration::from_secs(10);
 /// Unread segments of a topic that a reader at its head may have.
 const NEW_SEGMENTS: usize = 8;
 
@@ -62,15 +62,15 @@ impl Message {
 fn message(names: (&str, &str), item: Item, after: Position) -> Message {
     match item {
         Item::Points(text) => Message::Event("points", json::without_brace(text)),
-        Item::Piece(Piece::Samples(batch)) => {
+        Item::HistoryPart(HistoryPart::Samples(batch)) => {
             let segment = Arc::new(past::segment(&batch));
             Message::Samples(Source::Stored(batch.series), segment, batch.wanted)
         }
-        Item::Piece(Piece::Gap { offsets, cause, .. }) => {
+        Item::HistoryPart(HistoryPart::Gap { offsets, cause, .. }) => {
             Message::Event("gap", json::gap(names, offsets, cause))
         }
-        Item::Piece(Piece::Epoch) => Message::Event("epoch", json::epoch(names, after.epoch)),
-        Item::Piece(Piece::Type(probe_type)) => {
+        Item::HistoryPart(HistoryPart::Epoch) => Message::Event("epoch", json::epoch(names, after.epoch)),
+        Item::HistoryPart(HistoryPart::Type(probe_type)) => {
             Message::Event("type_changed", json::type_changed(names, &probe_type))
         }
     }
@@ -119,7 +119,7 @@ impl Reader {
         let mut registry = doors.dac.registry.watch();
         let is_of_before = |at: &Position| at.epoch != doors.dac.epoch();
         let comes_back = request.resume.as_ref().is_some_and(|at| at.0.iter().any(is_of_before));
-        let deadline = tokio::time::Instant::now() + if comes_back { RETURN } else { Duration::ZERO };
+        let deadline = tokio::time::Instant::now() + if comes_back { RETURN_TIMEOUT } else { Duration::ZERO };
         loop {
             registry.mark_unchanged();
             match find_all(doors, caller, &request) {

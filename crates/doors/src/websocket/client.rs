@@ -7,7 +7,7 @@ use oasis_dac::{Admission, PeerLine, RegistryCursor, SchemaHash};
 use std::collections::HashSet;
 
 /// Schemas of a client that are remembered. Beyond that one may come twice.
-const SCHEMAS: usize = 1_000;
+const MAX_SCHEMAS: usize = 1_000;
 
 /// State of a native client.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ pub struct KnownSchemas(HashSet<SchemaHash>);
 impl KnownSchemas {
     /// Adds a schema. Returns whether the client lacks it. After a bounded number it has to receive all of them again.
     pub fn add(&mut self, hash: SchemaHash) -> bool {
-        if self.0.len() >= SCHEMAS {
+        if self.0.len() >= MAX_SCHEMAS {
             self.0.clear();
         }
         self.0.insert(hash)

@@ -20,7 +20,7 @@ use std::{
 const MAX_CACHED_MESSAGES: usize = 64;
 /// Time that a message is kept. It stays true for longer, but a newer one spares clients entries that have changed
 /// again.
-const FRESH: Duration = Duration::from_secs(1);
+const MAX_MESSAGE_AGE: Duration = Duration::from_secs(1);
 
 /// Changes as the clients of a shard receive them.
 #[derive(Debug, Default)]
@@ -60,11 +60,11 @@ impl Deltas {
     pub(super) fn after(&mut self, dac: &Dac, cursor: RegistryCursor, now: Instant) -> (Message, bool) {
         let made = &mut self.made;
         // A message without changes leads nowhere once there are some.
-        let is_useful = |message: &&Message| now < message.made + FRESH && message.next != cursor;
+        let is_useful = |message: &&Message| now < message.made + MAX_MESSAGE_AGE && message.next != cursor;
         if let Some(message) = made.get(&cursor).filter(is_useful) {
             return (message.clone(), false);
         }
-        made.retain(|_, message| now < message.made + FRESH);
+        made.retain(|_, message| now < message.made + MAX_MESSAGE_AGE);
         if made.len() >= MAX_CACHED_MESSAGES {
             made.clear();
         }

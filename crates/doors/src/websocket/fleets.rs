@@ -23,7 +23,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Upper bound of the fleets of one connection.
 const MAX_FLEETS: usize = 4;
 /// Messages that are written in one turn.
-const WRITTEN: usize = 4;
+const MAX_WRITTEN_MESSAGES: usize = 4;
 /// Bytes of changes for one client in a second.
 const CHANGES_RATE: u64 = 1024 * 1024;
 /// Bytes of a first picture for one client in a second: 10,000 members take a fraction of a second.
@@ -89,7 +89,7 @@ impl Shard {
         let mut written = 0;
         let first = self.fleet_clock.take_turn(readers.len());
         for key in readers.iter().cycle().skip(first).take(readers.len()).copied() {
-            if written >= WRITTEN {
+            if written >= MAX_WRITTEN_MESSAGES {
                 break;
             }
             let said = self.send_fleet(key, now, &mut written);

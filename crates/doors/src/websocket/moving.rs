@@ -13,7 +13,7 @@ use oasis_dac::Seat;
 use std::mem;
 
 /// Connections that move in one turn: those that stay wait for them.
-const MOVES: usize = 256;
+const MAX_MOVES: usize = 256;
 
 impl Shard {
     /// Sends connections to other shards: idle ones if it should shed some, all that can move if it leaves.
@@ -22,15 +22,15 @@ impl Shard {
         if self.is_ending || !(self.is_leaving || self.to_shed > 0) {
             return;
         }
-        let wanted = if self.is_leaving { MOVES } else { self.to_shed.min(MOVES) };
+        let wanted = if self.is_leaving { MAX_MOVES } else { self.to_shed.min(MAX_MOVES) };
         let may_move = |(_, connection): &(usize, &super::connection::Connection)| {
             connection.can_move() && (self.is_leaving || connection.is_idle())
         };
         let keys: Vec<usize> =
             self.connections.iter().filter(may_move).map(|(key, _)| key).take(wanted).collect();
-        self.is_moving = keys.len() == MOVES;
+        self.is_moving = keys.len() == MAX_MOVES;
         // Connections that are busy now are not moved later: the next look decides anew.
-        self.to_shed = if self.is_moving { self.to_shed.saturating_sub(MOVES) } else { 0 };
+        self.to_shed = if self.is_moving { self.to_shed.saturating_sub(MAX_MOVES) } else { 0 };
         for key in keys {
             if !self.send_away(key) {
                 self.is_moving = false;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Rest for each unit of work.
 const REST_FACTOR: u32 = 3;
 /// A shorter rest is skipped: it would save nothing, and the system would prolong it.
-const GRAIN: Duration = Duration::from_millis(1);
+const MIN_REST: Duration = Duration::from_millis(1);
 
 /// When the next round may begin.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Pace {
     /// A round has ended.
     pub fn rest(&mut self, began: Instant, ended: Instant) {
         let rest = (ended.saturating_duration_since(began) * REST_FACTOR).min(self.longest);
-        self.next = if rest < GRAIN { ended } else { ended + rest };
+        self.next = if rest < MIN_REST { ended } else { ended + rest };
     }
 }
 

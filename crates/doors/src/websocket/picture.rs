@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::{collections::HashMap, mem, sync::Arc, time::Instant};
 
 /// Instances or nodes that are written in one turn.
-const PAGE: usize = 64;
+const PAGE_ENTRIES: usize = 64;
 
 /// The newest picture of a shard.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ impl Unfinished {
     fn write_page(&mut self, registry: &Registry) -> bool {
         match &self.place {
             PicturePosition::Instance(after) => {
-                let page = registry.instances_after(*after, PAGE);
+                let page = registry.instances_after(*after, PAGE_ENTRIES);
                 let mut nodes: HashMap<Arc<str>, Option<Node>> = HashMap::new();
                 for instance in &page {
                     *self.counts.entry(instance.node.clone()).or_default() += 1;
@@ -97,18 +97,18 @@ impl Unfinished {
                     let node = known.or_insert_with(|| registry.node(&instance.node));
                     put(&mut self.instances, &view::instance_of(registry, node.as_ref(), instance));
                 }
-                let last = page.last().filter(|_| page.len() == PAGE).map(|instance| instance.topic);
+                let last = page.last().filter(|_| page.len() == PAGE_ENTRIES).map(|instance| instance.topic);
                 self.place =
                     last.map_or(PicturePosition::Node(None), |last| PicturePosition::Instance(Some(last)));
                 false
             }
             PicturePosition::Node(after) => {
-                let page = registry.nodes_after(after.as_deref(), PAGE);
+                let page = registry.nodes_after(after.as_deref(), PAGE_ENTRIES);
                 for node in &page {
                     let count = self.counts.get(node.identity.name.as_str()).copied().unwrap_or_default();
                     put(&mut self.nodes, &view::node(registry, node, count));
                 }
-                let last = page.last().filter(|_| page.len() == PAGE);
+                let last = page.last().filter(|_| page.len() == PAGE_ENTRIES);
                 let last = last.map(|node| node.identity.name.clone());
                 let is_last = last.is_none();
                 self.place = PicturePosition::Node(last);
@@ -177,7 +177,7 @@ pub mod tests {
         let dac = registry_of(100, 10);
         let mut picture = Picture::default();
         let turns = (1..).find(|_| picture.present(&dac.registry).is_some()).unwrap();
-        assert!(turns >= 1_000 / PAGE + 100 / PAGE, "{turns}");
+        assert!(turns >= 1_000 / PAGE_ENTRIES + 100 / PAGE_ENTRIES, "{turns}");
         let (version, frame) = picture.present(&dac.registry).unwrap();
         assert_eq!(version, dac.registry.version());
         assert_eq!(picture.present(&dac.registry).unwrap().1.as_ptr(), frame.as_ptr(), "the same memory");

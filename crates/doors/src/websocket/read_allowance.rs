@@ -6,11 +6,11 @@
 use std::time::{Duration, Instant};
 
 /// Bytes that a client may send at once.
-const BURST: u64 = 512 * 1024;
+const BURST_BYTES: u64 = 512 * 1024;
 /// Time for a byte: 500 kB in a second.
-const NANOS_A_BYTE: u64 = 2_000;
+const NANOS_PER_BYTE: u64 = 2_000;
 /// Less is not worth a read.
-const GRAIN: u64 = 4 * 1024;
+const MIN_READ_BYTES: u64 = 4 * 1024;
 
 /// Bytes that may be read from one connection.
 #[derive(Debug)]
@@ -23,17 +23,17 @@ pub struct ReadAllowance {
 impl ReadAllowance {
     /// A whole burst.
     pub fn new(now: Instant) -> Self {
-        Self { left: BURST, since: now }
+        Self { left: BURST_BYTES, since: now }
     }
 
     /// Returns how many bytes may be read now; 0 if it is too early.
     pub fn bytes(&mut self, now: Instant) -> usize {
         let nanos = u64::try_from(now.saturating_duration_since(self.since).as_nanos()).unwrap_or(u64::MAX);
-        let earned = nanos / NANOS_A_BYTE;
+        let earned = nanos / NANOS_PER_BYTE;
         // The time of a part of a byte counts the next time.
-        self.since += Duration::from_nanos(earned * NANOS_A_BYTE);
-        self.left = self.left.saturating_add(earned).min(BURST);
-        if self.left < GRAIN { 0 } else { usize::try_from(self.left).unwrap_or(usize::MAX) }
+        self.since += Duration::from_nanos(earned * NANOS_PER_BYTE);
+        self.left = self.left.saturating_add(earned).min(BURST_BYTES);
+        if self.left < MIN_READ_BYTES { 0 } else { usize::try_from(self.left).unwrap_or(usize::MAX) }
     }
 
     /// Counts `bytes` as read.

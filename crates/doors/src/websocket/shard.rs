@@ -45,17 +45,17 @@ pub const INTEREST: Interest = Interest::READABLE.add(Interest::WRITABLE);
 /// Bytes read from one socket in a turn. A connection with more to read continues in the next turn, after the others.
 const READ_CHUNK_BYTES: usize = 16 * 1024;
 /// Frames taken from one connection in a turn.
-const FRAMES: usize = 64;
+const MAX_FRAMES: usize = 64;
 /// Pause before a connection that sent more than it may is read again.
-const THROTTLE: Duration = Duration::from_millis(20);
+const THROTTLE_DELAY: Duration = Duration::from_millis(20);
 /// Connections of which a part of a long message is written in a turn.
-const FLUSHED: usize = 16;
+const MAX_FLUSHED: usize = 16;
 /// Interval at which the shard checks for clients that do not read.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval at which the shard reads its processor time, which is a system call.
 const CPU_INTERVAL: Duration = Duration::from_millis(100);
 /// Pings that a client may send in that time.
-const PINGS: u32 = 100;
+const MAX_PINGS: u32 = 100;
 
 /// State that all shards share.
 #[derive(Debug, Clone)]
@@ -311,7 +311,7 @@ impl Shard {
 
     /// Writes long messages a part a turn: a client that has room for megabytes does not delay the others.
     fn flush_turn(&mut self) {
-        for _ in 0..self.flushing.len().min(FLUSHED) {
+        for _ in 0..self.flushing.len().min(MAX_FLUSHED) {
             let Some(key) = self.flushing.pop_front() else { break };
             let Some(connection) = self.connections.get_mut(key) else { continue };
             connection.is_flushing = false;
@@ -375,7 +375,7 @@ impl Shard {
     /// The connection has sent more than it may: it is read again after a pause.
     fn throttle(&mut self, key: usize) {
         self.throttled.push(key);
-        self.throttle_ends.get_or_insert_with(|| Instant::now() + THROTTLE);
+        self.throttle_ends.get_or_insert_with(|| Instant::now() + THROTTLE_DELAY);
     }
 
     /// Reads from throttled connections again, if it is time.
@@ -391,7 +391,7 @@ impl Shard {
     fn take(&mut self, key: usize, bytes: &mut [u8]) -> Result<bool, End> {
         let Some(connection) = self.connections.get_mut(key) else { return Ok(false) };
         let mut decoder = mem::take(&mut connection.decoder);
-        let has_frames = decoder.decode_some(bytes, FRAMES, |message| self.message(key, message))?;
+        let has_frames = decoder.decode_some(bytes, MAX_FRAMES, |message| self.message(key, message))?;
         if let Some(connection) = self.connections.get_mut(key) {
             connection.decoder = decoder;
             connection.has_frames = has_frames;
@@ -406,7 +406,7 @@ impl Shard {
             _ if connection.is_leaving() => Ok(()),
             Message::Ping(payload) => {
                 connection.pings += 1;
-                if connection.pings > PINGS {
+                if connection.pings > MAX_PINGS {
                     return Err(End::Abuse("more than 100 pings in a second"));
                 }
                 connection.send(Opcode::Pong, payload)
@@ -588,7 +588,7 @@ mod tests {
     async fn a_client_that_sends_without_pause_takes_one_budget_a_turn() {
         let mut shard = shard();
         let (mut greedy, mut modest) = (connect(&mut shard), connect(&mut shard));
-        greedy.write_all(&PONG.repeat(4 * FRAMES)).unwrap();
+        greedy.write_all(&PONG.repeat(4 * MAX_FRAMES)).unwrap();
         (0..2).for_each(|key| shard.enqueue_read(key));
         for turn in 1..4 {
             modest.write_all(&PING).unwrap();

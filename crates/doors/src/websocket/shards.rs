@@ -23,9 +23,9 @@ use std::{
 use tokio::time::{MissedTickBehavior, interval};
 
 /// Interval at which loads are measured.
-const TICK: Duration = Duration::from_secs(1);
+const MEASURE_INTERVAL: Duration = Duration::from_secs(1);
 /// Seconds for which shards must be uneven before connections move.
-const UNEVEN_FOR: u32 = 3;
+const UNEVEN_SECONDS: u32 = 3;
 
 /// The shards of a DAC. When it is dropped they end.
 #[derive(Debug)]
@@ -132,7 +132,7 @@ impl Drop for Shards {
 
 /// Looks after the shards until they end.
 async fn keep(fleet: Weak<Fleet>) {
-    let mut ticks = interval(TICK);
+    let mut ticks = interval(MEASURE_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
@@ -190,7 +190,7 @@ impl Fleet {
         }
         let plan = balance::plan(&loads);
         steering.uneven_for = if plan.is_some() { steering.uneven_for + 1 } else { 0 };
-        if let Some(shift) = plan.filter(|_| steering.uneven_for >= UNEVEN_FOR) {
+        if let Some(shift) = plan.filter(|_| steering.uneven_for >= UNEVEN_SECONDS) {
             steering.uneven_for = 0;
             open.get(shift.from).into_iter().for_each(|home| home.shed(shift.count));
         }

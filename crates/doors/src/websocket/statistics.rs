@@ -21,9 +21,9 @@ use std::{
 };
 
 /// Nodes or instances compared in one turn.
-const COMPARED: usize = 200;
+const COMPARE_BATCH: usize = 200;
 /// Instances or nodes in one message.
-const ROWS: usize = 1_000;
+const MAX_ROWS: usize = 1_000;
 /// Upper bound of the nodes and instances that are scanned for one message: most may be unchanged.
 const MAX_SCANNED: usize = 4_000;
 /// Upper bound of the messages that are kept for clients at the same position.
@@ -146,11 +146,11 @@ impl Statistics {
         let round = self.round + 1;
         match self.comparing.take().unwrap_or(BEGIN) {
             StatisticsPosition::Node(after) => {
-                let page = registry.nodes_after(after.as_deref(), COMPARED);
+                let page = registry.nodes_after(after.as_deref(), COMPARE_BATCH);
                 for node in &page {
                     update(&mut self.nodes, node.identity.name.clone(), node_row(node), round);
                 }
-                let last = page.last().filter(|_| page.len() == COMPARED);
+                let last = page.last().filter(|_| page.len() == COMPARE_BATCH);
                 let last = last.map(|node| node.identity.name.clone());
                 let end = last.as_deref().map_or(Unbounded, Included);
                 let begin = after.as_deref().map_or(Unbounded, Excluded);
@@ -164,13 +164,13 @@ impl Statistics {
                 false
             }
             StatisticsPosition::Instance(after) => {
-                let page = registry.instances_after(after, COMPARED);
+                let page = registry.instances_after(after, COMPARE_BATCH);
                 for instance in &page {
                     let known = self.instances.get(&instance.topic).map(|tracked| &tracked.row);
                     let row = instance_row(instance, known);
                     update(&mut self.instances, instance.topic, row, round);
                 }
-                let last = page.last().filter(|_| page.len() == COMPARED).map(|instance| instance.topic);
+                let last = page.last().filter(|_| page.len() == COMPARE_BATCH).map(|instance| instance.topic);
                 let range = (after.map_or(Unbounded, Excluded), last.map_or(Unbounded, Included));
                 let gone = self.instances.range(range).filter(|(_, known)| known.seen != round);
                 let gone: Vec<TopicId> = gone.map(|(topic, _)| *topic).collect();
@@ -232,7 +232,7 @@ impl Statistics {
             for (name, tracked) in self.nodes.range::<str, _>((after, Unbounded)) {
                 nodes.extend((tracked.changed > since && sees_node(name)).then(|| tracked.row.clone()));
                 looked -= 1;
-                if looked == 0 || nodes.len() == ROWS {
+                if looked == 0 || nodes.len() == MAX_ROWS {
                     next = Some(StatisticsPosition::Node(Some(name.clone())));
                     break;
                 }
@@ -244,7 +244,7 @@ impl Statistics {
                 let is_wanted = tracked.changed > since && sees(*topic);
                 instances.extend(is_wanted.then(|| WrittenRow { row: tracked.row.clone(), has_causes }));
                 looked = looked.saturating_sub(1);
-                if looked == 0 || nodes.len() + instances.len() >= ROWS {
+                if looked == 0 || nodes.len() + instances.len() >= MAX_ROWS {
                     next = Some(StatisticsPosition::Instance(Some(*topic)));
                     break;
                 }
@@ -327,9 +327,9 @@ mod tests {
         let dac = registry_of(300, 10);
         let (mut statistics, mut reader) = (Statistics::default(), StatisticsReader::default());
         assert!(read(&mut statistics, &mut reader).is_empty(), "nothing is known yet");
-        assert!(round(&mut statistics, &dac.registry) >= 300 / COMPARED + 3_000 / COMPARED);
+        assert!(round(&mut statistics, &dac.registry) >= 300 / COMPARE_BATCH + 3_000 / COMPARE_BATCH);
         let messages = read(&mut statistics, &mut reader);
-        assert!(messages.iter().all(|(nodes, instances)| nodes + instances <= ROWS), "{messages:?}");
+        assert!(messages.iter().all(|(nodes, instances)| nodes + instances <= MAX_ROWS), "{messages:?}");
         let sum = messages.iter().fold((0, 0), |sum, rows| (sum.0 + rows.0, sum.1 + rows.1));
         assert_eq!(sum, (300, 3_000));
         // A round in which nothing changed has no message, but a new client gets everything.

@@ -13,10 +13,10 @@ use oasis_wire::{loss::Cause, quantity::Offset};
 use std::{ops::Range, sync::Arc};
 
 /// Upper bound of the segments that are read for one burst.
-const SEGMENTS: usize = 256;
+const MAX_SEGMENTS: usize = 256;
 
 /// Bursts kept for other readers in a round. Readers that lag more are mostly at different positions, so their bursts are not kept.
-const SHARED: usize = 8;
+const MAX_SHARED_BURSTS: usize = 8;
 
 /// Encoding of a subscriber's samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Topic {
         Self { instance, readers: Vec::new(), waker, bursts: Vec::new(), ahead: None }
     }
 
-    /// Called before the shard looks: later appends are reported again.
+    /// Lowers the flag of new samples. To be called before the log is read: later appends are reported again.
     pub fn lower_waker(&self) {
         self.waker.lower();
     }
@@ -102,7 +102,7 @@ impl Topic {
             return burst.clone();
         }
         let burst = self.made(format, options, (from, None), most);
-        if self.bursts.len() < SHARED {
+        if self.bursts.len() < MAX_SHARED_BURSTS {
             self.bursts.push(burst.clone());
         }
         burst
@@ -137,7 +137,7 @@ impl Topic {
         (from, until): (Offset, Option<u64>),
         most: usize,
     ) -> Burst {
-        let turn = self.instance.turn(from, options, SEGMENTS);
+        let turn = self.instance.turn(from, options, MAX_SEGMENTS);
         let (mut bytes, mut packed, mut end) = (Vec::new(), Vec::new(), turn.wanted);
         let (mut over, is_past_after) = (turn.is_over.then_some("overflow"), turn.is_past_after);
         let is_late = turn.skipped.is_some_and(|skipped| skipped.cause == Cause::LogRetention);

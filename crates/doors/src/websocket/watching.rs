@@ -27,9 +27,9 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// Bytes of statistics for one client in a second.
 const STATISTICS_RATE: u64 = 256 * 1024;
 /// Messages of changes, or of statistics, that are made in one turn.
-const MADE: usize = 2;
+const MAX_MADE_MESSAGES: usize = 2;
 /// Messages of changes that are written in one turn.
-const WRITTEN: usize = 16;
+const MAX_WRITTEN_MESSAGES: usize = 16;
 
 impl Shard {
     /// The registry has changed: all watching clients need another picture, or the changes.
@@ -160,8 +160,8 @@ impl Shard {
             }
         }
         let (mut made, mut written) = (0, 0);
-        while made < MADE
-            && written < WRITTEN
+        while made < MAX_MADE_MESSAGES
+            && written < MAX_WRITTEN_MESSAGES
             && let Some(key) = self.deltas.turn.pop_front()
         {
             let revision = self.around.dac.registry.revision();
@@ -229,7 +229,7 @@ impl Shard {
         }
         let mut made = 0;
         for key in readers {
-            if made == MADE {
+            if made == MAX_MADE_MESSAGES {
                 self.statistics.is_busy = true;
                 break;
             }

@@ -59,9 +59,9 @@ const ROLL_UPS: &str = "roll-ups";
 /// Interval at which the archive's thread is polled while a caller waits for it.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Requests that wait for the archive's thread.
-const REQUESTS: usize = 64;
+const MAX_REQUESTS: usize = 64;
 /// Timeout of storing the last samples. All topic logs together have 512 MiB.
-const STOP_DEADLINE: Duration = Duration::from_secs(60);
+const STOP_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An archive that is written to. It can be stopped and started while it is read.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl Archive {
     /// Creates a handler that writes to this store.
     pub fn new(writable: WritableStore) -> Self {
         let WritableStore { store, config, next_number, lock } = writable;
-        let (requests, waiting) = mpsc::channel(REQUESTS);
+        let (requests, waiting) = mpsc::channel(MAX_REQUESTS);
         let lives = Lives {
             requests: Some(requests),
             waiting: Some(waiting),
@@ -232,7 +232,7 @@ impl Archive {
     fn begin(&self, dac: &Arc<Dac>) -> (Life<'_>, Writer, mpsc::Receiver<Flush>) {
         let mut lives = self.lives();
         let requests = lives.waiting.take().unwrap_or_else(|| {
-            let (sender, receiver) = mpsc::channel(REQUESTS);
+            let (sender, receiver) = mpsc::channel(MAX_REQUESTS);
             lives.requests = Some(sender);
             receiver
         });
@@ -316,7 +316,7 @@ impl Handler for Archive {
     }
 
     fn stop_deadline(&self) -> Duration {
-        STOP_DEADLINE
+        STOP_TIMEOUT
     }
 }
 

@@ -16,7 +16,7 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-/// Interval between looks for the folder.
+/// Interval at which the folder is polled.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Archive {

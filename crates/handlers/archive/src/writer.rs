@@ -45,11 +45,11 @@ const MAX_READ_SEGMENTS: usize = 64;
 /// Bytes staged in one round, about: a commit after a long wait must not take long itself.
 const ROUND_BYTES: u64 = 16 * 1024 * 1024;
 /// Delay before the archive retries a disk that has failed or is full.
-const RETRY: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Interval at which it checks the age of files, retention, nodes and commands.
-const MAINTENANCE: Duration = Duration::from_secs(1);
+const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval between two signs of life: a thread can be gone without a panic.
-const BEAT: Duration = Duration::from_millis(500);
+const BEAT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A request to store everything received so far. The answer reports whether it is stored.
 pub type Flush = oneshot::Sender<Result<(), NotStored>>;
@@ -192,9 +192,9 @@ impl Writer {
         pulse: &Pulse,
     ) -> Result<(), NotStored> {
         let pause = Duration::from_millis(self.config.commit_ms);
-        let mut maintenance = tokio::time::interval(MAINTENANCE);
+        let mut maintenance = tokio::time::interval(MAINTENANCE_INTERVAL);
         maintenance.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut beats = tokio::time::interval(BEAT);
+        let mut beats = tokio::time::interval(BEAT_INTERVAL);
         beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         // Before the first sample; if it fails, maintenance tries it again.
         let _ = self.read_usage();
@@ -229,7 +229,7 @@ impl Writer {
             };
             let stored = self.store_all(request.is_some(), pulse);
             is_pending = !matches!(stored, Ok(PendingWork::Nothing));
-            due = Instant::now() + if stored.is_err() { RETRY.max(pause) } else { pause };
+            due = Instant::now() + if stored.is_err() { RETRY_DELAY.max(pause) } else { pause };
             let stored = stored.map(drop);
             if let Some(answer) = request {
                 // The caller may have stopped waiting.

@@ -20,12 +20,12 @@ use tokio::sync::watch;
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Interval at which subscribers and lag are polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// Interval of looks for instances while the registry does not change.
+/// Interval at which instances are polled while the registry does not change.
 const FOLLOW_INTERVAL: Duration = Duration::from_secs(1);
 /// Pause before a writer without room is tried again.
-const FULL: Duration = Duration::from_millis(5);
+const FULL_RETRY_DELAY: Duration = Duration::from_millis(5);
 /// Longest wait at shutdown for subscribers that have not acknowledged.
-const LAST_CALL: Duration = Duration::from_secs(1);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Publishes until it has to stop.
 pub fn run(config: &DdsConfig, shared: &Arc<SharedState>, context: Context) -> Result<(), Failure> {
@@ -87,13 +87,13 @@ impl Work {
         loop {
             let is_full = self.round()?;
             if *self.ended.borrow() {
-                self.topics.flush(Instant::now() + LAST_CALL);
+                self.topics.flush(Instant::now() + SHUTDOWN_TIMEOUT);
                 return Ok(());
             }
             let signal = self.signal.clone();
             tokio::select! {
                 () = signal.raised(), if !is_full => {}
-                () = tokio::time::sleep(FULL), if is_full => {}
+                () = tokio::time::sleep(FULL_RETRY_DELAY), if is_full => {}
                 _ = self.registry.changed() => self.follow_instances()?,
                 _ = self.ended.changed() => {}
                 _ = follow.tick() => self.follow_instances()?,

@@ -24,9 +24,9 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Interval at which ledgers and lag are polled while nothing happens.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest time that a question to a server that hangs delays acknowledgements and the shutdown.
-const QUESTION: Duration = Duration::from_secs(1);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Timeout of the last messages at shutdown.
-const LAST_CALL: Duration = Duration::from_secs(3);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Copies until it has to stop.
 pub fn run(
@@ -75,8 +75,8 @@ async fn prepare(connection: &Connection, config: &NatsConfig) -> Result<Schemas
 }
 
 async fn in_time<T>(question: impl Future<Output = Result<T, NatsError>>) -> Result<T, NatsError> {
-    let answer = tokio::time::timeout(QUESTION, question).await;
-    answer.unwrap_or_else(|_| Err(NatsError(format!("no answer within {} s", QUESTION.as_secs()))))
+    let answer = tokio::time::timeout(REQUEST_TIMEOUT, question).await;
+    answer.unwrap_or_else(|_| Err(NatsError(format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()))))
 }
 
 /// State of the thread.
@@ -128,7 +128,7 @@ impl Work {
             let has_more = self.round();
             self.measure();
             if *self.ended.borrow() {
-                let deadline = *deadline.get_or_insert_with(|| Instant::now() + LAST_CALL);
+                let deadline = *deadline.get_or_insert_with(|| Instant::now() + SHUTDOWN_TIMEOUT);
                 let is_done = !has_more && self.publisher.in_flight().0 == 0;
                 if is_done || Instant::now() >= deadline {
                     return;

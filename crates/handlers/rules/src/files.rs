@@ -16,8 +16,9 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 const MOST_BYTES: u64 = 64 << 20;
 /// Most files.
 const MOST_FILES: usize = 1_000;
-/// A file that was changed so long before it was read has another time if it is changed again. FAT has the coarsest times, of 2 s.
-const SETTLED: Duration = Duration::from_secs(3);
+/// Upper bound of the granularity of file times: a file that changed earlier than this before it was read gets another time if it
+/// changes again. FAT has the coarsest times, of 2 s.
+const MTIME_GRANULARITY: Duration = Duration::from_secs(3);
 
 /// A file as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +130,7 @@ impl Stamp {
     /// Whether the next change gives it another time than it had at this one.
     fn is_settled(&self, now: SystemTime) -> bool {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let settled = i64::try_from(now.saturating_sub(SETTLED).as_secs()).unwrap_or(i64::MAX);
+        let settled = i64::try_from(now.saturating_sub(MTIME_GRANULARITY).as_secs()).unwrap_or(i64::MAX);
         self.modified.0.max(self.changed.0) < settled
     }
 }
@@ -220,7 +221,7 @@ mod tests {
         let config = config(folder.path(), &["."]);
         let mut files = Files::default();
         let soon = SystemTime::now();
-        let later = soon + 2 * SETTLED;
+        let later = soon + 2 * MTIME_GRANULARITY;
         assert_eq!(files.poll(&config, soon), Looked { has_changed: true, read: 2 });
         // A change in this moment would not give them another time.
         assert_eq!(files.poll(&config, soon), Looked { has_changed: false, read: 2 });

@@ -2,7 +2,7 @@
 
 use oasis_dac::{Delivery, DemandGuard, Instance};
 use oasis_handler::{InstanceLog, StoredSamples};
-use oasis_history::{Batch, NextStep, Piece, Reader, Start};
+use oasis_history::{Batch, NextStep, HistoryPart, Reader, Start};
 use oasis_rules::{Binding, Rows, program::Input};
 use oasis_rules_history::LastSample;
 use oasis_store::ReadError;
@@ -45,7 +45,7 @@ pub struct Member {
     pub at: Option<Position>,
     pub last: LastSample,
     /// Pieces that were read and not evaluated, with the position after each.
-    pieces: VecDeque<(Piece, Position)>,
+    pieces: VecDeque<(HistoryPart, Position)>,
     binding: Option<(Arc<ProbeType>, Binding)>,
     archive: Option<Arc<dyn StoredSamples>>,
 }
@@ -208,7 +208,7 @@ impl Member {
     pub fn take(&mut self, input: &Input) -> Result<Option<Came>, Damaged> {
         let Some((piece, after)) = self.pieces.pop_front() else { return Ok(None) };
         self.at = Some(after);
-        let Piece::Samples(Batch { series, bytes, offsets, wanted, .. }) = piece else { return Ok(None) };
+        let HistoryPart::Samples(Batch { series, bytes, offsets, wanted, .. }) = piece else { return Ok(None) };
         if !input.reads(&series.probe_type) {
             return Ok(None);
         }
@@ -233,8 +233,8 @@ impl Member {
 }
 
 /// The place of a batch that can be read.
-fn place(piece: &Piece) -> Option<BatchKey> {
-    let Piece::Samples(batch) = piece else { return None };
+fn place(piece: &HistoryPart) -> Option<BatchKey> {
+    let HistoryPart::Samples(batch) = piece else { return None };
     let header = Header::parse(&batch.bytes).ok()?;
     let skipped = batch.wanted.start.0.saturating_sub(batch.offsets.start.0);
     Some((header.dac_time, header.topic, header.first_sequence.saturating_add(skipped)))

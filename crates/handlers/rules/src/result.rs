@@ -9,7 +9,7 @@ use oasis_rules::{
 use oasis_wire::quantity::Nanos;
 use uuid::Uuid;
 
-/// An event whose samples came so long ago, in nanoseconds, is too late to act on.
+/// Age of an event's samples, in nanoseconds, from which it is too late to act on it.
 const MAX_EVENT_AGE: u64 = 5_000_000_000;
 
 /// The result of an event of an instance, with the run of its sample and its number among equals.

@@ -12,7 +12,7 @@ use crate::{
 use oasis_alarms::{Checkpoint, CheckpointKey, RuleEvent};
 use oasis_dac::{Dac, Delivery, DemandGuard, Instance, Wake, now};
 use oasis_handler::{InstanceLog, StoredSamples};
-use oasis_history::{Batch, NextStep, Piece, Reader, Start};
+use oasis_history::{Batch, NextStep, HistoryPart, Reader, Start};
 use oasis_rules::{Derived, Event, Program, SavedState, Standing, program::Body};
 use oasis_rules_history::{LastSample, restarted_at};
 use oasis_store::ReadError;
@@ -340,11 +340,11 @@ impl Source {
         }
     }
 
-    fn piece(&mut self, around: EvaluationContext<'_>, piece: Piece, found: &mut EvaluationOutput) {
+    fn piece(&mut self, around: EvaluationContext<'_>, piece: HistoryPart, found: &mut EvaluationOutput) {
         match piece {
-            Piece::Samples(batch) => self.batch(around, batch, found),
-            Piece::Gap { cause, .. } => self.gap = Some(cause),
-            Piece::Epoch | Piece::Type(_) => {}
+            HistoryPart::Samples(batch) => self.batch(around, batch, found),
+            HistoryPart::Gap { cause, .. } => self.gap = Some(cause),
+            HistoryPart::Epoch | HistoryPart::Type(_) => {}
         }
     }
 

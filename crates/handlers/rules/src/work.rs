@@ -45,7 +45,7 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 /// Rest after a round, in which more samples come: one wake for many.
 const ROUND_DELAY: Duration = Duration::from_millis(1);
 /// Approximate bound of the samples of one join in a round.
-const SAMPLES: u64 = 65_536;
+const JOIN_SAMPLES: u64 = 65_536;
 
 /// Evaluates until it has to stop.
 pub fn run(

@@ -4,7 +4,7 @@ use super::{answer::failed, memory::AnswerMemory};
 use crate::{Doors, past::times::Begin, problem::Problem, text::query::Request};
 use oasis_format::{Order, Source};
 use oasis_handler::InstanceLog;
-use oasis_history::{Batch, NextStep, Piece, Reader, Start};
+use oasis_history::{Batch, NextStep, HistoryPart, Reader, Start};
 use oasis_store::{LossTracker, Missing, Series};
 use oasis_wire::{
     batch::{self, Header, Sample},
@@ -93,7 +93,7 @@ struct OfInstance {
     /// Whether samples before the first one are not reported.
     is_cut: bool,
     /// Pieces with the position after each.
-    pieces: VecDeque<(Piece, Position)>,
+    pieces: VecDeque<(HistoryPart, Position)>,
     open: Option<OpenBatch>,
     ready: VecDeque<Item>,
     /// The series read last, and the same for a format.
@@ -191,13 +191,13 @@ impl OfInstance {
         Ok(())
     }
 
-    fn take(&mut self, piece: Piece, doors: &Doors, memory: &mut AnswerMemory) -> Result<(), Problem> {
+    fn take(&mut self, piece: HistoryPart, doors: &Doors, memory: &mut AnswerMemory) -> Result<(), Problem> {
         match piece {
-            Piece::Gap { offsets: Some(offsets), cause, run } => {
+            HistoryPart::Gap { offsets: Some(offsets), cause, run } => {
                 self.skip(offsets.end.0 - offsets.start.0, cause, run);
             }
-            Piece::Samples(batch) => self.open(batch, doors, memory)?,
-            Piece::Gap { offsets: None, .. } | Piece::Epoch | Piece::Type(_) => {}
+            HistoryPart::Samples(batch) => self.open(batch, doors, memory)?,
+            HistoryPart::Gap { offsets: None, .. } | HistoryPart::Epoch | HistoryPart::Type(_) => {}
         }
         Ok(())
     }

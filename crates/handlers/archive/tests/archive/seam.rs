@@ -5,7 +5,7 @@ use crate::{
     plant::{Node, Plant, STEP, config, runs},
 };
 use oasis_handler::InstanceLog;
-use oasis_history::{Batch, NextStep, Piece, Reader, SampleOrMissing, Samples, Start};
+use oasis_history::{Batch, NextStep, HistoryPart, Reader, SampleOrMissing, Samples, Start};
 use oasis_store::Newest;
 use oasis_wire::{
     batch,
@@ -56,9 +56,9 @@ impl Follower {
         }
     }
 
-    fn take(&mut self, piece: Piece, after: Position) {
+    fn take(&mut self, piece: HistoryPart, after: Position) {
         match piece {
-            Piece::Samples(Batch { series, bytes, wanted, gaps_before, .. }) => {
+            HistoryPart::Samples(Batch { series, bytes, wanted, gaps_before, .. }) => {
                 assert_eq!(wanted.end, after.offset);
                 let gaps = gaps_before.iter().flat_map(|gaps| gaps.iter());
                 self.gaps_before.extend(gaps.map(|gap| (gap.cause, gap.from_sequence, gap.to_sequence)));
@@ -69,11 +69,11 @@ impl Follower {
                     ref other => panic!("{other:?}"),
                 }));
             }
-            Piece::Gap { offsets, cause, .. } => {
+            HistoryPart::Gap { offsets, cause, .. } => {
                 self.gaps.push((offsets.map(|range| range.start.0..range.end.0), cause));
             }
-            Piece::Epoch => {}
-            Piece::Type(_) => self.types += 1,
+            HistoryPart::Epoch => {}
+            HistoryPart::Type(_) => self.types += 1,
         }
     }
 

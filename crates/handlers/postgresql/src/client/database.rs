@@ -26,11 +26,11 @@ use tokio_postgres::{Client, Error, GenericClient, Transaction, error::SqlState}
 /// Most partitions of one table; rows of other days go to the default partition.
 const MAX_PARTITIONS: usize = 4_000;
 /// Tables whose names and partitions are cached; others are looked up again.
-const TABLES: usize = 256;
+const MAX_CACHED_TABLES: usize = 256;
 /// Timeout of a transaction, after which the connection is closed.
-const HANGS: Duration = Duration::from_secs(30);
+const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(30);
 /// Times that a transaction is tried if the database ends it in favor of another DAC's.
-const TRIES: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 /// Years whose days get their own partition: others are clock errors.
 const YEARS: std::ops::RangeInclusive<i16> = 2000..=2199;
 
@@ -100,7 +100,7 @@ impl Database {
             .await?;
         layout::create(&client, schema).await?;
         writer.take_name(&client, schema).await?;
-        Ok(Self { client, schema: schema.to_owned(), writer, tables: LruCache::new(TABLES) })
+        Ok(Self { client, schema: schema.to_owned(), writer, tables: LruCache::new(MAX_CACHED_TABLES) })
     }
 
     /// Returns the name of the table for samples of this shape, which is created if it does not exist.
@@ -129,7 +129,9 @@ impl Database {
         let mut tries = 1;
         loop {
             match self.try_to_create_table(shape).await {
-                Err(Failure::Sql(error)) if tries < TRIES && layout::is_race(error.code()) => tries += 1,
+                Err(Failure::Sql(error)) if tries < MAX_ATTEMPTS && layout::is_race(error.code()) => {
+                    tries += 1
+                }
                 other => return other,
             }
         }
@@ -197,7 +199,9 @@ impl Database {
                     some_are_known = true;
                 }
                 // Two DACs write the same samples in another order.
-                Err(Failure::Sql(error)) if tries < TRIES && layout::is_collision(error.code()) => tries += 1,
+                Err(Failure::Sql(error)) if tries < MAX_ATTEMPTS && layout::is_collision(error.code()) => {
+                    tries += 1
+                }
                 other => return other,
             }
         }
@@ -287,7 +291,9 @@ impl Database {
 /// # Errors
 /// If it times out, or fails.
 pub async fn in_time<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    tokio::time::timeout(HANGS, work).await.map_err(|_| Failure::Timeout(HANGS))?
+    tokio::time::timeout(TRANSACTION_TIMEOUT, work)
+        .await
+        .map_err(|_| Failure::Timeout(TRANSACTION_TIMEOUT))?
 }
 
 async fn copy(to: &Transaction<'_>, table: &str, piece: &RowChunk<'_>) -> Result<u64, Error> {

@@ -2,7 +2,7 @@
 
 use oasis_dac::{Gap, Instance, Wake};
 use oasis_handler::{InstanceLog, StoredSamples};
-use oasis_history::{Batch, NextStep, Piece, Reader, Start};
+use oasis_history::{Batch, NextStep, HistoryPart, Reader, Start};
 use oasis_store::ReadError;
 use oasis_wire::quantity::{Nanos, Offset, Position};
 use std::sync::Arc;
@@ -99,11 +99,11 @@ impl Source {
         for (piece, after) in read.pieces {
             self.at = after;
             match piece {
-                Piece::Samples(batch) => found.batches.push(batch),
-                Piece::Gap { offsets: Some(offsets), .. } => {
+                HistoryPart::Samples(batch) => found.batches.push(batch),
+                HistoryPart::Gap { offsets: Some(offsets), .. } => {
                     found.missing += offsets.end.0 - offsets.start.0;
                 }
-                Piece::Gap { offsets: None, .. } | Piece::Epoch | Piece::Type(_) => {}
+                HistoryPart::Gap { offsets: None, .. } | HistoryPart::Epoch | HistoryPart::Type(_) => {}
             }
         }
         Ok(found)

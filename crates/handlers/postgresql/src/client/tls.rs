@@ -12,7 +12,7 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Longest password that is read, bytes.
-const LONGEST_PASSWORD: u64 = 4_096;
+const MAX_PASSWORD_BYTES: u64 = 4_096;
 
 /// Longest name of a writer, in bytes.
 pub const MAX_WRITER: usize = 256;
@@ -124,7 +124,7 @@ fn password(path: &str) -> Result<String, BadTarget> {
         return Err(bad(format!("others can read it (mode {mode:03o}): run `chmod 600 {path}`")));
     }
     let mut text = String::new();
-    file.take(LONGEST_PASSWORD).read_to_string(&mut text).map_err(|error| bad(error.to_string()))?;
+    file.take(MAX_PASSWORD_BYTES).read_to_string(&mut text).map_err(|error| bad(error.to_string()))?;
     let line = text.lines().next().unwrap_or_default();
     if line.is_empty() { Err(bad("its first line is empty".into())) } else { Ok(line.to_owned()) }
 }

@@ -20,7 +20,7 @@ use std::{
 /// Interval at which files, and shelves that end, are polled.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Minimum interval at which the instances are polled.
-const FOLLOW: Duration = Duration::from_millis(20);
+const MIN_FOLLOW_INTERVAL: Duration = Duration::from_millis(20);
 /// Most instances.
 const MAX_INSTANCES: usize = 20_000;
 
@@ -156,7 +156,7 @@ impl Work<'_> {
             self.joints.known_until = before;
         }
         let is_forced = self.seen.is_none() || self.is_time_to_receive();
-        let is_early = self.followed.elapsed() < FOLLOW;
+        let is_early = self.followed.elapsed() < MIN_FOLLOW_INTERVAL;
         if !is_forced && (self.seen == Some(version) || is_early) {
             return;
         }

@@ -3,7 +3,7 @@
 mod alarms;
 mod places;
 
-use super::{MAX_WAIT, SAMPLES, Work, commits::RETRY};
+use super::{JOIN_SAMPLES, MAX_WAIT, Work, commits::RETRY_DELAY};
 use crate::{
     joint::{Beginning, Joint},
     source::{Begin, EvaluationContext, EvaluationOutput, StandingAlarms},
@@ -227,7 +227,7 @@ impl Work<'_> {
                 self.joints.is_behind = true;
                 break;
             }
-            match joint.advance(around, until, SAMPLES, &flush, found) {
+            match joint.advance(around, until, JOIN_SAMPLES, &flush, found) {
                 Ok(has_more) => self.joints.is_behind |= has_more,
                 Err(error) => failure = Some(error),
             }
@@ -249,7 +249,7 @@ impl Work<'_> {
         if let Some(error) = failure {
             state.failure = Some(format!("cannot read the archive: {error}"));
             self.joints.is_behind = true;
-            self.pending.retry = Some(Instant::now() + RETRY);
+            self.pending.retry = Some(Instant::now() + RETRY_DELAY);
         }
     }
 

@@ -4,7 +4,7 @@
 //! one
 //! thread alone; and what they find is put together in the order of the plan.
 
-use super::{CHECKPOINT_INTERVAL, MAX_WAIT, Work, commits::RETRY};
+use super::{CHECKPOINT_INTERVAL, MAX_WAIT, Work, commits::RETRY_DELAY};
 use crate::{
     bounds::{Budget, RoundBounds},
     ruleset::RuleSet,
@@ -22,7 +22,7 @@ use std::{
 };
 
 /// Timeout of evaluating the last samples at a stop.
-const LAST: Duration = Duration::from_secs(1);
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The threads that evaluate instances beside the coordinator.
 pub type Evaluators = Threads<Share, Vec<Evaluated>>;
@@ -141,7 +141,7 @@ impl Work<'_> {
     /// Evaluates what came before the end, for a while.
     pub(super) fn drain(&mut self) {
         let begin = Instant::now();
-        while begin.elapsed() < LAST {
+        while begin.elapsed() < STOP_TIMEOUT {
             // A round begins with nothing to commit.
             self.commit();
             if self.must_wait() {
@@ -249,7 +249,7 @@ impl Work<'_> {
     fn fail_reading(&mut self, topic: TopicId, error: &ReadError) {
         self.shared.lock().failure = Some(format!("cannot read the archive: {error}"));
         self.waiting.insert(topic);
-        self.pending.retry = Some(Instant::now() + RETRY);
+        self.pending.retry = Some(Instant::now() + RETRY_DELAY);
     }
 
     fn notice_silence(&mut self, now: Nanos, found: &mut EvaluationOutput) {

@@ -4,7 +4,7 @@ use crate::common::{MS, Plant, Pumps, pump, wait};
 use oasis_alarms::{Checkpoint, CheckpointKey, Limits, Position as AlarmPosition, Round};
 use oasis_dac::{Delivery, Instance, now};
 use oasis_handler::{Handler, InstanceLog};
-use oasis_history::{Piece, Reader, Start};
+use oasis_history::{HistoryPart, Reader, Start};
 use oasis_rules::{FileState, Standing};
 use oasis_rules_handler::{RoundBounds, RulesConfig};
 use oasis_wire::{
@@ -335,7 +335,7 @@ fn offsets(plant: &Plant, node: &str) -> Vec<i64> {
     let mut reader = Reader::new(&instance.node, &instance.name, Start::Position(start)).with_log(log);
     let mut offsets = Vec::new();
     for (piece, _) in reader.read(1 << 20).unwrap().pieces {
-        let Piece::Samples(batch) = piece else { continue };
+        let HistoryPart::Samples(batch) = piece else { continue };
         let batch = Batch::parse(&batch.bytes, &instance.probe_type).unwrap();
         offsets.extend(batch.samples().map(|sample| match sample.values[..] {
             [Value::Int(offset), Value::Uint(_)] => offset,

@@ -13,7 +13,7 @@ use std::{
 /// Time that the rules of a node wait for its former DAC.
 const HANDOVER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Interval at which others are asked meanwhile.
-const ASK: Duration = Duration::from_millis(100);
+const REQUEST_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Nodes that have come.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl Arrivals {
 
     /// Whether it is time to look again.
     pub fn is_due(&self) -> bool {
-        !self.waiting.is_empty() && self.asked.is_none_or(|asked| asked.elapsed() >= ASK)
+        !self.waiting.is_empty() && self.asked.is_none_or(|asked| asked.elapsed() >= REQUEST_INTERVAL)
     }
 
     /// Nodes have gone.
